@@ -1,4 +1,6 @@
-"""Structured prediction with the interface of scikit-learn and the speed of compiled code."""
+"""Structured prediction with the interface of scikit-learn and the speed of compiled
+code.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,9 @@
-"""The public names, and the modules that define them: what is imported at its first use.
+"""The public names, and the modules that define them: what is imported at its first
+use.
 
-``skstruct.NAME`` imports it, and ``saving`` finds the class of a saved estimator by it. Nothing else is a
-table of classes: a name that a file holds is looked up here, never imported as it stands.
+``skstruct.NAME`` imports it, and ``saving`` finds the class of a saved estimator by it.
+Nothing else is a table of classes: a name that a file holds is looked up here, never
+imported as it stands.
 """
 
 import importlib
@@ -45,7 +47,8 @@ PUBLIC = {
 
 
 def lazy(package, names):
-    """The functions ``__getattr__`` and ``__dir__`` of a package whose names are imported at their first use.
+    """The functions ``__getattr__`` and ``__dir__`` of a package whose names are
+    imported at their first use.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """The one place that imports what scikit-learn does not promise to keep.
 
-Estimators import these names from here, so that a new scikit-learn release is followed in one file.
-scikit-learn has no type hints: what estimators inherit and decorate with is declared here for type checkers.
+Estimators import these names from here, so that a new scikit-learn release is followed
+in one file. scikit-learn has no type hints: what estimators inherit and decorate with
+is declared here for type checkers.
 """
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ else:
     from sklearn.utils.metaestimators import available_if as available_if
 
     class BaseEstimator(_BaseEstimator):
-        """scikit-learn's base class, whose HTML links to the documentation of this package."""
+        """scikit-learn's base class, whose HTML links to the documentation of this
+        package.
+        """
 
         _doc_link_module = "skstruct"
 
@@ -122,7 +125,9 @@ else:
             return fit
 
     def with_callbacks(fit):
-        """scikit-learn's decorator, if there is one; a call with a wrong argument names the right ones."""
+        """scikit-learn's decorator, if there is one; a call with a wrong argument names
+        the right ones.
+        """
         managed = _with_callbacks(fit)
         signature = inspect.signature(fit)
 
@@ -140,7 +145,9 @@ else:
 
 @functools.cache
 def documentation_site():
-    """The address of the documentation, as the installed package's metadata name it, or None."""
+    """The address of the documentation, as the installed package's metadata name it, or
+    None.
+    """
     try:
         entries = metadata.metadata("skstruct").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
@@ -151,12 +158,14 @@ def documentation_site():
 
 
 def layers(estimator, X=None):
-    """Yield a fitted estimator and those that it is around, each with its input, from the outside in.
+    """Yield a fitted estimator and those that it is around, each with its input, from
+    the outside in.
 
-    Searches are around their best estimator and pipelines around their last step, which gets what the other
-    steps make of ``X`` (computed when it is asked for; None for no input); averages, mixtures, calibrated
-    taggers, segmenters and re-rankers are around what they have fitted. What is frozen is no layer: the
-    estimator inside stands in its place.
+    Searches are around their best estimator and pipelines around their last step, which
+    gets what the other steps make of ``X`` (computed when it is asked for; None for no
+    input); averages, mixtures, calibrated taggers, segmenters and re-rankers are around
+    what they have fitted. What is frozen is no layer: the estimator inside stands in
+    its place.
     """
     while estimator is not None:
         if isinstance(estimator, FrozenEstimator):
@@ -180,7 +189,9 @@ def layers(estimator, X=None):
 
 
 def final_step(estimator, X=None, around=("best_estimator_", "steps")):
-    """(an estimator, its input): the first layer that is around nothing by these attributes."""
+    """(an estimator, its input): the first layer that is around nothing by these
+    attributes.
+    """
     return next(
         each
         for each in layers(estimator, X)
@@ -189,7 +200,8 @@ def final_step(estimator, X=None, around=("best_estimator_", "steps")):
 
 
 def innermost(estimator, X=None):
-    """(an estimator, its input): what a pipeline, search, average or calibrated tagger predicts with.
+    """(an estimator, its input): what a pipeline, search, average or calibrated tagger
+    predicts with.
 
     It has weights of its own, or a tagger or base inside.
 
@@ -204,7 +216,8 @@ def innermost(estimator, X=None):
 
 
 def refuse_frozen(around: BaseEstimator, verb: str, **inside: Any) -> None:
-    """Raise if what is inside of an estimator is frozen: the verb would change an object of the user's.
+    """Raise if what is inside of an estimator is frozen: the verb would change an
+    object of the user's.
 
     Parameters
     ----------
@@ -231,14 +244,18 @@ def refuse_frozen(around: BaseEstimator, verb: str, **inside: Any) -> None:
 
 
 def check_parameters(estimator, *names):
-    """Raise unless parameters, which may have been set since ``fit``, have values that ``fit`` takes."""
+    """Raise unless parameters, which may have been set since ``fit``, have values that
+    ``fit`` takes.
+    """
     allowed = {name: estimator._parameter_constraints[name] for name in names}
     given = {name: getattr(estimator, name) for name in names}
     validate_parameter_constraints(allowed, given, caller_name=type(estimator).__name__)
 
 
 def set_fitted(estimator, found, *optional):
-    """Set fitted attributes; of those that not every fit has, ``optional``, none of an earlier fit stays."""
+    """Set fitted attributes; of those that not every fit has, ``optional``, none of an
+    earlier fit stays.
+    """
     for name in optional:
         vars(estimator).pop(name, None)
     vars(estimator).update(found)
@@ -257,7 +274,8 @@ def sample_weights(sample_weight, X):
     NothingToLearn
         If all are zero.
     ValueError
-        Wrong length or dimension, not numbers, not finite, negative, above 1e50, or weights of tokens.
+        Wrong length or dimension, not numbers, not finite, negative, above 1e50, or
+        weights of tokens.
     """
     if sample_weight is None:
         return None
@@ -283,10 +301,11 @@ def sample_weights(sample_weight, X):
 
 
 def fit_some(estimator, X, y, keep, metadata=None, **given):
-    """The estimator, trained on the sequences at the positions in ``keep``; errors count those of X.
+    """The estimator, trained on the sequences at the positions in ``keep``; errors
+    count those of X.
 
-    ``metadata`` are arguments of ``fit`` by name, of which those that have a value a sequence are cut, too;
-    others, ``given``, are handed on as they are.
+    ``metadata`` are arguments of ``fit`` by name, of which those that have a value a
+    sequence are cut, too; others, ``given``, are handed on as they are.
     """
     if metadata:
         given.update(cut_metadata(X, metadata, keep))
@@ -295,13 +314,17 @@ def fit_some(estimator, X, y, keep, metadata=None, **given):
 
 
 def requested_name(estimator: Any, verb: str, metadata: str) -> bool | str | None:
-    """What a method of an estimator itself requests of one kind of metadata; None if it says nothing."""
+    """What a method of an estimator itself requests of one kind of metadata; None if it
+    says nothing.
+    """
     asked = getattr(estimator, "_get_metadata_request", None)
     return None if asked is None else getattr(asked(), verb).requests.get(metadata)
 
 
 def takes_sample_weight(scorer):
-    """Whether a scorer can be called with ``sample_weight``; what scikit-learn made of a metric asks that."""
+    """Whether a scorer can be called with ``sample_weight``; what scikit-learn made of
+    a metric asks that.
+    """
     try:
         given = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
     except (TypeError, ValueError):  # a callable that tells nothing of itself
@@ -320,8 +343,8 @@ def folds_of(
     ----------
     cv : int, splitter or iterable of (train, test)
     X, y, groups
-        What the splitter is shown: sequences and labels as the user gave them, since it may look
-        into them; and groups, if there are some.
+        What the splitter is shown: sequences and labels as the user gave them, since it
+        may look into them; and groups, if there are some.
     once : bool
         Whether each sequence has to be in exactly one test set.
 
@@ -359,8 +382,8 @@ def folds_of(
 class epoch_context:
     """Tells callbacks when epochs begin and end; says whether one asks to stop.
 
-    ``root`` is the fit's callback context, or None where there are no callbacks; ``name`` says what the
-    epochs are called.
+    ``root`` is the fit's callback context, or None where there are no callbacks;
+    ``name`` says what the epochs are called.
     """
 
     def __init__(self, root, estimator, X, y, name="epoch"):
@@ -388,7 +411,9 @@ class epoch_context:
             self._task.call_on_fit_task_begin(**self._shown)
 
     def end(self, fitted_attributes):
-        """Announce its end; ``fitted_attributes`` is called only if a callback asks for a model."""
+        """Announce its end; ``fitted_attributes`` is called only if a callback asks for
+        a model.
+        """
         if self._task is None:
             return False
         task = self._task
@@ -399,7 +424,8 @@ class epoch_context:
 
     @contextlib.contextmanager
     def member(self, member, number, X, y, name="member"):
-        """Tell the callbacks of a meta-estimator that a part of it is trained, and hand them to that part.
+        """Tell the callbacks of a meta-estimator that a part of it is trained, and hand
+        them to that part.
 
         Parameters
         ----------
@@ -455,7 +481,8 @@ def tags_around(tags: Any, inner: Any) -> Any:
 def rows_tags(tags):
     """The same of estimators whose tokens may be rows of numbers.
 
-    Sequences may be sparse matrices; one sparse matrix alone, which the tag ``sparse`` is about, may not.
+    Sequences may be sparse matrices; one sparse matrix alone, which the tag ``sparse``
+    is about, may not.
     """
     tags.input_tags.three_d_array = True
     return tags

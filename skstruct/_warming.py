@@ -1,7 +1,8 @@
-"""Compiling kernels ahead of their first use: small models of every kind are trained and asked.
+"""Compiling kernels ahead of their first use: small models of every kind are trained
+and asked.
 
-What numba compiles depends on the types of arrays only, so that a corpus of a few words does what a large one
-would do. Which folder keeps the result, ``core.compile`` says.
+What numba compiles depends on the types of arrays only, so that a corpus of a few words
+does what a large one would do. Which folder keeps the result, ``core.compile`` says.
 """
 
 from __future__ import annotations
@@ -168,20 +169,21 @@ def warm_up(
     Parameters
     ----------
     all : bool, default=False
-        Every kind of model, which takes minutes; else the perceptron over templates only.
+        Every kind of model, which takes minutes; else the perceptron over templates
+        only.
     progress : callable, optional
         Called with a line of text when something is done; by default nothing is said.
 
     Returns
     -------
     str or None
-        The folder that keeps compiled kernels, for this process and later ones. None where no folder can be
-        written to, so that each process compiles again.
+        The folder that keeps compiled kernels, for this process and later ones. None
+        where no folder can be written to, so that each process compiles again.
 
     Notes
     -----
-    What is in the cache is not compiled again. Methods and parameters that are rarely used may still compile
-    something at their first use.
+    What is in the cache is not compiled again. Methods and parameters that are rarely
+    used may still compile something at their first use.
     """
     jobs = _jobs()
     for number, name in enumerate(list(jobs) if all else ["perceptron"], start=1):

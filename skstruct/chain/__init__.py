@@ -1,1 +1,4 @@
-"""The linear chain: scores, Viterbi, sums, k best, segments, epochs. Its users are in ``taggers``."""
+"""The linear chain: scores, Viterbi, sums, k best, segments, epochs.
+
+Its users are in ``taggers``.
+"""

@@ -4,9 +4,10 @@ A labelling y of a sequence scores, in the first order,
 
     score(y) = start[y_0] + Σ_t emission[t, y_t] + Σ_{t>0} transition[t, y_{t-1}, y_t] + end[y_{T-1}]
 
-Emissions come from node features, transitions from the label bigram and from observation-conditioned
-transition features. Constraints are 0 or -inf in start, end and transitions, and never learned. A chain of
-the second order has scores of label trigrams besides: see :mod:`.second_order`.
+Emissions come from node features, transitions from the label bigram and from
+observation-conditioned transition features. Constraints are 0 or -inf in start, end and
+transitions, and never learned. A chain of the second order has scores of label trigrams
+besides: see :mod:`.second_order`.
 
 Letters: T tokens, L labels, t token, y label, p previous label, K runs of features.
 """
@@ -95,7 +96,8 @@ STORES = "nodes", "edges", "trigrams"
 class ChainWork(NamedTuple):
     """Scratch for sequences of up to T tokens; belongs to one thread.
 
-    C cells tell prefixes apart: by their last label, or in the second order by their last two.
+    C cells tell prefixes apart: by their last label, or in the second order by their
+    last two.
     """
 
     emission: np.ndarray  # (T * L,) float64
@@ -134,7 +136,8 @@ def n_trigram_rows(L):
 def new_work(task, n_labels, order=1, training=True, listed=True):
     """Scratch that fits every sequence of ``task``, for a chain of an order.
 
-    ``listed``: whether training lists dense rows of numbers feature by feature (see :func:`lists_rows`).
+    ``listed``: whether training lists dense rows of numbers feature by feature (see
+    :func:`lists_rows`).
     """
     T = longest(task.token)
     n_anchors = int(np.diff(task.anchor).max(initial=1))
@@ -164,9 +167,9 @@ def new_work(task, n_labels, order=1, training=True, listed=True):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Scores
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @spliced
 def reads_stored_weights(rule, noise):
     """Whether scores are those of the stored weights: no lazy penalty, no noise."""
@@ -179,7 +182,9 @@ def reads_stored_weights(rule, noise):
 
 @inline
 def reads_whole_rows(chain, rule, noise):
-    """Whether emissions are sums of whole rows of weights: full rows, no lazy penalty, no noise."""
+    """Whether emissions are sums of whole rows of weights: full rows, no lazy penalty,
+    no noise.
+    """
     if len(noise) == 0:
         return True
     return not chain.nodes.sparse and reads_stored_weights(rule, noise)
@@ -214,7 +219,9 @@ def _multiply(scale, n, emission):
 
 @spliced
 def score_tokens(task, i, chain, emission):
-    """Fill ``emission`` for sequence i, where scores are those of the stored weights in full rows."""
+    """Fill ``emission`` for sequence i, where scores are those of the stored weights in
+    full rows.
+    """
     _sum_whole_rows(task, i, chain, emission)
     _multiply(
         chain.clock.scale[0],
@@ -262,7 +269,9 @@ def _read_transitions(chain, rule, noise, work, transition):
 
 @inline
 def stride_of(task, L, noise):
-    """How far apart the transitions of a token and the next one are: 0 if all tokens share one matrix."""
+    """How far apart the transitions of a token and the next one are: 0 if all tokens
+    share one matrix.
+    """
     if len(noise) == 0:
         return ZERO
     return L * L if task.edges.row.shape[0] > 0 else 0
@@ -270,11 +279,13 @@ def stride_of(task, L, noise):
 
 @inline
 def score_sequence(task, i, chain, rule, noise, whole_rows, work):
-    """Fill ``work.emission`` and ``work.transition``; returns the numbers of node and edge runs.
+    """Fill ``work.emission`` and ``work.transition``; returns the numbers of node and
+    edge runs.
 
-    With ``whole_rows`` (see :func:`reads_whole_rows`) the node runs are not listed, and their number is -1;
-    those of dense rows of numbers are not under sparse weights either. With an empty ``noise``
-    ``work.transition`` is filled already (see :func:`.chain_arguments.for_prediction`).
+    With ``whole_rows`` (see :func:`reads_whole_rows`) the node runs are not listed, and
+    their number is -1; those of dense rows of numbers are not under sparse weights
+    either. With an empty ``noise`` ``work.transition`` is filled already (see
+    :func:`.chain_arguments.for_prediction`).
     """
     if len(noise) == 0:
         score_tokens(task, i, chain, work.emission)
@@ -314,7 +325,8 @@ def score_sequence(task, i, chain, rule, noise, whole_rows, work):
         sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
     _multiply(scale, T * L, emission)
 
-    # transition[p, y] = w[p, y]; behind it, if transitions look at the input, one matrix a token
+    # transition[p, y] = w[p, y]; behind it, if transitions look at the input, one
+    # matrix a token
     if chain.bigram and (chain.edges.sparse or is_lazy(rule) or noise.edge != NO_NOISE):
         _read_transitions(chain, rule, noise, work, transition)
     else:

@@ -1,10 +1,12 @@
 """What kernels of chains take: tuples of all arrays, or of few.
 
-Numba compiles a kernel for the types of its arguments, and leaves out what an empty tuple among them decides.
-So there is one text, and a small kernel for what most users train and predict: weights in full rows, no lazy
-penalty, no noise, no dense rows of numbers, no transitions that look at the input (:func:`applies_to`). Its
-``noise`` is empty, and so is each array that it does not read, since each is code to compile: a first use
-waits half as long. Its results are those of the kernel for everything, bit for bit.
+Numba compiles a kernel for the types of its arguments, and leaves out what an empty
+tuple among them decides. So there is one text, and a small kernel for what most users
+train and predict: weights in full rows, no lazy penalty, no noise, no dense rows of
+numbers, no transitions that look at the input (:func:`applies_to`). Its ``noise`` is
+empty, and so is each array that it does not read, since each is code to compile: a
+first use waits half as long. Its results are those of the kernel for everything, bit
+for bit.
 """
 
 from typing import NamedTuple
@@ -29,7 +31,9 @@ def has_full_rows(chain):
 
 
 def are_rows_of_nodes(x):
-    """Whether tokens are no dense rows of numbers, and transitions do not look at the input."""
+    """Whether tokens are no dense rows of numbers, and transitions do not look at the
+    input.
+    """
     return not (x.dense or x.edges.row.shape[0])
 
 
@@ -70,7 +74,9 @@ def _small(value):
 
 
 def kernel_arguments(task, chain, rule, noise, work):
-    """What :func:`.chain_epoch.epoch` takes but for the examples, for the smallest kernel that serves."""
+    """What :func:`.chain_epoch.epoch` takes but for the examples, for the smallest
+    kernel that serves.
+    """
     trigrams = work.trigrams
     margin = (True,)
     work = _without(work, ["trigrams"])
@@ -108,7 +114,9 @@ def final_chain(chain):
 
 
 def rows_of(x, token):
-    """What small kernels read of an encoded corpus, or a task: ``predict_small`` takes it first."""
+    """What small kernels read of an encoded corpus, or a task: ``predict_small`` takes
+    it first.
+    """
     return token, x.anchor, x.left, *x.nodes[:3], *x.bag
 
 
@@ -139,7 +147,9 @@ def for_predict_small(rows, option, final):
 
 
 def prediction_arguments(task, chain):
-    """What a kernel of prediction takes first: (task, chain, rule, noise, trigrams, work)."""
+    """What a kernel of prediction takes first: (task, chain, rule, noise, trigrams,
+    work).
+    """
     if applies_to(task, chain, READ_ONLY, QUIET):
         return for_prediction(
             rows_of(task, task.token),

@@ -1,13 +1,14 @@
 """Epochs and prediction of chains of both orders.
 
-One text is for all kinds of arguments, and numba leaves out of a kernel what its arguments do not need. It
-does so for what an empty tuple among the arguments decides, if a variable of the kernel has its name:
+One text is for all kinds of arguments, and numba leaves out of a kernel what its
+arguments do not need. It does so for what an empty tuple among the arguments decides,
+if a variable of the kernel has its name:
 
-- ``has_noise``: with an empty ``noise`` the arguments are the few arrays of what most users train, see
-  :mod:`.chain_arguments`;
+- ``has_noise``: with an empty ``noise`` the arguments are the few arrays of what most
+  users train, see :mod:`.chain_arguments`;
 - ``second_order``: with empty ``trigrams`` the chain is of the first order;
-- ``has_margin``: with an empty ``margin`` it is trained by the perceptron, which looks for the best labelling
-  only.
+- ``has_margin``: with an empty ``margin`` it is trained by the perceptron, which looks
+  for the best labelling only.
 
 Letters: as in :mod:`.bigram`.
 """
@@ -68,7 +69,10 @@ def _learn(
     steady,
     work,
 ):
-    """Learn from the labels that differ: emit, step, tick. False, and nothing done, if a pool is too full."""
+    """Learn from the labels that differ: emit, step, tick.
+
+    False, and nothing done, if a pool is too full.
+    """
     has_noise = len(noise) > 0
     second_order = len(trigrams) > 0
     has_margin = len(margin) > 0
@@ -164,12 +168,14 @@ def _step(difference, begin, end, first, store, clock, rule, noise, tau):
 def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
     """Visit the examples ``order[begin:end]`` in turn: decode, step, tick.
 
-    Perceptron: if the best labelling (under costs) is not the target, step towards the target.
-    Passive-aggressive: the best wrong labelling, with the hinge loss ``cost + score(ŷ) - score(y)``.
-    The weight of an example multiplies its costs, as it multiplies steps (see :func:`.rules.step_size`).
+    Perceptron: if the best labelling (under costs) is not the target, step towards the
+    target. Passive-aggressive: the best wrong labelling, with the hinge loss ``cost +
+    score(ŷ) - score(y)``. The weight of an example multiplies its costs, as it
+    multiplies steps (see :func:`.rules.step_size`).
 
-    Returns (code, k): DONE and ``end``, or why it stopped before example ``order[k]`` was learned:
-    POOL_FULL (grow a sparse store and call again from k) or RESCALE (rebase the stores).
+    Returns (code, k): DONE and ``end``, or why it stopped before example ``order[k]``
+    was learned: POOL_FULL (grow a sparse store and call again from k) or RESCALE
+    (rebase the stores).
     """
     has_noise = len(noise) > 0
     second_order = len(trigrams) > 0
@@ -305,9 +311,11 @@ def predict_small(
     token, anchor, left, row, lo, width, bag_start, bag_row, bag_value, option, nodes, scale, start, end,
     transition, trigrams, emission, scratch, out, score,
 ):  # fmt: skip
-    """The same of what small kernels are for, as :func:`.chain_arguments.for_predict_small` has it.
+    """The same of what small kernels are for, as
+    :func:`.chain_arguments.for_predict_small` has it.
 
-    It takes arrays, which reach a kernel in a quarter of the time that tuples of them take.
+    It takes arrays, which reach a kernel in a quarter of the time that tuples of them
+    take.
     """
     has_option = len(option) > 0
     L = start.shape[0]

@@ -1,7 +1,7 @@
 """The fields of chain models in files.
 
-Every array is checked against the number of labels and of feature rows, every row number and column against
-its range: kernels index without checks.
+Every array is checked against the number of labels and of feature rows, every row
+number and column against its range: kernels index without checks.
 """
 
 import numpy as np

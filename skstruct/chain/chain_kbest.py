@@ -1,15 +1,19 @@
-"""The k best labellings of a chain, exactly, and found only as far as they are asked for.
+"""The k best labellings of a chain, exactly, and found only as far as they are asked
+for.
 
-Viterbi's forward pass gives the best prefix of each cell. A cell's next best
-prefix ends in the next best prefix of one of its predecessors; which one needs only the heads of the
-predecessors' lists, and only cells that lie on labellings found so far have lists at all (Jiménez and
-Marzal 1999, "Computing the k shortest paths", recursive enumeration). So the forward pass costs what
-prediction does, and each further labelling O(T L) at most.
+Viterbi's forward pass gives the best prefix of each cell. A cell's next best prefix
+ends in the next best prefix of one of its predecessors; which one needs only the heads
+of the predecessors' lists, and only cells that lie on labellings found so far have
+lists at all (Jiménez and Marzal 1999, "Computing the k shortest paths", recursive
+enumeration). So the forward pass costs what prediction does, and each further labelling
+O(T L) at most.
 
-A *cell* at t is the label y, or in the second order the pair p * L + y (at t = 0: y); C cells a token.
-Labellings are distinct by construction. Ties go to the smaller previous label, then to the better rank.
+A *cell* at t is the label y, or in the second order the pair p * L + y (at t = 0: y); C
+cells a token. Labellings are distinct by construction. Ties go to the smaller previous
+label, then to the better rank.
 
-Letters: T tokens, L labels, C cells, k labellings, r rank within a cell, j predecessor of a cell.
+Letters: T tokens, L labels, C cells, k labellings, r rank within a cell, j predecessor
+of a cell.
 """
 
 from typing import NamedTuple
@@ -22,7 +26,10 @@ from .viterbi import decode
 
 
 class Lists(NamedTuple):
-    """Ranked prefixes of the cells that need them; room for S such cells, P prefixes. Scratch."""
+    """Ranked prefixes of the cells that need them; room for S such cells, P prefixes.
+
+    Scratch.
+    """
 
     slot: np.ndarray  # (T * C,) int32: where a cell's list is, -1 if it has none
     used: np.ndarray  # (2,) int64: slots given away, and places of prefixes
@@ -39,7 +46,10 @@ class Lists(NamedTuple):
 
 
 class Trellis(NamedTuple):
-    """Scores of one sequence after a forward pass. ``delta`` at t * C + cell; see :func:`_arcs`."""
+    """Scores of one sequence after a forward pass.
+
+    ``delta`` at t * C + cell; see :func:`_arcs`.
+    """
 
     second: bool
     delta: np.ndarray
@@ -51,11 +61,14 @@ class Trellis(NamedTuple):
 
 
 def new_lists(token, L, order, k):
-    """Scratch for sequences that start at ``token``: a labelling needs at most one new list a token."""
+    """Scratch for sequences that start at ``token``: a labelling needs at most one new
+    list a token.
+    """
     T = int(np.diff(token).max(initial=1))
     C = L**order
     S = T * min(k, C)
-    # It ranks one more prefix a token. Lists that double have had four places for each in all: `_next_place`.
+    # It ranks one more prefix a token. Lists that double have had four places for each
+    # in all: `_next_place`.
     P = 4 * (S + T * (k - 1))
     return Lists(
         slot=np.empty(T * C, np.int32),
@@ -101,7 +114,10 @@ def _value(trellis, lists, t, cell, r, C):
 
 @inline
 def _next_place(lists, slot):
-    """The place of a list's next prefix. A list without room moves to twice as many places."""
+    """The place of a list's next prefix.
+
+    A list without room moves to twice as many places.
+    """
     n = lists.found[slot]
     if n == lists.room[slot]:
         old = lists.first[slot]
@@ -218,7 +234,9 @@ def _trace(trellis, lists, T, cell, r, L, C, out):
 
 @inline
 def _enumerate(trellis, lists, T, L, C, k, out, score):
-    """Write the labellings to ``out`` (k * T,), best first, and their scores; returns how many."""
+    """Write the labellings to ``out`` (k * T,), best first, and their scores; returns
+    how many.
+    """
     lists.used[0] = lists.used[1] = 0
     for place in range(T * C):
         lists.slot[place] = -1
@@ -262,7 +280,8 @@ def predict_kbest(
         The labellings of sequence i start at ``k * task.token[i]``, best first.
     score : (k * n,), float64
     found : (n,), int64
-        How many there are: fewer than k if there are no more. A sequence without tokens has none.
+        How many there are: fewer than k if there are no more. A sequence without tokens
+        has none.
     """
     L = chain.start.shape[0]
     stride = stride_of(task, L, noise)

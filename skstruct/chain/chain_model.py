@@ -1,4 +1,6 @@
-"""A chain model without scikit-learn around it: encoder, labels, constraints, weights, prediction."""
+"""A chain model without scikit-learn around it: encoder, labels, constraints, weights,
+prediction.
+"""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,7 +33,9 @@ from .chain_fields import SHOWN, TAGGER, TRAINED
 from .chain_kbest import new_lists, predict_kbest
 
 LARGEST = 1e100
-"""Values of features above this have squares, and products with weights, that are no numbers."""
+"""Values of features above this have squares, and products with weights, that are no
+numbers.
+"""
 NO_OPTION = np.zeros((0, 0), np.bool_)
 NO_GOLD = np.zeros(0, np.int32)
 """Where all labels are allowed, and none is given."""
@@ -62,10 +66,11 @@ def task_of(
     option=NO_OPTION,
     rows_as_features=False,
 ):
-    """Encode a corpus, or a piece of one, that passed the check into what kernels read, a :class:`ChainTask`.
+    """Encode a corpus, or a piece of one, that passed the check into what kernels read,
+    a :class:`ChainTask`.
 
-    ``grow``: to train on it, with features that may be new.
-    ``rows_as_features`` makes features, one by one, of dense rows of numbers beside other features.
+    ``grow``: to train on it, with features that may be new. ``rows_as_features`` makes
+    features, one by one, of dense rows of numbers beside other features.
     """
     encoded = encoded_corpus(encoder, corpus, grow)
     if rows_as_features and encoded.dense:
@@ -98,7 +103,9 @@ def new_task(encoded, token, gold=None, weight=None, option=NO_OPTION):
 
 
 def _check_values(encoded, token, scale):
-    """Raise if a value is too large to be squared; ``scale``: what those of sparse rows are multiplied by."""
+    """Raise if a value is too large to be squared; ``scale``: what those of sparse rows
+    are multiplied by.
+    """
     block = encoded.dense.block if encoded.dense else np.zeros((0, 1))
     for values, factor in (block, 1.0), (encoded.bag.value, scale):
         if _are_small(values, LARGEST * min(factor, 1.0)):
@@ -125,9 +132,11 @@ def _are_small(values, most):
 
 
 def encoded_corpus(encoder, corpus, grow=False):
-    """The ``Encoded`` of a corpus that passed the check, with proof that it has its size.
+    """The ``Encoded`` of a corpus that passed the check, with proof that it has its
+    size.
 
-    Kernels check nothing: this, with :func:`task_of`, is the only place between users and them.
+    Kernels check nothing: this, with :func:`task_of`, is the only place between users
+    and them.
     """
     n = int(corpus.offsets[-1])
     x = None if grow else corpus.encoded_by(encoder)
@@ -218,7 +227,9 @@ class ChainModel(SavableModel):
 
     @classmethod
     def average(cls, models, nonzero):
-        """The average of models over the same features, taken one at a time; see ``core.final_weights``."""
+        """The average of models over the same features, taken one at a time; see
+        ``core.final_weights``.
+        """
         first = None
         for model in models:
             if first is None:
@@ -255,7 +266,9 @@ class ChainModel(SavableModel):
 
     @cached_property
     def ready(self):
-        """What prediction needs and does not change from call to call; made once, and part of no copy."""
+        """What prediction needs and does not change from call to call; made once, and
+        part of no copy.
+        """
         chain = self.new_chain()
         return Ready(
             chain,
@@ -293,7 +306,9 @@ class ChainModel(SavableModel):
         return Inputs(LABELS, self.encoder.token_type, self.encoder.n_columns)
 
     def adapted(self, sequences):
-        """This model with the accessor varieties of raw sequences; with None those of training."""
+        """This model with the accessor varieties of raw sequences; with None those of
+        training.
+        """
         if sequences is None:
             return replace(self, encoder=self.encoder.adapted(None))
         check_some(sequences.offsets[-1])
@@ -357,9 +372,11 @@ class ChainModel(SavableModel):
         )
 
     def encode_one(self, tokens):
-        """One sequence for small kernels (``chain_arguments.rows_of``): the short road of the ordinary call.
+        """One sequence for small kernels (``chain_arguments.rows_of``): the short road
+        of the ordinary call.
 
-        None where the long one is to be taken: for other tokens, or a model that small kernels do not serve.
+        None where the long one is to be taken: for other tokens, or a model that small
+        kernels do not serve.
         """
         rows = None if self.ready.final is None else self.encoder.encode_one(tokens)
         if rows is not None and rows[-1].shape[0] and not _are_small(rows[-1], LARGEST):
@@ -367,7 +384,9 @@ class ChainModel(SavableModel):
         return rows
 
     def label_one(self, tokens):
-        """The best labelling of one sequence, as :meth:`predict` has it; None where the long road decides."""
+        """The best labelling of one sequence, as :meth:`predict` has it; None where the
+        long road decides.
+        """
         rows = self.encode_one(tokens)
         if rows is None:
             return None
@@ -387,7 +406,9 @@ class ChainModel(SavableModel):
         return out
 
     def _label(self, x, token, option, out, scores):
-        """Write the best labellings of an encoded corpus, or a task, as ids, and their scores."""
+        """Write the best labellings of an encoded corpus, or a task, as ids, and their
+        scores.
+        """
         ready = self.ready
         if ready.final is not None and are_rows_of_nodes(x):
             predict_small(
@@ -398,7 +419,9 @@ class ChainModel(SavableModel):
         predict(*prediction_arguments(task, ready.chain), out, scores)
 
     def predict_kbest(self, corpus, k, options=None, n_jobs=None):
-        """The k best labellings of each sequence, as lists of (labels, score), best first."""
+        """The k best labellings of each sequence, as lists of (labels, score), best
+        first.
+        """
         self.encoder.check(corpus)
         options = NO_OPTION if options is None else options
 
@@ -425,7 +448,9 @@ class ChainModel(SavableModel):
         )
 
     def _ranked(self, arguments, token, k):
-        """The labellings of sequences that start at ``token``; ``arguments`` are those of kernels."""
+        """The labellings of sequences that start at ``token``; ``arguments`` are those
+        of kernels.
+        """
         n = token.shape[0] - 1
         N = int(token[-1])
         out = np.empty(k * N, np.int32)
@@ -472,7 +497,9 @@ class Ready(NamedTuple):
 
 
 def new_chain(encoder, stores, clock, constraints, cost):
-    """The arrays that kernels decode under; ``stores`` by name, with trigrams or without."""
+    """The arrays that kernels decode under; ``stores`` by name, with trigrams or
+    without.
+    """
     start, allowed, end = constraints
     return Chain(
         **stores,

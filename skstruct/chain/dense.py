@@ -1,14 +1,19 @@
-"""Tokens that are dense rows of numbers: scores, the gradient of an example, and the step along it.
+"""Tokens that are dense rows of numbers: scores, the gradient of an example, and the
+step along it.
 
-A row of F numbers is F features of its token, each with the row of weights of its number, and with a window
-F features for each neighbour. Listed one by one, as sparse features are, they would be looked up in the hash
-table of a :class:`..core.rules.Difference`; here the gradient of an example is a full array, by label. All
-sums are in the order of the columns, so that results are those of the same numbers as sparse rows.
+A row of F numbers is F features of its token, each with the row of weights of its
+number, and with a window F features for each neighbour. Listed one by one, as sparse
+features are, they would be looked up in the hash table of a
+:class:`..core.rules.Difference`; here the gradient of an example is a full array, by
+label. All sums are in the order of the columns, so that results are those of the same
+numbers as sparse rows.
 
-A corpus without such rows has an empty tuple in their place. The functions here then do nothing, and numba
-leaves out what follows ``len(dense) > 0``: where tokens are strings, kernels compile as fast as before.
+A corpus without such rows has an empty tuple in their place. The functions here then do
+nothing, and numba leaves out what follows ``len(dense) > 0``: where tokens are strings,
+kernels compile as fast as before.
 
-Letters: as in :mod:`.bigram`, and F columns, R rows of weights: F for each place of the window, and the bias.
+Letters: as in :mod:`.bigram`, and F columns, R rows of weights: F for each place of the
+window, and the bias.
 """
 
 from typing import NamedTuple
@@ -20,9 +25,11 @@ from ..core.compile import inline
 
 
 class DenseWork(NamedTuple):
-    """Features of a token, and ``Δφ`` of an example; scratch, the latter all zeros between examples.
+    """Features of a token, and ``Δφ`` of an example; scratch, the latter all zeros
+    between examples.
 
-    Empty arrays if they are not needed; an empty tuple in place of all if tokens are no such rows.
+    Empty arrays if they are not needed; an empty tuple in place of all if tokens are no
+    such rows.
     """
 
     row: np.ndarray  # (R,) int64: rows of weights of features
@@ -49,14 +56,16 @@ def new_dense_work(dense, n_labels, training):
     )  # fmt: skip
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Scores
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def list_features(dense, first_token, t, T, work):
-    """Write the features of token t that are not zero to ``work.row`` and ``work.value``; returns how many.
+    """Write the features of token t that are not zero to ``work.row`` and
+    ``work.value``; returns how many.
 
-    Without a branch, which pixels would mispredict: what is zero is overwritten by the next.
+    Without a branch, which pixels would mispredict: what is zero is overwritten by the
+    next.
     """
     # Unsigned: numba then omits the check for negative indices.
     F = np.uint64(dense.block.shape[1])
@@ -80,7 +89,9 @@ def list_features(dense, first_token, t, T, work):
 
 @inline
 def _place(row, k, L):
-    """Where the weights of feature k begin; with an empty ``row`` features have the rows 0, 1, ..."""
+    """Where the weights of feature k begin; with an empty ``row`` features have the
+    rows 0, 1, ...
+    """
     # Unsigned: numba then omits the check for negative indices, and loops vectorise.
     if len(row) == 0:
         return np.uint64(k * L)
@@ -118,7 +129,9 @@ def _add_rows(row, value, scale, n, weight, L, out, start):
 
 @inline
 def _add_full(dense, first_token, t, T, weight, L, out, start):
-    """The same for a token whose features are hardly ever zero: they need not be listed."""
+    """The same for a token whose features are hardly ever zero: they need not be
+    listed.
+    """
     F = dense.block.shape[1]
     first = 0
     for s in range(dense.low, dense.high + 1):
@@ -153,9 +166,9 @@ def sum_dense(dense, store, first_token, T, work, out):
                     out[t * L + store.column[place]] += work.value[k] * weight[place]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Updates of dense weights without a lazy penalty
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def _touch(work, y):
     """Note that the row of label y will not be zero."""
@@ -204,7 +217,8 @@ def _square(work, place):
 def dense_norm(dense, first_token, T, target, path, rule, work):
     """``‖Δφ‖²`` of the dense part; 0 for rules that do not ask for it.
 
-    Components are added in the order in which an example meets them, as those of a ``Difference`` are.
+    Components are added in the order in which an example meets them, as those of a
+    ``Difference`` are.
     """
     total = 0.0
     if len(dense) > 0:

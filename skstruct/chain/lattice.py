@@ -4,23 +4,29 @@ With the scores of :mod:`.bigram`,
 
     Z(x) = Σ_y exp score(y),   p(y|x) = exp score(y) / Z(x),
 
-and the forward-backward recursions (Lafferty, McCallum and Pereira 2001; equation 6 of the two-stage
-paper and the paragraph above it) give log Z, p(y_t|x) and p(y_{t-1}, y_t|x). They stand here twice:
+and the forward-backward recursions (Lafferty, McCallum and Pereira 2001; equation 6 of
+the two-stage paper and the paragraph above it) give log Z, p(y_t|x) and p(y_{t-1},
+y_t|x). They stand here twice:
 
-* :func:`forward` and :func:`backward` multiply and add probabilities, scaled at each token (Rabiner 1989),
-  with one ``exp`` per token and label. Inner loops run over labels: a sequence needs no others beside it to
-  be fast, and its sums depend on no others. Where doubles cannot hold what counts they say so.
-* :func:`log_forward` and :func:`log_backward` add logarithms and subtract the largest term of each sum: right
-  for every input, twenty times slower, and for those sequences alone.
+* :func:`forward` and :func:`backward` multiply and add probabilities, scaled at each
+  token (Rabiner 1989), with one ``exp`` per token and label. Inner loops run over
+  labels: a sequence needs no others beside it to be fast, and its sums depend on no
+  others. Where doubles cannot hold what counts they say so.
+* :func:`log_forward` and :func:`log_backward` add logarithms and subtract the largest
+  term of each sum: right for every input, twenty times slower, and for those sequences
+  alone.
 
-What is lost where doubles underflow: a sum over previous labels that is at least TINY has lost nothing that a
-double shows, since a term that became 0 was below 1e-323. So each sum must be as large, or have no term:
-constraints or labels given may have taken them all (:func:`_lost`).
+What is lost where doubles underflow: a sum over previous labels that is at least TINY
+has lost nothing that a double shows, since a term that became 0 was below 1e-323. So
+each sum must be as large, or have no term: constraints or labels given may have taken
+them all (:func:`_lost`).
 
-Training on a whole corpus has a version with inner loops over sequences: `skstruct.crf.solver.expectations`.
+Training on a whole corpus has a version with inner loops over sequences:
+`skstruct.crf.solver.expectations`.
 
-Labels that are given restrict the sum to the labellings that agree with them: log Z of the clamped
-chain minus log Z of the free one is the log-probability of a partial labelling.
+Labels that are given restrict the sum to the labellings that agree with them: log Z of
+the clamped chain minus log Z of the free one is the log-probability of a partial
+labelling.
 
 Letters: T tokens, L labels, t token, y label, p previous label.
 """
@@ -36,7 +42,9 @@ TINY = 1e-290
 """Sums of probabilities below this may have lost terms."""
 
 NEGLIGIBLE = 45.0
-"""Terms of a sum whose logarithm is by more than this below the largest are left out: e^-45 is 3e-20."""
+"""Terms of a sum whose logarithm is by more than this below the largest are left out:
+e^-45 is 3e-20.
+"""
 
 
 class Lattice(NamedTuple):
@@ -70,9 +78,10 @@ def new_lattice(T, L):
 def exp_all(x, n, scratch, bits):
     """``x = exp(x)`` for n numbers <= 0; ``scratch`` and ``bits`` (n,) are the same memory.
 
-    exp(x) = 2^k exp(r), k = round(x / log 2): a polynomial for exp(r), |r| <= log(2) / 2; adding
-    1.5 * 2^52 leaves k in the low bits of a double, and a shift makes it the exponent. Relative error
-    below 1e-14, 0 below -708. A loop over this vectorises, one over ``np.exp`` does not.
+    exp(x) = 2^k exp(r), k = round(x / log 2): a polynomial for exp(r), |r| <= log(2) /
+    2; adding 1.5 * 2^52 leaves k in the low bits of a double, and a shift makes it the
+    exponent. Relative error below 1e-14, 0 below -708. A loop over this vectorises, one
+    over ``np.exp`` does not.
     """
     for j in range(n):
         z = max(x[j], -708.0)
@@ -95,12 +104,14 @@ def exp_all(x, n, scratch, bits):
         x[j] *= scratch[j]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Scaled probabilities
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def set_step(transition, at, lattice, L):
-    """M, of the scores ``transition[at:]``; returns their largest, or NaN if one is NaN."""
+    """M, of the scores ``transition[at:]``; returns their largest, or NaN if one is
+    NaN.
+    """
     matrix = lattice.matrix
     top = transition[at]
     right = True
@@ -169,11 +180,13 @@ def _lost(emission, transition, step, t, lattice, L):
 
 @inline
 def forward(emission, transition, stride, start, end, edges, lattice, inverse, T, L):
-    """log Z of one sequence; NaN if it is not known. Fills ``x``, ``alpha`` and ``inverse``.
+    """log Z of one sequence; NaN if it is not known. Fills ``x``, ``alpha`` and
+    ``inverse``.
 
-    ``alpha[t, y] = x[t, y] Σ_p alpha[t-1, p] M[p, y] / scale[t]``, so that Σ_y alpha[t, y] = 1. Labels that
-    may not start or end the sequence get the emission -inf. M is set, and the caller adds its unit; only
-    where ``edges`` are not empty tokens may have matrices of their own, which are set here.
+    ``alpha[t, y] = x[t, y] Σ_p alpha[t-1, p] M[p, y] / scale[t]``, so that Σ_y alpha[t,
+    y] = 1. Labels that may not start or end the sequence get the emission -inf. M is
+    set, and the caller adds its unit; only where ``edges`` are not empty tokens may
+    have matrices of their own, which are set here.
     """
     x = lattice.x
     alpha = lattice.alpha
@@ -229,8 +242,9 @@ def forward(emission, transition, stride, start, end, edges, lattice, inverse, T
 def backward(transition, stride, edges, lattice, inverse, T, L):
     """Set beta[t, y] = p(y_t = y), and x such that p(p, y) = alpha[t-1, p] M[p, y] x[t, y].
 
-    With the scales of the forward pass they sum to 1 at every token. False if what follows a label that none
-    leads to overflowed: then there is no number at the first token either.
+    With the scales of the forward pass they sum to 1 at every token. False if what
+    follows a label that none leads to overflowed: then there is no number at the first
+    token either.
     """
     x = lattice.x
     alpha = lattice.alpha
@@ -253,12 +267,14 @@ def backward(transition, stride, edges, lattice, inverse, T, L):
     return abs(mass - 1.0) < 1e-7
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Logarithms
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def log_sum(x, n):
-    """log Σ_k exp x[k], without the terms that change nothing; -inf if all are -inf, or there are none."""
+    """log Σ_k exp x[k], without the terms that change nothing; -inf if all are -inf, or
+    there are none.
+    """
     top = x[0] if n > 0 else -np.inf  # NaN stays what it is
     for k in range(1, n):
         top = max(top, x[k])
@@ -315,7 +331,8 @@ def log_expect(
 ):
     """log Z; ``beta`` = marginals; ``both`` (L * L,) += ``factor`` times the expected pairs of labels.
 
-    Where tokens have matrices of their own, what was added replaces the scores in ``transition``.
+    Where tokens have matrices of their own, what was added replaces the scores in
+    ``transition``.
     """
     z = log_forward(emission, transition, stride, start, end, alpha, row, T, L)
     log_backward(emission, transition, stride, end, beta, row, T, L)
@@ -340,7 +357,9 @@ def log_expect(
 
 @inline
 def clamp(gold, sets, L, emission):
-    """Labelled tokens keep their label, or one of their set; returns how many have no single one."""
+    """Labelled tokens keep their label, or one of their set; returns how many have no
+    single one.
+    """
     missing = np.int64(0)
     for t in range(gold.shape[0]):
         missing += gold[t] < 0

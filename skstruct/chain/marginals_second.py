@@ -1,14 +1,16 @@
 """Sums over all labellings of one second-order chain: log Z and marginals.
 
-The recursions of :mod:`.lattice` in logarithms, over pairs of labels, scored by :mod:`.second_order`:
+The recursions of :mod:`.lattice` in logarithms, over pairs of labels, scored by
+:mod:`.second_order`:
 
-    α_t(p, y) = emission[t, y] + transition[t, p, y] + log Σ_a exp(α_{t-1}(a, p) + trigram[a, p, y])
-    β_t(p, y) = log Σ_z exp(trigram[p, y, z] + transition[t+1, y, z] + emission[t+1, z] + β_{t+1}(y, z))
+    α_t(p, y) = emission[t, y] + transition[t, p, y] + log Σ_a exp(α_{t-1}(a, p) +
+    trigram[a, p, y]) β_t(p, y) = log Σ_z exp(trigram[p, y, z] + transition[t+1, y, z] +
+    emission[t+1, z] + β_{t+1}(y, z))
 
-At t = 0 there is no p, and α and β have L cells; the a of t = 1 is the boundary. A sum over a and one over
-z for each pair makes O(T L^3), but hardly any term matters: those below ``e^-45`` of the largest are left
-out, which changes nothing that a double can show, and most are seen to be so small before they are looked
-at (:func:`_advance`).
+At t = 0 there is no p, and α and β have L cells; the a of t = 1 is the boundary. A sum
+over a and one over z for each pair makes O(T L^3), but hardly any term matters: those
+below ``e^-45`` of the largest are left out, which changes nothing that a double can
+show, and most are seen to be so small before they are looked at (:func:`_advance`).
 
 Letters: as in :mod:`.second_order`, and z for the label after y.
 """
@@ -21,10 +23,12 @@ from .lattice import NEGLIGIBLE, log_sum
 
 @inline
 def list_large(before, trigrams, p, L, keep):
-    """Write the labels a that may matter in a sum over a to ``keep`` (L,) int32; returns how many.
+    """Write the labels a that may matter in a sum over a to ``keep`` (L,) int32;
+    returns how many.
 
-    With a* the largest δ(a, p): what a* adds is at least ``δ(a*, p) + min_y trigram[a*, p, y]`` for every y,
-    and an a whose ``δ(a, p) + max_y trigram[a, p, y]`` is far below that is negligible for every y.
+    With a* the largest δ(a, p): what a* adds is at least ``δ(a*, p) + min_y trigram[a*,
+    p, y]`` for every y, and an a whose ``δ(a, p) + max_y trigram[a, p, y]`` is far
+    below that is negligible for every y.
     """
     best = -np.inf
     arg = 0
@@ -46,7 +50,9 @@ def list_large(before, trigrams, p, L, keep):
 
 @inline
 def _advance(before, t, trigrams, transition, at, emission, now, row, keep, L):
-    """Log-sums ``now`` (L * L,) over the prefixes that end at t from those at t - 1; see the module."""
+    """Log-sums ``now`` (L * L,) over the prefixes that end at t from those at t - 1;
+    see the module.
+    """
     for p in range(L):
         first = p * (L + 1)
         n = 0 if t == 1 else list_large(before, trigrams, p, L, keep)
@@ -63,7 +69,9 @@ def _advance(before, t, trigrams, transition, at, emission, now, row, keep, L):
 
 @inline
 def _retreat(after, trigrams, transition, at, emission, t, now, row, add, L):
-    """Log-sums ``now`` over the suffixes behind t - 1 from those behind t; t = 1 writes L cells."""
+    """Log-sums ``now`` over the suffixes behind t - 1 from those behind t; t = 1 writes
+    L cells.
+    """
     for y in range(L):
         for z in range(L):
             add[z] = transition[at + y * L + z] + emission[z] + after[y * L + z]

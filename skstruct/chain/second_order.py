@@ -7,7 +7,8 @@ Extends the score of :mod:`.bigram`: a labelling y scores
 
 with a boundary symbol for y_{-1}.
 
-Letters: as in :mod:`.bigram`, and a for the label before the previous one, -1 for the boundary.
+Letters: as in :mod:`.bigram`, and a for the label before the previous one, -1 for the
+boundary.
 """
 
 from typing import NamedTuple
@@ -50,7 +51,9 @@ def read_trigrams(store, scale):
 
 @inline
 def refresh(chain, rule, noise, first, n, table, work):
-    """Read the scores of the ``n`` rows from ``first`` on out of the weights in training into ``table``."""
+    """Read the scores of the ``n`` rows from ``first`` on out of the weights in
+    training into ``table``.
+    """
     L = chain.nodes.columns
     step = chain.clock.step[0]
     scale = chain.clock.scale[0]

@@ -1,18 +1,21 @@
-"""Probabilities of segments: in how much of the distribution stands exactly this chunk, or this word?
+"""Probabilities of segments: in how much of the distribution stands exactly this chunk,
+or this word?
 
-A segment from token s to e - 1 stands in a labelling if its first label opens one of its type, each later
-label continues the segment of the label before it, and the label at e does not. Which label continues which
-is a relation of pairs, ``joins[p, y]``: so the labellings in which a segment stands are the paths of a
-lattice with fewer steps. Their sum is that of the prefixes up to s (α, without the steps that join),
-through the steps that join up to e - 1, and on to the suffixes behind (β, without those that join):
+A segment from token s to e - 1 stands in a labelling if its first label opens one of
+its type, each later label continues the segment of the label before it, and the label
+at e does not. Which label continues which is a relation of pairs, ``joins[p, y]``: so
+the labellings in which a segment stands are the paths of a lattice with fewer steps.
+Their sum is that of the prefixes up to s (α, without the steps that join), through the
+steps that join up to e - 1, and on to the suffixes behind (β, without those that join):
 
     p = Σ_y v_{e-1}(y) exit(y) / Z
 
-All segments with a probability of at least θ are found from each start to the right, as long as the share of
-labellings in which the segment is still open at t, Σ_y v_t(y) behind(y) / Z, is at least θ: no longer one has
-a larger probability.
+All segments with a probability of at least θ are found from each start to the right, as
+long as the share of labellings in which the segment is still open at t, Σ_y v_t(y)
+behind(y) / Z, is at least θ: no longer one has a larger probability.
 
-Letters: as in :mod:`.lattice`; S segments, s start, e stop, v sums over prefixes within a segment.
+Letters: as in :mod:`.lattice`; S segments, s start, e stop, v sums over prefixes within
+a segment.
 """
 
 from typing import NamedTuple
@@ -59,14 +62,16 @@ def new_segments(first, spans, of_label, joins, fixed, order, least=0.0):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # First order
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def prepare(z, work, trigrams, lattice, logs, T, L):
-    """Turn ``lattice`` into α, M, x and, in place of the marginals, r: see :func:`_extend_labels`.
+    """Turn ``lattice`` into α, M, x and, in place of the marginals, r: see
+    :func:`_extend_labels`.
 
-    Where sums are logarithms M is p(y_t|y_{t-1}, x), and r and x are 1, since exp of scores may overflow.
+    Where sums are logarithms M is p(y_t|y_{t-1}, x), and r and x are 1, since exp of
+    scores may overflow.
     """
     if len(trigrams) == 0:
         log_alpha = work.score[0]
@@ -106,7 +111,9 @@ def _set_matrix(t, work, stride, edges, lattice, logs, L):
 
 @inline
 def _joined(segments, at, p, y):
-    """Whether the label y of the token ``at`` continues the segment of the label p before it."""
+    """Whether the label y of the token ``at`` continues the segment of the label p
+    before it.
+    """
     return segments.joins[p, y] and not segments.fixed[at]
 
 
@@ -114,7 +121,8 @@ def _joined(segments, at, p, y):
 def _extend_labels(
     segments, kind, s, t, first, work, stride, edges, lattice, logs, before, now, L
 ):
-    """Write v_t of the segments that start at s to ``cell[now:]``, from v_{t-1} at ``cell[before:]``.
+    """Write v_t of the segments that start at s to ``cell[now:]``, from v_{t-1} at
+    ``cell[before:]``.
 
     In the scaled lattice α_t(y) = r_t(y) Σ_p α_{t-1}(p) M(p, y), and v_t goes the same way over fewer steps.
     """
@@ -142,7 +150,8 @@ def _extend_labels(
 
 @inline
 def _leave_labels(segments, e, first, T, work, stride, edges, lattice, logs, now, L):
-    """Shares of the labellings: those that leave the segment at e, and all that have been in it so far.
+    """Shares of the labellings: those that leave the segment at e, and all that have
+    been in it so far.
 
     p(p, y) = α_{t-1}(p) M(p, y) x_t(y) leads out of it, or on.
     """
@@ -165,9 +174,10 @@ def _leave_labels(segments, e, first, T, work, stride, edges, lattice, logs, now
     return left, total
 
 
-# --------------------------------------------------------------------------------------------------
-# Second order: the cell of the labels p, y is p * L + y, that of a first token y; v are logarithms
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
+# Second order: the cell of the labels p, y is p * L + y, that of a first token y; v are
+# logarithms
+# --------------------------------------------------------------------------------------
 @inline
 def _extend_pairs(segments, kind, s, t, first, work, stride, trigrams, before, now, L):
     """The same as :func:`_extend_labels`."""
@@ -228,14 +238,16 @@ def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, now, 
     return log_sum(last, pairs * L), total
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Both
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def _extend(
     segments, kind, s, t, first, work, stride, trigrams, edges, lattice, logs, L
 ):
-    """Write v_t of the segments that start at s, from v_{t-1}; returns where in ``segments.cell``."""
+    """Write v_t of the segments that start at s, from v_{t-1}; returns where in
+    ``segments.cell``.
+    """
     half = segments.cell.shape[0] // 2
     now = half * (t % 2)
     before = half * (1 - t % 2)
@@ -266,7 +278,9 @@ def _extend(
 def _leave(
     segments, e, first, T, z, work, stride, trigrams, end, edges, lattice, logs, now, L
 ):
-    """Probabilities of the segment that ends before e, and of that or a longer one; v_{e-1} is at ``now``."""
+    """Probabilities of the segment that ends before e, and of that or a longer one;
+    v_{e-1} is at ``now``.
+    """
     if len(trigrams) > 0:
         left, total = _leave_pairs(
             segments, e, first, T, work, stride, trigrams, end, logs.beta, now, L
@@ -284,7 +298,9 @@ def _leave(
 def segment_probability(
     segments, k, first, T, z, work, stride, trigrams, end, edges, lattice, logs, L
 ):
-    """The probability of segment k of a sequence that is summed up, and :func:`prepare` d."""
+    """The probability of segment k of a sequence that is summed up, and :func:`prepare`
+    d.
+    """
     kind = segments.kind[k]
     s = segments.start[k]
     e = segments.stop[k]
@@ -319,7 +335,8 @@ ROUNDING = 1e-9
 def find_segments(
     segments, i, first, T, z, work, stride, trigrams, end, edges, lattice, logs, out, L
 ):  # fmt: skip
-    """Write the segments of a sequence, summed up and :func:`prepare` d, that are probable enough.
+    """Write the segments of a sequence, summed up and :func:`prepare` d, that are
+    probable enough.
 
     Their places in the arrays follow those of the sequences before.
     """

@@ -1,4 +1,5 @@
-"""The pairs that training has shown, which alone have weights where ``all_pairs`` says so.
+"""The pairs that training has shown, which alone have weights where ``all_pairs`` says
+so.
 
 They are a fact about a corpus, as its features and labels are: decided before the first
 epoch, kept in the state of training, and united where a corpus is in shards.
@@ -27,7 +28,9 @@ _FIELDS = {"nodes": "node_pairs", "edges": "edge_pairs"}
 
 
 def as_pairs(keys, rows, columns):
-    """The :class:`.Pairs` that kernels read, of ascending numbers ``row * columns + column``."""
+    """The :class:`.Pairs` that kernels read, of ascending numbers ``row * columns +
+    column``.
+    """
     start = offsets_of(np.bincount(keys // columns, minlength=rows))
     return Pairs(start, (keys % columns).astype(np.int32))
 
@@ -114,7 +117,9 @@ def translated(pairs, ids, n_labels, rows=None):
 
 
 def united(parts):
-    """The pairs of several corpora under the same rows and labels; None if none has any."""
+    """The pairs of several corpora under the same rows and labels; None if none has
+    any.
+    """
     parts = [part for part in parts if part is not None]
     found = {}
     for name in _FIELDS:

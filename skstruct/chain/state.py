@@ -1,7 +1,8 @@
-"""The state of online training between calls: fresh, grown, re-booked, and the model it amounts to.
+"""The state of online training between calls: fresh, grown, re-booked, and the model it
+amounts to.
 
-``partial_fit`` and ``warm_start`` go on from a ``training.run.TrainingState``; features and labels may have
-grown since.
+``partial_fit`` and ``warm_start`` go on from a ``training.run.TrainingState``; features
+and labels may have grown since.
 """
 
 import numpy as np
@@ -61,15 +62,17 @@ def continued_state(
 ):
     """A copy of an earlier state, with room for the features and labels that are new.
 
-    The average goes on, with two exceptions. A stream of ``partial_fit`` that begins after a ``fit``
-    starts from the averaged weights, and with a new average: the long average of the fit would
-    otherwise drown what the new data teaches. And so does training under another rule.
+    The average goes on, with two exceptions. A stream of ``partial_fit`` that begins
+    after a ``fit`` starts from the averaged weights, and with a new average: the long
+    average of the fit would otherwise drown what the new data teaches. And so does
+    training under another rule.
     """
     order = order_of(before.model)
     chain = before.model
     L = len(labels)
     rows_of = store_rows(encoder, L, order)
-    # Before anything grows: full rows with new columns may be what there is no memory for.
+    # Before anything grows: full rows with new columns may be what there is no memory
+    # for.
     sparse = {
         name: made_sparse(getattr(chain, name))
         for name, rows in rows_of.items()
@@ -121,7 +124,9 @@ def _unshared(store, old):
 
 
 def final_model(chain, rule, encoder, labels, constraints, reuse=False):
-    """The model that training so far amounts to, without bookkeeping; ``reuse``: made of its arrays."""
+    """The model that training so far amounts to, without bookkeeping; ``reuse``: made
+    of its arrays.
+    """
 
     def final(store):
         store = in_use(store)
@@ -180,10 +185,11 @@ def _start_average_anew(chain, old, new):
 
 
 def with_pairs(task, chain, all_pairs, least):
-    """A task that learns the weights of pairs that its labels show, or that have a weight already.
+    """A task that learns the weights of pairs that its labels show, or that have a
+    weight already.
 
-    ``all_pairs``: see the estimators; ``least``: see ``TaggerParameters._least_seen``. Dense rows of numbers
-    and trigrams of labels keep all their weights.
+    ``all_pairs``: see the estimators; ``least``: see ``TaggerParameters._least_seen``.
+    Dense rows of numbers and trigrams of labels keep all their weights.
     """
     L = len(chain.start)
     found = {}
@@ -235,14 +241,18 @@ def with_pairs(task, chain, all_pairs, least):
 
 
 def _shown(features, labels, least):
-    """(features, labels), int64: the pairs that tokens show ``least`` times; matrices with a row a token."""
+    """(features, labels), int64: the pairs that tokens show ``least`` times; matrices
+    with a row a token.
+    """
     shown = (features.T @ labels).tocoo()
     enough = shown.data >= least
     return shown.row[enough].astype(np.int64), shown.col[enough].astype(np.int64)
 
 
 def _without_rare(keys, sums, least):
-    """The pairs, ascending keys, whose ``sums``, (R, L) sparse, are not below ``least``; others are 0."""
+    """The pairs, ascending keys, whose ``sums``, (R, L) sparse, are not below
+    ``least``; others are 0.
+    """
     sums = sums.tocoo()
     place = sums.row.astype(np.int64) * sums.shape[1] + sums.col
     if least > 0.0:

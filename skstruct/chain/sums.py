@@ -1,10 +1,13 @@
-"""Sums over the labellings of each sequence of a corpus: log Z, marginals, probabilities of segments.
+"""Sums over the labellings of each sequence of a corpus: log Z, marginals,
+probabilities of segments.
 
-Chains of the first order by :mod:`.lattice`, those with trigrams by :mod:`.marginals_second`. The first call
-of the kernel sums by scaled probabilities, and log Z is NaN where these do not do. A second one, with
-:class:`LogSums`, sums such sequences by logarithms; it is compiled when it is first needed.
+Chains of the first order by :mod:`.lattice`, those with trigrams by
+:mod:`.marginals_second`. The first call of the kernel sums by scaled probabilities, and
+log Z is NaN where these do not do. A second one, with :class:`LogSums`, sums such
+sequences by logarithms; it is compiled when it is first needed.
 
-Letters: as in :mod:`.lattice`; C cells tell prefixes apart, as in :class:`.bigram.ChainWork`.
+Letters: as in :mod:`.lattice`; C cells tell prefixes apart, as in
+:class:`.bigram.ChainWork`.
 """
 
 from typing import NamedTuple
@@ -42,12 +45,15 @@ def _new_logs(token, L, order):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Kernels
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def _forward(work, stride, trigrams, start, end, edges, unit, lattice, logs, T, L):
-    """log Z of one sequence. Fills ``lattice``, or ``work.score[0]`` with log-sums over prefixes."""
+    """log Z of one sequence.
+
+    Fills ``lattice``, or ``work.score[0]`` with log-sums over prefixes.
+    """
     emission = work.emission
     transition = work.transition
     alpha = work.score[0]
@@ -67,7 +73,10 @@ def _forward(work, stride, trigrams, start, end, edges, unit, lattice, logs, T, 
 
 @inline
 def _backward(z, work, stride, trigrams, end, edges, lattice, logs, T, L):
-    """z, or NaN if it fails. Fills the rest of the lattice, or ``logs.beta`` with log-sums over suffixes."""
+    """z, or NaN if it fails.
+
+    Fills the rest of the lattice, or ``logs.beta`` with log-sums over suffixes.
+    """
     emission = work.emission
     transition = work.transition
     if len(trigrams) > 0:
@@ -128,12 +137,14 @@ def sum_corpus(
     Parameters
     ----------
     task, chain, rule, noise, trigrams, work
-        See :func:`.chain_arguments.prediction_arguments`. Labels in ``task.gold`` are kept.
+        See :func:`.chain_arguments.prediction_arguments`. Labels in ``task.gold`` are
+        kept.
     lattice : Lattice, or an empty tuple in the second order
     logs : LogSums or an empty tuple
         With it sums are logarithms, as they always are in the second order.
     given : (bool,) or an empty tuple
-        log Z only: (True,) of the labellings that have the labels in ``task.gold``, (False,) of all.
+        log Z only: (True,) of the labellings that have the labels in ``task.gold``,
+        (False,) of all.
     segments : Segments or an empty tuple
     out : (S,) float64 with segments, else (N * L,)
         Receives probabilities of segments, else marginals, unless log Z is -inf.
@@ -229,9 +240,9 @@ def sum_corpus(
         log_z[i] = z
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Corpora
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _sum(model, task, given, segments, out):
     """(``out``, log Z) of an encoded corpus; see :func:`sum_corpus`."""
     return _sum_of(
@@ -255,12 +266,16 @@ def _sum_of(model, arguments, given, segments, out):
 
 
 def log_z(model, task, given):
-    """log Z (n,) of the labellings of an encoded corpus, or of those that have the labels given, (N,)."""
+    """log Z (n,) of the labellings of an encoded corpus, or of those that have the
+    labels given, (N,).
+    """
     return _sum(model, task, (given,), (), np.zeros(0))[1]
 
 
 def _sum_pieces(work, model, corpus, n_jobs):
-    """What ``work`` returns for (bounds, arguments of :func:`.chain_model.task_of`), of a whole corpus."""
+    """What ``work`` returns for (bounds, arguments of :func:`.chain_model.task_of`), of
+    a whole corpus.
+    """
     model.encoder.check(corpus)
     parts = map_chunks(
         lambda at: work(corpus.piece(*at[:2]), *at), corpus.offsets, n_jobs
@@ -269,7 +284,9 @@ def _sum_pieces(work, model, corpus, n_jobs):
 
 
 def log_partitions(model, corpus, gold=None, n_jobs=None):
-    """log Z (n,) of raw sequences, with ``gold`` (Gold) behind that of the labellings that agree with it."""
+    """log Z (n,) of raw sequences, with ``gold`` (Gold) behind that of the labellings
+    that agree with it.
+    """
 
     def work(piece, first, last, begin, end):
         task = task_of(
@@ -284,7 +301,9 @@ def log_partitions(model, corpus, gold=None, n_jobs=None):
 
 
 def marginals_of_one(model, tokens):
-    """Marginals (T, L) of one sequence, as :func:`marginals` has them; None where the long road decides."""
+    """Marginals (T, L) of one sequence, as :func:`marginals` has them; None where the
+    long road decides.
+    """
     rows = model.encode_one(tokens)
     if rows is None:
         return None
@@ -305,7 +324,9 @@ def marginals(model, corpus, n_jobs=None):
 
 
 def _sum_segments(work, model, corpus, fixed, options, n_jobs):
-    """What ``work`` returns for (task, fixed, first, last sequence) of pieces, of a whole corpus."""
+    """What ``work`` returns for (task, fixed, first, last sequence) of pieces, of a
+    whole corpus.
+    """
     fixed = np.zeros(corpus.offsets[-1], np.bool_) if fixed is None else fixed
     options = NO_OPTION if options is None else options
 
@@ -321,7 +342,9 @@ def _sum_segments(work, model, corpus, fixed, options, n_jobs):
 
 
 PLACES = 8
-"""Segments for which there is room at first, a token; there are hardly more of a probability above 1e-6."""
+"""Segments for which there is room at first, a token; there are hardly more of a
+probability above 1e-6.
+"""
 
 
 def probable_segments(
@@ -387,7 +410,8 @@ def segment_probabilities(
     fixed : ndarray of shape (N,), bool, optional
         Where a segment starts whatever the labels.
     options : ndarray of shape (N, L), bool, optional
-        Labels allowed for each token; probabilities are those among the labellings allowed.
+        Labels allowed for each token; probabilities are those among the labellings
+        allowed.
     n_jobs : int, optional
 
     Returns

@@ -1,15 +1,16 @@
 """Features of a sequence: which weight rows apply to which tokens.
 
-Features are stored by *anchor*, not by token. A template such as
-"the two characters at -1 and 0" is the combination "two adjacent characters", anchored at the first
-of them, read from one position further right. All templates that read the same combination from
-adjacent positions form a group, their weight rows are neighbours, and one look-up serves them all:
-the combination anchored at p adds ``width`` consecutive rows to the ``width`` consecutive tokens that
-start at ``p + lo``. Seven character templates cost two scattered reads a token instead of seven.
+Features are stored by *anchor*, not by token. A template such as "the two characters at
+-1 and 0" is the combination "two adjacent characters", anchored at the first of them,
+read from one position further right. All templates that read the same combination from
+adjacent positions form a group, their weight rows are neighbours, and one look-up
+serves them all: the combination anchored at p adds ``width`` consecutive rows to the
+``width`` consecutive tokens that start at ``p + lo``. Seven character templates cost
+two scattered reads a token instead of seven.
 
-Decoding first lists the features of a sequence as *runs* of neighbouring rows, with noise applied
-(:func:`list_runs`), then adds them up (:func:`sum_rows`); an update walks the same list. So decoding
-and update see the same noise by construction.
+Decoding first lists the features of a sequence as *runs* of neighbouring rows, with
+noise applied (:func:`list_runs`), then adds them up (:func:`sum_rows`); an update walks
+the same list. So decoding and update see the same noise by construction.
 """
 
 from typing import NamedTuple
@@ -26,7 +27,9 @@ from .viterbi import differs
 
 EDGE_ROWS = np.int64(2**40)
 TRIGRAM_ROWS = np.int64(2**41)
-"""Added to the rows of these stores in the difference of an example, which is of all stores."""
+"""Added to the rows of these stores in the difference of an example, which is of all
+stores.
+"""
 
 
 class Runs(NamedTuple):
@@ -74,8 +77,8 @@ def list_runs(
 ):  # fmt: skip
     """List the features of one sequence; returns how many runs.
 
-    A feature that reads a masked token is left out, one that noise drops too. ``code`` and ``stream``
-    say which noise: see :func:`factor`.
+    A feature that reads a masked token is left out, one that noise drops too. ``code``
+    and ``stream`` say which noise: see :func:`factor`.
     """
     n = 0
     dropout = noise.token_below > np.uint64(0)
@@ -116,7 +119,9 @@ def list_runs(
 
 @inline
 def list_dense(dense, first_token, T, step, noise, code, stream, masked, work, runs, n):
-    """List the features of dense rows of one sequence behind n runs; returns how many there are."""
+    """List the features of dense rows of one sequence behind n runs; returns how many
+    there are.
+    """
     if len(dense) > 0:
         dropout = noise.token_below > np.uint64(0)
         for t in range(T):
@@ -133,11 +138,13 @@ def list_dense(dense, first_token, T, step, noise, code, stream, masked, work, r
 def sum_grid(
     grid_row, grid_lo, grid_width, left, first_anchor, n_anchors, T, weight, L, out
 ):
-    """``out[t, y] += w[f, y]`` over the features of one sequence: no noise, dense plain weights.
+    """``out[t, y] += w[f, y]`` over the features of one sequence: no noise, dense plain
+    weights.
 
-    The same as :func:`list_runs` and :func:`sum_rows`, without the list: this is the inner loop of
-    training and prediction. Groups outside, anchors inside, so that the processor runs ahead of the
-    scattered reads (measured on 854k characters: 50 ns each instead of 90).
+    The same as :func:`list_runs` and :func:`sum_rows`, without the list: this is the
+    inner loop of training and prediction. Groups outside, anchors inside, so that the
+    processor runs ahead of the scattered reads (measured on 854k characters: 50 ns each
+    instead of 90).
     """
     for g in range(grid_row.shape[0]):
         width = np.int64(grid_width[g])
@@ -148,7 +155,8 @@ def sum_grid(
             t = lo + a
             if row < 0:
                 continue
-            # Unsigned: numba then omits the check for negative indices, and the loops vectorise.
+            # Unsigned: numba then omits the check for negative indices, and the loops
+            # vectorise.
             if t >= 0 and t + width <= T:
                 place = np.uint64(row * L)
                 start = np.uint64(t * L)
@@ -194,14 +202,15 @@ def sum_features(
 def sum_rows(store, rule, step, runs, n, rows_each, stride, scale, out):
     """``out[token * stride :] += scale * value * rows`` for every run.
 
-    Each feature owns ``rows_each`` rows of C columns: 1 for node features (stride C), C for transition
-    features (stride C * C).
+    Each feature owns ``rows_each`` rows of C columns: 1 for node features (stride C), C
+    for transition features (stride C * C).
     """
     C = store.columns
     if not store.sparse and not is_lazy(rule):
         weight = store.value
         for k in range(n):
-            # Unsigned: numba then omits the check for negative indices, and the loop vectorises.
+            # Unsigned: numba then omits the check for negative indices, and the loop
+            # vectorises.
             place = np.uint64(runs.row[k] * rows_each * C)
             start = np.uint64(runs.token[k] * stride)
             x = scale * runs.value[k]
@@ -224,7 +233,9 @@ def sum_rows(store, rule, step, runs, n, rows_each, stride, scale, out):
 
 @inline
 def edge_factor(noise, step, item):
-    """What a label bigram or trigram counts under noise, which may be empty; ``item``: which it is."""
+    """What a label bigram or trigram counts under noise, which may be empty; ``item``:
+    which it is.
+    """
     if len(noise) == 0:
         return 1.0
     return factor(noise, noise.edge, EDGE_STREAM, step, item)
@@ -232,7 +243,9 @@ def edge_factor(noise, step, item):
 
 @inline
 def _emit_row(difference, row, labels, t, x):
-    """A node feature in ``Δφ``; its amounts are +x with the gold label and -x with the predicted one."""
+    """A node feature in ``Δφ``; its amounts are +x with the gold label and -x with the
+    predicted one.
+    """
     for k in range(2):
         emit(difference, row, labels[k, t], x)
         x = -x
@@ -242,7 +255,9 @@ def _emit_row(difference, row, labels, t, x):
 def emit_stored(
     rows, lo, width, left, anchor, stop, bag, token, T, alive, labels, difference
 ):
-    """Node part of ``Δφ``, of features that count what is stored; in the order of :func:`list_runs`."""
+    """Node part of ``Δφ``, of features that count what is stored; in the order of
+    :func:`list_runs`.
+    """
     all_alive = alive.shape[0] == 0
     bag_start = bag.start
     bag_row = bag.row
@@ -274,7 +289,9 @@ def emit_stored(
 
 @spliced
 def set_target(gold, target):
-    """Write the gold labels to ``target``; returns whether there are labels for all tokens."""
+    """Write the gold labels to ``target``; returns whether there are labels for all
+    tokens.
+    """
     complete = True
     for t in range(gold.shape[0]):
         target[t] = gold[t]
@@ -307,7 +324,9 @@ def cost_of(g, sets, cost):
 
 @spliced
 def add_costs(gold, sets, cost, weight, L, emission):
-    """Cost-augmented decoding: missing the gold label y at t gains ``weight * cost[y]``."""
+    """Cost-augmented decoding: missing the gold label y at t gains ``weight *
+    cost[y]``.
+    """
     for t in range(gold.shape[0]):
         missing = weight * cost_of(gold[t], sets, cost)
         if missing != 0.0:
@@ -336,7 +355,9 @@ def emit_bigrams(labels, T, L, step, noise, difference):
 
 @spliced
 def emit_edges(runs, n, L, alive, labels, difference):
-    """Transition features that look at the input: feature e into label y from label p has row e * L + p."""
+    """Transition features that look at the input: feature e into label y from label p
+    has row e * L + p.
+    """
     for k in range(n):
         for s in range(runs.width[k]):
             t = runs.token[k] + s
@@ -358,7 +379,9 @@ def emit_edges(runs, n, L, alive, labels, difference):
 
 @inline
 def emit_listed(task, i, T, store, noise, step, n, work):
-    """Node part of ``Δφ`` of the n features that ``score_sequence`` listed; -1: of dense rows of numbers."""
+    """Node part of ``Δφ`` of the n features that ``score_sequence`` listed; -1: of
+    dense rows of numbers.
+    """
     alive = task.node_alive
     labels = work.labels
     difference = work.difference

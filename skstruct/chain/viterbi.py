@@ -1,7 +1,9 @@
-"""Decoding: the best labelling of a chain of either order, and the best one that is wrong.
+"""Decoding: the best labelling of a chain of either order, and the best one that is
+wrong.
 
-A *cell* tells prefixes apart: by their last label y, or in the second order by their last two, at place
-p * L + y (at t = 0 there is no p). ``δ_t`` of a cell is the score of its best prefix. In the first order
+A *cell* tells prefixes apart: by their last label y, or in the second order by their
+last two, at place p * L + y (at t = 0 there is no p). ``δ_t`` of a cell is the score of
+its best prefix. In the first order
 
     δ_t(y) = emission[t, y] + max_p δ_{t-1}(p) + transition[t, p, y]
 
@@ -9,15 +11,16 @@ and in the second, with empty ``trigrams`` for the first,
 
     δ_t(p, y) = emission[t, y] + transition[t, p, y] + max_a δ_{t-1}(a, p) + trigram[a, p, y]
 
-in O(T L^3). Most a cannot win for any y, and one comparison shows it (:func:`_advance_pairs`), so that the
-usual cost is nearer to O(T L^2).
+in O(T L^3). Most a cannot win for any y, and one comparison shows it
+(:func:`_advance_pairs`), so that the usual cost is nearer to O(T L^2).
 
-Transitions into token t start at ``t * stride``: stride is L * L, or 0 if all tokens share one matrix.
-Forward passes keep scores only; the way back finds the argmax again, on the one path that matters: keeping
-back pointers would cost more than half of the forward pass. Ties go to the smaller label, from the last token
-backwards.
+Transitions into token t start at ``t * stride``: stride is L * L, or 0 if all tokens
+share one matrix. Forward passes keep scores only; the way back finds the argmax again,
+on the one path that matters: keeping back pointers would cost more than half of the
+forward pass. Ties go to the smaller label, from the last token backwards.
 
-Letters: T tokens, L labels, t token, y label, p previous label, a the one before, C cells.
+Letters: T tokens, L labels, t token, y label, p previous label, a the one before, C
+cells.
 """
 
 import numpy as np
@@ -25,12 +28,16 @@ import numpy as np
 from ..core.compile import inline, spliced
 
 ONE_BY_ONE = 8
-"""Up to here Viterbi looks at one label after the other instead of at all of them at once."""
+"""Up to here Viterbi looks at one label after the other instead of at all of them at
+once.
+"""
 
 
 @inline
 def differs(y, g, sets):
-    """Whether a label contradicts the one that is given, or the set; nothing contradicts UNLABELLED."""
+    """Whether a label contradicts the one that is given, or the set; nothing
+    contradicts UNLABELLED.
+    """
     if len(sets) > 0:
         if g < -1:
             return not sets[-2 - g, y]
@@ -62,12 +69,14 @@ def score_path(emission, transition, stride, trigrams, start, end, path, T, L):
     return score
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # First order
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def _advance_labels(score, before, transition, at, emission, now, L):
-    """``score[now + y] = emission[now + y] + max_p score[before + p] + transition[at + p L + y]``."""
+    """``score[now + y] = emission[now + y] + max_p score[before + p] + transition[at +
+    p L + y]``.
+    """
     if L <= ONE_BY_ONE:  # one label at a time: its maximum stays in a register
         for y in range(L):
             best = -np.inf
@@ -124,16 +133,17 @@ def _before_label(score, before, transition, at, y, L):
     return arg, best
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Second order
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def _advance_pairs(before, t, trigrams, transition, at, emission, now, L):
     """Scores ``now`` (L * L,) of the prefixes that end at t from those at t - 1.
 
-    With a* the best a for some p, ``δ(a*, p) + min_y trigram[a*, p, y]`` bounds what every y can get;
-    an a with ``δ(a, p) + max_y trigram[a, p, y]`` below that is nobody's best. Addition of floats is
-    monotone, so that nothing changes, not even a tie.
+    With a* the best a for some p, ``δ(a*, p) + min_y trigram[a*, p, y]`` bounds what
+    every y can get; an a with ``δ(a, p) + max_y trigram[a, p, y]`` below that is
+    nobody's best. Addition of floats is monotone, so that nothing changes, not even a
+    tie.
     """
     for p in range(L):
         row = now[p * L : (p + 1) * L]
@@ -183,9 +193,9 @@ def _before_pair(before, t, trigrams, p, y, L):
     return arg, best
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Both orders
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def _cells(t, trigrams, L):
     """(first, n): where the cells of token t begin, and how many times L there are."""
@@ -218,7 +228,9 @@ def _advance(score, t, trigrams, transition, stride, emission, L):
 
 @inline
 def _before(score, t, trigrams, transition, stride, p, y, L):
-    """The labels (a, p) of the best prefix before a step into p, y or, in the first order, y; its score."""
+    """The labels (a, p) of the best prefix before a step into p, y or, in the first
+    order, y; its score.
+    """
     before = _cells(t - 1, trigrams, L)[0]
     if len(trigrams) == 0:
         p, best = _before_label(score, before, transition, t * stride, y, L)
@@ -248,9 +260,11 @@ def _last(score, T, trigrams, end, L):
 def decode(
     emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L
 ):
-    """The best labelling: writes ``path``, returns its score, and leaves δ in ``score`` (T * C,).
+    """The best labelling: writes ``path``, returns its score, and leaves δ in ``score``
+    (T * C,).
 
-    Tokens with a label in ``forced`` (T,) keep it, or get one of ``sets``; an empty one forces nothing.
+    Tokens with a label in ``forced`` (T,) keep it, or get one of ``sets``; an empty one
+    forces nothing.
     """
     for y in range(L):
         score[y] = start[y] + emission[y]
@@ -275,11 +289,13 @@ def decode(
 def decode_wrong(
     emission, transition, stride, trigrams, start, end, gold, sets, score, path, T, L
 ):
-    """The best labelling that contradicts the gold labels (Gao, Qiu and Huang 2010, equation 2).
+    """The best labelling that contradicts the gold labels (Gao, Qiu and Huang 2010,
+    equation 2).
 
-    Equal to the better wrong one of the two best labellings, in one pass: besides the best prefixes that
-    agree with gold so far keep the best ones that have deviated; ``score`` (2, T * C) holds both. Writes
-    ``path`` and returns its score, -inf if there is no such labelling.
+    Equal to the better wrong one of the two best labellings, in one pass: besides the
+    best prefixes that agree with gold so far keep the best ones that have deviated;
+    ``score`` (2, T * C) holds both. Writes ``path`` and returns its score, -inf if
+    there is no such labelling.
     """
     agree = score[0]
     deviated = score[1]

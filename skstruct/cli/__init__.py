@@ -1,12 +1,13 @@
 """The command line: ``skstruct COMMAND``, or ``python -m skstruct COMMAND``.
 
-One module a command. The first two paragraphs of its docstring are what ``--help`` says of it,
-``add_arguments(parser)`` adds its arguments, and ``run`` takes them parsed. What it returns is the exit code,
-if that is not 0.
+One module a command. The first two paragraphs of its docstring are what ``--help`` says
+of it, ``add_arguments(parser)`` adds its arguments, and ``run`` takes them parsed. What
+it returns is the exit code, if that is not 0.
 
-Results go to standard output, messages to standard error. Exit codes: 0 done; 1 input or data that cannot
-be used, with one line that starts with ``skstruct: error:`` and names file and line; 2 wrong usage; 130
-after Ctrl-C; 141 if the reader closed standard output.
+Results go to standard output, messages to standard error. Exit codes: 0 done; 1 input
+or data that cannot be used, with one line that starts with ``skstruct: error:`` and
+names file and line; 2 wrong usage; 130 after Ctrl-C; 141 if the reader closed standard
+output.
 """
 
 import argparse
@@ -44,7 +45,9 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter):
 
 
 class _Command(argparse.ArgumentParser):
-    """The parser of one command, whose errors are one line: the usage of some is twelve."""
+    """The parser of one command, whose errors are one line: the usage of some is
+    twelve.
+    """
 
     def error(self, message):
         self.exit(
@@ -122,7 +125,8 @@ def main(argv=None, prog="skstruct"):
     Raises
     ------
     SystemExit
-        With code 0 for ``--help`` and ``--version``, with code 2 for arguments that are wrong.
+        With code 0 for ``--help`` and ``--version``, with code 2 for arguments that are
+        wrong.
     """
     if hasattr(
         sys.stdout, "reconfigure"
@@ -148,7 +152,8 @@ def main(argv=None, prog="skstruct"):
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except (CommandError, OSError, ValueError, MemoryError, ImportError) as error:
-        # Readers, models and estimators raise ValueError for what they cannot use; an extra may be missing.
+        # Readers, models and estimators raise ValueError for what they cannot use; an
+        # extra may be missing.
         if arguments is not None and arguments.traceback:
             raise
         tell(f"error: {_reason(error)}")
@@ -177,6 +182,8 @@ def _reason(error):
 
 
 def _discard_output():
-    """Let what is still to be flushed go nowhere, so that Python does not fail while it shuts down."""
+    """Let what is still to be flushed go nowhere, so that Python does not fail while it
+    shuts down.
+    """
     with contextlib.suppress(OSError, ValueError, AttributeError):  # not a real file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,9 +1,10 @@
 """``skstruct check``: find labels of a corpus that are probably wrong.
 
-Train a tagger on parts of the corpus, and compare the labels of the other parts with the probabilities that
-it gives. Print the labels where another one is more probable, most suspicious first: score, place, given
-label, suggested label, and the token in [ ] among others. Of annotated texts these are whole spans, missing
-ones too; - stands for no span.
+Train a tagger on parts of the corpus, and compare the labels of the other parts with
+the probabilities that it gives. Print the labels where another one is more probable,
+most suspicious first: score, place, given label, suggested label, and the token in [ ]
+among others. Of annotated texts these are whole spans, missing ones too; - stands for
+no span.
 """
 
 import json
@@ -127,7 +128,9 @@ def run(arguments):
 
 
 def _write_tasks(file, issues, corpus, format):
-    """Write the texts that have issues, the most suspicious first, with their spans as suggested."""
+    """Write the texts that have issues, the most suspicious first, with their spans as
+    suggested.
+    """
     of_text = {}
     for issue in issues:
         of_text.setdefault(issue.sequence, []).append(issue)

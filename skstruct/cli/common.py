@@ -1,7 +1,8 @@
-"""What all commands share: messages, exit codes, models, and files that are written whole or not at all.
+"""What all commands share: messages, exit codes, models, and files that are written
+whole or not at all.
 
-Results go to standard output, everything else to standard error; a command that cannot do its job
-raises, and `skstruct.cli.main` turns that into one line and an exit code.
+Results go to standard output, everything else to standard error; a command that cannot
+do its job raises, and `skstruct.cli.main` turns that into one line and an exit code.
 """
 
 import argparse
@@ -34,7 +35,9 @@ def warn(text):
 
 
 def fitting(parse, fits, what):
-    """A type of ``argparse``: what a function makes of a text, if that fits; ``what`` describes it."""
+    """A type of ``argparse``: what a function makes of a text, if that fits; ``what``
+    describes it.
+    """
 
     def checked(text):
         with contextlib.suppress(ValueError, LookupError):
@@ -51,7 +54,9 @@ n_jobs = fitting(int, bool, "an int, and not 0")
 
 
 def load_model(path, jobs=None):
-    """The model in a file, of another tool too, set to use a number of threads if one is given."""
+    """The model in a file, of another tool too, set to use a number of threads if one
+    is given.
+    """
     from .._sklearn import (
         layers,
     )  # here: whoever asks for help, or gets an option wrong, needs no model
@@ -70,7 +75,8 @@ def check_target(path, read=(), regular=False):
     """Raise unless a file can be written to a path; asked before any work.
 
     That is a regular file, which is replaced as a whole and is none of those read, or,
-    unless it has to be ``regular``, a device, a pipe or an open file, which is written to.
+    unless it has to be ``regular``, a device, a pipe or an open file, which is written
+    to.
     """
     _check_name(path)
     number = descriptor_of(path)
@@ -145,7 +151,9 @@ def check_within(path):
 
 
 def check_inputs(paths, folders=False):
-    """Raise unless files can be read, and folders if they are taken: before the first is."""
+    """Raise unless files can be read, and folders if they are taken: before the first
+    is.
+    """
     for path in paths:
         if path in STANDARD:
             continue
@@ -178,7 +186,9 @@ def check_replaced(written, read, force=None):
 
 
 def _file_id(path):
-    """What tells a file from others, by whatever path or link it was named; None if there is no such file."""
+    """What tells a file from others, by whatever path or link it was named; None if
+    there is no such file.
+    """
     if os.path.isfile(path):
         found = os.stat(path)
         return found.st_dev, found.st_ino
@@ -186,7 +196,8 @@ def _file_id(path):
 
 @contextlib.contextmanager
 def output(path, encoding="utf-8"):
-    """A text file to write results to: standard output, or a file that is written whole or not at all.
+    """A text file to write results to: standard output, or a file that is written whole
+    or not at all.
 
     Line feeds end lines. See :func:`atomic_write`.
     """

@@ -1,10 +1,12 @@
 """``skstruct compare``: train sklearn-crfsuite and skstruct on the same files.
 
-Train sklearn-crfsuite and skstruct on TRAIN with the same features, evaluate both on TEST, and print times
-and scores. Making feature strings counts for CRFsuite, compiling kernels does not count for skstruct.
+Train sklearn-crfsuite and skstruct on TRAIN with the same features, evaluate both on
+TEST, and print times and scores. Making feature strings counts for CRFsuite, compiling
+kernels does not count for skstruct.
 
-Both sides start from the same Python lists, learn from the same templates, and end with lists of labels. They
-take turns in one process, so that a busy machine is busy for both.
+Both sides start from the same Python lists, learn from the same templates, and end with
+lists of labels. They take turns in one process, so that a busy machine is busy for
+both.
 """
 
 import argparse
@@ -38,7 +40,9 @@ _PARAMETERS = {
     "pa": {"max_iterations": 10},
     "lbfgs": {"c1": 1.0, "c2": 0.0, "max_iterations": None},
 }
-"""What can be set of CRFsuite's algorithms, and what it is without; None: each side's own default."""
+"""What can be set of CRFsuite's algorithms, and what it is without; None: each side's
+own default.
+"""
 
 _SCHEME = "BMES"
 """Of the labels of characters that say words."""
@@ -141,11 +145,13 @@ def run(arguments):
     _print(rows, train, test, templates)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Corpora and sides
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def sequences_of(corpus):
-    """A `Corpus` as both sides take it: of texts the characters, and labels that say words or spans."""
+    """A `Corpus` as both sides take it: of texts the characters, and labels that say
+    words or spans.
+    """
     X = corpus.X
     y = corpus.y
     if corpus.format == "segmented":
@@ -168,7 +174,9 @@ def templates_for(corpus, features):
 
 
 class Crfsuite:
-    """CRFsuite through sklearn-crfsuite; ``feature_seconds`` is what making strings took in `fit`."""
+    """CRFsuite through sklearn-crfsuite; ``feature_seconds`` is what making strings
+    took in `fit`.
+    """
 
     def __init__(self, algorithm, parameters, templates):
         import sklearn_crfsuite
@@ -202,7 +210,8 @@ class Ours:
         passes = given.pop("max_iterations")
         given |= {} if passes is None else {"max_iter": passes}
         if algorithm == "lbfgs":
-            # CRFsuite's weights: those of the pairs that training shows, so that the objectives are the same.
+            # CRFsuite's weights: those of the pairs that training shows, so that the
+            # objectives are the same.
             given["all_pairs"] = False
         self.name = f"skstruct {learner.__name__}"
         self.model = learner(features=templates, random_state=0, **given)
@@ -229,7 +238,8 @@ class FeatureStrings:
     Raises
     ------
     ValueError
-        If a template looks at more than single tokens: at a lexicon, or at accessor variety.
+        If a template looks at more than single tokens: at a lexicon, or at accessor
+        variety.
 
     Attributes
     ----------
@@ -296,9 +306,9 @@ class FeatureStrings:
         return list(map(list, zip(*out))) if out else [[] for _ in sentence]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Measuring
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _measure(side, train, test, with_segments):
     """A dict of figures."""
     tell(f"{side.name}: training")

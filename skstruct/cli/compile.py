@@ -1,7 +1,8 @@
 """``skstruct compile``: compile ahead of the first use.
 
-Compile what is compiled at first use otherwise: by default training and prediction of the perceptron. What is
-in the cache already is not compiled again. The last line, on standard output, is the folder of the cache.
+Compile what is compiled at first use otherwise: by default training and prediction of
+the perceptron. What is in the cache already is not compiled again. The last line, on
+standard output, is the folder of the cache.
 """
 
 import os

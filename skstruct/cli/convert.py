@@ -1,9 +1,9 @@
-"""``skstruct convert``: read and write models of CRFsuite, CRF++ and Wapiti; write a model as one file of
-code.
+"""``skstruct convert``: read and write models of CRFsuite, CRF++ and Wapiti; write a
+model as one file of code.
 
-Read the model IN, of skstruct, CRFsuite (also a pickle of sklearn-crfsuite), CRF++ or Wapiti, and write it to
-OUT for one of these, or as one file of Python or JavaScript, or a page, that runs by itself. What a format
-cannot express is refused by name.
+Read the model IN, of skstruct, CRFsuite (also a pickle of sklearn-crfsuite), CRF++ or
+Wapiti, and write it to OUT for one of these, or as one file of Python or JavaScript, or
+a page, that runs by itself. What a format cannot express is refused by name.
 
 What is read is told by its content, what is written by its name, or an option.
 """
@@ -91,7 +91,9 @@ def run(arguments):
 
 
 def _corpus(arguments, model):
-    """The corpus to compare the file's labels on; what is wrong with it is no fault of the model."""
+    """The corpus to compare the file's labels on; what is wrong with it is no fault of
+    the model.
+    """
     try:
         inputs = inputs_of(model, "crfsuite")
     except CommandError as error:

@@ -1,9 +1,11 @@
-"""Corpus files on the command line: which format, which columns, and where each token stood.
+"""Corpus files on the command line: which format, which columns, and where each token
+stood.
 
-The readers of `skstruct.formats.readers` do the reading; an `input_files.Source` between them and the file
-keeps the lines of the sentence at hand, so that errors about a sequence can name the line. Formats are
-guessed from the name of a file, or else from its first lines. What a model reads and predicts is its
-`skstruct.data.inputs.Inputs`, which decides how a file is read for it.
+The readers of `skstruct.formats.readers` do the reading; an `input_files.Source`
+between them and the file keeps the lines of the sentence at hand, so that errors about
+a sequence can name the line. Formats are guessed from the name of a file, or else from
+its first lines. What a model reads and predicts is its `skstruct.data.inputs.Inputs`,
+which decides how a file is read for it.
 """
 
 import contextlib
@@ -103,8 +105,9 @@ def inputs_of(model, format=None):
     Raises
     ------
     CommandError
-        If it was trained on rows of numbers, which no corpus file holds, or on ready-made features, which no
-        other file holds than data of CRFsuite, or does not say what it reads.
+        If it was trained on rows of numbers, which no corpus file holds, or on
+        ready-made features, which no other file holds than data of CRFsuite, or does
+        not say what it reads.
     """
     first, last = (model[0], model[-1]) if hasattr(model, "steps") else (model, model)
     inputs = getattr(first, "inputs", None)
@@ -127,11 +130,12 @@ def inputs_of(model, format=None):
     return inputs
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Formats
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def layout_of(arguments, source, inputs=None, task=LABELS):
-    """The `Layout` of a source, from the options and, where they are silent, name and content.
+    """The `Layout` of a source, from the options and, where they are silent, name and
+    content.
 
     Parameters
     ----------
@@ -228,9 +232,9 @@ def several(label):
     return label if isinstance(label, tuple) else (label,)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Sentences
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def sentences(source, layout, inputs=None, labels=True):
     """Yield the sentences of a source, one by one.
 
@@ -316,7 +320,9 @@ _READERS = {
 
 
 def _choose(n, layout, inputs, labels, where):
-    """(column or columns of the tokens, columns of the label if read) for rows of `n` cells."""
+    """(column or columns of the tokens, columns of the label if read) for rows of `n`
+    cells.
+    """
     label = several(layout.label) if labels else ()
     for c in (*(layout.tokens or ()), *label):
         if not -n <= c < n:
@@ -342,7 +348,9 @@ def _choose(n, layout, inputs, labels, where):
 
 
 def _as_kind(places, inputs, where):
-    """One place for tokens that are str, a list for tuples; checked against what a model reads."""
+    """One place for tokens that are str, a list for tuples; checked against what a
+    model reads.
+    """
     if inputs is None:
         return places[0] if len(places) == 1 else places
     wrong = f"{where}: the model reads {counted(inputs.width, 'column')} of a token; "
@@ -354,7 +362,9 @@ def _as_kind(places, inputs, where):
 
 
 def _sentence(rows, tokens, label, name, lines):
-    """The `Sentence` of rows of cells; ``tokens``: a place or places, ``label``: places, none if not read."""
+    """The `Sentence` of rows of cells; ``tokens``: a place or places, ``label``:
+    places, none if not read.
+    """
     if isinstance(tokens, int):
         found = [row[tokens] for row in rows]
     else:
@@ -380,7 +390,9 @@ def read(path, arguments, inputs=None, task=LABELS):
 
 @contextlib.contextmanager
 def learned(arguments, task):
-    """(open `Source`, its `Layout`) of the first file of `options.add_corpus`; `read_files` reads all."""
+    """(open `Source`, its `Layout`) of the first file of `options.add_corpus`;
+    `read_files` reads all.
+    """
     for path, _ in arguments.annotated:
         if path not in arguments.files:
             arguments.usage_error(f"--annotated: {path} is none of the files")
@@ -445,7 +457,9 @@ def batches(source, layout, size, inputs=None):
 
 @contextlib.contextmanager
 def locating(name, places):
-    """Within it a ValueError becomes a `CommandError` that names the line; see `located`."""
+    """Within it a ValueError becomes a `CommandError` that names the line; see
+    `located`.
+    """
     try:
         yield
     except ValueError as error:
@@ -453,7 +467,8 @@ def locating(name, places):
 
 
 def located(error, name, places):
-    """A `CommandError` that says in which line of a file the sequence stands that an error names.
+    """A `CommandError` that says in which line of a file the sequence stands that an
+    error names.
 
     Parameters
     ----------

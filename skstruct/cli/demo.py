@@ -1,11 +1,11 @@
 """``skstruct demo``: train and evaluate on the embedded corpora.
 
-Train on three quarters of the embedded corpora and evaluate on the rest: Chinese word segmentation, joint
-segmentation and tagging, English chunking, entity recognition.
+Train on three quarters of the embedded corpora and evaluate on the rest: Chinese word
+segmentation, joint segmentation and tagging, English chunking, entity recognition.
 
-The package's main jobs, each with two learners on the same fixed split (every fourth sentence is
-for testing), as rows of one table. The corpora are too small for claims about accuracy; the demo shows
-that everything works, and how fast it is.
+The package's main jobs, each with two learners on the same fixed split (every fourth
+sentence is for testing), as rows of one table. The corpora are too small for claims
+about accuracy; the demo shows that everything works, and how fast it is.
 """
 
 import os
@@ -62,7 +62,9 @@ def _new(learner, X, **options):
 
 
 def write_columns(sentences, path):
-    """Write sentences of tuples of str: a token a line, a blank line after each sentence."""
+    """Write sentences of tuples of str: a token a line, a blank line after each
+    sentence.
+    """
     with open_text(path, "w", "utf-8") as file:
         for rows in sentences:
             file.writelines(" ".join(row) + "\n" for row in [*rows, ()])
@@ -74,7 +76,9 @@ def split(sequences):
 
 
 def write_files(folder):
-    """Write the chunking corpus as columns and the entities as texts, each to train and to test with."""
+    """Write the chunking corpus as columns and the entities as texts, each to train and
+    to test with.
+    """
     sentences = [
         [(*token, label) for token, label in zip(*pair)]
         for pair in zip(*load_chunking())

@@ -1,11 +1,12 @@
 """``skstruct evaluate``: score a model or predictions.
 
-Print token accuracy, and precision, recall and F1 of segments (as conlleval counts them) or words; of a
-parser attachment scores, with and without punctuation. Without --model and --gold, the last two columns of
-FILE are the true and the predicted labels.
+Print token accuracy, and precision, recall and F1 of segments (as conlleval counts
+them) or words; of a parser attachment scores, with and without punctuation. Without
+--model and --gold, the last two columns of FILE are the true and the predicted labels.
 
-Three ways to name what is compared: a corpus and a model; two files; or one file of columns whose
-last two are the true and the predicted label, as conlleval reads it and `tag` writes it.
+Three ways to name what is compared: a corpus and a model; two files; or one file of
+columns whose last two are the true and the predicted label, as conlleval reads it and
+`tag` writes it.
 """
 
 import json
@@ -100,11 +101,12 @@ def _scores(task, corpus, predicted, options):
         return scores_of(task, corpus.X, corpus.y, predicted, **options)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # A model and a corpus
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def model_scores(model, corpus, **options):
-    """Scores of a model on a `Corpus`; labels that the model does not know are warned of.
+    """Scores of a model on a `Corpus`; labels that the model does not know are warned
+    of.
 
     ``options`` are those of `scores_of`.
     """
@@ -139,9 +141,9 @@ def _of_model(arguments):
     return model_scores(model, corpus, **options)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # True and predicted labels from files
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _of_one(arguments):
     """(corpus, predicted) from one file with both."""
     with Source(arguments.file, arguments.encoding) as source:
@@ -209,9 +211,9 @@ def _check_same_tokens(gold, pred):
             raise CommandError(f"{where}: the sentences differ in their tokens")
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Scores: dicts of the numbers of `skstruct.metrics`, printed as text or as JSON
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 _LISTED = 10
 """Labels that a warning lists."""
 
@@ -222,7 +224,9 @@ def encodes_segments(*corpora):
 
 
 def scores_of(task, X, y, predicted, vocabulary=None, **options):
-    """Scores of what a model of a task predicts; ``options`` are those of `tagging_scores`."""
+    """Scores of what a model of a task predicts; ``options`` are those of
+    `tagging_scores`.
+    """
     if task == WORDS:
         return word_scores(y, predicted, vocabulary)
     if task == SPANS:
@@ -241,15 +245,16 @@ def tagging_scores(y, predicted, scheme="auto", strict=False):
     ----------
     y, predicted : lists of lists of str
     scheme : str, default="auto"
-        A label scheme, "none" for no segments, or "auto" for segments if the labels look like that.
+        A label scheme, "none" for no segments, or "auto" for segments if the labels
+        look like that.
     strict : bool, default=False
         Count only segments spelled as the scheme spells them, not as conlleval does.
 
     Returns
     -------
     dict
-        ``sequences``, ``tokens``, ``token_accuracy``, ``sequence_accuracy``, and ``segments``, which is
-        the dict of `skstruct.metrics.segment_report` or None.
+        ``sequences``, ``tokens``, ``token_accuracy``, ``sequence_accuracy``, and
+        ``segments``, which is the dict of `skstruct.metrics.segment_report` or None.
     """
     if scheme == "auto":
         scheme = "BIO" if encodes_segments(y, predicted) else "none"
@@ -274,8 +279,9 @@ def word_scores(y, predicted, vocabulary=None):
     Returns
     -------
     dict
-        ``sequences``, ``words``, ``precision``, ``recall``, ``f1``; with a vocabulary also ``oov_rate``,
-        ``oov_recall`` and ``iv_recall``; if both sides have tags also ``joint_f1``.
+        ``sequences``, ``words``, ``precision``, ``recall``, ``f1``; with a vocabulary
+        also ``oov_rate``, ``oov_recall`` and ``iv_recall``; if both sides have tags
+        also ``joint_f1``.
     """
     report = metrics.segmentation_report(y, predicted, vocabulary or ())
     of_vocabulary = (
@@ -315,14 +321,15 @@ def span_scores(texts, y, predicted):
 def tree_scores(X, y, predicted):
     """Scores of dependency trees.
 
-    Punctuation is, as in the CoNLL-X shared task, a form all of whose characters are punctuation in Unicode.
+    Punctuation is, as in the CoNLL-X shared task, a form all of whose characters are
+    punctuation in Unicode.
 
     Returns
     -------
     dict
-        ``sequences``, ``tokens``, ``uas``, ``las``, ``complete``, and without punctuation ``words``,
-        ``words_uas``, ``words_las``, if there are words. There is no ``las`` of a parser that gives heads
-        alone.
+        ``sequences``, ``tokens``, ``uas``, ``las``, ``complete``, and without
+        punctuation ``words``, ``words_uas``, ``words_las``, if there are words. There
+        is no ``las`` of a parser that gives heads alone.
     """
     punctuation = [
         [all(map(_is_punctuation, form)) for form, *_ in sentence] for sentence in X

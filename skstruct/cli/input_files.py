@@ -1,11 +1,13 @@
-"""Input files: their lines, the format that they look like, and what is unusual about them.
+"""Input files: their lines, the format that they look like, and what is unusual about
+them.
 
-The readers of `skstruct.formats.readers` take an open text file and give tokens. A `Source` is such a
-file, and remembers the lines they were made from, so that a command can give back what it read and say in
-which line something stood. It can be looked at before it is read.
+The readers of `skstruct.formats.readers` take an open text file and give tokens. A
+`Source` is such a file, and remembers the lines they were made from, so that a command
+can give back what it read and say in which line something stood. It can be looked at
+before it is read.
 
-Tables that other programs export begin with the names of their columns and know no blank lines. Nothing in
-the format forbids that, so that these are warnings.
+Tables that other programs export begin with the names of their columns and know no
+blank lines. Nothing in the format forbids that, so that these are warnings.
 """
 
 import contextlib
@@ -30,7 +32,8 @@ SHOWN = 100_000
 
 
 class Source(contextlib.AbstractContextManager):
-    """An input, line by line; the lines read since the last `take` are kept, unless `unkept` is called.
+    """An input, line by line; the lines read since the last `take` are kept, unless
+    `unkept` is called.
 
     Parameters
     ----------
@@ -55,7 +58,9 @@ class Source(contextlib.AbstractContextManager):
         self._raw.close()
 
     def _decoded(self):
-        """Yield (number, line) of the file, which is opened now: those of brat are opened by their names."""
+        """Yield (number, line) of the file, which is opened now: those of brat are
+        opened by their names.
+        """
         if self.path is not None:
             file = opened(self.path, self.encoding)
         elif sys.stdin is None:
@@ -103,12 +108,16 @@ class Source(contextlib.AbstractContextManager):
         return next(self._lines, "")
 
     def unkept(self):
-        """The same source, which keeps no lines from now on: for who never calls `take`."""
+        """The same source, which keeps no lines from now on: for who never calls
+        `take`.
+        """
         self._kept = None
         return self
 
     def watched(self):
-        """As `unkept`; a bar shows how much has been read, if the extra ``progress`` is installed."""
+        """As `unkept`; a bar shows how much has been read, if the extra ``progress`` is
+        installed.
+        """
         try:
             from rich.console import Console
             from rich.progress import Progress
@@ -133,9 +142,9 @@ class Source(contextlib.AbstractContextManager):
         return [(number, line.rstrip("\r\n")) for number, line in kept]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What a file looks like
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 EXTENSIONS = {
     ".conllu": "conllu", ".conllx": "conllu",
     ".conll": "columns", ".bio": "columns", ".iob": "columns", ".iob2": "columns", ".crf": "columns",
@@ -162,7 +171,9 @@ def is_conllu(line):
 
 
 def begins_as_conllu(source):
-    """Whether the first line that is no comment looks like it; no more is read, since a pipe may wait."""
+    """Whether the first line that is no comment looks like it; no more is read, since a
+    pipe may wait.
+    """
     lines = (line for n in range(PEEK) for line in source.peek(n + 1)[n:])
     return is_conllu(next((line for line in lines if not line.startswith("#")), ""))
 
@@ -190,12 +201,15 @@ def _are_columns(widths):
     """Whether lines of so many cells look like columns."""
     n_lines = widths.total()
     (width, n) = widths.most_common(1)[0]
-    # A few odd lines among columns are mistakes, which the reader will name, and not sentences.
+    # A few odd lines among columns are mistakes, which the reader will name, and not
+    # sentences.
     return n_lines > 1 and width > 1 and 4 * n >= 3 * n_lines
 
 
 def warn_of_text(source):
-    """Warn of a file for a tagger or a parser that looks like text: every line would be a token."""
+    """Warn of a file for a tagger or a parser that looks like text: every line would be
+    a token.
+    """
     lines = [line.split() for line in source.peek(1 if source.path is None else PEEK)]
     prose = [
         cells
@@ -208,7 +222,9 @@ def warn_of_text(source):
 
 
 def warn_of_columns(source, what):
-    """Warn of a file for a model of texts that looks like columns; ``what`` is done with it."""
+    """Warn of a file for a model of texts that looks like columns; ``what`` is done
+    with it.
+    """
     if (
         source.path is None
     ):  # who writes to a pipe line by line need not wait for a guess
@@ -232,16 +248,19 @@ NAMES = frozenset(
 """Usual names of columns, in lower case."""
 
 MANY = 500
-"""With more labels than these, and fewer than ten tokens for each, the column is hardly the right one."""
+"""With more labels than these, and fewer than ten tokens for each, the column is hardly
+the right one.
+"""
 
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
 
 def noticed(source, found, number, line, label):
-    """The same (rows of cells, lines) of sentences of columns; in the end what is unusual is warned of.
+    """The same (rows of cells, lines) of sentences of columns; in the end what is
+    unusual is warned of.
 
-    The first line looks like names of columns if its label occurs nowhere else, and some cell is a usual name
-    of a column or stands above numbers only.
+    The first line looks like names of columns if its label occurs nowhere else, and
+    some cell is a usual name of a column or stands above numbers only.
 
     Parameters
     ----------
@@ -294,7 +313,9 @@ def tell_empty(corpus):
 
 
 def tell_labels(corpus):
-    """Warn of a corpus whose labels look like words, or have mistakes of typing: before it is learned."""
+    """Warn of a corpus whose labels look like words, or have mistakes of typing: before
+    it is learned.
+    """
     if corpus.format == "segmented" or not corpus.y:
         return
     found = Counter(

@@ -1,7 +1,8 @@
 """The estimator that the options of ``train`` describe.
 
-Idea: ``--algorithm`` names the learner; the other options, and segmented text, put estimators around it. All
-that can be wrong with them ends the command with code 2, before the corpus is read.
+Idea: ``--algorithm`` names the learner; the other options, and segmented text, put
+estimators around it. All that can be wrong with them ends the command with code 2,
+before the corpus is read.
 """
 
 import argparse
@@ -119,7 +120,9 @@ def features_of(arguments):
 
 
 def named_algorithm(text):
-    """The name in `ALGORITHMS` for a name, for CRFsuite's or for a class's: a type of ``argparse``."""
+    """The name in `ALGORITHMS` for a name, for CRFsuite's or for a class's: a type of
+    ``argparse``.
+    """
     name = _ALIASES.get(text.lower(), text.lower())
     if name in ALGORITHMS:
         return name
@@ -144,7 +147,8 @@ def new_model(arguments, features, format):
     features : str, list or FeatureTemplates
         As `features_of` returns them.
     format : str
-        Of the corpus: "segmented" puts a Segmenter around the tagger, "spans" a SpanTagger.
+        Of the corpus: "segmented" puts a Segmenter around the tagger, "spans" a
+        SpanTagger.
     """
     learner, tagger, outer = _parts(arguments, features, format)
     sets = None if arguments.recall is None else SpanSets(recall=arguments.recall)
@@ -183,7 +187,8 @@ def new_model(arguments, features, format):
 
 
 def _parts(arguments, features, format):
-    """(the learner, the tagger that reads features, what reads raw text around it or None).
+    """(the learner, the tagger that reads features, what reads raw text around it or
+    None).
 
     The tagger is that of a re-ranker's base, else the learner itself.
     """
@@ -220,7 +225,9 @@ def _parts(arguments, features, format):
 
 
 def _given_parameters(arguments, *parts):
-    """Give each ``--param`` to the first part that has it; returns those of estimators inside, by name."""
+    """Give each ``--param`` to the first part that has it; returns those of estimators
+    inside, by name.
+    """
     deeper = {}
     known = {}
     for part in filter(None, reversed(parts)):

@@ -1,7 +1,7 @@
 """``skstruct report``: write a page about what a model gets right and wrong.
 
-Write a page of HTML: scores with confidence intervals, confusions, wrong sentences with what speaks for their
-labels and against the right ones, probabilities, weights.
+Write a page of HTML: scores with confidence intervals, confusions, wrong sentences with
+what speaks for their labels and against the right ones, probabilities, weights.
 """
 
 from ..inspection import report

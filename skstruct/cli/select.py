@@ -1,7 +1,8 @@
 """``skstruct select``: choose what to label next.
 
-Write the sentences of POOL that a model is least sure of, and that differ from each other, best first, as
-they stand in the file; texts for a model of spans as JSON lines with the spans that it predicts.
+Write the sentences of POOL that a model is least sure of, and that differ from each
+other, best first, as they stand in the file; texts for a model of spans as JSON lines
+with the spans that it predicts.
 """
 
 from ..data.inputs import SPANS

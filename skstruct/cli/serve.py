@@ -1,8 +1,9 @@
 """``skstruct serve``: answer requests over HTTP.
 
-Answer POST /predict with what the first model predicts, POST /NAME/predict with what the model of that name
-does, GET /health and /models, and GET / with a page to try them. A request is JSON, as predict takes it:
-[["the", "dog"]], or ["Ann met Bob."] for models of texts; or, as text/plain, one text.
+Answer POST /predict with what the first model predicts, POST /NAME/predict with what
+the model of that name does, GET /health and /models, and GET / with a page to try them.
+A request is JSON, as predict takes it: [["the", "dog"]], or ["Ann met Bob."] for models
+of texts; or, as text/plain, one text.
 """
 
 import argparse

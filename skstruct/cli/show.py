@@ -1,7 +1,7 @@
 """``skstruct show``: describe a model.
 
-Print the parameters, labels, sizes and largest weights of a model; or, with --explain, what made it label a
-sentence as it does.
+Print the parameters, labels, sizes and largest weights of a model; or, with --explain,
+what made it label a sentence as it does.
 
 What `skstruct.inspection` says, printed.
 """

@@ -1,13 +1,15 @@
 """``skstruct tag``: label sequences with a model.
 
-Label the sentences of FILE. Columns come back with the predicted label as one more column, CoNLL-U with the
-label in its field (--label), data of CRFsuite with the label in its place, text with spaces between its
-words. A parser writes heads and their labels: two more columns, or the fields head and deprel. A model of
-spans takes text and writes text with spans.
+Label the sentences of FILE. Columns come back with the predicted label as one more
+column, CoNLL-U with the label in its field (--label), data of CRFsuite with the label
+in its place, text with spaces between its words. A parser writes heads and their
+labels: two more columns, or the fields head and deprel. A model of spans takes text and
+writes text with spans.
 
-Batches of sentences are read, labelled and written, so that any amount of text passes through
-bounded memory. Everything that was read is written again: columns with one more (of trees two), CoNLL-U
-with its field filled in, raw text with spaces between its words; comments and blank lines stay.
+Batches of sentences are read, labelled and written, so that any amount of text passes
+through bounded memory. Everything that was read is written again: columns with one more
+(of trees two), CoNLL-U with its field filled in, raw text with spaces between its
+words; comments and blank lines stay.
 """
 
 import shlex
@@ -164,7 +166,9 @@ def _layout(arguments, source, inputs):
 
 
 def _tag(model, source, layout, inputs, file, arguments):
-    """Write the sentences of a source with their labels, batch by batch; returns the last line."""
+    """Write the sentences of a source with their labels, batch by batch; returns the
+    last line.
+    """
     read = sentences(source, layout, inputs, labels=False)
     last = ""
     write = _segmented if layout.format == "segmented" else _labelled
@@ -182,7 +186,9 @@ def _tag(model, source, layout, inputs, file, arguments):
 
 
 def _check_tags(batch, layout, source, arguments):
-    """Raise if words have no tags: a parser that learned from tags would answer with garbage."""
+    """Raise if words have no tags: a parser that learned from tags would answer with
+    garbage.
+    """
     if any(token[1] != "_" for sentence in batch for token in sentence.tokens):
         return
     column = 1
@@ -201,7 +207,9 @@ def _check_tags(batch, layout, source, arguments):
 
 
 def _ranked(model, X, arguments, **options):
-    """For each sequence what is to be written of it, best first, with scores, or None without."""
+    """For each sequence what is to be written of it, best first, with scores, or None
+    without.
+    """
     if arguments.kbest:
         return model.predict_kbest(X, arguments.kbest, **options)
     scores = (
@@ -215,11 +223,13 @@ def _header(rank, score):
     return [] if score is None else [f"# {rank} {score:.6f}\n"]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Segmented text
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _segmented(model, batch, layout, name, arguments):
-    """Yield a line for each line, or for each of its segmentations a line with its score and one of words."""
+    """Yield a line for each line, or for each of its segmentations a line with its
+    score and one of words.
+    """
     numbers, lines = zip(
         *((number, text) for sentence in batch for number, text, _ in sentence.lines)
     )
@@ -252,9 +262,9 @@ def _beside(words, proba):
     return [(*pair, f"{p:.6f}") for pair, (_, p) in zip(pairs, proba)]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Labels and trees
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _labelled(model, batch, layout, name, arguments):
     """Yield the lines of a batch with their labels."""
     X = [sentence.tokens for sentence in batch]
@@ -279,7 +289,8 @@ def _labelled(model, batch, layout, name, arguments):
 
 
 def _probabilities(model, X, found, scheme):
-    """For each token of the labellings found the names and values that go beside its label.
+    """For each token of the labellings found the names and values that go beside its
+    label.
 
     These are the probabilities of labels and, given a scheme, of segments.
     """

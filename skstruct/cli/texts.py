@@ -1,7 +1,8 @@
-"""Texts and spans on the command line: annotated texts to learn from, texts to be labelled, spans written.
+"""Texts and spans on the command line: annotated texts to learn from, texts to be
+labelled, spans written.
 
-An input is annotated texts, in a format that `skstruct.datasets.read_spans` knows, or it is plain text, which
-is one text, or one on each line.
+An input is annotated texts, in a format that `skstruct.datasets.read_spans` knows, or
+it is plain text, which is one text, or one on each line.
 """
 
 import json
@@ -43,7 +44,8 @@ _NOT_XML = re.compile(
     r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )  # characters, XML 1.0
 _JSON = re.compile(r"""\{\s*"[^"\n]*"\s*:|\[\s*[\[{]\s*"|\[\n\s*["\]]""")
-"""The beginning of an object; of a list of objects, or of pairs; or of a list of anything over several lines.
+"""The beginning of an object; of a list of objects, or of pairs; or of a list of
+anything over several lines.
 
 Other text begins with such brackets, too: ``[[Category:Towns]]``.
 """
@@ -52,7 +54,9 @@ _OF_ANNOTATIONS = frozenset(
     "answer relations annotator annotation_id annotation_approver lead_time _task_hash _view_id "
     "_annotator_id _session_id _timestamp _is_binary".split()
 )
-"""Keys of records that speak of the spans annotated before, and would be false of predicted ones."""
+"""Keys of records that speak of the spans annotated before, and would be false of
+predicted ones.
+"""
 
 
 def are_annotated(source):
@@ -86,7 +90,9 @@ def reading_of(arguments):
 
 
 def _given(source):
-    """What readers of annotated texts take for a source; they number the lines themselves."""
+    """What readers of annotated texts take for a source; they number the lines
+    themselves.
+    """
     return (
         source.path
         if source.path is not None and is_brat(source.path)
@@ -97,16 +103,17 @@ def _given(source):
 def marked(source, reader, is_stream):
     """Yield annotated texts as (text, spans, place); places are for errors.
 
-    In a stream texts that are white space are left out: a model that learns from each batch needs a token.
+    In a stream texts that are white space are left out: a model that learns from each
+    batch needs a token.
     """
     for record, spans in reader.marked(_given(source)):
         if not (is_stream and is_white_space(record.text)):
             yield record.text, spans, record.place
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # tag
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def add_options(parser):
     """Add what ``tag`` knows for models of spans."""
     add = parser.add_argument_group("texts, for models that mark spans").add_argument
@@ -265,7 +272,9 @@ def _write_brat(model, texts, files, arguments):
 
 
 def expanded(paths):
-    """(path, name or None) of each file; of a folder without annotations of brat its files of text."""
+    """(path, name or None) of each file; of a folder without annotations of brat its
+    files of text.
+    """
     found = []
     for path in paths:
         if not os.path.isdir(path) or any(Path(path).rglob("*.ann")):
@@ -296,7 +305,9 @@ def texts_of(files, arguments):
 
 
 def _named(texts):
-    """The texts, each with a name for its files of brat: its own if all have one, else a number."""
+    """The texts, each with a name for its files of brat: its own if all have one, else
+    a number.
+    """
     names = [each.get("name") for _, _, each in texts]
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         names = [f"{k:0{len(str(len(texts)))}}" for k in range(len(texts))]
@@ -318,7 +329,9 @@ def files_of(expanded):
 
 
 def read_texts(source, arguments):
-    """Yield (place, text, metadata); of the metadata what is to be written beside predicted spans."""
+    """Yield (place, text, metadata); of the metadata what is to be written beside
+    predicted spans.
+    """
     if arguments.format not in (None, "spans", "text"):
         arguments.usage_error(
             f"--format {arguments.format} is not for models that mark spans of texts"
@@ -355,9 +368,11 @@ def read_texts(source, arguments):
 
 
 def _beside(wanted, name):
-    """The function that chooses what of a record's metadata is written beside predicted spans.
+    """The function that chooses what of a record's metadata is written beside predicted
+    spans.
 
-    What was said of other spans is left out; so is, with a warning, a key for which the format has no place.
+    What was said of other spans is left out; so is, with a warning, a key for which the
+    format has no place.
     """
     reserved = reserved_keys(wanted) if wanted in FORMATS else ()
 
@@ -426,7 +441,9 @@ def _write(file, model, batch, wanted, arguments):
 
 
 def _xml(text, spans):
-    """A text with its spans, which have probabilities or None, as elements; odd labels are attributes."""
+    """A text with its spans, which have probabilities or None, as elements; odd labels
+    are attributes.
+    """
     parts = []
     at = 0
     for (start, end, label), p in spans:

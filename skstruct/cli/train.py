@@ -1,10 +1,11 @@
 """``skstruct train``: learn from a corpus file.
 
-Train a tagger or a parser on columns or CoNLL-U, a segmenter on segmented text, or a tagger of spans on
-annotated texts, and write the model to one file.
+Train a tagger or a parser on columns or CoNLL-U, a segmenter on segmented text, or a
+tagger of spans on annotated texts, and write the model to one file.
 
-The options are an estimator's constructor; everything that can be wrong with them is said before
-the corpus is read, and everything about the target before the training begins.
+The options are an estimator's constructor; everything that can be wrong with them is
+said before the corpus is read, and everything about the target before the training
+begins.
 """
 
 import contextlib
@@ -69,7 +70,9 @@ def add_arguments(parser):
 
 
 def _add_ways(add):
-    """Add the options that put something around the learner, or deal the corpus in parts."""
+    """Add the options that put something around the learner, or deal the corpus in
+    parts.
+    """
     what = "average the weights of N learners that see the corpus in different orders"
     add("--members", type=positive, default=1, metavar="N", help=what)
     what = "let the tagger know probabilities, for tag --proba; it takes the time of five more trainings"
@@ -316,7 +319,9 @@ def _stream(arguments, model, layout, source, repair):
 
 
 def _forget(model):
-    """Reset what concerned this training only: a line for each epoch, a folder of this machine."""
+    """Reset what concerned this training only: a line for each epoch, a folder of this
+    machine.
+    """
     of_training = {"verbose": 0, "checkpoint": None}
     for layer, _ in layers(model):
         names = {name: name.rpartition("__")[2] for name in layer.get_params()}
@@ -330,7 +335,9 @@ def _forget(model):
 
 
 def _keep(model, arguments, learned=None):
-    """Save what a training has learned before it was cut short, if anything, beside the file asked for."""
+    """Save what a training has learned before it was cut short, if anything, beside the
+    file asked for.
+    """
     path = arguments.model + PARTIAL
     try:
         check_is_fitted(model)

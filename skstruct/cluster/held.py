@@ -1,9 +1,11 @@
-"""Objects that hold a shard each, here or in the processes of a Dask cluster, and sums over them.
+"""Objects that hold a shard each, here or in the processes of a Dask cluster, and sums
+over them.
 
-Which object holds a shard, its maker says. It is prepared in *steps*, methods that change it; it is *asked*
-by methods that change nothing that another question would see, and a *sum* adds up the answers in a tree
-(:mod:`.pieces`). So the steps, of which only the last of a name counts, are what it takes to make the object
-anew in another process. Methods are called with two arguments: what is for this shard, and what is for all.
+Which object holds a shard, its maker says. It is prepared in *steps*, methods that
+change it; it is *asked* by methods that change nothing that another question would see,
+and a *sum* adds up the answers in a tree (:mod:`.pieces`). So the steps, of which only
+the last of a name counts, are what it takes to make the object anew in another process.
+Methods are called with two arguments: what is for this shard, and what is for all.
 """
 
 from contextlib import suppress
@@ -56,14 +58,17 @@ class LocalShards:
         Parameters
         ----------
         anew : callable, optional
-            Returns what is for all in place of ``shared``, if an object has to be made anew.
+            Returns what is for all in place of ``shared``, if an object has to be made
+            anew.
         adds : bool
             Whether such an object needs the earlier steps of this name, too.
         """
         return self.ask(name, each, shared)
 
     def total(self, name, add, each=None, shared=None):
-        """The sum, by ``add`` (see :func:`.in_tree`), of what a method returns that changes nothing."""
+        """The sum, by ``add`` (see :func:`.in_tree`), of what a method returns that
+        changes nothing.
+        """
         total = in_tree(self._call(name, each, shared), add)
         self.received += n_bytes(total)
         return total
@@ -73,14 +78,16 @@ class LocalShards:
         self.objects = []
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What runs on the workers
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 _HELD = {}  # by (fit, shard): the object, and how many steps were taken
 
 
 def _holder(fit, number, n_steps, again):
-    """The object after so many steps; ``again``: make it anew if the worker does not hold it."""
+    """The object after so many steps; ``again``: make it anew if the worker does not
+    hold it.
+    """
     if again is not None:
         job, maker, steps = again
         held = maker(job)
@@ -114,11 +121,13 @@ def _forget(fit):
         del _HELD[key]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # The driver's side
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class DaskShards(Tasks):
-    """Shards in the processes of a Dask cluster; see :func:`.tasks.connect` for ``client``."""
+    """Shards in the processes of a Dask cluster; see :func:`.tasks.connect` for
+    ``client``.
+    """
 
     def __init__(self, client):
         super().__init__(client)
@@ -143,7 +152,9 @@ class DaskShards(Tasks):
         return self.jobs[s], self.maker, steps
 
     def _arguments(self, name, each, shared, key=None, anew=None):
-        """The arguments of :func:`_step` and :func:`_ask`, as :class:`.tasks.Tasks` takes them."""
+        """The arguments of :func:`_step` and :func:`_ask`, as :class:`.tasks.Tasks`
+        takes them.
+        """
         message = self._shared(shared)
 
         def arguments(s, lost):

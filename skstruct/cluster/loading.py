@@ -1,6 +1,7 @@
 """From a shard's callable to an encoded shard, in whatever process.
 
-What is asked of an estimator is in ``training.learner.OnlineLearner``, of its run in ``training.run.Run``.
+What is asked of an estimator is in ``training.learner.OnlineLearner``, of its run in
+``training.run.Run``.
 """
 
 from typing import NamedTuple
@@ -119,7 +120,9 @@ def check_number(n_shards, n):
 
 
 def dealt(X, y, sample_weight, n_shards):
-    """Callables that return every ``n_shards``-th sequence, of those that are not empty."""
+    """Callables that return every ``n_shards``-th sequence, of those that are not
+    empty.
+    """
     X = X if isinstance(X, TokenCorpus) else opened(X)
     texts = not hasattr(X, "columns") and all(isinstance(x, str) for x in X)
     X = list(X) if texts else as_tokens(X)

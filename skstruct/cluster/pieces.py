@@ -1,10 +1,11 @@
 """What the shards of a round have changed, added up on its way to the driver.
 
-A shard says what it has changed (:class:`Changes`) multiplied with its part in the mixture, so that all that
-is left to do is to add pieces of long vectors. Features that it met are numbered behind those that all know.
-Where changes of several shards meet, the new ones get the numbers in which the shards bring them, one after
-the other, as if a single shard had met them. So a sum of changes is such changes too, and can be added up in
-a tree.
+A shard says what it has changed (:class:`Changes`) multiplied with its part in the
+mixture, so that all that is left to do is to add pieces of long vectors. Features that
+it met are numbered behind those that all know. Where changes of several shards meet,
+the new ones get the numbers in which the shards bring them, one after the other, as if
+a single shard had met them. So a sum of changes is such changes too, and can be added
+up in a tree.
 """
 
 from typing import NamedTuple
@@ -22,7 +23,8 @@ NOTHING = np.zeros(0)
 
 
 class Piece(NamedTuple):
-    """Some elements of a long vector, such as weights of a store, or what became of them.
+    """Some elements of a long vector, such as weights of a store, or what became of
+    them.
 
     The key of a weight is row * columns + column.
     """
@@ -35,7 +37,9 @@ class Piece(NamedTuple):
 
     @classmethod
     def of(cls, keys, value, size):
-        """Some elements of a vector of a size, in any order; those that are zero are left out."""
+        """Some elements of a vector of a size, in any order; those that are zero are
+        left out.
+        """
         order = np.argsort(keys, kind="stable")
         order = order[value[order] != 0.0]
         return cls(keys[order].astype(key_type(size)), value[order])
@@ -69,7 +73,9 @@ def taken(fields, at):
 
 
 def any_nonzero(fields):
-    """Whether an element of some field is not zero, by element; the first field is always there."""
+    """Whether an element of some field is not zero, by element; the first field is
+    always there.
+    """
     found = fields[0] != 0.0
     for field in fields[1:]:
         if field.shape[0]:
@@ -78,7 +84,9 @@ def any_nonzero(fields):
 
 
 def smaller_piece(keys, size, fields):
-    """The smaller of two: weights with their keys, or all of them; ``fields`` are full arrays."""
+    """The smaller of two: weights with their keys, or all of them; ``fields`` are full
+    arrays.
+    """
     filled = sum(field.itemsize for field in fields if field.shape[0])
     kind = np.dtype(key_type(size))
     if keys.shape[0] * (kind.itemsize + filled) >= size * filled:
@@ -87,7 +95,9 @@ def smaller_piece(keys, size, fields):
 
 
 def scaled(piece, coefficients, counted):
-    """What a shard has changed, as it is added to the mixture; ``counted``: with counts."""
+    """What a shard has changed, as it is added to the mixture; ``counted``: with
+    counts.
+    """
     c = coefficients
     moment = piece.moment
     count = any_nonzero(piece[1:4]).astype(np.int32) if counted else _NONE
@@ -99,7 +109,9 @@ def scaled(piece, coefficients, counted):
 
 
 def united(parts, size):
-    """All keys of some, below ``size``, ascending; to mark them is faster than to sort, but for a few."""
+    """All keys of some, below ``size``, ascending; to mark them is faster than to sort,
+    but for a few.
+    """
     if size > 256 * sum(part.shape[0] for part in parts):
         return np.unique(np.concatenate(parts))
     present = np.zeros(size, np.bool_)
@@ -147,9 +159,9 @@ def add_pieces(pieces):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Changes of weights
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class Kind(NamedTuple):
     """What the rows of a store are."""
 
@@ -169,7 +181,9 @@ class Changes(NamedTuple):
 
 
 def moved(kind, rows, piece, seen):
-    """A piece, and counts of updates, with ``rows`` for the numbers of the new features."""
+    """A piece, and counts of updates, with ``rows`` for the numbers of the new
+    features.
+    """
 
     def renumbered(keys, width):
         row = keys // width
@@ -195,7 +209,9 @@ def moved(kind, rows, piece, seen):
 
 
 def add_changes(parts):
-    """The sum of the changes of some shards, in their order; those of empty shards are None."""
+    """The sum of the changes of some shards, in their order; those of empty shards are
+    None.
+    """
     parts = [part for part in parts if part is not None]
     if not parts:
         return None
@@ -231,21 +247,21 @@ def _add_counts(parts):
     return places, count
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Sums over shards in a tree
 #
-# Rounding makes the order of a sum part of its result. So shards are added up in runs of neighbours, the sums
-# of these in runs again, and so on: which are added to which depends on the number of shards alone, wherever
-# they are and whoever is first.
-# --------------------------------------------------------------------------------------------------
+# Rounding makes the order of a sum part of its result. So shards are added up in runs
+# of neighbours, the sums of these in runs again, and so on: which are added to which
+# depends on the number of shards alone, wherever they are and whoever is first.
+# --------------------------------------------------------------------------------------
 def add_neighbours(nodes, n, add):
     """Add up what is complete of a tree over n shards.
 
     Parameters
     ----------
     nodes : dict of (level, number) to summand
-        On level 0 shards; node k of the next level is the sum of the nodes ``FAN k`` to ``FAN k + FAN - 1``.
-        Taken over.
+        On level 0 shards; node k of the next level is the sum of the nodes ``FAN k`` to
+        ``FAN k + FAN - 1``. Taken over.
     n : int
     add : callable
         Adds up a list of summands. One alone is passed on as it is.

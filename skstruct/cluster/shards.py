@@ -1,9 +1,11 @@
-"""Shards of a corpus: what one of them does in a round of parameter mixing, and what mixes them.
+"""Shards of a corpus: what one of them does in a round of parameter mixing, and what
+mixes them.
 
-A :class:`Shard` lives where its data is, in this process or in another; a :class:`Mixture` where the results
-meet. What travels between them are a :class:`Start`, a :class:`Report` and :class:`.pieces.Changes`. A round
-is a pure function of the shard's data, the mixed weights, the shard's key and the number of the round:
-whoever computes it comes to the same bits.
+A :class:`Shard` lives where its data is, in this process or in another; a
+:class:`Mixture` where the results meet. What travels between them are a :class:`Start`,
+a :class:`Report` and :class:`.pieces.Changes`. A round is a pure function of the
+shard's data, the mixed weights, the shard's key and the number of the round: whoever
+computes it comes to the same bits.
 """
 
 import re
@@ -89,7 +91,8 @@ def shard_key(key, number):
 
 
 class Shard:
-    """One shard; its methods take what is for it alone, and what is for all (see :mod:`.held`).
+    """One shard; its methods take what is for it alone, and what is for all (see
+    :mod:`.held`).
 
     Parameters
     ----------
@@ -107,7 +110,9 @@ class Shard:
         self.place = place
 
     def met(self, _, min_count):
-        """What the shard met, a :class:`Met`; with counts of features if ``min_count`` > 1."""
+        """What the shard met, a :class:`Met`; with counts of features if ``min_count``
+        > 1.
+        """
         run = self.run
         token = self.run.task.token
         n_examples = int(np.count_nonzero(np.diff(token)))
@@ -122,7 +127,8 @@ class Shard:
     def join(self, plan, alone):
         """Translate the run to what all shards met, by a plan, and get ready to train.
 
-        ``alone``: there is no other shard. Then nothing is exchanged, and the rounds are epochs.
+        ``alone``: there is no other shard. Then nothing is exchanged, and the rounds
+        are epochs.
         """
         run = self.run
         self.alone = alone
@@ -146,13 +152,16 @@ class Shard:
         return fingerprint({}, arrays_of((self.run.task, self.run.visited), "shard"))
 
     def resume(self, key, model):
-        """Go on where another fit was: with its key for this shard, and its model if that is alone."""
+        """Go on where another fit was: with its key for this shard, and its model if
+        that is alone.
+        """
         self.run.state.key = key
         if model is not None:
             self.run.state.model = model
 
     def train(self, _, shared):
-        """A round; ``shared``: (first epoch, epochs, :class:`Start`, or None where there was none).
+        """A round; ``shared``: (first epoch, epochs, :class:`Start`, or None where
+        there was none).
 
         Returns
         -------
@@ -274,7 +283,10 @@ class EmptyShard:
 
 @contextmanager
 def counting_all(answers):
-    """Errors inside count the shards that are not empty; let them count all. See :func:`in_turn`."""
+    """Errors inside count the shards that are not empty; let them count all.
+
+    See :func:`in_turn`.
+    """
     numbers = [s for s, is_empty in enumerate(map(_is_empty, answers)) if not is_empty]
     try:
         yield
@@ -293,7 +305,8 @@ def _is_empty(answer):
 
 
 def in_turn(answers, values, otherwise=None):
-    """A list with the next of ``values`` for each shard that is not empty, ``otherwise`` for the others.
+    """A list with the next of ``values`` for each shard that is not empty,
+    ``otherwise`` for the others.
 
     ``answers``: what the shards said, an empty one None, or the reason, a str.
     """
@@ -333,7 +346,9 @@ class Mixture:
         self.steps = steps_of(model.clock)
 
     def start(self, full=False):
-        """What the next round begins with: what is new since the last one, or all of it."""
+        """What the next round begins with: what is new since the last one, or all of
+        it.
+        """
         of = self.weights.values()
         keys = [
             keys_of(weights.table, weights.entries[0])[0 if full else weights.known :]
@@ -342,7 +357,8 @@ class Mixture:
         return Start(full, self.steps, keys, [weights.news(full) for weights in of])
 
     def coefficients(self, reports, share):
-        """What the differences of each shard are multiplied with; a list of Coefficients.
+        """What the differences of each shard are multiplied with; a list of
+        Coefficients.
 
         Parameters
         ----------
@@ -356,7 +372,9 @@ class Mixture:
         return coefficients
 
     def mix(self, changes, n_shards):
-        """Let the sum of what n shards have changed, with their coefficients, enter the mixture."""
+        """Let the sum of what n shards have changed, with their coefficients, enter the
+        mixture.
+        """
         self.steps = self.after
         by_store = zip(changes.kinds, changes.keys, changes.pieces, changes.seen)
         for weights, changed in zip(self.weights.values(), by_store):
@@ -365,7 +383,9 @@ class Mixture:
             weights.add(self._translated(weights, *changed), n_shards)
 
     def _translated(self, weights, kind, keys, piece, seen):
-        """What was changed, in everyone's numbers; new features are numbered, and counted."""
+        """What was changed, in everyone's numbers; new features are numbered, and
+        counted.
+        """
         if keys.shape[0]:
             weights.table, rows = extended(
                 weights.table, weights.entries, keys, kind.known, self.halves
@@ -381,7 +401,9 @@ class Mixture:
         return piece
 
     def state(self):
-        """The mixed weights: numbers that JSON gives back unchanged, and arrays by name."""
+        """The mixed weights: numbers that JSON gives back unchanged, and arrays by
+        name.
+        """
         arrays = {}
         for name, weights in self.weights.items():
             arrays.update(weights.arrays(name))

@@ -1,10 +1,13 @@
-"""Tasks on the workers of a Dask cluster, one for each shard, and what becomes of them if workers are lost.
+"""Tasks on the workers of a Dask cluster, one for each shard, and what becomes of them
+if workers are lost.
 
-A shard is loaded and encoded once, by the worker that is its home, and stays in that process: a task finds it
-in a dictionary of a module. A task that does not find it says so (:class:`Missing`) and is sent again with
-everything it takes to begin with the shard anew. So a worker that is lost costs time and changes nothing.
+A shard is loaded and encoded once, by the worker that is its home, and stays in that
+process: a task finds it in a dictionary of a module. A task that does not find it says
+so (:class:`Missing`) and is sent again with everything it takes to begin with the shard
+anew. So a worker that is lost costs time and changes nothing.
 
-Homes are runs of neighbouring shards, so that most sums of a tree (:mod:`.pieces`) are of one worker.
+Homes are runs of neighbouring shards, so that most sums of a tree (:mod:`.pieces`) are
+of one worker.
 """
 
 import threading
@@ -26,22 +29,26 @@ POLL = 1.0
 """Seconds between two looks at whether the workers are alive."""
 
 SMALL = 2**23
-"""Bytes of a message, times the workers, that may go with the tasks, by the scheduler: the shortest way."""
+"""Bytes of a message, times the workers, that may go with the tasks, by the scheduler:
+the shortest way.
+"""
 
 DONE = "done"
 FAILED = "failed"
 MISSING = "missing"
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What runs on the workers
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class Missing(Exception):
     """This process does not hold the shard of a number."""
 
 
 def _call(function, *arguments):
-    """Our results and errors as values, so that an exception raised by Dask is always a cluster failure."""
+    """Our results and errors as values, so that an exception raised by Dask is always a
+    cluster failure.
+    """
     try:
         return DONE, function(*arguments)
     except Missing as missing:
@@ -56,7 +63,9 @@ def _leaf(function, s, arguments):
 
 
 def _summands(function, numbers, calls, n, add):
-    """What comes of some shards, added up as far as they are neighbours; as of :func:`_add`."""
+    """What comes of some shards, added up as far as they are neighbours; as of
+    :func:`_add`.
+    """
     return _add(
         n,
         add,
@@ -65,7 +74,9 @@ def _summands(function, numbers, calls, n, add):
 
 
 def _add(n, add, *parts):
-    """What came of several shards, or groups of them, added up; or the first error, or the shards missing."""
+    """What came of several shards, or groups of them, added up; or the first error, or
+    the shards missing.
+    """
     nodes = {}
     missing = []
     for state, result in parts:
@@ -88,9 +99,9 @@ def _joined(lists):
     return list(chain.from_iterable(lists))
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # The driver's side
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def connect(client):
     """A Dask client, and whether it is ours to close.
 
@@ -122,8 +133,9 @@ def connect(client):
 def _answer_of(task):
     """A future for the result of a Dask task, which may never come.
 
-    Asking Dask blocks for good if the worker dies while it answers. So each task has a thread of its own, and
-    the interpreter does not wait for these threads when it ends, as it would for those of a pool.
+    Asking Dask blocks for good if the worker dies while it answers. So each task has a
+    thread of its own, and the interpreter does not wait for these threads when it ends,
+    as it would for those of a pool.
     """
     answer = Future()
 
@@ -169,9 +181,11 @@ class Tasks:
         return workers
 
     def _shared(self, message):
-        """A message as data of the cluster, which goes to one worker, and from there to those that need it.
+        """A message as data of the cluster, which goes to one worker, and from there to
+        those that need it.
 
-        To let Dask copy it to all workers would wait for one that has just died. A small one stays as it is.
+        To let Dask copy it to all workers would wait for one that has just died. A
+        small one stays as it is.
         """
         if n_bytes(message) * len(set(self.home)) <= SMALL:
             return message
@@ -188,7 +202,9 @@ class Tasks:
         )  # fmt: skip
 
     def _groups(self, numbers):
-        """Shards of one home, neighbours together; as many groups of each as it has threads."""
+        """Shards of one home, neighbours together; as many groups of each as it has
+        threads.
+        """
         threads = self.client.nthreads()
         by_home = {}
         for s in sorted(numbers):
@@ -210,7 +226,9 @@ class Tasks:
             self.home[s] = min(workers, key=lambda address: (load[address], address))
 
     def _send(self, function, arguments, add, lost, error):
-        """Tasks for shards, {their numbers: task}; ``lost``: by shard, whether its home is, by ``error``."""
+        """Tasks for shards, {their numbers: task}; ``lost``: by shard, whether its home
+        is, by ``error``.
+        """
         for s in compress(lost, lost.values()):
             self._move(s, error)
         tasks = {}
@@ -224,17 +242,18 @@ class Tasks:
         return self._total(partial(_alone, function), arguments, _joined)
 
     def _total(self, function, arguments, add):
-        """The sum over the shards in a tree (see :func:`.pieces.add_neighbours`) of what a function returns.
+        """The sum over the shards in a tree (see :func:`.pieces.add_neighbours`) of
+        what a function returns.
 
-        Only the sum comes here. Summands stay where they are until it is there, so that those of workers that
-        are not lost are worked out once.
+        Only the sum comes here. Summands stay where they are until it is there, so that
+        those of workers that are not lost are worked out once.
 
         Parameters
         ----------
         function : callable
         arguments : callable
-            ``arguments(s, lost)`` is a list of what to call it with for shard s; ``lost``: whether the shard
-            has to be made anew.
+            ``arguments(s, lost)`` is a list of what to call it with for shard s;
+            ``lost``: whether the shard has to be made anew.
         add : callable
             Adds up a list of summands.
         """

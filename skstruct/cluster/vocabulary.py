@@ -1,8 +1,9 @@
 """What shards met that were encoded apart, and their labels brought together.
 
-Each shard's run says what it met (``run.vocabulary``). From that of all, ``merged`` makes a run without
-examples, whose model is that of the whole, and for each shard a plan, by which ``run.adopt`` translates the
-shard's run, once; see :class:`skstruct.training.run.Run`.
+Each shard's run says what it met (``run.vocabulary``). From that of all, ``merged``
+makes a run without examples, whose model is that of the whole, and for each shard a
+plan, by which ``run.adopt`` translates the shard's run, once; see
+:class:`skstruct.training.run.Run`.
 """
 
 from typing import NamedTuple

@@ -1,27 +1,29 @@
 """Parameter mixing: weights on their way between shards, and their mixture.
 
-McDonald, Hall and Mann (2010) train on each shard from the mixed weights,
-mix what comes back, ``w = Σ_i μ_i w_i``, and repeat. Here the *average* of the weights is mixed too. With
-``w_{i,n,t}`` the weights of shard i after step t of its n-th round, T_{i,n} steps long, the averaged model is
+McDonald, Hall and Mann (2010) train on each shard from the mixed weights, mix what
+comes back, ``w = Σ_i μ_i w_i``, and repeat. Here the *average* of the weights is mixed
+too. With ``w_{i,n,t}`` the weights of shard i after step t of its n-th round, T_{i,n}
+steps long, the averaged model is
 
     (1 / Σ_n T_n) Σ_n T_n Σ_i μ_{i,n} (1 / T_{i,n}) Σ_t w_{i,n,t},    T_n = [Σ_i μ_{i,n} T_{i,n}]
 
-([] rounds to an integer): all weight vectors over rounds, shards and steps count, each shard as much as in
-the mixture. With one shard it is the average of the plain learner.
+([] rounds to an integer): all weight vectors over rounds, shards and steps count, each
+shard as much as in the mixture. With one shard it is the average of the plain learner.
 
-In terms of a store (see ``core.store``), shard i starts a round from value v, moment m, scales (s, S), and
-ends with v_i, m_i, (s_i, S_i). With f_i = T_n / T_{i,n}, s' = Σ μ_i s_i and
-S' = Σ μ_i (f_i S_i + (1 - f_i) S),
+In terms of a store (see ``core.store``), shard i starts a round from value v, moment m,
+scales (s, S), and ends with v_i, m_i, (s_i, S_i). With f_i = T_n / T_{i,n}, s' = Σ μ_i
+s_i and S' = Σ μ_i (f_i S_i + (1 - f_i) S),
 
     v' = v + Σ_i μ_i (s_i / s') (v_i - v)
     m' = m + Σ_i μ_i [ f_i (m_i - m) + (v_i - v) (S' s_i / s' - f_i S_i) ]
 
-have the mixed weights ``s' v'`` and the mixed sum ``v' S' - m'``. Weights that no shard touched keep v and m:
-only the others travel. Under L1 penalties m is the plain sum of the weights, and the last term is absent.
-The penalty that a weight has received is mixed like the weight (cumulative L1).
+have the mixed weights ``s' v'`` and the mixed sum ``v' S' - m'``. Weights that no shard
+touched keep v and m: only the others travel. Under L1 penalties m is the plain sum of
+the weights, and the last term is absent. The penalty that a weight has received is
+mixed like the weight (cumulative L1).
 
-A shard starts each round with moments of zero, so that ``m_i - m`` is what it holds in the end, and only v,
-and S, go to it.
+A shard starts each round with moments of zero, so that ``m_i - m`` is what it holds in
+the end, and only v, and S, go to it.
 """
 
 from typing import NamedTuple
@@ -45,9 +47,9 @@ def mixture(mixing, updates):
     Parameters
     ----------
     mixing : {"uniform", "errors", "nonzero"}
-        All equal, or in proportion to the updates (McDonald, Hall and Mann 2010, section 4: with it the
-        rounds until convergence are bounded like the epochs of the plain perceptron). "nonzero" is all equal
-        here; see ``Weights.add``.
+        All equal, or in proportion to the updates (McDonald, Hall and Mann 2010,
+        section 4: with it the rounds until convergence are bounded like the epochs of
+        the plain perceptron). "nonzero" is all equal here; see ``Weights.add``.
     updates : sequence of int
         Examples that changed the weights, by shard.
     """
@@ -117,12 +119,14 @@ def mixed_steps(start, ends, share, lazy):
     ]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Weights
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @kernel
 def _locate(known, keys, at, new):
-    """Where ascending ``keys`` stand in, or belong into, ascending ``known``; returns how many are new."""
+    """Where ascending ``keys`` stand in, or belong into, ascending ``known``; returns
+    how many are new.
+    """
     place = 0
     n_new = 0
     for k in range(keys.shape[0]):
@@ -135,7 +139,8 @@ def _locate(known, keys, at, new):
 
 
 class Weights:
-    """Mixed weights of one store, as the driver and, without moments, the shards keep them.
+    """Mixed weights of one store, as the driver and, without moments, the shards keep
+    them.
 
     Parameters
     ----------
@@ -153,12 +158,14 @@ class Weights:
     keys : ndarray of int64, ascending, or None
         Of a sparse store, the weights present.
     value, moment, received : ndarray of float64
-        By key, or by place in ``keys``; the last two are empty if they are not among ``names``.
+        By key, or by place in ``keys``; the last two are empty if they are not among
+        ``names``.
     names : list of str
     changed : ndarray of bool
         Since the last call of :meth:`settle`.
     table, entries, seen : ndarray
-        As of a ``core.feature_table.FeatureTable``, but for what grows when; empty unless ``numbered``.
+        As of a ``core.feature_table.FeatureTable``, but for what grows when; empty
+        unless ``numbered``.
     known : int
         Features when the round began.
     """
@@ -233,8 +240,9 @@ class Weights:
     def add(self, piece, n_shards):
         """Let the sum of what n shards have changed enter the mixture.
 
-        If it has counts, a weight becomes the mean over the shards that changed it, and the others are left
-        out (as in equation 8 of Zhang, Su and Zhou 2014 for shuffle-and-average).
+        If it has counts, a weight becomes the mean over the shards that changed it, and
+        the others are left out (as in equation 8 of Zhang, Su and Zhou 2014 for
+        shuffle-and-average).
         """
         at = self.places(piece.keys, piece.value.shape[0])
         factor = n_shards / np.maximum(piece.count, 1) if piece.count.shape[0] else 1.0
@@ -250,7 +258,9 @@ class Weights:
         return at
 
     def news(self, everything=False):
-        """The :class:`Piece` with what changed since the last call, or with all that is not zero."""
+        """The :class:`Piece` with what changed since the last call, or with all that is
+        not zero.
+        """
         fields = self.value, NOTHING, self.received
         at = np.flatnonzero(any_nonzero(fields) if everything else self.changed)
         if self.keys is None:
@@ -274,7 +284,9 @@ class Weights:
         self.changed[:] = False
 
     def store(self, like, rows, rule, step):
-        """A store of ``rows`` rows with the mixed weights and their moments; ``like`` says its kind."""
+        """A store of ``rows`` rows with the mixed weights and their moments; ``like``
+        says its kind.
+        """
         last = np.full(sizes(rule, rows, 0)["last"], step, np.int64)
         if self.keys is None:
             self._resize(max(rows * self.columns, self.value.shape[0]))
@@ -293,12 +305,14 @@ class Weights:
         )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # The shard's side
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @kernel
 def _put(store, keys, value, received, begin):
-    """Overwrite weights of a sparse store; returns the entry before which its pool was too full."""
+    """Overwrite weights of a sparse store; returns the entry before which its pool was
+    too full.
+    """
     for k in range(begin, keys.shape[0]):
         row = keys[k] // store.columns
         column = keys[k] % store.columns
@@ -350,7 +364,9 @@ def take_over(store, base, piece, rule, step):
 
 @kernel
 def _by_key(store, rows, keys, places):
-    """The weights of a sparse store by ascending key; those of a row by insertion: they are few."""
+    """The weights of a sparse store by ascending key; those of a row by insertion: they
+    are few.
+    """
     n = 0
     for row in range(rows):
         begin = n

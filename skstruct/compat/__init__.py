@@ -1,7 +1,9 @@
-"""The names of ``python-crfsuite`` and ``sklearn-crfsuite``, for programs that were written for them.
+"""The names of ``python-crfsuite`` and ``sklearn-crfsuite``, for programs that were
+written for them.
 
-``from skstruct.compat import pycrfsuite, sklearn_crfsuite`` stands in place of the two imports. Model files
-and their meaning are those of CRFsuite; training and prediction are ours.
+``from skstruct.compat import pycrfsuite, sklearn_crfsuite`` stands in place of the two
+imports. Model files and their meaning are those of CRFsuite; training and prediction
+are ours.
 """
 
 import sys
@@ -25,10 +27,11 @@ _MODULES = (
 
 
 def install() -> None:
-    """Answer ``import pycrfsuite`` and ``import sklearn_crfsuite`` with the modules of this package.
+    """Answer ``import pycrfsuite`` and ``import sklearn_crfsuite`` with the modules of
+    this package.
 
-    For programs that cannot be changed; to be called before they are imported. Pickles that
-    ``sklearn-crfsuite`` has written are then read by ``pickle.load`` too.
+    For programs that cannot be changed; to be called before they are imported. Pickles
+    that ``sklearn-crfsuite`` has written are then read by ``pickle.load`` too.
 
     Raises
     ------

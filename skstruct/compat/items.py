@@ -10,7 +10,9 @@ _SIMPLE = {str, bool, int, float}
 
 
 def attributes_of(item):
-    """(name, value) of each attribute of an item: a dictionary, or a collection of names."""
+    """(name, value) of each attribute of an item: a dictionary, or a collection of
+    names.
+    """
     if not isinstance(item, dict):
         return [(text_of(name, "a feature"), 1.0) for name in item]
     found = []
@@ -38,7 +40,9 @@ def _number(key, value):
 
 
 def text_of(value, what):
-    """A str; bytes that are no UTF-8 become lone surrogates, which are written as the same bytes."""
+    """A str; bytes that are no UTF-8 become lone surrogates, which are written as the
+    same bytes.
+    """
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     if isinstance(value, str):
@@ -70,7 +74,9 @@ def token_of(item):
 
 
 def tokens_of(sequence):
-    """The tokens of an iterable of items, copied; those of an :class:`ItemSequence` are its own."""
+    """The tokens of an iterable of items, copied; those of an :class:`ItemSequence` are
+    its own.
+    """
     if isinstance(sequence, ItemSequence):
         return sequence.tokens
     items = list(sequence)
@@ -90,7 +96,8 @@ class ItemSequence:
     Parameters
     ----------
     pyseq : iterable of items
-        Each a dict (``{name: number, bool, str or collection}``, nested if need be) or a collection of names.
+        Each a dict (``{name: number, bool, str or collection}``, nested if need be) or
+        a collection of names.
     """
 
     def __init__(self, pyseq):

@@ -23,7 +23,9 @@ class HeldOut(NamedTuple):
 
     @classmethod
     def of(cls, examples, holdout, labels):
-        """Those of the group ``holdout`` of (tokens, labels, group); None if there are none."""
+        """Those of the group ``holdout`` of (tokens, labels, group); None if there are
+        none.
+        """
         chosen = (
             [(x, y) for x, y, group in examples if group == holdout]
             if holdout >= 0
@@ -71,7 +73,8 @@ def _share(n, of):
 
 
 class PassLog:
-    """Called after each pass of an estimator: writes its log, and says whether training is to stop.
+    """Called after each pass of an estimator: writes its log, and says whether training
+    is to stop.
 
     Parameters
     ----------
@@ -100,10 +103,13 @@ class PassLog:
         self.number, self.before = 0, time.perf_counter()
 
     def __call__(self, record, attributes):
-        """Log a pass, from its entry of ``history_`` and a function that returns the fitted attributes."""
+        """Log a pass, from its entry of ``history_`` and a function that returns the
+        fitted attributes.
+        """
         if "objective" not in record:
             return self._online(record, attributes)
-        # Passes of SGD, which begin a training, do not measure the loss, which programs read.
+        # Passes of SGD, which begin a training, do not measure the loss, which programs
+        # read.
         if record["objective"] is not None:
             self._log(self._figures_of_crf(record), attributes)
         return False
@@ -152,7 +158,9 @@ class PassLog:
         self.log(*lines, "")
 
     def end(self):
-        """Log a training that needed none of the passes that are logged, by what it found."""
+        """Log a training that needed none of the passes that are logged, by what it
+        found.
+        """
         e = self.estimator
         if not self.number and getattr(e, "history_", ()):
             record = {

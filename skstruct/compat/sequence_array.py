@@ -8,10 +8,11 @@ import numpy as np
 class SequenceArray(np.ndarray):
     """A 1-D array of lists, also where all lists are equally long.
 
-    ``np.array`` makes a matrix of lists of one length, and tools that cut and join predictions, as
-    cross-validation does, then get matrices and vectors by chance. ``==`` and ``!=`` compare whole
-    sequences, as programs expect that were written for the matrix, or for a list: one bool for each, whether
-    it is the list of the other side. A pickle holds a plain array.
+    ``np.array`` makes a matrix of lists of one length, and tools that cut and join
+    predictions, as cross-validation does, then get matrices and vectors by chance.
+    ``==`` and ``!=`` compare whole sequences, as programs expect that were written for
+    the matrix, or for a list: one bool for each, whether it is the list of the other
+    side. A pickle holds a plain array.
     """
 
     @classmethod
@@ -26,7 +27,9 @@ class SequenceArray(np.ndarray):
         return found.view(cls)
 
     def __eq__(self, other):
-        """Which sequences are equal; ``other`` may be one sequence, which is compared with each."""
+        """Which sequences are equal; ``other`` may be one sequence, which is compared
+        with each.
+        """
         is_many = isinstance(other, Iterable) and not isinstance(other, (str, bytes))
         if self.ndim != 1 or not is_many:
             return super().__eq__(other)

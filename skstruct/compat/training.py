@@ -1,8 +1,10 @@
-"""Training as CRFsuite's trainer does it: an estimator of this package, a model file, a log.
+"""Training as CRFsuite's trainer does it: an estimator of this package, a model file, a
+log.
 
-A model has weights for the pairs of attribute and label that training has shown, unless the parameters ask
-for all; and of these for the pairs whose values, with their signs, add up to ``feature.minfreq`` or more.
-CRFsuite counts an attribute of value 0 as shown. The log is written while training goes on.
+A model has weights for the pairs of attribute and label that training has shown, unless
+the parameters ask for all; and of these for the pairs whose values, with their signs,
+add up to ``feature.minfreq`` or more. CRFsuite counts an attribute of value 0 as shown.
+The log is written while training goes on.
 """
 
 import time
@@ -43,7 +45,9 @@ _NO_AROW = (
 
 
 class _Corpus(NamedTuple):
-    """What is trained on: sequences of tokens, their labels, and the labels by their numbers."""
+    """What is trained on: sequences of tokens, their labels, and the labels by their
+    numbers.
+    """
 
     X: list
     y: list
@@ -51,7 +55,9 @@ class _Corpus(NamedTuple):
 
     @classmethod
     def of(cls, examples, holdout):
-        """That of ``examples``, (tokens, labels, group), without those of the group ``holdout``."""
+        """That of ``examples``, (tokens, labels, group), without those of the group
+        ``holdout``.
+        """
         data = [(x, y) for x, y, group in examples if group != holdout]
         number = {
             label: k
@@ -65,7 +71,8 @@ class _Corpus(NamedTuple):
 
 
 def train(algorithm, values, examples, path, holdout, message):
-    """Train on ``examples``, (tokens, labels, group), and write the model to ``path``, unless it is empty.
+    """Train on ``examples``, (tokens, labels, group), and write the model to ``path``,
+    unless it is empty.
 
     Parameters
     ----------
@@ -76,9 +83,11 @@ def train(algorithm, values, examples, path, holdout, message):
     examples : list of tuples
     path : str
     holdout : int
-        The group that is not trained on, but that each pass is scored on; below 0 for none.
+        The group that is not trained on, but that each pass is scored on; below 0 for
+        none.
     message : callable
-        Called with each piece of the log as it arises. What it raises ends training; nothing is written.
+        Called with each piece of the log as it arises. What it raises ends training;
+        nothing is written.
     """
 
     def log(*lines):
@@ -193,9 +202,9 @@ def _trained(estimator, corpus, passes):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What is trained on
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class _Counts(NamedTuple):
     """Sizes of a corpus."""
 
@@ -205,7 +214,9 @@ class _Counts(NamedTuple):
 
 
 def _counts(corpus, least, all_pairs):
-    """The :class:`_Counts` of a corpus; raises for what cannot be trained on or written."""
+    """The :class:`_Counts` of a corpus; raises for what cannot be trained on or
+    written.
+    """
     for label in corpus.labels:
         _check_name(label, f"the label {label!r:.80}")
     vectorizer = TokenVectorizer()
@@ -234,8 +245,8 @@ def _counts(corpus, least, all_pairs):
 def _frequent(shown, sums, every, least):
     """(number of pairs with weights, whether some that are shown have none)
 
-    ``shown``, ``sums``: sparse, the pairs that occur, and the sums of their values; ``every``: pairs that do
-    not occur have weights, too, if their sum 0 is enough.
+    ``shown``, ``sums``: sparse, the pairs that occur, and the sums of their values;
+    ``every``: pairs that do not occur have weights, too, if their sum 0 is enough.
     """
     if least > 0:
         n = int(np.count_nonzero(sums.data >= least))

@@ -1,1 +1,3 @@
-"""Compiled building blocks that know nothing of sequences: hashing, noise, weights, updates."""
+"""Compiled building blocks that know nothing of sequences: hashing, noise, weights,
+updates.
+"""

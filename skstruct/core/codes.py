@@ -1,7 +1,7 @@
 """Every integer code that travels from Python into a kernel, in one table.
 
-Kernels branch on small integers; estimators accept strings. The dictionaries translate, and their
-keys are what the parameter validation allows.
+Kernels branch on small integers; estimators accept strings. The dictionaries translate,
+and their keys are what the parameter validation allows.
 """
 
 # Update rules: how far a step goes along the feature difference.
@@ -36,7 +36,8 @@ DROPOUT = 1
 ZIPF = 2
 NOISES = {None: NO_NOISE, "dropout": DROPOUT, "zipf": ZIPF}
 
-# Decisions of the word segmenter at a character: a word starts there or goes on; FREE: not given.
+# Decisions of the word segmenter at a character: a word starts there or goes on; FREE:
+# not given.
 START = 0
 INSIDE = 1
 FREE = -1

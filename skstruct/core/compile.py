@@ -1,17 +1,20 @@
 """The decorators that compile kernels, and numba's cache of them.
 
-Every kernel of the package is a module-level function over arrays, numbers and ``NamedTuple`` s of
-both. Kernels release the interpreter lock: prediction and averaging run them from ordinary threads.
+Every kernel of the package is a module-level function over arrays, numbers and
+``NamedTuple`` s of both. Kernels release the interpreter lock: prediction and averaging
+run them from ordinary threads.
 
-Kernels never allocate; all arrays, scratch included, are the caller's. So they are compiled without
-reference counting (``_nrt=False``), which otherwise costs more than the arithmetic: a ``NamedTuple``
-of twenty arrays passed to a helper is forty atomic operations (measured on a perceptron epoch: 2.0 s
-with, 0.3 s without). The price is that a kernel cannot return an array.
+Kernels never allocate; all arrays, scratch included, are the caller's. So they are
+compiled without reference counting (``_nrt=False``), which otherwise costs more than
+the arithmetic: a ``NamedTuple`` of twenty arrays passed to a helper is forty atomic
+operations (measured on a perceptron epoch: 2.0 s with, 0.3 s without). The price is
+that a kernel cannot return an array.
 
-Compiled kernels are kept in files (:mod:`.kernel_folders`), one for each kernel, signature and kind of
-processor. Those compiled for any processor (``PORTABLE``, if numba was told so by ``NUMBA_CPU_NAME`` and
-``NUMBA_CPU_FEATURES``) serve where there are none for this one. Numba's own settings, and its cache of other
-packages, stay as they are. What is used here of numba's insides may change with any version: if so, the
+Compiled kernels are kept in files (:mod:`.kernel_folders`), one for each kernel,
+signature and kind of processor. Those compiled for any processor (``PORTABLE``, if
+numba was told so by ``NUMBA_CPU_NAME`` and ``NUMBA_CPU_FEATURES``) serve where there
+are none for this one. Numba's own settings, and its cache of other packages, stay as
+they are. What is used here of numba's insides may change with any version: if so, the
 kernels are the same, and compilation takes longer or is repeated by each process.
 """
 
@@ -45,7 +48,9 @@ TEXT = "skstruct: compiling kernels for this machine: three to fifteen seconds a
 """What is said before the first compilation of a process."""
 
 PORTABLE = "generic", ""
-"""Name and features of a processor of which nothing is known but its kind, as numba's settings have them."""
+"""Name and features of a processor of which nothing is known but its kind, as numba's
+settings have them.
+"""
 
 
 @functools.cache
@@ -63,16 +68,20 @@ _COUNTS = {"loaded": 0, "compiled": 0}
 
 
 def cache_counts():
-    """(loaded, compiled): kernels that this process took from the cache, and those it compiled."""
+    """(loaded, compiled): kernels that this process took from the cache, and those it
+    compiled.
+    """
     return _COUNTS["loaded"], _COUNTS["compiled"]
 
 
 class _Cache:
-    """The compiled versions of one kernel, in files; what numba asks of a cache, under its compiler lock.
+    """The compiled versions of one kernel, in files; what numba asks of a cache, under
+    its compiler lock.
 
-    The name of a file has a digest of the key in it. The file begins with a digest of all that follows:
-    nothing is unpickled that is not as it was written. Then comes the key, which is compared. So whatever
-    processes write at once, no key ever leads to the code of another one.
+    The name of a file has a digest of the key in it. The file begins with a digest of
+    all that follows: nothing is unpickled that is not as it was written. Then comes the
+    key, which is compared. So whatever processes write at once, no key ever leads to
+    the code of another one.
     """
 
     def __init__(self, function):
@@ -82,7 +91,8 @@ class _Cache:
             "<", ""
         ).replace(">", "")
         self._name = f"{name}-{code.co_firstlineno}.{sys.implementation.cache_tag}"
-        # The sources of the package have a hash in the name of the folder; a kernel of somebody else has not.
+        # The sources of the package have a hash in the name of the folder; a kernel of
+        # somebody else has not.
         cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
         self._content = hash_file(path), code.co_code, dumps(cells) if cells else b""
         self.cache_path = next(folders())
@@ -95,7 +105,8 @@ class _Cache:
     def load_overload(self, sig, target_context):
         """Return the compiled kernel for a signature, or None if it has to be compiled."""
         found = None
-        # Whatever a file holds, and whatever numba makes of it: what cannot be loaded is compiled again.
+        # Whatever a file holds, and whatever numba makes of it: what cannot be loaded
+        # is compiled again.
         with suppress(Exception):
             target_context.refresh()
             processor = target_context.codegen().magic_tuple()
@@ -108,7 +119,9 @@ class _Cache:
         return found
 
     def _load(self, sig, processor, context):
-        """Look into the folders, up to the first that can be written to: there it would have been saved."""
+        """Look into the folders, up to the first that can be written to: there it would
+        have been saved.
+        """
         for self.cache_path in folders():
             with suppress(OSError):
                 payload = self._payload(sig, processor)
@@ -123,7 +136,9 @@ class _Cache:
         return None
 
     def _payload(self, sig, processor):
-        """What the file of a kernel holds; None if there is none, or it is damaged or for another key."""
+        """What the file of a kernel holds; None if there is none, or it is damaged or
+        for another key.
+        """
         try:
             content = read_file(self._path(sig, processor))
         except FileNotFoundError:
@@ -136,7 +151,9 @@ class _Cache:
         return pickle.load(file) if key == (sig, processor, *self._content) else None
 
     def _digest(self, *parts):
-        """Of what a file holds, and of the name of its folder: kernels of other sources are none of these."""
+        """Of what a file holds, and of the name of its folder: kernels of other sources
+        are none of these.
+        """
         digest = hashlib.sha256(os.path.basename(self.cache_path).encode())
         for part in parts:
             digest.update(part)
@@ -147,7 +164,9 @@ class _Cache:
         return os.path.join(self.cache_path, f"{self._name}.{digest}.nbc")
 
     def save_overload(self, sig, data):
-        """Save what was compiled for a signature, in the first folder that can be written to."""
+        """Save what was compiled for a signature, in the first folder that can be
+        written to.
+        """
         _COUNTS["compiled"] += 1
         if are_edited():  # what was compiled may mix old and new
             return
@@ -175,7 +194,9 @@ class _Cache:
 
 
 def _write(path, *parts):
-    """Write a file that others see complete or not at all, and that no other user can write to."""
+    """Write a file that others see complete or not at all, and that no other user can
+    write to.
+    """
     temporary = f"{path}.{uuid.uuid4().hex[:16]}"
     try:
         with open(
@@ -190,7 +211,9 @@ def _write(path, *parts):
 
 
 def _known(**options):
-    """Options that are not among numba's documented ones, without those that it does not have."""
+    """Options that are not among numba's documented ones, without those that it does
+    not have.
+    """
     return {
         name: value
         for name, value in options.items()
@@ -205,7 +228,8 @@ def _compiler(**options):
 
     def compile(function):
         compiled = decorate(function)
-        # Neither with NUMBA_DISABLE_JIT=1, nor in an archive, nor where numba keeps its cache elsewhere.
+        # Neither with NUMBA_DISABLE_JIT=1, nor in an archive, nor where numba keeps its
+        # cache elsewhere.
         if is_jitted(compiled) and HASH and hasattr(compiled, "_cache"):
             compiled._cache = _Cache(function)
         return compiled
@@ -222,9 +246,11 @@ inline = _compiler(**_HELPER)
 """Compile a helper that only kernels call."""
 
 spliced = _compiler(inline="always")
-"""A helper whose lines numba puts into each kernel that calls it, before types are known.
+"""A helper whose lines numba puts into each kernel that calls it, before types are
+known.
 
-It is never compiled by itself, which saves most of the time of a helper with one or two callers.
+It is never compiled by itself, which saves most of the time of a helper with one or two
+callers.
 """
 
 # Without one order of summation that must be kept, a sum vectorises.
@@ -235,7 +261,9 @@ inline_any_order = _compiler(**_HELPER, fastmath={"contract", "reassoc"})
 """As `inline`; sums in any order."""
 
 inline_fused = _compiler(**_HELPER, fastmath={"contract"})
-"""As `inline`; a product and a sum may be rounded once instead of twice, but keep their order."""
+"""As `inline`; a product and a sum may be rounded once instead of twice, but keep their
+order.
+"""
 
 ZERO = np.int64(0)
 ONE = np.int64(1)

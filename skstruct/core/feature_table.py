@@ -1,12 +1,16 @@
-"""Features that get their rows while a model learns: the table that numbers them, and their weights.
+"""Features that get their rows while a model learns: the table that numbers them, and
+their weights.
 
-A structure that meets features only while it searches numbers them in the order of their first update. What a
-feature is stands in its key: (compound, left, right), see ``core.hashing``. A :class:`FeatureTable` holds all
-that grows with the features. The kernels look rows up, and number new ones after asking :func:`lacks_room`;
-from Python a table is made (:func:`new_table`), grown, averaged, and closed for prediction (:func:`final`).
+A structure that meets features only while it searches numbers them in the order of
+their first update. What a feature is stands in its key: (compound, left, right), see
+``core.hashing``. A :class:`FeatureTable` holds all that grows with the features. The
+kernels look rows up, and number new ones after asking :func:`lacks_room`; from Python a
+table is made (:func:`new_table`), grown, averaged, and closed for prediction
+(:func:`final`).
 
-Models that saw the examples in other orders number their features differently. Those that share their
-vocabulary share the keys, so :func:`extended` says the rows of one in the numbers of another.
+Models that saw the examples in other orders number their features differently. Those
+that share their vocabulary share the keys, so :func:`extended` says the rows of one in
+the numbers of another.
 """
 
 from functools import partial
@@ -39,12 +43,14 @@ class FeatureTable(NamedTuple):
     by_weight: bool  # whether updates are counted by weight, not by row
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Kernels
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def lacks_room(features, needed):
-    """Whether the table, or the rows that go with it, have no room for so many new features."""
+    """Whether the table, or the rows that go with it, have no room for so many new
+    features.
+    """
     store = features.weights
     rows = (
         store.count.shape[0] if store.sparse else store.value.shape[0] // store.columns
@@ -76,7 +82,9 @@ def _intern_rows(keys, table, entries):
 
 @kernel
 def _number_on(keys, is_node, known, table, entries, rows, begin):
-    """Number the features from ``begin`` on; returns the first that finds the table full."""
+    """Number the features from ``begin`` on; returns the first that finds the table
+    full.
+    """
     for r in range(begin, keys.shape[0]):
         if room(table, entries) < 1:
             return r
@@ -93,11 +101,13 @@ def _number_on(keys, is_node, known, table, entries, rows, begin):
     return keys.shape[0]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # In training
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _capacity(table):
-    """Rows of weights that go with a table: as many as it takes entries, and as can be numbered."""
+    """Rows of weights that go with a table: as many as it takes entries, and as can be
+    numbered.
+    """
     return min(int(MAX_LOAD * table.shape[0]), hashing.MOST_NUMBERED)
 
 
@@ -142,10 +152,11 @@ def _with_rows(features, table, rule):
 
 
 def growth(rule, wanted=0):
-    """Steps that give features room for ``wanted`` more, and for twice as many if that is more.
+    """Steps that give features room for ``wanted`` more, and for twice as many if that
+    is more.
 
-    Each is a function of a :class:`FeatureTable` that returns one with another array in it. Drop the old
-    table after each step; then at most one array exists twice.
+    Each is a function of a :class:`FeatureTable` that returns one with another array in
+    it. Drop the old table after each step; then at most one array exists twice.
     """
     yield lambda features: features._replace(table=_longer_table(features, wanted))
     yield lambda features: features._replace(seen=_longer_seen(features))
@@ -172,7 +183,9 @@ def _longer_table(features, wanted):
 
 
 def is_short(features, wanted):
-    """Whether the table has no room for ``wanted`` more features; without columns it needs none."""
+    """Whether the table has no room for ``wanted`` more features; without columns it
+    needs none.
+    """
     free = _capacity(features.table) - int(features.entries[0])
     return features.weights.columns > 0 and free < wanted
 
@@ -225,9 +238,9 @@ def seen_in_use(features):
     return features.seen[: int(features.entries[0]) * counters(features)]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Out of training and back
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def final(features, clock, rule, reuse=False, ended=False):
     """What the training so far amounts to, for prediction: weights without bookkeeping.
 
@@ -239,9 +252,11 @@ def final(features, clock, rule, reuse=False, ended=False):
     clock : Clock
     rule : Rule
     reuse : bool
-        Whether training ends here for good, so that the result may be made of its arrays.
+        Whether training ends here for good, so that the result may be made of its
+        arrays.
     ended : bool
-        Whether training ends here, and goes on, if ever, with copies: the table may be shared.
+        Whether training ends here, and goes on, if ever, with copies: the table may be
+        shared.
     """
     store = stores.in_use(in_use(features))
     R = int(features.entries[0])
@@ -267,7 +282,9 @@ def final(features, clock, rule, reuse=False, ended=False):
 
 
 def for_reading(weights, table, entries, by_weight=True):
-    """A :class:`FeatureTable` for prediction: final weights, whose row r is that of the r-th entry."""
+    """A :class:`FeatureTable` for prediction: final weights, whose row r is that of the
+    r-th entry.
+    """
     return FeatureTable(
         table,
         np.array([entries], np.int64),
@@ -279,23 +296,29 @@ def for_reading(weights, table, entries, by_weight=True):
 
 
 def with_room(features, more):
-    """The same features in a table of their own, with room for so many more, which have no weights."""
+    """The same features in a table of their own, with room for so many more, which have
+    no weights.
+    """
     table = grown(features.table.copy(), int(features.entries[0]) + more)
     return features._replace(table=table, entries=features.entries.copy())
 
 
 def for_training(features, rule):
-    """What training goes on from: the same features in a table of their own, with room for more."""
+    """What training goes on from: the same features in a table of their own, with room
+    for more.
+    """
     return _with_rows(
         features._replace(entries=features.entries.copy()), features.table.copy(), rule
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Several models, one numbering
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def table_from_keys(keys):
-    """The table in which row r has the key ``keys[r]`` (R, 3), and whether no key occurs twice."""
+    """The table in which row r has the key ``keys[r]`` (R, 3), and whether no key
+    occurs twice.
+    """
     table = grown(empty_table(), keys.shape[0])
     entries = np.zeros(1, np.int64)
     _intern_rows(keys, table, entries)
@@ -316,7 +339,8 @@ def extended(table, entries, keys, known, is_node=None):
     known : int
         Rows that this table began with too.
     is_node : ndarray of shape (n, 2), bool, optional
-        By ``compound >> 2``, whether the left, and the right, half of a key is a row plus 1.
+        By ``compound >> 2``, whether the left, and the right, half of a key is a row
+        plus 1.
 
     Returns
     -------
@@ -377,7 +401,8 @@ def renumbered(features, table, keys, known, rule):
 
 
 class TableAverage:
-    """The average of models that numbered their features themselves; see :class:`.final_weights.Average`.
+    """The average of models that numbered their features themselves; see
+    :class:`.final_weights.Average`.
 
     Features are numbered in the order in which the models bring them.
 
@@ -407,7 +432,9 @@ class TableAverage:
         )
 
     def add_rows(self, store, row_of):
-        """Add the final weights of a model whose rows are numbered; best when those of all are."""
+        """Add the final weights of a model whose rows are numbered; best when those of
+        all are.
+        """
         self.average.add(store, row_of, int(self.entries[0]))
 
     def result(self, by_weight=True):

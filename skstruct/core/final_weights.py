@@ -1,11 +1,13 @@
 """Tables of final weights: the average of several, and smaller ones.
 
-The average is of models trained on the same features. Zhang, Su and Zhou (2014) average models that differ in
-the order of the examples, either over all models (equation 7) or over those in which a weight is not zero
-(equation 8): a weight that is zero was never tested, and counting it would punish rare features.
+The average is of models trained on the same features. Zhang, Su and Zhou (2014) average
+models that differ in the order of the examples, either over all models (equation 7) or
+over those in which a weight is not zero (equation 8): a weight that is zero was never
+tested, and counting it would punish rare features.
 
-Smaller tables have fewer digits, fewer weights, fewer rows. Most weights of an online learner are zero, and
-whole rows are: their features were met, but never decided anything. Nothing is lost with them.
+Smaller tables have fewer digits, fewer weights, fewer rows. Most weights of an online
+learner are zero, and whole rows are: their features were met, but never decided
+anything. Nothing is lost with them.
 """
 
 import numpy as np
@@ -13,7 +15,9 @@ import numpy as np
 from .store import longer, made_sparse, n_rows
 
 LARGEST_WEIGHT = 1e200
-"""A model with larger ones has scores that are no numbers: values of features are up to 1e100."""
+"""A model with larger ones has scores that are no numbers: values of features are up to
+1e100.
+"""
 
 PIECE_ROWS = 2**18
 """Rows that are moved at a time: a copy of all would be as large as the model."""
@@ -29,13 +33,14 @@ def are_weights(values):
 class Average:
     """The average of stores of final weights, which are added one after another.
 
-    Only sums are kept, added in the order of the calls: a store may be dropped once it was added.
+    Only sums are kept, added in the order of the calls: a store may be dropped once it
+    was added.
 
     Parameters
     ----------
     nonzero : bool
-        Equation 8 (divide by the number of stores in which the weight is not zero), else equation 7
-        (divide by the number of stores).
+        Equation 8 (divide by the number of stores in which the weight is not zero),
+        else equation 7 (divide by the number of stores).
     """
 
     def __init__(self, nonzero):
@@ -50,7 +55,8 @@ class Average:
     def add(self, store, row_of=None, rows=None):
         """Add the weights of a store.
 
-        Each model may have chosen its layout by its own weights. If one is sparse, so is the average.
+        Each model may have chosen its layout by its own weights. If one is sparse, so
+        is the average.
 
         Parameters
         ----------
@@ -137,7 +143,9 @@ def _spread(array, places, size):
 
 
 def entries(store):
-    """(key, value) of the weights of a sparse store; key = row * columns + column, not sorted."""
+    """(key, value) of the weights of a sparse store; key = row * columns + column, not
+    sorted.
+    """
     count = store.count.astype(np.int64)
     row = np.repeat(np.arange(count.shape[0]), count)
     # Position of each weight in its row, hence in the pool.
@@ -147,7 +155,9 @@ def entries(store):
 
 
 def sparse_store(like, keys, values):
-    """A sparse store for prediction with the given weights, packed; rows and columns as in ``like``."""
+    """A sparse store for prediction with the given weights, packed; rows and columns as
+    in ``like``.
+    """
     rows = like.first.shape[0]
     row = keys // like.columns
     count = np.bincount(row, minlength=rows)
@@ -170,10 +180,11 @@ def pruned(stores, dtype, keep):
     stores : list of Store
         For prediction only; not changed.
     dtype : str
-        Floating-point type that the weights are rounded to. They stay in arrays of float64.
+        Floating-point type that the weights are rounded to. They stay in arrays of
+        float64.
     keep : float
-        Share of the nonzero weights that stay, over all stores, the largest magnitudes first; of equal ones
-        the first. The others become zero.
+        Share of the nonzero weights that stay, over all stores, the largest magnitudes
+        first; of equal ones the first. The others become zero.
 
     Returns
     -------

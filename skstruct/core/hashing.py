@@ -1,19 +1,21 @@
 """An exact hash table for pairs of integers, and the mixing function behind every hash.
 
-A *node* is a combination of atoms (token ids at fixed offsets). It is
-built pairwise: (node of the first k atoms, atom k + 1) is interned to one id, so that combinations
-of any length stay exact in 64 bits. Nothing is ever hashed to a bucket and left there: keys are
-compared, and two combinations never share an id.
+A *node* is a combination of atoms (token ids at fixed offsets). It is built pairwise:
+(node of the first k atoms, atom k + 1) is interned to one id, so that combinations of
+any length stay exact in 64 bits. Nothing is ever hashed to a bucket and left there:
+keys are compared, and two combinations never share an id.
 
-The table is one ``(capacity, 2)`` array: a slot lies in one cache line. Column 0 holds the key
-``left << 32 | right``, column 1 the ``compound << 32 | value``; an empty slot holds -1 in column 1.
-``capacity`` is a power of two. A kernel that finds the table too full returns where it stopped, the
-caller grows the table (:func:`grown`) and calls again.
+The table is one ``(capacity, 2)`` array: a slot lies in one cache line. Column 0 holds
+the key ``left << 32 | right``, column 1 the ``compound << 32 | value``; an empty slot
+holds -1 in column 1. ``capacity`` is a power of two. A kernel that finds the table too
+full returns where it stopped, the caller grows the table (:func:`grown`) and calls
+again.
 
-Combinations of ids become dense nodes over this table, corpus by corpus. A combination is interned pairwise,
-(node of all atoms but the last, last atom) to one node, at every position of a corpus at once. Growing
-numbers new combinations in the order of their first occurrence; looking up leaves -1 for what is unknown.
-Feature templates and accessor variety share this.
+Combinations of ids become dense nodes over this table, corpus by corpus. A combination
+is interned pairwise, (node of all atoms but the last, last atom) to one node, at every
+position of a corpus at once. Growing numbers new combinations in the order of their
+first occurrence; looking up leaves -1 for what is unknown. Feature templates and
+accessor variety share this.
 
 Positions are *anchors*: sequence i owns ``anchor[i] ... anchor[i + 1] - 1``.
 """
@@ -40,7 +42,8 @@ def check_rows(n, what="rows of weights"):
 
 @inline
 def mix64(x):
-    """Mix 64 bits so that every input bit reaches every output bit (Steele, Lea, Flood 2014).
+    """Mix 64 bits so that every input bit reaches every output bit (Steele, Lea, Flood
+    2014).
 
     Parameters and result are ``uint64``; a bijection, hence no two inputs collide.
     """
@@ -84,9 +87,11 @@ def find(table, compound, left, right):
 
 @inline
 def intern(table, entries, compound, left, right):
-    """The value stored for ``(compound, left, right)``; new ones are numbered from ``entries[0]``.
+    """The value stored for ``(compound, left, right)``; new ones are numbered from
+    ``entries[0]``.
 
-    Numbers are shared by all compounds. The table has a free slot at the load allowed (:func:`room`).
+    Numbers are shared by all compounds. The table has a free slot at the load allowed
+    (:func:`room`).
     """
     key = (np.int64(left) << 32) | np.int64(right)
     slot = slot_of(table, compound, key)
@@ -121,7 +126,9 @@ def empty_table(capacity=1024):
 
 
 def grown(table, entries):
-    """``table``, or a larger copy of it that takes ``entries`` entries at the load allowed."""
+    """``table``, or a larger copy of it that takes ``entries`` entries at the load
+    allowed.
+    """
     capacity = table.shape[0]
     while entries > MAX_LOAD * capacity:
         capacity *= 2
@@ -150,7 +157,9 @@ def keys_of(table, entries):
 
 
 def key_order(keys):
-    """The rows of keys (R, 3) int64, none of whose parts has over 32 bits, in ascending order of the keys."""
+    """The rows of keys (R, 3) int64, none of whose parts has over 32 bits, in ascending
+    order of the keys.
+    """
     return np.lexsort((keys[:, 1] << 32 | keys[:, 2], keys[:, 0]))
 
 
@@ -160,8 +169,9 @@ def _intern_pairs(
 ):
     """Nodes of a compound at every anchor, new ones numbered from ``n_nodes[0]``.
 
-    ``span`` (2,): first anchor of a sequence relative to its start, last one relative to its end.
-    Returns the sequence before which the table was too full, or the number of sequences.
+    ``span`` (2,): first anchor of a sequence relative to its start, last one relative
+    to its end. Returns the sequence before which the table was too full, or the number
+    of sequences.
     """
     n = anchor.shape[0] - 1
     for i in range(begin, n):
@@ -205,10 +215,11 @@ def find_rows(table, pairs, row_of, groups, n_channels, anchor, nodes, rows):
     table, anchor : ndarray
         See :func:`intern_pairs`.
     pairs : ndarray of shape (Q, 6), int64
-        Combinations of several atoms, those of fewer ones first: compound, ``left`` and ``right`` as rows of
-        ``nodes``, ``distance``, and the two of ``span``.
+        Combinations of several atoms, those of fewer ones first: compound, ``left`` and
+        ``right`` as rows of ``nodes``, ``distance``, and the two of ``span``.
     groups : ndarray of shape (G, 3), int64
-        A row of ``nodes``, where its part of ``row_of`` begins, and what is added to what stands there.
+        A row of ``nodes``, where its part of ``row_of`` begins, and what is added to
+        what stands there.
     row_of : ndarray of int32
         By node its row, or -1, for one combination after the other.
     nodes : ndarray of shape (n_channels + Q, A), int32
@@ -301,13 +312,15 @@ def table_of(pairs, first=0):
     Parameters
     ----------
     pairs : list of ndarray of shape (n, 2), int32
-        For each compound, from number ``first`` on, the (left, right) of its nodes 0 ... n - 1.
+        For each compound, from number ``first`` on, the (left, right) of its nodes 0
+        ... n - 1.
 
     Returns
     -------
     table : ndarray of shape (capacity, 2), int64
     distinct : bool
-        Whether no combination occurs twice; if one does, the table holds its last node only.
+        Whether no combination occurs twice; if one does, the table holds its last node
+        only.
     """
     keys = np.concatenate([np.zeros((0, 2), np.int32), *pairs]).astype(np.int64)
     nodes = [
@@ -323,7 +336,9 @@ def table_of(pairs, first=0):
 
 
 def pairs_of(table, compound):
-    """What :func:`table_of` was given for a compound: the (left, right) of its nodes, (n, 2) int32."""
+    """What :func:`table_of` was given for a compound: the (left, right) of its nodes,
+    (n, 2) int32.
+    """
     entries = table[table[:, 1] >> 32 == compound]
     pairs = np.empty(entries.shape, np.int32)
     pairs[entries[:, 1] & LOW] = np.stack(

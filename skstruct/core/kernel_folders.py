@@ -1,16 +1,16 @@
 """The folders that keep compiled kernels.
 
-A folder is named after a hash of the sources of all kernels, after numba's version and after those
-settings of numba that change machine code: numba itself would notice a change in the file of a kernel,
-but not in that of a helper. So no process finds kernels of other sources, and one with bounds checks has
-a folder of its own.
+A folder is named after a hash of the sources of all kernels, after numba's version and
+after those settings of numba that change machine code: numba itself would notice a
+change in the file of a kernel, but not in that of a helper. So no process finds kernels
+of other sources, and one with bounds checks has a folder of its own.
 
-There are several places, since a package may lie where its user cannot write. All but ``NUMBA_CACHE_DIR``
-belong to one installation: those for the user and for temporary files hold a folder by the path of the
-package.
+There are several places, since a package may lie where its user cannot write. All but
+``NUMBA_CACHE_DIR`` belong to one installation: those for the user and for temporary
+files hold a folder by the path of the package.
 
-A cache is code. It is read from and written to a folder only if nobody else can write there, but root and
-those who can write to the package itself.
+A cache is code. It is read from and written to a folder only if nobody else can write
+there, but root and those who can write to the package itself.
 """
 
 import functools
@@ -34,12 +34,16 @@ _SETTINGS = {
     "BOUNDSCHECK": 0, "DEBUGINFO_DEFAULT": 0, "OPT": 3, "LOOP_VECTORIZE": 1, "SLP_VECTORIZE": 0,
     "USING_SVML": 0,
 }  # fmt: skip
-"""The settings of numba that change machine code, and their defaults; the processor is part of a key."""
+"""The settings of numba that change machine code, and their defaults; the processor is
+part of a key.
+"""
 
 _PREFIX = os.path.basename(PACKAGE)
 
 _UNUSED = 30 * 24 * 3600
-"""Seconds after which kernels of other sources are removed from a place that other machines may share."""
+"""Seconds after which kernels of other sources are removed from a place that other
+machines may share.
+"""
 
 
 def _folder_name():
@@ -69,7 +73,8 @@ def user_cache():
 def _make_private_folder():
     """Return a folder for temporary files that nobody else can write to.
 
-    A cache is code, and the name can be guessed: a folder prepared by somebody else is refused.
+    A cache is code, and the name can be guessed: a folder prepared by somebody else is
+    refused.
     """
     user = (
         os.geteuid() if hasattr(os, "geteuid") else None
@@ -88,7 +93,9 @@ def _make_private_folder():
 
 
 def _check_writers(path, status):
-    """Raise PermissionError if others than this user, root and writers of the package can write there."""
+    """Raise PermissionError if others than this user, root and writers of the package
+    can write there.
+    """
     if not hasattr(
         os, "geteuid"
     ):  # Windows: folders are closed to others unless they are opened
@@ -102,7 +109,9 @@ def _check_writers(path, status):
 
 
 def _check_folder(folder):
-    """Raise OSError unless this is a folder, no link to one, that nobody else can write to."""
+    """Raise OSError unless this is a folder, no link to one, that nobody else can write
+    to.
+    """
     status = os.lstat(folder)
     if not stat.S_ISDIR(status.st_mode):
         raise NotADirectoryError(folder)
@@ -118,7 +127,9 @@ def _check_folder(folder):
 
 
 def read_file(path):
-    """The content of a file in a folder; raise OSError if there is none, or others can write to either."""
+    """The content of a file in a folder; raise OSError if there is none, or others can
+    write to either.
+    """
     with open(path, "rb") as file:
         _check_folder(os.path.dirname(path))
         _check_writers(path, os.fstat(file.fileno()))
@@ -126,7 +137,9 @@ def read_file(path):
 
 
 def _own_places():
-    """Yield the places that hold kernels of this installation only, the preferred one first."""
+    """Yield the places that hold kernels of this installation only, the preferred one
+    first.
+    """
     yield os.path.join(PACKAGE, "__pycache__")
     home = user_cache()
     if os.path.isabs(home):  # "~/.cache" where the user has no home
@@ -145,11 +158,12 @@ def folders():
 
 
 def make_folder(folder):
-    """Make a folder; raise OSError if that fails, it cannot be written to, or others can write to it.
+    """Make a folder; raise OSError if that fails, it cannot be written to, or others
+    can write to it.
 
-    A new one in a place of this installation replaces those of other sources. Beside the package nothing can
-    use these. A home may be shared by machines that have other versions at this path, so that there only old
-    ones go.
+    A new one in a place of this installation replaces those of other sources. Beside
+    the package nothing can use these. A home may be shared by machines that have other
+    versions at this path, so that there only old ones go.
     """
     new = not os.path.isdir(folder)
     os.makedirs(folder, 0o755, exist_ok=True)
@@ -195,7 +209,8 @@ def cache_folder():
 
 
 def clear_cache():
-    """Remove the compiled kernels of this installation, whatever numba, settings and sources they are of.
+    """Remove the compiled kernels of this installation, whatever numba, settings and
+    sources they are of.
 
     ``NUMBA_CACHE_DIR`` is left alone: other installations may use it.
 

@@ -1,12 +1,13 @@
 """How kernels and their helpers are compiled: helpers once, for linking alone.
 
-Numba optimises each function, turns it into machine code, and links it into the functions that call it, where
-it is optimised again. A helper that only kernels call needs none of the former: its code is translated, kept
-as it is, and optimised as a part of each kernel.
+Numba optimises each function, turns it into machine code, and links it into the
+functions that call it, where it is optimised again. A helper that only kernels call
+needs none of the former: its code is translated, kept as it is, and optimised as a part
+of each kernel.
 
-The classes extended here are internal ones of numba, the same in 0.61 and 0.68. With a later version, or
-where one has others, kernels are compiled as numba compiles any function: results are the same, and
-compilation takes longer.
+The classes extended here are internal ones of numba, the same in 0.61 and 0.68. With a
+later version, or where one has others, kernels are compiled as numba compiles any
+function: results are the same, and compilation takes longer.
 """
 
 import gc
@@ -34,7 +35,9 @@ _EXTENDED = (
 
 
 class _CodegenOfHelpers:
-    """Numba's, without environments: they are for functions that raise errors or hold objects."""
+    """Numba's, without environments: they are for functions that raise errors or hold
+    objects.
+    """
 
     def __init__(self, codegen):
         self._codegen = codegen
@@ -63,7 +66,9 @@ class _HelperLibrary(JITCodeLibrary):
         return self.serialize_using_bitcode()
 
     def is_as_known(self):
-        """Whether it has the attributes, set when it is made, that the methods here use."""
+        """Whether it has the attributes, set when it is made, that the methods here
+        use.
+        """
         return (
             hasattr(self, "_final_module")
             and getattr(self, "_finalized", None) is False
@@ -93,8 +98,8 @@ class HelperContext:
 class _KernelCompiler(Compiler):
     """Numba's, with Python's cyclic collector off.
 
-    A compilation makes millions of objects, few of which are garbage: to walk over them again and again takes
-    a tenth of the time.
+    A compilation makes millions of objects, few of which are garbage: to walk over them
+    again and again takes a tenth of the time.
     """
 
     def compile_extra(self, func):

@@ -1,18 +1,19 @@
 """Noise as a stateless hash of (seed, step, what is corrupted).
 
-A structure asks for the factor of a
-feature wherever it reads a row of weights and wherever it emits the feature, and gets the same
-answer both times, because the factor depends on nothing but the seed, the number of the example
-visited and the feature. So one draw is shared by all occurrences of a feature in an example, as in
-figure 3 of Søgaard (2013), without his vector of the length of the model; and a replay is
+A structure asks for the factor of a feature wherever it reads a row of weights and
+wherever it emits the feature, and gets the same answer both times, because the factor
+depends on nothing but the seed, the number of the example visited and the feature. So
+one draw is shared by all occurrences of a feature in an example, as in figure 3 of
+Søgaard (2013), without his vector of the length of the model; and a replay is
 bit-identical on any machine, because drawing uses integers only.
 
-* Input dropout (Zhang, Su and Zhou 2014, equations 18 and 19): a token of the input is masked, and
-  every feature that reads it is left out.
+* Input dropout (Zhang, Su and Zhou 2014, equations 18 and 19): a token of the input is
+  masked, and every feature that reads it is left out.
 * Feature dropout (their equation 20): a feature is left out.
-* Zipfian corruption (Søgaard 2013): a feature counts 1/ξ with P(ξ = k) = k^-s / ζ(s) for k = 1, 2, ...,
-  ζ(s) = Σ_k k^-s. He draws by ``random.zipf(3, M)``, whose numbers have no largest one. Here
-  ξ = min(k, 4096), so that P(ξ = 4096) = 1 - Σ_{k < 4096} k^-s / ζ(s) and all others are as they were.
+* Zipfian corruption (Søgaard 2013): a feature counts 1/ξ with P(ξ = k) = k^-s / ζ(s)
+  for k = 1, 2, ..., ζ(s) = Σ_k k^-s. He draws by ``random.zipf(3, M)``, whose numbers
+  have no largest one. Here ξ = min(k, 4096), so that P(ξ = 4096) = 1 - Σ_{k < 4096}
+  k^-s / ζ(s) and all others are as they were.
 """
 
 from typing import NamedTuple
@@ -25,10 +26,14 @@ from .compile import inline
 from .hashing import mix64
 
 ZIPF_SUPPORT = 4096
-"""Largest ξ; it has the probability of all larger ones, too (3e-8 for s = 3, 0.41 for s = 1.1)."""
+"""Largest ξ; it has the probability of all larger ones, too (3e-8 for s = 3, 0.41 for s
+= 1.1).
+"""
 
 MOST_COLUMNS = 64
-"""Columns of a token that input dropout can mask independently; numbered consecutively over all tokens."""
+"""Columns of a token that input dropout can mask independently; numbered consecutively
+over all tokens.
+"""
 
 TOKEN_STREAM = np.uint64(0x5851F42D4C957F2D)
 NODE_STREAM = np.uint64(0x14057B7EF767814F)
@@ -68,7 +73,8 @@ def make_noise(
     mass = np.arange(1, ZIPF_SUPPORT + 1, dtype=np.float64) ** -float(exponent) / zeta(
         float(exponent)
     )
-    # Rounded to 32 bits, so that a last-digit difference of `pow` between machines does not show.
+    # Rounded to 32 bits, so that a last-digit difference of `pow` between machines does
+    # not show.
     below = np.round(np.minimum(np.cumsum(mass), 1.0) * 2.0**32).astype(np.uint64)
     below[-1] = 2**32
     return Noise(
@@ -96,7 +102,9 @@ def draw(seed, stream, step, item):
 
 @inline
 def token_masked(noise, step, position, column):
-    """Whether input dropout hides this column (below ``MOST_COLUMNS``) of the token at this position."""
+    """Whether input dropout hides this column (below ``MOST_COLUMNS``) of the token at
+    this position.
+    """
     if noise.token_below == np.uint64(0):
         return False
     item = np.uint64(position) * np.uint64(MOST_COLUMNS) + np.uint64(column)
@@ -105,7 +113,9 @@ def token_masked(noise, step, position, column):
 
 @inline
 def factor_of_key(noise, edge, step, compound, key):
-    """The factor of the feature of a key, which may have no row yet; ``edge``: a transition feature."""
+    """The factor of the feature of a key, which may have no row yet; ``edge``: a
+    transition feature.
+    """
     code = noise.edge if edge else noise.feature
     if code == NO_NOISE:
         return 1.0

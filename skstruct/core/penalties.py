@@ -1,15 +1,18 @@
 """Penalties on the weights: all that tells one from another.
 
-A penalty acts on every weight at every step, but is applied only to the weights that are touched:
+A penalty acts on every weight at every step, but is applied only to the weights that
+are touched:
 
-* L2 decay (Zhang, Su and Zhou 2014, equation 10) multiplies one number, the clock's scale s:
-  ``w = s * value``.
-* L1 truncation (equation 12) and the cumulative L1 penalty (equations 13 to 17, after Tsuruoka, Tsujii and
-  Ananiadou 2009) are *lazy*: they shrink a weight linearly until it is zero. A row remembers the step at
-  which it was last touched; the shrinkage since then, and its sum for the average, have closed forms. Under
-  L1 ``moment`` is the plain sum ``Σ_{t <= last} w(t)``.
+* L2 decay (Zhang, Su and Zhou 2014, equation 10) multiplies one number, the clock's
+  scale s: ``w = s * value``.
+* L1 truncation (equation 12) and the cumulative L1 penalty (equations 13 to 17, after
+  Tsuruoka, Tsujii and Ananiadou 2009) are *lazy*: they shrink a weight linearly until
+  it is zero. A row remembers the step at which it was last touched; the shrinkage since
+  then, and its sum for the average, have closed forms. Under L1 ``moment`` is the plain
+  sum ``Σ_{t <= last} w(t)``.
 
-The store (``core.store``) asks the functions here; no kernel of a structure knows the names of penalties.
+The store (``core.store``) asks the functions here; no kernel of a structure knows the
+names of penalties.
 """
 
 import numpy as np
@@ -21,9 +24,9 @@ LAZY = (L1, L1_CUMULATIVE)
 """Penalties that a weight pays only when its row is touched."""
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Kernels
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @spliced
 def is_lazy(rule):
     """Whether stored values lack a part of the penalty; see :func:`due`."""
@@ -63,7 +66,9 @@ def due(store, rule, row, place, step):
 
 @inline
 def read_weight(store, rule, row, place, step):
-    """The weight at ``place`` when ``step`` steps are over, in units of the clock's scale."""
+    """The weight at ``place`` when ``step`` steps are over, in units of the clock's
+    scale.
+    """
     if is_lazy(rule):
         return remaining(store.value[place], due(store, rule, row, place, step))
     return store.value[place]
@@ -71,7 +76,9 @@ def read_weight(store, rule, row, place, step):
 
 @spliced
 def paid_before_update(rule, step):
-    """The step up to which a row is brought before step ``step`` + 1 adds to it, under a lazy penalty."""
+    """The step up to which a row is brought before step ``step`` + 1 adds to it, under
+    a lazy penalty.
+    """
     if rule.penalty == L1:
         return step + 1  # equation 12 shrinks, then adds
     return step  # equations 13 to 17 add, then shrink
@@ -79,7 +86,9 @@ def paid_before_update(rule, step):
 
 @inline
 def catch_up(store, rule, row, step):
-    """Apply to a row the lazy penalties of all steps up to ``step``, and add up its average."""
+    """Apply to a row the lazy penalties of all steps up to ``step``, and add up its
+    average.
+    """
     n = step - store.last[row]
     if n <= 0:
         return
@@ -107,13 +116,14 @@ def catch_up(store, rule, row, step):
     store.last[row] = step
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # The same seen from Python
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def has_lazy_penalty(rule):
     """As :func:`is_lazy`, outside of kernels.
 
-    If so, moments are plain sums of weights, and rows know the step up to which they are current.
+    If so, moments are plain sums of weights, and rows know the step up to which they
+    are current.
     """
     return rule.penalty in LAZY
 

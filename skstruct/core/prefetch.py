@@ -1,7 +1,8 @@
 """Asking for memory that is read a little later.
 
-A table of features is far larger than the caches of a processor, and most of the time of a search went into
-waiting for its slots, a few at a time. A processor that was asked for lines of memory goes on meanwhile.
+A table of features is far larger than the caches of a processor, and most of the time
+of a search went into waiting for its slots, a few at a time. A processor that was asked
+for lines of memory goes on meanwhile.
 """
 
 from contextlib import suppress
@@ -21,7 +22,8 @@ def _prefetch(typingctx, array, index):
         return None
 
     def generate(context, builder, signature, arguments):
-        # Kernels are right without it: nothing is asked for where numba has other names for all this.
+        # Kernels are right without it: nothing is asked for where numba has other names
+        # for all this.
         with suppress(AttributeError):
             kind, _ = signature.args
             data = context.make_array(kind)(context, builder, arguments[0]).data
@@ -42,7 +44,9 @@ def _prefetch(typingctx, array, index):
 
 
 def prefetch(array, index):
-    """Fetch the line of ``array.ravel()[index]`` of a contiguous array, which need not exist."""
+    """Fetch the line of ``array.ravel()[index]`` of a contiguous array, which need not
+    exist.
+    """
 
 
 @overload(prefetch)

@@ -1,16 +1,19 @@
 """From a feature difference to a weight update.
 
-A structure decodes an example and emits ``Δφ = φ(x, y) - φ(x, ŷ)`` as
-(row, column, amount) triples into a :class:`Difference`; :func:`step_size` says how far to go along
-it, :func:`apply` goes there. Perceptron and passive-aggressive learning differ in that one number τ.
+A structure decodes an example and emits ``Δφ = φ(x, y) - φ(x, ŷ)`` as (row, column,
+amount) triples into a :class:`Difference`; :func:`step_size` says how far to go along
+it, :func:`apply` goes there. Perceptron and passive-aggressive learning differ in that
+one number τ.
 
-A difference is *coalesced*: the same weight met twice in an example is one entry, since the
-passive-aggressive step needs the true ``‖Δφ‖²``, and features that y and ŷ share cancel.
+A difference is *coalesced*: the same weight met twice in an example is one entry, since
+the passive-aggressive step needs the true ``‖Δφ‖²``, and features that y and ŷ share
+cancel.
 
-An :class:`Adjustment` says how features of a table are read and emitted where a weight counts other than it
-is stored: a pending penalty makes a weight smaller, noise multiplies it, and a cut-off leaves out what few
-updates changed. Without any of them scores are plain sums: the adjustment is then None, for which numba
-compiles kernels that have no trace of it.
+An :class:`Adjustment` says how features of a table are read and emitted where a weight
+counts other than it is stored: a pending penalty makes a weight smaller, noise
+multiplies it, and a cut-off leaves out what few updates changed. Without any of them
+scores are plain sums: the adjustment is then None, for which numba compiles kernels
+that have no trace of it.
 """
 
 from typing import NamedTuple
@@ -81,7 +84,10 @@ def emit(difference, row, column, amount):
 
 
 class Pairs(NamedTuple):
-    """Pairs of a row and a column, by row; R rows, K pairs. Without any row they are all pairs."""
+    """Pairs of a row and a column, by row; R rows, K pairs.
+
+    Without any row they are all pairs.
+    """
 
     start: np.ndarray  # (R + 1,) int64: where the columns of each row begin
     column: np.ndarray  # (K,) int32: ascending in each row
@@ -89,7 +95,8 @@ class Pairs(NamedTuple):
 
 @inline
 def leave_out(difference, begin, end, first, pairs):
-    """Forget the amounts of entries whose pair, a row from ``first`` on and a column, is none of ``pairs``.
+    """Forget the amounts of entries whose pair, a row from ``first`` on and a column,
+    is none of ``pairs``.
 
     ``pairs`` is a :class:`Pairs`, or an empty tuple for all pairs.
     """
@@ -115,7 +122,8 @@ def leave_out(difference, begin, end, first, pairs):
 @inline
 def clear(difference):
     """Empty the difference, in time proportional to its entries."""
-    # Backwards, so that when an entry's slot is freed no earlier entry's probe path is cut.
+    # Backwards, so that when an entry's slot is freed no earlier entry's probe path is
+    # cut.
     for entry in range(difference.size[0] - 1, -1, -1):
         difference.slot[
             _slot(difference, difference.row[entry], difference.column[entry])
@@ -136,10 +144,11 @@ def sum_of_squares(amount, begin, end):
 def step_size(rule, loss, norm2, weight):
     """τ, the length of the step along Δφ for an example of weight v.
 
-    Perceptron: v (Zhang, Su and Zhou 2014, equation 5 with η = v). Passive-aggressive: PA
-    ``ℓ / ‖Δφ‖²``, PA-I ``min(v C, ℓ / ‖Δφ‖²)`` (Gao, Qiu and Huang 2010, equations 12 and 13), PA-II
-    ``ℓ / (‖Δφ‖² + 1 / 2C)`` (Crammer et al. 2006). The costs in the hinge loss ℓ are multiplied by v already:
-    if all examples weigh v, all weights of features are v times those of v = 1.
+    Perceptron: v (Zhang, Su and Zhou 2014, equation 5 with η = v). Passive-aggressive:
+    PA ``ℓ / ‖Δφ‖²``, PA-I ``min(v C, ℓ / ‖Δφ‖²)`` (Gao, Qiu and Huang 2010, equations
+    12 and 13), PA-II ``ℓ / (‖Δφ‖² + 1 / 2C)`` (Crammer et al. 2006). The costs in the
+    hinge loss ℓ are multiplied by v already: if all examples weigh v, all weights of
+    features are v times those of v = 1.
     """
     if rule.update == PERCEPTRON:
         return weight
@@ -154,7 +163,9 @@ def step_size(rule, loss, norm2, weight):
 
 @inline
 def room_for(difference, begin, end, first, store):
-    """Whether the pool of a store takes an update along some entries; ``first`` is taken off their rows."""
+    """Whether the pool of a store takes an update along some entries; ``first`` is
+    taken off their rows.
+    """
     needed = ZERO
     for entry in range(begin, end if store.sparse else begin):
         needed += places_needed(store, difference.row[entry] - first)
@@ -205,7 +216,8 @@ def apply(difference, begin, end, first, store, clock, rule, tau):
 
 @spliced
 def finish_visit(differences, stores, clock, rule, weight):
-    """End the visit of an example: decay, a step of the perceptron along each difference, and tick.
+    """End the visit of an example: decay, a step of the perceptron along each
+    difference, and tick.
 
     Parameters
     ----------
@@ -240,7 +252,9 @@ class Adjustment(NamedTuple):
 
 
 def adjustment_of(features, rule, noise):
-    """The :class:`Adjustment` of a feature table, or None if scores are sums of what is stored."""
+    """The :class:`Adjustment` of a feature table, or None if scores are sums of what is
+    stored.
+    """
     quiet = noise.feature == NO_NOISE and noise.edge == NO_NOISE
     plain = quiet and not has_lazy_penalty(rule) and features.min_count <= 1
     return None if plain else Adjustment(rule, noise)
@@ -258,7 +272,9 @@ def noise_factor(adjustment, edge, step, compound, key):
 def emit_feature(
     features, adjustment, edge, step, compound, left, right, column, amount, difference
 ):
-    """Emit a feature by its key; one that is new is numbered, for which the table must have room."""
+    """Emit a feature by its key; one that is new is numbered, for which the table must
+    have room.
+    """
     x = noise_factor(adjustment, edge, step, compound, (left << 32) | right)
     if x != 0.0:
         emit(
@@ -271,7 +287,9 @@ def emit_feature(
 
 @inline
 def learn(features, difference, clock, rule, adjustment, weight):
-    """End the visit of an example: count the updates, and take a step of the perceptron."""
+    """End the visit of an example: count the updates, and take a step of the
+    perceptron.
+    """
     count_updates(features, difference)
     if adjustment is not None:
         finish_visit((difference,), (features.weights,), clock, rule, weight)

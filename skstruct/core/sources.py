@@ -1,4 +1,6 @@
-"""The files that decide which machine code a kernel becomes: those of kernels, and the code generator."""
+"""The files that decide which machine code a kernel becomes: those of kernels, and the
+code generator.
+"""
 
 import functools
 import hashlib
@@ -23,8 +25,10 @@ parser/parser_kbest.py parser/state_features.py parser/states.py
 reranker/reranker_epoch.py
 words/word_beam.py words/word_epoch.py words/word_features.py words/word_kbest.py
 """.split()
-"""Paths in the package. A file belongs here if it defines a kernel, a helper of kernels, or a constant or a
-``NamedTuple`` that kernels use; a test holds that none is missing."""
+"""Paths in the package. A file belongs here if it defines a kernel, a helper of
+kernels, or a constant or a ``NamedTuple`` that kernels use; a test holds that none is
+missing.
+"""
 
 
 @functools.cache
@@ -40,7 +44,9 @@ def hash_file(path):
 
 
 def hash_sources():
-    """Return a hash of all sources, or None where the package is no folder (but an archive)."""
+    """Return a hash of all sources, or None where the package is no folder (but an
+    archive).
+    """
     if not os.path.isdir(PACKAGE):
         return None
     digest = hashlib.sha256()

@@ -1,22 +1,25 @@
 """Tables of weights, with their averages and what penalties have yet to take.
 
-A :class:`Store` has one row per feature and one column per outcome (a label for node features, a pair of
-labels for transitions, an action for a parser). Kernels read whole rows. During an epoch weights are written
-in two places: in :func:`nudge`, and in the loop of :func:`.rules.apply` that does the same for full rows
-without a lazy penalty.
+A :class:`Store` has one row per feature and one column per outcome (a label for node
+features, a pair of labels for transitions, an action for a parser). Kernels read whole
+rows. During an epoch weights are written in two places: in :func:`nudge`, and in the
+loop of :func:`.rules.apply` that does the same for full rows without a lazy penalty.
 
-Whatever acts on *all* weights at every step is applied to the weights that are touched. Penalties are in
-``core.penalties``. The average of the weight vectors after each step, ``(1/T) Σ_t w(t)`` (Zhang, Su and Zhou
-2014, equation 6), follows from the sum of scales ``S = Σ_t s_t``. A weight that changes by ``dv`` (in units
-of ``value``) at step t contributes ``dv * (S_T - S_{t-1})``; so ``Σ_t w(t) = value * S_T - moment`` with
+Whatever acts on *all* weights at every step is applied to the weights that are touched.
+Penalties are in ``core.penalties``. The average of the weight vectors after each step,
+``(1/T) Σ_t w(t)`` (Zhang, Su and Zhou 2014, equation 6), follows from the sum of scales
+``S = Σ_t s_t``. A weight that changes by ``dv`` (in units of ``value``) at step t
+contributes ``dv * (S_T - S_{t-1})``; so ``Σ_t w(t) = value * S_T - moment`` with
 ``moment = Σ dv * S_{t-1}``.
 
-``value * S - moment`` would cancel once s is tiny, so the store is *rebased* (:func:`rebase`) when s
-falls below ``SMALLEST_SCALE``: values are multiplied by s, moments become the negated sums so far.
+``value * S - moment`` would cancel once s is tiny, so the store is *rebased*
+(:func:`rebase`) when s falls below ``SMALLEST_SCALE``: values are multiplied by s,
+moments become the negated sums so far.
 
-Two layouts share all of this. *Dense*: weight (row, column) stands at ``row * columns + column``.
-*Sparse*, for many columns: a row is a segment of a pool and holds only the columns ever touched, in
-the order of their first update; a full row moves to the end of the pool with twice the room.
+Two layouts share all of this. *Dense*: weight (row, column) stands at ``row * columns +
+column``. *Sparse*, for many columns: a row is a segment of a pool and holds only the
+columns ever touched, in the order of their first update; a full row moves to the end of
+the pool with twice the room.
 """
 
 from typing import NamedTuple
@@ -29,7 +32,9 @@ from .penalties import catch_up, has_lazy_penalty, is_lazy, paid_before_update
 from .penalties import sizes as penalty_sizes
 
 SMALLEST_SCALE = 1e-6
-"""Rebase below this: with w of order 1 and decay λ the average then errs by about 1e-10 / λ."""
+"""Rebase below this: with w of order 1 and decay λ the average then errs by about 1e-10
+/ λ.
+"""
 
 FIRST_ROOM = 4
 """Columns a sparse row has room for at its first update."""
@@ -81,9 +86,9 @@ class Rule(NamedTuple):
     average: int  # NO_AVERAGE, EACH_STEP or EACH_EPOCH
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Kernels
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def place_of(store, row, column):
     """Where weight (row, column) stands, or -1 if a sparse row does not hold it."""
@@ -98,7 +103,9 @@ def place_of(store, row, column):
 
 @spliced
 def insert(store, row, column):
-    """Make place for a new weight in a sparse row; the pool has room (see ``places_needed``)."""
+    """Make place for a new weight in a sparse row; the pool has room (see
+    ``places_needed``).
+    """
     count = store.count[row]
     if count == store.room[row]:
         room = max(FIRST_ROOM, 2 * count)
@@ -179,16 +186,18 @@ def _average(value, moment, total, steps, out):
         out[k] = (value[k] * total - moment[k]) / steps
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # The same arrays seen from Python
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def new_clock():
     """A clock at step 0 with scale 1."""
     return Clock(np.zeros(2, np.int64), np.array([1.0, 0.0]))
 
 
 def sizes(rule, rows, places):
-    """The lengths of the arrays that training under a rule needs beside the weights; by field of a store."""
+    """The lengths of the arrays that training under a rule needs beside the weights; by
+    field of a store.
+    """
     return {
         "moment": 0 if rule.average == NO_AVERAGE else places,
         **penalty_sizes(rule, rows, places),
@@ -230,7 +239,9 @@ def new_store(rows, columns, rule, sparse):
 
 
 def longer(array, size):
-    """``array`` with zeros appended up to ``size``; the array itself if it is long enough."""
+    """``array`` with zeros appended up to ``size``; the array itself if it is long
+    enough.
+    """
     if array.shape[0] >= size:
         return array
     out = np.zeros(size, array.dtype)
@@ -249,20 +260,26 @@ def _row_sizes(store, rows, rule):
 
 
 def longer_field(store, name, rows, rule):
-    """``store`` with one of its arrays, of ``ROW_FIELDS``, as :func:`grow_rows` makes it."""
+    """``store`` with one of its arrays, of ``ROW_FIELDS``, as :func:`grow_rows` makes
+    it.
+    """
     size = _row_sizes(store, rows, rule).get(name, 0)
     return store._replace(**{name: longer(getattr(store, name), size)})
 
 
 def grow_rows(store, rows, rule):
-    """``store`` with room for ``rows`` rows; new weights are zero, as if they had always existed."""
+    """``store`` with room for ``rows`` rows; new weights are zero, as if they had
+    always existed.
+    """
     for name in ROW_FIELDS:
         store = longer_field(store, name, rows, rule)
     return store
 
 
 def grow_pool(store, rule, places):
-    """A sparse ``store`` whose pool has at least ``places`` free places, and is at least doubled."""
+    """A sparse ``store`` whose pool has at least ``places`` free places, and is at
+    least doubled.
+    """
     size = max(2 * store.value.shape[0], int(store.used[0]) + int(places), 1024)
     grown = {
         name: longer(getattr(store, name), n)
@@ -279,7 +296,9 @@ def is_sparse(rows, columns):
 
 
 def made_sparse(store):
-    """The same weights and bookkeeping in the sparse layout, packed; ``store`` itself if it has it."""
+    """The same weights and bookkeeping in the sparse layout, packed; ``store`` itself
+    if it has it.
+    """
     if store.sparse:
         return store
     C = max(store.columns, 1)  # the labels of a parser without labels have no column
@@ -303,7 +322,9 @@ def made_sparse(store):
 
 
 def remap_columns(store, new_of_old, columns):
-    """``store`` with ``columns`` columns, in which old column c is column ``new_of_old[c]``."""
+    """``store`` with ``columns`` columns, in which old column c is column
+    ``new_of_old[c]``.
+    """
     if store.sparse:
         return store._replace(
             columns=int(columns), column=new_of_old.astype(np.int32)[store.column]
@@ -362,7 +383,9 @@ def close_epoch(stores, clock, rule):
 
 
 def rebase(stores, clock):
-    """Return to scale 1 without changing a weight or a sum; see the module's last paragraph."""
+    """Return to scale 1 without changing a weight or a sum; see the module's last
+    paragraph.
+    """
     s, total = clock.scale
     for store in stores:
         if store.moment.shape[0]:
@@ -387,7 +410,8 @@ def weights(store, clock, rule, reuse=False):
     ndarray of shape (P,), parallel to ``store.value``
     """
     if has_lazy_penalty(rule):
-        # A copy: looking at the weights must not change, in the last digit, what is learned later.
+        # A copy: looking at the weights must not change, in the last digit, what is
+        # learned later.
         store = store if reuse else copy_store(store)
         settle(store, clock, rule)
         if rule.average == NO_AVERAGE or clock.step[1] == 0:
@@ -401,7 +425,8 @@ def weights(store, clock, rule, reuse=False):
 
 
 def restart_average(store, clock, old, new):
-    """``store`` with the weights that training under the rule ``old`` amounts to, and a new average.
+    """``store`` with the weights that training under the rule ``old`` amounts to, and a
+    new average.
 
     What goes on from there has a new clock, and the bookkeeping of the rule ``new``.
     """

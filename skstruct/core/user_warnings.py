@@ -1,4 +1,6 @@
-"""Warnings that point at the line of the user's program, and are given once for all parts of a corpus."""
+"""Warnings that point at the line of the user's program, and are given once for all
+parts of a corpus.
+"""
 
 import re
 import sys
@@ -35,7 +37,9 @@ def warn(message, category=UserWarning):
 
 @contextmanager
 def warning_once():
-    """A context whose warnings are given at its end: one of those that differ in numbers only."""
+    """A context whose warnings are given at its end: one of those that differ in
+    numbers only.
+    """
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
         yield

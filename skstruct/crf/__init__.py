@@ -1,1 +1,3 @@
-"""The conditional random field with an L1 penalty: estimator, search, shards, over ``solver``."""
+"""The conditional random field with an L1 penalty: estimator, search, shards, over
+``solver``.
+"""

@@ -1,4 +1,6 @@
-"""One training run of a CRF: the objective, the solver, and the fitted attributes at its end."""
+"""One training run of a CRF: the objective, the solver, and the fitted attributes at
+its end.
+"""
 
 from contextlib import closing, nullcontext
 from copy import copy
@@ -52,7 +54,9 @@ from .solver.solve import (
 
 @dataclass(eq=False)
 class CRFRun:
-    """One training run: the objective, the solver, and the fitted attributes at its end."""
+    """One training run: the objective, the solver, and the fitted attributes at its
+    end.
+    """
 
     estimator: object
     task: ChainTask
@@ -97,8 +101,8 @@ class CRFRun:
             )
             weight = np.ones(len(X))
             weight[stuck] = 0.0
-            # What no weights make probable: labels that training lacks, and all of a stuck sequence. Where
-            # there is no label, the probability is 1.
+            # What no weights make probable: labels that training lacks, and all of a
+            # stuck sequence. Where there is no label, the probability is 1.
             self.n_judged = int(np.count_nonzero(n_known))
             self.impossible = LOG_LEAST * float(
                 n_unseen @ weight + n_known[stuck].sum()
@@ -117,7 +121,9 @@ class CRFRun:
         warn_unseen(others, more)
 
     def likelihood(self, objective):
-        """The :class:`HeldOutLikelihood` of the user's held-out sequences, or None without any."""
+        """The :class:`HeldOutLikelihood` of the user's held-out sequences, or None
+        without any.
+        """
         if self.held_out is None:
             return None
         return HeldOutLikelihood(
@@ -179,7 +185,9 @@ class CRFRun:
         return e
 
     def after_pass(self, record, matrices):
-        """Score and show what a pass has learned; returns whether a callback asks to stop."""
+        """Score and show what a pass has learned; returns whether a callback asks to
+        stop.
+        """
         e = self.estimator
         stop = False
         if self.held_out is not None:
@@ -310,7 +318,8 @@ def _line(record):
 def store_of(weights, save_memory=False):
     """A store with the weights of a :class:`SparseWeights`, for prediction.
 
-    With ``save_memory`` it is sparse whenever full rows would take much memory for little.
+    With ``save_memory`` it is sparse whenever full rows would take much memory for
+    little.
     """
     rows, columns = weights.shape
     few = weights.keys.shape[0] * FEW_LABELS < rows * columns

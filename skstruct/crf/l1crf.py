@@ -107,10 +107,11 @@ class CRFParameters(TaggerParameters, TrainingParameters):
 class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     """Conditional random field with L1 and L2 penalties, trained to the optimum.
 
-    Minimises ``Σ -log p(y|x) + c1 ‖λ‖₁ + c2 ‖λ‖²``. The default solver has two stages ([1]_, section 3.4):
-    stochastic gradient descent with cumulative L1 penalty [2]_, then a quasi-Newton method. The second stage
-    differs from the paper: OWL-QN [3]_ steps run on a working set of nonzero weights only, with a long
-    L-BFGS memory and a diagonal scaling. A full gradient is computed only to add weights to the set and to
+    Minimises ``Σ -log p(y|x) + c1 ‖λ‖₁ + c2 ‖λ‖²``. The default solver has two stages
+    ([1]_, section 3.4): stochastic gradient descent with cumulative L1 penalty [2]_,
+    then a quasi-Newton method. The second stage differs from the paper: OWL-QN [3]_
+    steps run on a working set of nonzero weights only, with a long L-BFGS memory and a
+    diagonal scaling. A full gradient is computed only to add weights to the set and to
     check the optimum.
 
     Attributes
@@ -121,21 +122,24 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     optimality_ : float
         Norm of the subgradient of least norm: 0 at the exact optimum.
     max_violation_ : float
-        Largest violation of the optimality conditions over all weights: by how much ``|gradient|`` exceeds
-        ``c1`` where a weight is zero, and differs from it where it is not.
+        Largest violation of the optimality conditions over all weights: by how much
+        ``|gradient|`` exceeds ``c1`` where a weight is zero, and differs from it where
+        it is not.
     gap_ : float
-        How far ``objective_`` can be above the optimum, as a share of it: a bound that holds for certain. nan
-        where none is known: with ``c2 = 0``, or labels of None.
+        How far ``objective_`` can be above the optimum, as a share of it: a bound that
+        holds for certain. nan where none is known: with ``c2 = 0``, or labels of None.
     n_active_features_ : int
         Weights that are not zero, of (feature, label) pairs and transitions.
     n_iter_ : int
         Passes after the first stage (of SGD, if it is alone).
     history_ : list of dict
-        For each pass ``stage`` (``"sgd"`` or ``"batch"``), ``seconds`` since training began, ``n_active``
-        (weights that are not zero), ``norm`` of the weights, ``objective`` (None in the first of two stages),
-        ``optimality`` (norm of the gradient before the pass, as above; None in SGD), ``trials`` and ``step``
-        (objectives computed in the line search, and the length that it took; not in SGD), and, if ``fit`` has
-        held-out sequences, ``validation`` and ``validation_score``.
+        For each pass ``stage`` (``"sgd"`` or ``"batch"``), ``seconds`` since training
+        began, ``n_active`` (weights that are not zero), ``norm`` of the weights,
+        ``objective`` (None in the first of two stages), ``optimality`` (norm of the
+        gradient before the pass, as above; None in SGD), ``trials`` and ``step``
+        (objectives computed in the line search, and the length that it took; not in
+        SGD), and, if ``fit`` has held-out sequences, ``validation`` and
+        ``validation_score``.
 
     References
     ----------
@@ -179,7 +183,7 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     """As of online learners, see ``OnlineLearner``."""
     resumed_from_: int = field(init=False)
 
-    # -- fitting -----------------------------------------------------------------------------------
+    # -- fitting -----------------------------------------------------------------------
     @with_callbacks
     def fit(
         self,
@@ -199,12 +203,15 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         y : list of sequences of labels
             None marks an unlabelled token: the likelihood then sums over its labels.
         sample_weight : array-like of shape (n_sequences,), optional
-            Multiplies a sequence's log-likelihood. Sequences of weight 0 are left out altogether.
+            Multiplies a sequence's log-likelihood. Sequences of weight 0 are left out
+            altogether.
         X_val, y_val : lists of sequences, optional
-            Held-out sequences. They do not influence training; ``history_`` then has ``validation``, their
-            mean log-probability after each pass, and ``validation_score``, the model's score on them
-            (``scoring``). Sequences without any label do not count; a label that training lacks has the
-            probability 2.2e-16 in the former, as in :func:`skstruct.metrics.sequence_log_loss`.
+            Held-out sequences. They do not influence training; ``history_`` then has
+            ``validation``, their mean log-probability after each pass, and
+            ``validation_score``, the model's score on them (``scoring``). Sequences
+            without any label do not count; a label that training lacks has the
+            probability 2.2e-16 in the former, as in
+            :func:`skstruct.metrics.sequence_log_loss`.
 
         Returns
         -------
@@ -213,18 +220,22 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         Raises
         ------
         ValueError
-            If the input is not as described; the message names sequence and position. Likewise if
-            ``solver="sgd"`` overflows, because ``eta0`` is too high. The estimator is then as before.
+            If the input is not as described; the message names sequence and position.
+            Likewise if ``solver="sgd"`` overflows, because ``eta0`` is too high. The
+            estimator is then as before.
         KeyboardInterrupt
-            After Ctrl-C; the weights that were reached are kept, and the model can be used.
+            After Ctrl-C; the weights that were reached are kept, and the model can be
+            used.
 
         Warns
         -----
         UserWarning
-            If ``y_val`` has labels that training lacks; once, naming them. Where the constraints then leave
-            a sequence no labelling, all its labels have that probability.
+            If ``y_val`` has labels that training lacks; once, naming them. Where the
+            constraints then leave a sequence no labelling, all its labels have that
+            probability.
         ConvergenceWarning
-            If ``max_iter`` passes were not enough, or no step lowers the objective though one should.
+            If ``max_iter`` passes were not enough, or no step lowers the objective
+            though one should.
         """
         self._validate_params()
         given = both_or_neither(X_val, y_val)
@@ -237,20 +248,22 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     ) -> Self:
         """Learn from data that each shard loads itself.
 
-        Minimises the same objective as :meth:`fit` does with all sequences together. Shards are loaded and
-        encoded at the same time, and stay where they are; in a pass they add up objective and gradient, of
-        the weights in use alone. The result depends on the shards, and not on the
-        workers, even if some of them fail.
+        Minimises the same objective as :meth:`fit` does with all sequences together.
+        Shards are loaded and encoded at the same time, and stay where they are; in a
+        pass they add up objective and gradient, of the weights in use alone. The result
+        depends on the shards, and not on the workers, even if some of them fail.
 
         Parameters
         ----------
         shards : list of callables
-            Called without arguments where the shard is held, each returns its ``(X, y)``, or
-            ``(X, y, sample_weight)``. They may be called again: after a worker was lost. With ``client``
-            they are sent to the workers, so that they should hold names of files and not data.
+            Called without arguments where the shard is held, each returns its ``(X,
+            y)``, or ``(X, y, sample_weight)``. They may be called again: after a worker
+            was lost. With ``client`` they are sent to the workers, so that they should
+            hold names of files and not data.
         client : distributed.Client or str, optional
-            A Dask client, the address of a scheduler, or ``"auto"`` for the client that this process has;
-            needs ``skstruct[dask]``. None: in ``n_jobs`` threads of this process.
+            A Dask client, the address of a scheduler, or ``"auto"`` for the client that
+            this process has; needs ``skstruct[dask]``. None: in ``n_jobs`` threads of
+            this process.
 
         Returns
         -------
@@ -259,15 +272,16 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         Raises
         ------
         ValueError
-            If a callable fails or returns what is wrong (the message names the shard), the shards do not go
-            together, or ``solver="sgd"``, which has no sum over shards. Likewise with ``warm_start=True``
-            after another fit.
+            If a callable fails or returns what is wrong (the message names the shard),
+            the shards do not go together, or ``solver="sgd"``, which has no sum over
+            shards. Likewise with ``warm_start=True`` after another fit.
         ImportError
             If ``client`` is given and Dask is not installed.
         RuntimeError
             If one shard's workers are lost again and again.
         KeyboardInterrupt
-            After Ctrl-C; the weights that were reached are kept, and the model can be used.
+            After Ctrl-C; the weights that were reached are kept, and the model can be
+            used.
 
         Warns
         -----
@@ -276,9 +290,10 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
         Notes
         -----
-        In the first stage each shard descends over its own sequences, and after a pass the weights are
-        averaged. ``history_`` has ``bytes_sent`` and ``bytes_received`` besides, of all shards since the
-        entry before (in threads: what a cluster would have to send).
+        In the first stage each shard descends over its own sequences, and after a pass
+        the weights are averaged. ``history_`` has ``bytes_sent`` and ``bytes_received``
+        besides, of all shards since the entry before (in threads: what a cluster would
+        have to send).
         """
         self._validate_params()
         context = self._callback_context()
@@ -300,7 +315,8 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             self, X, y, sample_weight, before and before.labels, is_part=is_part
         )
         cost = class_costs(self.class_weight, corpus.gold.ids, corpus.labels, 0.0)
-        # What is empty, or left out by its weight, must not even take part in the shuffle.
+        # What is empty, or left out by its weight, must not even take part in the
+        # shuffle.
         filled = np.flatnonzero(np.diff(corpus.token))
         X = corpus.X.take(filled)
         weight = corpus.weight[filled]
@@ -319,8 +335,8 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 def ready_crf(encoder, labels, nodes, edges, **parameters):
     """An :class:`L1CRF` with given weights.
 
-    It predicts, and goes on learning under ``warm_start``; attributes about a training, such as
-    ``objective_``, it has only after a ``fit``.
+    It predicts, and goes on learning under ``warm_start``; attributes about a training,
+    such as ``objective_``, it has only after a ``fit``.
 
     Parameters
     ----------

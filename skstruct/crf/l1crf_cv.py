@@ -60,10 +60,11 @@ STOPPED = "the search was interrupted; the estimator is as it was before fit"
 class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     """Conditional random field whose penalties are chosen by cross-validation.
 
-    Does what ``GridSearchCV(L1CRF(), {"c1": ..., "c2": ...})`` does, with shared work: a fold is encoded
-    once, and each candidate starts from the nearest one before. Candidates are minimised as far as a choice
-    needs (``selection_tol``); the chosen one is then fitted to all sequences as :class:`L1CRF` does it. The
-    result is a fitted tagger with all that a fitted :class:`L1CRF` can do.
+    Does what ``GridSearchCV(L1CRF(), {"c1": ..., "c2": ...})`` does, with shared work:
+    a fold is encoded once, and each candidate starts from the nearest one before.
+    Candidates are minimised as far as a choice needs (``selection_tol``); the chosen
+    one is then fitted to all sequences as :class:`L1CRF` does it. The result is a
+    fitted tagger with all that a fitted :class:`L1CRF` can do.
 
     Attributes
     ----------
@@ -76,19 +77,22 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     best_index_ : int
         Their place in ``cv_results_``.
     cv_results_ : dict of lists or arrays, one entry for each candidate
-        The keys of ``GridSearchCV``, and for each fold ``split0_objective`` and ``split0_n_iter``.
+        The keys of ``GridSearchCV``, and for each fold ``split0_objective`` and
+        ``split0_n_iter``.
     n_splits_ : int
         Folds.
     best_estimator_ : L1CRF
         The model, with ``refit``; the same one whenever it is asked for.
-    classes_, objective_, optimality_, max_violation_, gap_, n_active_features_, n_iter_, history_
+    classes_, objective_, optimality_, max_violation_, gap_, n_active_features_,
+    n_iter_, history_
         As of :class:`L1CRF`, with ``refit``.
 
     Notes
     -----
-    No fold learns from its test part: its labels, its features, clusters of words (``words``), its pairs of
-    features and labels, and the weights that candidates start from, come from its training part alone. A
-    sequence that a training part holds twice, as a bootstrap draws it, counts twice.
+    No fold learns from its test part: its labels, its features, clusters of words
+    (``words``), its pairs of features and labels, and the weights that candidates start
+    from, come from its training part alone. A sequence that a training part holds
+    twice, as a bootstrap draws it, counts twice.
 
     Examples
     --------
@@ -163,9 +167,11 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         X, y : lists of sequences
             As of :meth:`L1CRF.fit`.
         sample_weight : array-like of shape (n_sequences,), optional
-            Weights in training; scores do not use them. Sequences of weight 0 are in no training part.
+            Weights in training; scores do not use them. Sequences of weight 0 are in no
+            training part.
         groups : array-like of shape (n_sequences,), optional
-            For splitters that keep groups together, such as ``GroupKFold``: for instance documents.
+            For splitters that keep groups together, such as ``GroupKFold``: for
+            instance documents.
 
         Returns
         -------
@@ -174,10 +180,12 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         Raises
         ------
         ValueError
-            If the input is not as described, a candidate is no pair of strengths, ``solver="sgd"``, a fold
-            has nothing to learn from or to be scored on, or a score is not finite.
+            If the input is not as described, a candidate is no pair of strengths,
+            ``solver="sgd"``, a fold has nothing to learn from or to be scored on, or a
+            score is not finite.
         TypeError
-            If ``c1s``, ``c2s`` or ``candidates`` is a generator, which the first fit would use up.
+            If ``c1s``, ``c2s`` or ``candidates`` is a generator, which the first fit
+            would use up.
         KeyboardInterrupt
             After Ctrl-C; the estimator is then as it was before.
 
@@ -234,7 +242,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     def score(
         self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
     ) -> float:
-        """How good the model is, by ``scoring``, as of ``GridSearchCV``; without it, token accuracy.
+        """How good the model is, by ``scoring``, as of ``GridSearchCV``; without it,
+        token accuracy.
 
         Parameters
         ----------
@@ -250,8 +259,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         Raises
         ------
         ValueError
-            If ``sample_weight`` is given to a scorer that takes none, or ``scoring`` was a callable, which
-            the file does not hold that the model was loaded from.
+            If ``sample_weight`` is given to a scorer that takes none, or ``scoring``
+            was a callable, which the file does not hold that the model was loaded from.
         """
         check_is_fitted(self)
         self._validate_params()  # scoring may have been set after fit
@@ -308,7 +317,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         """The run of the model with the penalties chosen."""
         return self._settled(X, y, sample_weight)._prepare(X, y, sample_weight, given)
 
-    # -- the search --------------------------------------------------------------------------------
+    # -- the search --------------------------------------------------------------------
     def _checked(self, X, y, sample_weight, groups=None):
         """(candidates, X, y, weights, folds) of a search."""
         self._validate_params()

@@ -1,5 +1,6 @@
-"""One corpus, many penalties: minimisations that start from each other, the regularisation path, and what a
-search does on a fold."""
+"""One corpus, many penalties: minimisations that start from each other, the
+regularisation path, and what a search does on a fold.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +41,11 @@ class Step(NamedTuple):
 
 
 def tree_of_starts(candidates):
-    """Which penalties to start from which: a tree of short distances, from the strongest.
+    """Which penalties to start from which: a tree of short distances, from the
+    strongest.
 
-    Distance is ``|Δ log c1| / 2 + |Δ log c2|``: the weights change more with the L2 penalty.
+    Distance is ``|Δ log c1| / 2 + |Δ log c2|``: the weights change more with the L2
+    penalty.
 
     Parameters
     ----------
@@ -52,8 +55,8 @@ def tree_of_starts(candidates):
     Returns
     -------
     list of Step
-        Each parent before its children. It does not depend on the order of the candidates, but for the
-        numbers.
+        Each parent before its children. It does not depend on the order of the
+        candidates, but for the numbers.
     """
     logs = np.empty_like(candidates)
     for k, values in enumerate(candidates.T):
@@ -74,10 +77,11 @@ def tree_of_starts(candidates):
 
 
 class PenaltyPath:
-    """Minimisations of one objective with several penalties, each from the nearest one before.
+    """Minimisations of one objective with several penalties, each from the nearest one
+    before.
 
-    All share one encoding of the corpus and one layout of the weights: what the weakest L1 penalty keeps
-    at zero, the stronger ones do too.
+    All share one encoding of the corpus and one layout of the weights: what the weakest
+    L1 penalty keeps at zero, the stronger ones do too.
 
     Parameters
     ----------
@@ -88,7 +92,8 @@ class PenaltyPath:
     interrupt : DeferredInterrupt, optional
         Ends a minimisation after a pass.
     gaps : bool
-        Whether to find how far from its optimum each minimisation ended, if ``tol`` is a number.
+        Whether to find how far from its optimum each minimisation ended, if ``tol`` is
+        a number.
     """
 
     def __init__(self, run, candidates, options, interrupt=None, gaps=True):
@@ -105,7 +110,9 @@ class PenaltyPath:
         self.shared = {"cuts": cuts, "seed": seed}
 
     def __iter__(self):
-        """Yield (number of the candidate, CRFResult); the objective has that candidate's penalties then."""
+        """Yield (number of the candidate, CRFResult); the objective has that
+        candidate's penalties then.
+        """
         o = self.objective
         ends = {None: (None, None)}
         parents = {step.parent for step in self.tree}
@@ -122,7 +129,8 @@ class PenaltyPath:
             )
             if candidate in parents:
                 ends[candidate] = result.weights, result.carry
-            # Memories are the largest thing here: none may live longer than it is needed.
+            # Memories are the largest thing here: none may live longer than it is
+            # needed.
             carry = result.carry = None
             yield candidate, result
 
@@ -157,14 +165,16 @@ def regularization_path(
 ) -> list[PathPoint]:
     """Fit an :class:`L1CRF` for several values of ``c1``, and of ``c2``.
 
-    Costs much less than as many fits: the corpus is encoded once, and each model starts from the nearest one
-    before, from the strongest penalties, under which few weights are not zero, to the weakest.
+    Costs much less than as many fits: the corpus is encoded once, and each model starts
+    from the nearest one before, from the strongest penalties, under which few weights
+    are not zero, to the weakest.
 
     Parameters
     ----------
     estimator : L1CRF
-        All other parameters; not changed. Its solver must not be ``"sgd"``, which converges to nothing.
-        ``warm_start``, ``checkpoint`` and ``verbose`` are for single fits, and have no effect here.
+        All other parameters; not changed. Its solver must not be ``"sgd"``, which
+        converges to nothing. ``warm_start``, ``checkpoint`` and ``verbose`` are for
+        single fits, and have no effect here.
     X, y, sample_weight
         As in :meth:`L1CRF.fit`.
     c1s : iterable of float >= 0
@@ -172,20 +182,23 @@ def regularization_path(
     c2s : iterable of float >= 0, optional
         Likewise; each with each of ``c1s``. None: the estimator's own ``c2``.
     X_val, y_val : lists of sequences, optional
-        Held-out sequences to score, as in :meth:`L1CRF.fit`; labels that training lacks are wrong.
+        Held-out sequences to score, as in :meth:`L1CRF.fit`; labels that training lacks
+        are wrong.
 
     Returns
     -------
     list of PathPoint
-        From the largest ``c1`` to the smallest, and for each from the largest ``c2`` to the smallest: ``c1``,
-        ``objective``, ``n_active``, ``n_iter``, ``score`` (what ``model.score`` gives for the held-out
-        sequences) and ``log_proba`` (their mean log-probability), both None without such sequences,
-        ``model``, a fitted clone, and ``c2``.
+        From the largest ``c1`` to the smallest, and for each from the largest ``c2`` to
+        the smallest: ``c1``, ``objective``, ``n_active``, ``n_iter``, ``score`` (what
+        ``model.score`` gives for the held-out sequences) and ``log_proba`` (their mean
+        log-probability), both None without such sequences, ``model``, a fitted clone,
+        and ``c2``.
 
     Raises
     ------
     ValueError, TypeError
-        As :meth:`L1CRF.fit`, or if ``c1s`` or ``c2s`` is empty, or holds a number that cannot be a strength.
+        As :meth:`L1CRF.fit`, or if ``c1s`` or ``c2s`` is empty, or holds a number that
+        cannot be a strength.
 
     Examples
     --------
@@ -240,7 +253,7 @@ def _strengths(name, values):
     return found.tolist()
 
 
-# -- the folds of a search -----------------------------------------------------------------------------
+# -- the folds of a search -------------------------------------------------------------
 class Fold(NamedTuple):
     """One division of the corpus."""
 
@@ -262,9 +275,9 @@ class Tried(NamedTuple):
 class FoldSearch:
     """The candidates on one fold.
 
-    A fold is encoded by itself, as a fit to its training part would do it: all that is learned of a corpus
-    (labels, features, clusters of words, costs of classes) is learned of that part, and a sequence that is
-    in it twice counts twice.
+    A fold is encoded by itself, as a fit to its training part would do it: all that is
+    learned of a corpus (labels, features, clusters of words, costs of classes) is
+    learned of that part, and a sequence that is in it twice counts twice.
     """
 
     def __init__(self, search, tagger, fold, X, y, weight, interrupt):

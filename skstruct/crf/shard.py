@@ -1,8 +1,9 @@
 """A shard's part of the objective of an L1-regularised CRF.
 
-The log-likelihood and its gradient are sums over sequences, and so over shards. A :class:`CRFShard` holds the
-sequences of one, encoded by themselves: its weights are those of its own features, and it knows which of all
-weights they are. What it is asked for, :mod:`.sharded` adds up.
+The log-likelihood and its gradient are sums over sequences, and so over shards. A
+:class:`CRFShard` holds the sequences of one, encoded by themselves: its weights are
+those of its own features, and it knows which of all weights they are. What it is asked
+for, :mod:`.sharded` adds up.
 """
 
 from typing import NamedTuple
@@ -59,8 +60,9 @@ class Descent(NamedTuple):
 
 
 def _known(rows, n_rows, chosen):
-    """Of a shard's ``rows``, as they are numbered in all shards, those ``chosen``: (their own numbers,
-    places among the chosen)."""
+    """Of a shard's ``rows``, as they are numbered in all shards, those ``chosen``:
+    (their own numbers, places among the chosen).
+    """
     place = np.append(numbered(n_rows, chosen), np.int32(-1))[
         rows
     ]  # a row of -1 has the last one
@@ -96,16 +98,17 @@ class CRFShard:
         self.encoder = run.encoder
         self.labels = run.labels
 
-    # -- steps -------------------------------------------------------------------------------------
+    # -- steps -------------------------------------------------------------------------
     def vocabulary(self, _, min_count):
         """What the shard holds: a Vocabulary; or why it has nothing to learn from."""
         return self.reason if self.task is None else vocabulary_of(self, min_count)
 
     def renumber(self, plan, whole):
-        """Learn what the labels and rows have become in all shards; returns a digest of the examples.
+        """Learn what the labels and rows have become in all shards; returns a digest of
+        the examples.
 
-        ``plan``: (ids, rows) of this shard, as of ``taggers.labelled_corpus.merged``; of an empty
-        one the task of a corpus without sequences.
+        ``plan``: (ids, rows) of this shard, as of ``taggers.labelled_corpus.merged``;
+        of an empty one the task of a corpus without sequences.
         """
         self.whole = whole
         if self.task is None:
@@ -169,7 +172,8 @@ class CRFShard:
         self.kept = None
         self.view = None
         self.task = self.fields = self.listed = self.sequences = self.rows = None
-        # Nothing is known of features that the shard lacks: in others they may have small values.
+        # Nothing is known of features that the shard lacks: in others they may have
+        # small values.
         largest = np.zeros(self.n_features)
         largest[self.feature] = o.largest
         return o.n_tokens, o.n_entries, self.n_sequences(), o.all_labelled, largest
@@ -189,9 +193,11 @@ class CRFShard:
             [place[mine], self.at[n:] - self.n_optional + chosen.shape[0]]
         )
 
-    # -- summands: which weights there are ----------------------------------------------------------
+    # -- summands: which weights there are ---------------------------------------------
     def row_counts(self, _, shared):
-        """How often rows occur; and whether there are negative values, in front of them."""
+        """How often rows occur; and whether there are negative values, in front of
+        them.
+        """
         rows = self.rows.nodes
         self.listed = features_of_tokens(
             self.task, self.sequences, np.arange(len(rows), dtype=np.int32)
@@ -203,7 +209,9 @@ class CRFShard:
         return Piece.of(keys, np.append(negative, total[use]), self.whole.n_rows + 1)
 
     def pair_counts(self, _, kept):
-        """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur unlabelled, and with labels."""
+        """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur
+        unlabelled, and with labels.
+        """
         rows = self.rows.nodes
         L = self.whole.potentials.cost.shape[0]
         chosen = np.flatnonzero(kept)
@@ -220,7 +228,9 @@ class CRFShard:
         return Piece.of(keys.ravel(), counts.ravel(), chosen.shape[0] * (L + 1))
 
     def transitions(self, _, shared):
-        """What pairs of labels there are (L * L,) bool, and counts of combinations (keys, counts)."""
+        """What pairs of labels there are (L * L,) bool, and counts of combinations
+        (keys, counts).
+        """
         L = self.whole.potentials.cost.shape[0]
         rows = self.rows.edges
         keys, counts = Combinations.of(
@@ -232,7 +242,7 @@ class CRFShard:
         counted = added_up((new * each + keys % each)[known], counts[known])
         return shown_label_pairs(self.sequences, L), *counted
 
-    # -- summands: the objective -------------------------------------------------------------------
+    # -- summands: the objective -------------------------------------------------------
     def _vector(self, value, gradient, size):
         out = np.zeros(1 + size)
         out[0] = value
@@ -242,7 +252,8 @@ class CRFShard:
     def evaluate(self, _, shared):
         """The negative log-likelihood, and behind it its gradient, on the working set.
 
-        ``shared``: (weights, a number if the expectations of all pairs are to be kept under it).
+        ``shared``: (weights, a number if the expectations of all pairs are to be kept
+        under it).
         """
         weights, number = shared
         value, gradient = self.objective.evaluate(
@@ -258,7 +269,9 @@ class CRFShard:
         return self._vector(0.0, found, weights.shape[0])
 
     def pairs_gradient(self, _, shared):
-        """The gradient of all optional weights of this shard, where their expectations were to be kept."""
+        """The gradient of all optional weights of this shard, where their expectations
+        were to be kept.
+        """
         if self.kept != shared[1]:  # by a worker that is lost
             self.evaluate(None, shared)
         n = self.objective.n_optional
@@ -271,7 +284,7 @@ class CRFShard:
         """The negative log-likelihood if all weights are zero."""
         return np.array([self.objective.value_at_zero()])
 
-    # -- summands: stage one -------------------------------------------------------------------------
+    # -- summands: stage one -----------------------------------------------------------
     def occurrences(self, _, shared):
         """(F,): how often features occur."""
         return Piece.of(
@@ -283,7 +296,9 @@ class CRFShard:
         return np.array([self.objective.learning_rate() * self.n_sequences()])
 
     def descend(self, _, descent):
-        """A pass of stage one from common weights on: weights times occurrences of their features."""
+        """A pass of stage one from common weights on: weights times occurrences of
+        their features.
+        """
         o = self.objective
         d = descent
         share = self.n_sequences() / d.n_sequences

@@ -1,15 +1,19 @@
-"""The objective of an L1-regularised CRF as a sum over shards, and the fit that minimises it.
+"""The objective of an L1-regularised CRF as a sum over shards, and the fit that
+minimises it.
 
-The solvers ask an objective for its value and gradient on a working set, and now and then for the gradient of
-all pairs. Here shards work these out (:mod:`.shard`), each of its own sequences, and a tree adds them up; the
-weights and all that a solver remembers are here. What is minimised is the objective of one machine, term by
-term; only the order in which its terms are added up differs, and that depends on the shards alone.
+The solvers ask an objective for its value and gradient on a working set, and now and
+then for the gradient of all pairs. Here shards work these out (:mod:`.shard`), each of
+its own sequences, and a tree adds them up; the weights and all that a solver remembers
+are here. What is minimised is the objective of one machine, term by term; only the
+order in which its terms are added up differs, and that depends on the shards alone.
 
-Stage one goes from sequence to sequence, which has no sum over shards. Each shard descends over its own
-sequences from common weights, with its share of the penalty; after each pass the common weights are the means
-of those of the shards, by how often these have the features. A mean is zero only where all of them are, so
-that twice as many weights would be left as on one machine: in the end the means are moved towards zero by the
-penalty of a pass over the sequences that a shard has not seen. This is where stage two starts, no more.
+Stage one goes from sequence to sequence, which has no sum over shards. Each shard
+descends over its own sequences from common weights, with its share of the penalty;
+after each pass the common weights are the means of those of the shards, by how often
+these have the features. A mean is zero only where all of them are, so that twice as
+many weights would be left as on one machine: in the end the means are moved towards
+zero by the penalty of a pass over the sequences that a shard has not seen. This is
+where stage two starts, no more.
 """
 
 from contextlib import contextmanager
@@ -49,7 +53,8 @@ def _united(parts):
 
 
 class ShardedObjective(Objective):
-    """An objective that is a sum over shards; solvers use it as they use :class:`.CRFObjective`.
+    """An objective that is a sum over shards; solvers use it as they use
+    :class:`.CRFObjective`.
 
     Parameters
     ----------
@@ -109,7 +114,7 @@ class ShardedObjective(Objective):
             *states, allowed_label_pairs(shown, transition, options), edge_pair
         )
 
-    # -- what the solvers ask ------------------------------------------------------------------------
+    # -- what the solvers ask ----------------------------------------------------------
     def view(self, chosen):
         """Let the shards work with some optional weights and all pairs of labels."""
         self.crew.step("set_working_set", shared=chosen)
@@ -151,7 +156,9 @@ class ShardedObjective(Objective):
         }
 
     def stochastic_passes(self, options, progress, *, seed=0, weights=None):
-        """Stage one over shards; the arguments are those of :func:`.solver.sgd.stochastic_passes`."""
+        """Stage one over shards; the arguments are those of
+        :func:`.solver.sgd.stochastic_passes`.
+        """
         weights = np.zeros(self.size) if weights is None else weights
         n_done = 0
         if progress.found is not None:
@@ -227,7 +234,8 @@ def sharded_run(estimator, shards, client):
     Raises
     ------
     ValueError
-        If the shards are no callables, or the estimator's parameters do not go with shards.
+        If the shards are no callables, or the estimator's parameters do not go with
+        shards.
     """
     loads = check_loads(shards)
     if estimator.solver == "sgd":

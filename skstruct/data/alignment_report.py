@@ -1,7 +1,9 @@
-"""What becomes of a user's spans in training: aligned with tokens, written as labels, reported.
+"""What becomes of a user's spans in training: aligned with tokens, written as labels,
+reported.
 
-What happens to a span whose edge is inside of a token, and to one that white space, a duplicate or another
-span leaves no token, is decided here, once, and noted for the report, which can be read, printed and sorted.
+What happens to a span whose edge is inside of a token, and to one that white space, a
+duplicate or another span leaves no token, is decided here, once, and noted for the
+report, which can be read, printed and sorted.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ class Aligned(NamedTuple):
 
 
 class _Places:
-    """The spans of a corpus while they are aligned; places count code points of the joined texts."""
+    """The spans of a corpus while they are aligned; places count code points of the
+    joined texts.
+    """
 
     def __init__(self, tokens, given):
         self.tokens = tokens
@@ -199,7 +203,9 @@ def _covered(places, spans, t):
 
 
 def _one_for_each_token(places, left, lo, hi):
-    """A token that two spans claim goes to the one with more of its characters; spans come by place."""
+    """A token that two spans claim goes to the one with more of its characters; spans
+    come by place.
+    """
     lo = lo.copy()
     hi = hi.copy()
     kept = []
@@ -253,9 +259,9 @@ def labels_of(aligned, given, bounds, scheme):
     return pieces
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # The report
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def counts_of(given, aligned):
     """The ``counts`` of an :class:`AlignmentReport`."""
     labelled = [span.label is not None for span in given.spans]
@@ -264,19 +270,22 @@ def counts_of(given, aligned):
 
 
 class AlignmentReport:
-    """What becomes of spans in training; ``print`` lists those that change, notebooks show a table.
+    """What becomes of spans in training; ``print`` lists those that change, notebooks
+    show a table.
 
     Attributes
     ----------
     counts : dict of str to int
-        "spans": those with a label; and how many of them were "trimmed", "empty", "duplicate", "overlap",
-        "moved", "unknown", "dropped" and "crowded". Each span counts once, as the last of these that fits.
+        "spans": those with a label; and how many of them were "trimmed", "empty",
+        "duplicate", "overlap", "moved", "unknown", "dropped" and "crowded". Each span
+        counts once, as the last of these that fits.
     reachable : float
-        Share of the spans, duplicates aside, that are whole tokens as they are, white space at their ends
-        aside: predictions can equal no others.
+        Share of the spans, duplicates aside, that are whole tokens as they are, white
+        space at their ends aside: predictions can equal no others.
     moves : list of (text, position, span, problem, result)
-        The spans that change: the number of the text, the place in its list, the span as it was given, what
-        is wrong with it (one of the names in ``counts``), and the span it becomes, or None.
+        The spans that change: the number of the text, the place in its list, the span
+        as it was given, what is wrong with it (one of the names in ``counts``), and the
+        span it becomes, or None.
     """
 
     def __init__(self, tokens, given, aligned):
@@ -344,8 +353,8 @@ class AlignmentReport:
     def to_frame(self) -> Any:
         """A pandas DataFrame, one row for each change.
 
-        Columns are ``text``, ``position``, ``start``, ``end``, ``label``, ``problem``, and ``new_start`` and
-        ``new_end``, which are missing where nothing is left.
+        Columns are ``text``, ``position``, ``start``, ``end``, ``label``, ``problem``,
+        and ``new_start`` and ``new_end``, which are missing where nothing is left.
         """
         import pandas
 

@@ -1,4 +1,5 @@
-"""What stands behind the door for tokens: one corpus, of named blocks with one row a token.
+"""What stands behind the door for tokens: one corpus, of named blocks with one row a
+token.
 
 :func:`.inputs.as_tokens` makes it of whatever users hand over; nothing behind it asks for containers again.
 What reads a corpus declares what it reads: see :mod:`.reads`.
@@ -30,11 +31,14 @@ FEATURES = "features"
 SPARSE = "sparse"
 DENSE = "dense"
 FRAME = "frame"
-"""Kinds of blocks: str and tuples of str; dicts, lists, sets of features; rows of numbers, CSR or array;
-rows of a data frame, which only transformers read."""
+"""Kinds of blocks: str and tuples of str; dicts, lists, sets of features; rows of
+numbers, CSR or array; rows of a data frame, which only transformers read.
+"""
 
 TABLE = "table"
-"""Rows of an array of objects, which users see and transformers read; it is shown, and never a block."""
+"""Rows of an array of objects, which users see and transformers read; it is shown, and
+never a block.
+"""
 
 OTHER = "tokens of another kind"
 """The kind of tokens that are none of these."""
@@ -92,7 +96,9 @@ def rows_of(table, key):
 
 
 def number_block(matrix, names=None, info=None):
-    """The block of a matrix, dense or CSR; ``info`` if its columns are encoded features."""
+    """The block of a matrix, dense or CSR; ``info`` if its columns are encoded
+    features.
+    """
     return Block(SPARSE if sparse.issparse(matrix) else DENSE, matrix, names, info)
 
 
@@ -115,7 +121,9 @@ def _placed(runs, columns):
 
 
 class _once:
-    """A property that is made when it is first asked for, and kept, without cached_property's lock."""
+    """A property that is made when it is first asked for, and kept, without
+    cached_property's lock.
+    """
 
     def __init__(self, make):
         self.make = make
@@ -131,8 +139,9 @@ class _once:
 class TokenCorpus:
     """Sequences of tokens, in one or two blocks of one row a token. It never changes.
 
-    It behaves as the list of its sequences, in the user's own form: it has a length, can be iterated over
-    and sliced, and all of scikit-learn that splits lists splits it.
+    It behaves as the list of its sequences, in the user's own form: it has a length,
+    can be iterated over and sliced, and all of scikit-learn that splits lists splits
+    it.
 
     Attributes
     ----------
@@ -152,14 +161,18 @@ class TokenCorpus:
 
     @classmethod
     def of(cls, blocks, lengths, runs=None, shown=None):
-        """A corpus of parts that need no check; ``shown`` is the block that a user sees, if it is another."""
+        """A corpus of parts that need no check; ``shown`` is the block that a user
+        sees, if it is another.
+        """
         X = cls.__new__(cls)
         X.__dict__.update(blocks=blocks, lengths=lengths, _runs=runs, _shown=shown)
         return X
 
     @classmethod
     def of_lists(cls, sequences, first):
-        """A corpus of lists of tokens, of which ``first`` has the first token; None if there is none."""
+        """A corpus of lists of tokens, of which ``first`` has the first token; None if
+        there is none.
+        """
         kinds, like = (
             ((), None) if first is None else ((kind_of_token(first[0]),), first[0])
         )
@@ -205,7 +218,7 @@ class TokenCorpus:
             f"a {type(self).__name__} cannot be changed; make another one"
         )
 
-    # -- blocks ------------------------------------------------------------------------------------
+    # -- blocks ------------------------------------------------------------------------
     def block(self, kind):
         """The block of a kind, or None."""
         return next((block for block in self.blocks if block.kind == kind), None)
@@ -295,7 +308,9 @@ class TokenCorpus:
         return self if self._sequences is None else self._sequences
 
     def lists(self):
-        """The tokens that are no rows of numbers, as lists; of others as the user sees them."""
+        """The tokens that are no rows of numbers, as lists; of others as the user sees
+        them.
+        """
         if self._sequences is not None:
             return self._sequences
         return (
@@ -305,13 +320,15 @@ class TokenCorpus:
         )
 
     def empty(self, lengths):
-        """Sequences without tokens, as many as there are lengths, of the kind of this corpus without any."""
+        """Sequences without tokens, as many as there are lengths, of the kind of this
+        corpus without any.
+        """
         return type(self).of(self.blocks, lengths, self._runs, self._shown)
 
     def encoded_by(self, encoder):
         """What an encoder made of it before; None if nothing is kept."""
 
-    # -- as a list of sequences --------------------------------------------------------------------
+    # -- as a list of sequences --------------------------------------------------------
     @property
     def shape(self) -> tuple[int]:
         """``(n_sequences,)``"""
@@ -423,7 +440,8 @@ class TokenCorpus:
         return by_sequence(values, self.offsets)
 
     def column(self, values: Any) -> list[Any]:
-        """Values by sequence, one a token, in one list: what was predicted, as a column of a table.
+        """Values by sequence, one a token, in one list: what was predicted, as a column
+        of a table.
 
         Parameters
         ----------

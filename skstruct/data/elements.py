@@ -1,4 +1,5 @@
-"""What an element, a column and an array may be: one table for tokens, labels, spans and texts.
+"""What an element, a column and an array may be: one table for tokens, labels, spans
+and texts.
 
 ==============================  ==========================================================================
 what is handed over             what is read
@@ -26,7 +27,9 @@ import numpy as np
 from .places import PLACE, PlaceError
 
 exact = str.__str__
-"""The string that an object of a subclass of str holds; ``str(x)`` is another one where the class says so."""
+"""The string that an object of a subclass of str holds; ``str(x)`` is another one where
+the class says so.
+"""
 
 TEXT_KINDS = "OUT"
 """Kinds of dtypes whose arrays may hold strings: objects, and those of numpy 1 and 2."""
@@ -38,7 +41,9 @@ def spelled(value):
 
 
 def exact_strings(items):
-    """The items with all that is of a subclass of str as a str; themselves if nothing is."""
+    """The items with all that is of a subclass of str as a str; themselves if nothing
+    is.
+    """
     kinds = set(map(type, items))
     if kinds <= {str} or not any(issubclass(kind, str) for kind in kinds):
         return items
@@ -51,7 +56,9 @@ def is_tensor(kind):
 
 
 def plain_value(value):
-    """A label as an ordinary Python value: scalars of numpy, and tensors without dimensions, are unpacked."""
+    """A label as an ordinary Python value: scalars of numpy, and tensors without
+    dimensions, are unpacked.
+    """
     if isinstance(value, np.generic):
         return value.item()
     return (
@@ -65,12 +72,16 @@ _KINDS = (bool, int, float, str)
 
 
 def kind_of(label):
-    """The type that a label has in a set of labels, and in a file: of a subclass of str, str."""
+    """The type that a label has in a set of labels, and in a file: of a subclass of
+    str, str.
+    """
     return next((kind for kind in _KINDS if isinstance(label, kind)), type(label))
 
 
 def stored(label):
-    """A label as files have it: of a subclass of str the string that it holds, and so of int and float."""
+    """A label as files have it: of a subclass of str the string that it holds, and so
+    of int and float.
+    """
     kind = kind_of(label)
     if type(label) is kind:
         return label
@@ -87,7 +98,8 @@ def is_frame(value):
 
 
 def opened(value, sequence=None, name=None):
-    """A container as a list, a tuple or an array; data frames, and what is none of these, as they are.
+    """A container as a list, a tuple or an array; data frames, and what is none of
+    these, as they are.
 
     Parameters
     ----------

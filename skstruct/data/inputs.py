@@ -1,7 +1,9 @@
-"""What users may hand over as ``X`` and ``y``, and the errors that name the place if they do not.
+"""What users may hand over as ``X`` and ``y``, and the errors that name the place if
+they do not.
 
-Containers become a list of sequences; nothing is copied token by token. Checks are done on types and counts
-first, in C; only when one fails is the corpus searched in Python for the offending place.
+Containers become a list of sequences; nothing is copied token by token. Checks are done
+on types and counts first, in C; only when one fails is the corpus searched in Python
+for the offending place.
 """
 
 from contextlib import contextmanager
@@ -30,19 +32,21 @@ LABELS = "labels"
 WORDS = "words"
 SPANS = "spans"
 TREES = "trees"
-"""What models predict: a label for each token, the words of a text, (start, end, label) of parts of a text,
-or (head, label) for each token."""
+"""What models predict: a label for each token, the words of a text, (start, end, label)
+of parts of a text, or (head, label) for each token.
+"""
 
 
 class Inputs(NamedTuple):
-    """What a model reads and predicts; who brings files to models (the command line) goes by it.
+    """What a model reads and predicts; who brings files to models (the command line)
+    goes by it.
 
     Attributes
     ----------
     task : {"labels", "words", "spans", "trees"}
     token : type
-        ``str``, ``tuple`` of str, ``dict`` for ready-made features of any kind, or ``numpy.ndarray`` for rows
-        of numbers. Of words and spans: ``str``.
+        ``str``, ``tuple`` of str, ``dict`` for ready-made features of any kind, or
+        ``numpy.ndarray`` for rows of numbers. Of words and spans: ``str``.
     width : int
         Columns of a token that are read; tuples of labelling models may be longer.
     """
@@ -72,7 +76,8 @@ def check_choice(name, value, allowed):
 
 
 def as_sequences(X, name="X", item="token"):
-    """A list of the sequences in ``X``, each a list, a tuple or a one-dimensional array.
+    """A list of the sequences in ``X``, each a list, a tuple or a one-dimensional
+    array.
 
     Parameters
     ----------
@@ -169,7 +174,8 @@ def _hint(sequences, name, item, i):
 
 
 def as_tokens(X, name="X"):
-    """The one door for tokens: whatever users hand over becomes a :class:`.corpus.TokenCorpus`.
+    """The one door for tokens: whatever users hand over becomes a
+    :class:`.corpus.TokenCorpus`.
 
     For parameters and errors see :func:`as_sequences` and ``numbers.tables_in``.
     """
@@ -206,7 +212,8 @@ def flatten(sequences):
 
 @contextmanager
 def renumbered(positions):
-    """Errors inside count the sequences of a selection; let them count those it was taken from.
+    """Errors inside count the sequences of a selection; let them count those it was
+    taken from.
 
     Errors about ``X_val`` and ``y_val`` are left alone: nothing is selected from these.
 
@@ -218,14 +225,17 @@ def renumbered(positions):
     try:
         yield
     except PlaceError as error:
-        # An error about labels as such, which break a scheme wherever they stand, names no sequence.
+        # An error about labels as such, which break a scheme wherever they stand, names
+        # no sequence.
         if error.sequence is not None and not (error.name or "").endswith("_val"):
             error.move(positions[error.sequence])
         raise
 
 
 def check_same_lengths(token_lengths, label_lengths, names=("X", "y"), are_rows=False):
-    """Raise unless X and y hold as many sequences, and each as many tokens, or rows, as labels."""
+    """Raise unless X and y hold as many sequences, and each as many tokens, or rows, as
+    labels.
+    """
     if token_lengths.shape[0] != label_lengths.shape[0]:
         found = f"{token_lengths.shape[0]} and {label_lengths.shape[0]}"
         raise ValueError(
@@ -281,10 +291,12 @@ def check_weights_of_sequences(sample_weight):
 
 
 class Sequences(list):
-    """A list of per-sequence results that numpy turns into a one-dimensional object array.
+    """A list of per-sequence results that numpy turns into a one-dimensional object
+    array.
 
-    It is a list in every way. scikit-learn concatenates the predictions of folds, and numpy would
-    otherwise build a matrix whenever the sequences happen to have equal lengths.
+    It is a list in every way. scikit-learn concatenates the predictions of folds, and
+    numpy would otherwise build a matrix whenever the sequences happen to have equal
+    lengths.
     """
 
     def __array__(self, dtype=None, copy=None):
@@ -296,7 +308,8 @@ class Sequences(list):
 
 
 def check_X_y(X, y, names=("X", "y"), read=as_sequences):
-    """The sequences of X and y, and where each starts in the flat corpus; errors use ``names``.
+    """The sequences of X and y, and where each starts in the flat corpus; errors use
+    ``names``.
 
     ``read`` makes sequences of X: :func:`as_tokens` where rows of numbers are welcome.
 

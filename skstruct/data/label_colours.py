@@ -26,10 +26,12 @@ _HUE_OF = {name: hue for names, hue in zip(_USUAL, _HUES) for name in names.spli
 
 
 def label_style(label):
-    """The style of an element of the class ``mark`` that stands for a label: its hue, and its kind of line.
+    """The style of an element of the class ``mark`` that stands for a label: its hue,
+    and its kind of line.
 
-    They depend on the label's name alone, without a prefix such as ``B-``. Usual names have hues that were
-    chosen; the digest (CRC-32) of any other name draws one of 24 hues and of three kinds of line.
+    They depend on the label's name alone, without a prefix such as ``B-``. Usual names
+    have hues that were chosen; the digest (CRC-32) of any other name draws one of 24
+    hues and of three kinds of line.
     """
     prefix, _, kind = spelled(label).partition("-")
     name = kind if kind and len(prefix) == 1 and prefix in "BIESMLU" else spelled(label)

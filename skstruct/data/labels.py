@@ -1,7 +1,7 @@
 """Labels to dense integers and back to the user's own objects.
 
-``None`` marks an unlabelled token and becomes -1. A token with a set of labels, of which one is right, has
-the id -2 - s: row s of a table says what it may be.
+``None`` marks an unlabelled token and becomes -1. A token with a set of labels, of
+which one is right, has the id -2 - s: row s of a table says what it may be.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,9 @@ from .places import as_objects, numbered
 UNLABELLED = -1
 
 LEFT_OUT = -100
-"""The label of tokens without label in corpora of Hugging Face; loss functions of PyTorch pass over it."""
+"""The label of tokens without label in corpora of Hugging Face; loss functions of
+PyTorch pass over it.
+"""
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,9 @@ def some_of(values):
 class Labels:
     """The label set of a model: sorted, or in an order of its own.
 
-    The order decides between labellings of equal score, so that models of other tools keep theirs. A label of
-    a subclass of str is the string that it holds; the object that came first is given back.
+    The order decides between labellings of equal score, so that models of other tools
+    keep theirs. A label of a subclass of str is the string that it holds; the object
+    that came first is given back.
 
     Parameters
     ----------
@@ -129,15 +132,19 @@ class Labels:
         return len(self.values)
 
     def with_new(self, values):
-        """These labels and others: sorted if these are, otherwise with the others behind."""
+        """These labels and others: sorted if these are, otherwise with the others
+        behind.
+        """
         ordered = self.values != sorted(self.values)
         return Labels([*self.values, *values], in_order=ordered)
 
     @property
     def array(self):
-        """``classes_``: the labels as an array, of dtype object unless they are int or bool.
+        """``classes_``: the labels as an array, of dtype object unless they are int or
+        bool.
 
-        So its elements are the labels themselves: those of an array of str would be ``numpy.str_``.
+        So its elements are the labels themselves: those of an array of str would be
+        ``numpy.str_``.
         """
         if set(map(type, self.values)) in ({int}, {bool}):
             array = np.array(self.values)
@@ -156,8 +163,9 @@ def distinct_labels(sequences, offsets, with_sets=True):
     Raises
     ------
     ValueError
-        If labels are of several types, not hashable, or NaN, or are class numbers and -100; if a set is
-        empty, or there are sets and not ``with_sets``. The message names the place.
+        If labels are of several types, not hashable, or NaN, or are class numbers and
+        -100; if a set is empty, or there are sets and not ``with_sets``. The message
+        names the place.
     """
     flat = flatten(sequences)
     try:
@@ -224,7 +232,9 @@ def _apart(ids, found, flat, offsets):
 
 
 def _check_labels(labels, flat, where, offsets):
-    """Raise unless labels go together; ``flat`` are all that are given, at the places ``where``."""
+    """Raise unless labels go together; ``flat`` are all that are given, at the places
+    ``where``.
+    """
     plain = list(map(plain_value, labels))
     if LEFT_OUT in set(plain) and all(
         isinstance(v, int) and (v >= 0 or v == LEFT_OUT) for v in plain
@@ -254,7 +264,9 @@ def _check_labels(labels, flat, where, offsets):
 
 
 def _is_itself(value):
-    """Whether a value equals itself: NaN does not, and missing values of pandas do not say so."""
+    """Whether a value equals itself: NaN does not, and missing values of pandas do not
+    say so.
+    """
     same = value == value
     return isinstance(same, (bool, np.bool_)) and bool(same)
 
@@ -276,7 +288,9 @@ class Gold(NamedTuple):
         return self._replace(ids=self.ids[tokens])
 
     def tells(self):
-        """(N,) bool: whether something is known of a token's label; of None, or a set of all, nothing is."""
+        """(N,) bool: whether something is known of a token's label; of None, or a set
+        of all, nothing is.
+        """
         found = self.ids != UNLABELLED
         several = np.flatnonzero(self.ids < UNLABELLED)
         if several.size:
@@ -284,7 +298,9 @@ class Gold(NamedTuple):
         return found
 
     def under(self, new, n_labels):
-        """The same under ``n_labels`` others: label k becomes ``new[k]``, or -1, as the last of ``new``."""
+        """The same under ``n_labels`` others: label k becomes ``new[k]``, or -1, as the
+        last of ``new``.
+        """
         new = np.asarray(new, np.int32)
         sets = self.sets
         if len(sets) == 0:

@@ -1,7 +1,9 @@
-"""Sequences whose tokens stand in one table: what users make corpora of, and see of them.
+"""Sequences whose tokens stand in one table: what users make corpora of, and see of
+them.
 
-Rows stand in one matrix, dense or in compressed sparse rows (CSR), or in one data frame, so that encoding and
-slicing are a few operations for the whole corpus. Both behave as the list of their sequences.
+Rows stand in one matrix, dense or in compressed sparse rows (CSR), or in one data
+frame, so that encoding and slicing are a few operations for the whole corpus. Both
+behave as the list of their sequences.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ from .tables import (
 
 
 class SequenceFrame(TokenCorpus):
-    """Sequences of tokens in one data frame: ``SequenceMatrix.from_frame`` where there are strings.
+    """Sequences of tokens in one data frame: ``SequenceMatrix.from_frame`` where there
+    are strings.
 
     Its sequences are data frames. Taggers give columns of strings to templates
     and take columns of numbers as rows; ``TokenTransformer`` hands on the frame.
@@ -75,14 +78,16 @@ class SequenceFrame(TokenCorpus):
 class SequenceMatrix(TokenCorpus):
     """Sequences whose tokens are rows of numbers, as one matrix and their lengths.
 
-    It behaves as the list of its sequences: it has a length, can be iterated over and sliced, and all of
-    scikit-learn that splits lists splits it. Rows are not copied where a slice is contiguous.
+    It behaves as the list of its sequences: it has a length, can be iterated over and
+    sliced, and all of scikit-learn that splits lists splits it. Rows are not copied
+    where a slice is contiguous.
 
     Parameters
     ----------
     matrix : array-like or sparse matrix of shape (n_tokens, n_columns), or DataFrame
-        The rows of all tokens, sequence after sequence. bool, integers and floats; what is sparse is kept as
-        CSR, with sorted columns and no duplicates. Masked values are missing, which is an error.
+        The rows of all tokens, sequence after sequence. bool, integers and floats; what
+        is sparse is kept as CSR, with sorted columns and no duplicates. Masked values
+        are missing, which is an error.
     lengths : array-like of shape (n_sequences,)
         Rows of each sequence; they add up to ``n_tokens``.
     feature_names : list of str of length n_columns, optional
@@ -101,7 +106,8 @@ class SequenceMatrix(TokenCorpus):
     Raises
     ------
     ValueError
-        If the lengths do not fit, or a value is not finite; the message names sequence, position and column.
+        If the lengths do not fit, or a value is not finite; the message names sequence,
+        position and column.
 
     Examples
     --------
@@ -161,7 +167,7 @@ class SequenceMatrix(TokenCorpus):
             f"SequenceMatrix of {len(self)} sequences, {N} {kind} rows of {F} columns"
         )
 
-    # -- from other containers ---------------------------------------------------------------------
+    # -- from other containers ---------------------------------------------------------
     @classmethod
     def from_padded(cls, X: ArrayLike, mask: ArrayLike | None = None) -> SequenceMatrix:
         """Sequences from an array in which shorter ones are filled up.
@@ -170,9 +176,9 @@ class SequenceMatrix(TokenCorpus):
         ----------
         X : array-like of shape (n_sequences, n_positions, n_columns)
         mask : array-like of shape (n_sequences, n_positions), bool, optional
-            True where there is a token; the tokens of a sequence are neighbours. By default the rows at the
-            end of a sequence that are NaN or masked throughout are not part of it, and NaN elsewhere is an
-            error.
+            True where there is a token; the tokens of a sequence are neighbours. By
+            default the rows at the end of a sequence that are NaN or masked throughout
+            are not part of it, and NaN elsewhere is an error.
 
         Returns
         -------
@@ -205,15 +211,15 @@ class SequenceMatrix(TokenCorpus):
         Returns
         -------
         SequenceMatrix or SequenceFrame
-            The latter if some columns hold strings or categories: these are for templates, ``%x[0,0]`` the
-            first of them, and the numbers are rows. Or, with ``label``, the pair ``(X, y)``, where ``y`` is a
-            list of lists of labels.
+            The latter if some columns hold strings or categories: these are for
+            templates, ``%x[0,0]`` the first of them, and the numbers are rows. Or, with
+            ``label``, the pair ``(X, y)``, where ``y`` is a list of lists of labels.
 
         Raises
         ------
         ValueError
-            If a column is missing, holds neither numbers nor strings, or lacks a value, or if the rows of a
-            sequence are not neighbours.
+            If a column is missing, holds neither numbers nor strings, or lacks a value,
+            or if the rows of a sequence are not neighbours.
 
         Examples
         --------
@@ -233,5 +239,7 @@ class SequenceMatrix(TokenCorpus):
 
 
 def assembled(matrix, lengths, names=None, info=None):
-    """A :class:`SequenceMatrix` of parts that need no check; for these see :func:`.corpus.number_block`."""
+    """A :class:`SequenceMatrix` of parts that need no check; for these see
+    :func:`.corpus.number_block`.
+    """
     return SequenceMatrix.of((number_block(matrix, names, info),), lengths)

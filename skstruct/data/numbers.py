@@ -1,4 +1,5 @@
-"""Which ``X`` is made of numbers, of data frames or of arrays with columns, and all of it as one corpus.
+"""Which ``X`` is made of numbers, of data frames or of arrays with columns, and all of
+it as one corpus.
 
 The first sequence that is not empty decides. Other input goes to
 :mod:`.inputs`; malformed numbers raise an error that says how to write them.
@@ -37,14 +38,17 @@ _NUMBER = (int, float, np.number, np.bool_)
 
 
 def tables_in(X, name="X"):
-    """A corpus of what users hand over that has columns; None if tokens are something else.
+    """A corpus of what users hand over that has columns; None if tokens are something
+    else.
 
-    It is a ``SequenceFrame`` of data frames, a ``SequenceMatrix`` of numbers, and any other of strings.
+    It is a ``SequenceFrame`` of data frames, a ``SequenceMatrix`` of numbers, and any
+    other of strings.
 
     Raises
     ------
     ValueError
-        If they are rows of tables or numbers in a form that cannot be read; the message names the place.
+        If they are rows of tables or numbers in a form that cannot be read; the message
+        names the place.
     """
     if isinstance(X, TokenCorpus):
         shown = X.shown
@@ -73,7 +77,9 @@ def tables_in(X, name="X"):
 
 
 def _listed(X, name):
-    """What may be a list of tables or matrices, with the sequences of arrays and Series; else nothing."""
+    """What may be a list of tables or matrices, with the sequences of arrays and
+    Series; else nothing.
+    """
     X = X if sparse.issparse(X) else opened(X, name=name)
     if sparse.issparse(X) or getattr(X, "ndim", 1) > 1:
         of_numbers = sparse.issparse(X) or _holds_numbers(X)
@@ -97,7 +103,8 @@ def _listed(X, name):
 
 
 def _first_filled(sequences, name):
-    """The number of the first sequence that is not empty, or of a table; None if there is none.
+    """The number of the first sequence that is not empty, or of a table; None if there
+    is none.
 
     A table or sparse matrix tells what its rows are even if it has none.
     """
@@ -114,7 +121,9 @@ def _first_filled(sequences, name):
 
 
 def _holds_numbers(array):
-    """Whether an array has a type of numbers, or is of objects of which each is one, or missing."""
+    """Whether an array has a type of numbers, or is of objects of which each is one, or
+    missing.
+    """
     if array.dtype.kind != "O":
         return array.dtype.kind in "biuf"
     kinds = set(map(type, array.ravel().tolist())) - {type(None)}
@@ -166,7 +175,9 @@ def _stacked(sequences, first, name):
 
 
 def _block(sequence, i, name, first, is_sparse):
-    """The rows of sequence i as CSR, or as float32 or float64; None if it is an empty list."""
+    """The rows of sequence i as CSR, or as float32 or float64; None if it is an empty
+    list.
+    """
     mine = sparse.issparse(sequence)
     sequence = sequence if mine else opened(sequence, i, name)
     if not (mine or is_sequence(sequence)):
@@ -214,7 +225,9 @@ def _array_of(sequence, i, name):
 
 
 def _refuse_entry(rows, i, name):
-    """Raise for the first entry of an array that is no number, if one by itself is none."""
+    """Raise for the first entry of an array that is no number, if one by itself is
+    none.
+    """
     for t, row in enumerate([] if sparse.issparse(rows) else rows.tolist()):
         for c, value in enumerate(row):
             if isinstance(value, (str, bytes)) or not _is_number(value):
@@ -230,9 +243,9 @@ def _is_number(value):
     return True
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Arrays of strings and objects
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _arrays(sequences, first, name):
     """All sequences as arrays with as many columns as that of sequence ``first``."""
     width = opened(sequences[first]).shape[1]
@@ -255,7 +268,9 @@ def _arrays(sequences, first, name):
 
 
 def _array_of_tuples(tokens):
-    """Tokens that are tuples of one length as an array of objects; other tokens as they are."""
+    """Tokens that are tuples of one length as an array of objects; other tokens as they
+    are.
+    """
     if not isinstance(tokens, (list, tuple)) or set(map(type, tokens)) != {tuple}:
         return tokens
     if len(set(map(len, tokens))) > 1:
@@ -267,7 +282,9 @@ def _array_of_tuples(tokens):
 
 
 def _of_columns(arrays, name):
-    """The corpus of arrays with columns of strings: tuples of these, and rows of numbers beside them."""
+    """The corpus of arrays with columns of strings: tuples of these, and rows of
+    numbers beside them.
+    """
     lengths = np.array([array.shape[0] for array in arrays], np.int64)
     table = np.concatenate([array.astype(object) for array in arrays])
     found = parts_of_columns(columns_in(table), len(table), offsets_of(lengths), name)
@@ -289,11 +306,12 @@ def _tokens_of(strings):
     return strings[0] if len(strings) == 1 else list(zip(*strings))
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Data frames
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def read_frame(X, name="X"):
-    """The corpus of a :class:`SequenceFrame`: a ``SequenceMatrix``, or strings, with numbers beside them.
+    """The corpus of a :class:`SequenceFrame`: a ``SequenceMatrix``, or strings, with
+    numbers beside them.
 
     Tokens with one column of strings are str, with several they are tuples.
     """

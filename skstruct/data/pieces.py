@@ -1,4 +1,6 @@
-"""Texts cut into pieces, the sequences that a tagger sees: lines, paragraphs or texts, none too long."""
+"""Texts cut into pieces, the sequences that a tagger sees: lines, paragraphs or texts,
+none too long.
+"""
 
 from typing import NamedTuple
 
@@ -14,7 +16,9 @@ FEW = 0.01
 """Share of the spans that a kind of pieces may cut to be taken by itself."""
 
 _LEAST = {"lines": LINE, "paragraphs": PARAGRAPH, "texts": PARAGRAPH + 1}
-"""What is before the first token of a piece, at least, unless it is the first of a text."""
+"""What is before the first token of a piece, at least, unless it is the first of a
+text.
+"""
 _SENTENCE_ENDS = codes_of(".!?…。！？｡؟۔।॥")
 
 
@@ -35,7 +39,8 @@ class Pieces(NamedTuple):
 
 
 def chosen(tokens, aligned, pieces):
-    """The kind of pieces that ``pieces="auto"`` means: the shortest that cuts almost no span.
+    """The kind of pieces that ``pieces="auto"`` means: the shortest that cuts almost no
+    span.
 
     Parameters
     ----------
@@ -63,8 +68,8 @@ def cut_texts(tokens, pieces, max_length=None, aligned=None):
     pieces : str
         One of `PIECES`.
     max_length : int, optional
-        Tokens of a piece; longer ones are cut in their second half where the text has its largest gap: at a
-        blank line, a line break, behind a sentence, at a space.
+        Tokens of a piece; longer ones are cut in their second half where the text has
+        its largest gap: at a blank line, a line break, behind a sentence, at a space.
     aligned : data.spans.Aligned, optional
         Spans, none of which is cut.
 
@@ -112,7 +117,9 @@ def _gaps(tokens):
 
 
 def _cuts(gap, a, b, max_length):
-    """Where the piece of the tokens a ... b - 1 is cut; ``gap`` is -1 where it must not be."""
+    """Where the piece of the tokens a ... b - 1 is cut; ``gap`` is -1 where it must not
+    be.
+    """
     while b - a > max_length:
         first = a + max(1, max_length // 2)
         window = gap[first : a + max_length + 1]

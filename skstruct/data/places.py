@@ -12,7 +12,8 @@ PLACE = "{place}"
 
 
 class PlaceError(ValueError):
-    """An error that names a place in a corpus, and can be told where the corpus was taken from.
+    """An error that names a place in a corpus, and can be told where the corpus was
+    taken from.
 
     Parameters
     ----------
@@ -21,8 +22,8 @@ class PlaceError(ValueError):
     position : int or None
         Of the token; None if the sequence as a whole is meant.
     text : str
-        What is wrong there. The place comes first, ``<name>: sequence 3, position 1: <text>``, unless the
-        text says where, by :data:`PLACE`.
+        What is wrong there. The place comes first, ``<name>: sequence 3, position 1:
+        <text>``, unless the text says where, by :data:`PLACE`.
     name : str or None
         The argument that is wrong.
     """
@@ -42,13 +43,17 @@ class PlaceError(ValueError):
         )
 
     def move(self, sequence, name=None):
-        """Let the error name another sequence, and another argument if ``name`` is given."""
+        """Let the error name another sequence, and another argument if ``name`` is
+        given.
+        """
         self.sequence = None if sequence is None else int(sequence)
         self.name = name or self.name
         self.args = (self.told("sequence"),)
 
     def told(self, noun):
-        """The message, where the elements of ``X`` are called by a noun: of texts "text"."""
+        """The message, where the elements of ``X`` are called by a noun: of texts
+        "text".
+        """
         numbers = [(noun, self.sequence), ("position", self.position)]
         place = ", ".join(
             f"{what} {number}" for what, number in numbers if number is not None
@@ -59,7 +64,9 @@ class PlaceError(ValueError):
 
 @contextmanager
 def in_sequence(i, name=None):
-    """A context whose errors about a place are about sequence ``i``; of the argument ``name``, if given."""
+    """A context whose errors about a place are about sequence ``i``; of the argument
+    ``name``, if given.
+    """
     try:
         yield
     except PlaceError as error:
@@ -68,7 +75,8 @@ def in_sequence(i, name=None):
 
 
 def refuse_str(name, value, what):
-    """Raise if a str or bytes stands where a collection belongs, whose letters would be its elements.
+    """Raise if a str or bytes stands where a collection belongs, whose letters would be
+    its elements.
 
     Parameters
     ----------
@@ -106,7 +114,9 @@ def placed(offsets, k, text):
 
 
 def is_sequence(value):
-    """Whether something has elements by position, and is neither a string nor a sparse matrix."""
+    """Whether something has elements by position, and is neither a string nor a sparse
+    matrix.
+    """
     if isinstance(value, (str, bytes, bytearray, dict)) or sparse.issparse(value):
         return False
     return (
@@ -117,12 +127,16 @@ def is_sequence(value):
 
 
 def as_objects(items):
-    """A one-dimensional array of objects; numpy alone would take items of equal lengths apart."""
+    """A one-dimensional array of objects; numpy alone would take items of equal lengths
+    apart.
+    """
     return np.fromiter(items, object, len(items))
 
 
 def numbered(items, known=()):
-    """Numbers of items by first occurrence, int32, and the dict of all; ``known`` has numbers 0, 1, ..."""
+    """Numbers of items by first occurrence, int32, and the dict of all; ``known`` has
+    numbers 0, 1, ...
+    """
     numbers = defaultdict(count(len(known)).__next__, known)
     ids = np.fromiter(map(numbers.__getitem__, items), np.int32, len(items))
     return ids, dict(numbers)
@@ -139,7 +153,8 @@ def offsets_of(lengths):
 
 
 def ranges(begin, lengths):
-    """The numbers from ``begin[i]`` on, ``lengths[i]`` of them, for one i after the other.
+    """The numbers from ``begin[i]`` on, ``lengths[i]`` of them, for one i after the
+    other.
 
     Returns
     -------

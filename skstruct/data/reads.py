@@ -1,4 +1,6 @@
-"""What reads a corpus declares what it reads: tokens of a kind, their columns, and the names of these."""
+"""What reads a corpus declares what it reads: tokens of a kind, their columns, and the
+names of these.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ class ColumnInfo(NamedTuple):
 
 
 class FeatureNames:
-    """The names of columns, shared by matrices and models; made when they are first asked for.
+    """The names of columns, shared by matrices and models; made when they are first
+    asked for.
 
     Parameters
     ----------
@@ -47,7 +50,9 @@ class FeatureNames:
         return self._names
 
     def differs(self, other):
-        """The first column whose name is another one in ``other``; None if all agree or some are unknown."""
+        """The first column whose name is another one in ``other``; None if all agree or
+        some are unknown.
+        """
         if other is None or other is self or self._agrees(other):
             return None
         pairs = zip(self.all(), other.all())
@@ -96,7 +101,8 @@ class FeatureNames:
         return found.tolist()
 
     def __reduce__(self):
-        # As arrays: processes of joblib share these, where a list would be pickled for each task.
+        # As arrays: processes of joblib share these, where a list would be pickled for
+        # each task.
         parts = [name.encode("utf-8", "surrogatepass") for name in self.all()]
         ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
         return _names_of, (np.frombuffer(b"".join(parts), np.uint8), ends)
@@ -125,13 +131,15 @@ def _names_of(letters, ends):
 
 
 def names_of_all(runs, dense, others):
-    """The names of all columns, from those of the dense ones and of others; None if some are unknown."""
+    """The names of all columns, from those of the dense ones and of others; None if
+    some are unknown.
+    """
     return None if dense is None or others is None else dense.beside(others, runs)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Which columns are dense, as a few runs: calls on one sentence compare and join these
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def runs_of(is_dense):
     """The lengths of the runs of columns of one kind, as a tuple.
 
@@ -191,7 +199,8 @@ class Reads(NamedTuple):
         return cls(corpus.called, width, names, titles, of_frames, by_place=True)
 
     def check(self, corpus, name="X", known="training"):
-        """Raise unless the tokens of a corpus are such; the only place that says what differs.
+        """Raise unless the tokens of a corpus are such; the only place that says what
+        differs.
 
         Raises
         ------
@@ -229,7 +238,8 @@ class Reads(NamedTuple):
     def check_titles(self, titles, name="X", known="as in training"):
         """Raise unless the columns of strings, or of a frame, stand where they did.
 
-        Those of strings may be renamed, and further ones do not matter: what reads strings reads the first.
+        Those of strings may be renamed, and further ones do not matter: what reads
+        strings reads the first.
         """
         if titles is None or self.titles is None:
             return
@@ -247,7 +257,9 @@ class Reads(NamedTuple):
             raise ValueError(f"{name}: {what} are {found}, expected {expected} {known}")
 
     def check_names(self, names, name="X", known="training"):
-        """Raise unless the columns of numbers have the names that they had, in the same order."""
+        """Raise unless the columns of numbers have the names that they had, in the same
+        order.
+        """
         wrong = self.names and self.names.differs(names)
         if wrong is not None and not (
             self.by_place and not _moved(names.all(), self.names.all())
@@ -268,7 +280,9 @@ def _moved(titles, known):
 
 
 def width_of(corpus):
-    """Columns of the rows of numbers of a corpus, or of its strings; None if its tokens have none."""
+    """Columns of the rows of numbers of a corpus, or of its strings; None if its tokens
+    have none.
+    """
     if corpus.numbers:
         return sum(corpus.runs)
     if corpus.block("strings") is None:
@@ -277,7 +291,9 @@ def width_of(corpus):
 
 
 def _titles_of(corpus):
-    """The names of the columns of strings, or of all columns of a frame; None if there are none."""
+    """The names of the columns of strings, or of all columns of a frame; None if there
+    are none.
+    """
     for block in corpus.blocks:
         if block.kind == "frame":
             return tuple(map(spelled, block.rows.columns))

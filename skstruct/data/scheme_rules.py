@@ -1,18 +1,20 @@
 """The table of label schemes, and what it implies.
 
-A scheme says how a chunk of each length is spelled, and everything else follows from that
-spelling: which prefixes may open a chunk, follow each other inside it and close it, hence which
-transitions a decoder may take and which sequences are well formed. A label is a prefix, or a prefix
-and a type joined by the first hyphen (``B-PER``); in the scheme IO it is the type alone (``PER``). Inside
-this module a label is parsed into the pair ``(prefix, type)``, with ``""`` for no type; `LabelTable` does
-that once per distinct label.
+A scheme says how a chunk of each length is spelled, and everything else follows from
+that spelling: which prefixes may open a chunk, follow each other inside it and close
+it, hence which transitions a decoder may take and which sequences are well formed. A
+label is a prefix, or a prefix and a type joined by the first hyphen (``B-PER``); in the
+scheme IO it is the type alone (``PER``). Inside this module a label is parsed into the
+pair ``(prefix, type)``, with ``""`` for no type; `LabelTable` does that once per
+distinct label.
 
 `skstruct.data.schemes` builds its functions on this table.
 
 References
 ----------
-E. F. Tjong Kim Sang and S. Buchholz, "Introduction to the CoNLL-2000 shared task: chunking", 2000:
-the evaluation script conlleval, whose reading of malformed sequences `chunks` follows.
+E. F. Tjong Kim Sang and S. Buchholz, "Introduction to the CoNLL-2000 shared task:
+chunking", 2000: the evaluation script conlleval, whose reading of malformed sequences
+`chunks` follows.
 """
 
 from collections.abc import Collection
@@ -35,7 +37,9 @@ CLOSING = ("E", "S", "L", "U")
 
 
 class _Scheme(NamedTuple):
-    """How a chunk is spelled: `single`, or `opening`, then `middle` as often as needed, then `closing`."""
+    """How a chunk is spelled: `single`, or `opening`, then `middle` as often as needed,
+    then `closing`.
+    """
 
     name: str
     single: str
@@ -63,7 +67,9 @@ class _Scheme(NamedTuple):
 
 
 def _is_prefixed(kind):
-    """Whether IO would not read a type back from a label without prefix: ``O``, ``I``, ``B-cell``."""
+    """Whether IO would not read a type back from a label without prefix: ``O``, ``I``,
+    ``B-cell``.
+    """
     return kind in ("O", "I") or ("-" in kind and kind.partition("-")[0] in _ANY_PREFIX)
 
 
@@ -77,7 +83,8 @@ class _Rules(NamedTuple):
 
 
 def _rules(scheme):
-    # No scheme spells a chunk of seven tokens with a pair of prefixes that a shorter one lacks.
+    # No scheme spells a chunk of seven tokens with a pair of prefixes that a shorter
+    # one lacks.
     spelled = [scheme.spell(length) for length in range(1, 8)]
     if scheme.clash:
         spelled += [[scheme.clash, *chunk[1:]] for chunk in spelled]
@@ -147,9 +154,11 @@ class LabelTable(dict):
     Parameters
     ----------
     scheme : str or None, default=None
-        Canonical name of the scheme that labels belong to; None stands for the prefixes of all of them.
+        Canonical name of the scheme that labels belong to; None stands for the prefixes
+        of all of them.
     strict : bool, default=True
-        False accepts the prefixes of all schemes. Labels without prefix are types if the scheme is IO.
+        False accepts the prefixes of all schemes. Labels without prefix are types if
+        the scheme is IO.
     """
 
     def __init__(self, scheme=None, strict=True):
@@ -176,7 +185,9 @@ class LabelTable(dict):
         return text if self.scheme else f"{text} (labels without prefix: scheme IO)"
 
     def parse(self, labels):
-        """Parse a sequence; the error for a label that does not belong names its position."""
+        """Parse a sequence; the error for a label that does not belong names its
+        position.
+        """
         refuse_str("labels", labels, "labels")
         labels = list(labels)
         parsed = []
@@ -203,8 +214,9 @@ def chunks(parsed):
             start = -1
         elif start < 0:
             start = t
-        # conlleval's tables of chunk starts and ends, in one line: within a run without O, a chunk ends
-        # and the next starts before B, S and U, after E, S, L and U, and wherever the type changes.
+        # conlleval's tables of chunk starts and ends, in one line: within a run without
+        # O, a chunk ends and the next starts before B, S and U, after E, S, L and U,
+        # and wherever the type changes.
         elif prefix in OPENING or before in CLOSING or kind != kind_before:
             spans.append((start, t, kind_before))
             start = t
@@ -238,7 +250,9 @@ def may_end(name, label):
 
 
 def may_follow(name, previous, label):
-    """Whether a well-formed sequence may go from `previous` (None: the start) to `label`."""
+    """Whether a well-formed sequence may go from `previous` (None: the start) to
+    `label`.
+    """
     if previous is not None:
         if previous[1] == label[1] and (previous[0], label[0]) in _RULES[name].inside:
             return True
@@ -248,7 +262,9 @@ def may_follow(name, previous, label):
 
 
 def table_of_pairs(parsed, holds):
-    """(L, L) bool: whether ``holds(previous, label)``, which looks at types only to see if they are equal."""
+    """(L, L) bool: whether ``holds(previous, label)``, which looks at types only to see
+    if they are equal.
+    """
     prefix, prefixes = numbered([prefix for prefix, _ in parsed])
     kind, _ = numbered([kind for _, kind in parsed])
     table = [
@@ -260,7 +276,9 @@ def table_of_pairs(parsed, holds):
 
 
 def first_fault(name, parsed):
-    """The position of the first label that breaks the scheme; T if the last may not be the last; or None."""
+    """The position of the first label that breaks the scheme; T if the last may not be
+    the last; or None.
+    """
     for t, (previous, label) in enumerate(zip([None, *parsed], parsed)):
         if not may_follow(name, previous, label):
             return t
@@ -280,7 +298,8 @@ def well_formed(name, parsed, start, stop):
 
 
 def read_spans(labels, table):
-    """Chunks of a label sequence: all of them, or, if the table names a scheme, the well-formed ones.
+    """Chunks of a label sequence: all of them, or, if the table names a scheme, the
+    well-formed ones.
 
     Parameters
     ----------
@@ -306,10 +325,11 @@ def labels_to_spans(
 ) -> list[tuple[int, int, str]]:
     """Read the chunks off a label sequence.
 
-    The lenient default is conlleval's reading, which finds chunks in any sequence: an I after O, or
-    after another type, opens a chunk; so do B and S anywhere; E and S close theirs; a chunk that lacks
-    its E still counts. M, B2 and B3 are read as I, U and L as S and E, and every prefix is understood
-    whatever the scheme. Labels without prefix are types in the scheme IO.
+    The lenient default is conlleval's reading, which finds chunks in any sequence: an I
+    after O, or after another type, opens a chunk; so do B and S anywhere; E and S close
+    theirs; a chunk that lacks its E still counts. M, B2 and B3 are read as I, U and L
+    as S and E, and every prefix is understood whatever the scheme. Labels without
+    prefix are types in the scheme IO.
 
     Parameters
     ----------
@@ -327,7 +347,8 @@ def labels_to_spans(
     Raises
     ------
     ValueError
-        If a label has an unknown prefix or, in strict mode, does not belong to the scheme.
+        If a label has an unknown prefix or, in strict mode, does not belong to the
+        scheme.
 
     Examples
     --------
@@ -342,10 +363,12 @@ def labels_to_spans(
 
 
 def are_chunks(labels):
-    """Whether labels are those of a scheme such as BIO, so that their sequences are read as segments.
+    """Whether labels are those of a scheme such as BIO, so that their sequences are
+    read as segments.
 
-    All of them must be prefixes, with types or without; and either one has a type, or the bare prefixes are
-    those of a scheme: of letters alone, such as ``I``, that could as well be tags nobody can tell.
+    All of them must be prefixes, with types or without; and either one has a type, or
+    the bare prefixes are those of a scheme: of letters alone, such as ``I``, that could
+    as well be tags nobody can tell.
 
     Parameters
     ----------

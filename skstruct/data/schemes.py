@@ -14,24 +14,26 @@ scheme      chunks of length 1, 2, 3, ...        notes
 ``IO``      PER, PER PER, PER PER PER            labels are types without a prefix, and ``O``
 =========== ==================================== ===================================
 
-All schemes write the same thing, chunks ``(start, stop, type)``, so that every conversion passes
-through them. Words are chunks without a type, or, in joint segmentation and tagging, with the word's
-tag as their type.
+All schemes write the same thing, chunks ``(start, stop, type)``, so that every
+conversion passes through them. Words are chunks without a type, or, in joint
+segmentation and tagging, with the word's tag as their type.
 
-IO alone cannot write everything: equal neighbours are one chunk. It reads ``I-PER`` as ``PER``, and writes
-``I-`` where a type by itself would be read as something else (``O``, ``B-cell``).
+IO alone cannot write everything: equal neighbours are one chunk. It reads ``I-PER`` as
+``PER``, and writes ``I-`` where a type by itself would be read as something else
+(``O``, ``B-cell``).
 
-Estimators take their constraints from `allowed_transitions`, and the segmenter its labels from
-`words_to_labels`. The rules themselves are in `skstruct.data.scheme_rules`.
+Estimators take their constraints from `allowed_transitions`, and the segmenter its
+labels from `words_to_labels`. The rules themselves are in `skstruct.data.scheme_rules`.
 
 References
 ----------
-L. A. Ramshaw and M. P. Marcus, "Text chunking using transformation-based learning", 1995 (IOB1).
-E. F. Tjong Kim Sang and J. Veenstra, "Representing text chunks", EACL 1999 (IOB2 and relatives).
-E. F. Tjong Kim Sang and S. Buchholz, "Introduction to the CoNLL-2000 shared task: chunking", 2000
-(the evaluation whose reading of malformed sequences the lenient mode follows).
-H. Zhao, C.-N. Huang, M. Li and B.-L. Lu, "Effective tag set selection in Chinese word segmentation via
-conditional random field modeling", PACLIC 2006 (B2B3MES, their six-tag set).
+L. A. Ramshaw and M. P. Marcus, "Text chunking using transformation-based learning",
+1995 (IOB1). E. F. Tjong Kim Sang and J. Veenstra, "Representing text chunks", EACL 1999
+(IOB2 and relatives). E. F. Tjong Kim Sang and S. Buchholz, "Introduction to the
+CoNLL-2000 shared task: chunking", 2000 (the evaluation whose reading of malformed
+sequences the lenient mode follows). H. Zhao, C.-N. Huang, M. Li and B.-L. Lu,
+"Effective tag set selection in Chinese word segmentation via conditional random field
+modeling", PACLIC 2006 (B2B3MES, their six-tag set).
 """
 
 from __future__ import annotations
@@ -76,7 +78,8 @@ def spans_to_labels(
     Parameters
     ----------
     spans : iterable of (start, stop, type)
-        Disjoint, in any order, `stop` exclusive; a type of ``""`` or None gives labels without type.
+        Disjoint, in any order, `stop` exclusive; a type of ``""`` or None gives labels
+        without type.
     n : int
         Number of tokens.
     scheme : str
@@ -89,8 +92,9 @@ def spans_to_labels(
     Raises
     ------
     ValueError
-        If a span is empty, overlaps another or leaves 0..n; if a token lies in no span while the scheme has
-        no O; or if spans of one type touch while the scheme is IO, which would read them as one.
+        If a span is empty, overlaps another or leaves 0..n; if a token lies in no span
+        while the scheme has no O; or if spans of one type touch while the scheme is IO,
+        which would read them as one.
 
     Examples
     --------
@@ -120,7 +124,9 @@ def spans_to_labels(
 
 
 def _check_span(span, before, n):
-    """Raise unless a span holds tokens, all of them after the span before (None: no span touches it)."""
+    """Raise unless a span holds tokens, all of them after the span before (None: no
+    span touches it).
+    """
     start, stop, _ = span
     if not start < stop:
         raise ValueError(f"the span {span!r} is empty: it must stop after its start")
@@ -134,7 +140,9 @@ def _check_span(span, before, n):
 
 @lru_cache(maxsize=4096)
 def _spell(name, length, kind):
-    """The labels of a chunk; cached, because corpora repeat the lengths and types of their words."""
+    """The labels of a chunk; cached, because corpora repeat the lengths and types of
+    their words.
+    """
     scheme = SPELLINGS[name]
     return tuple([scheme.label(prefix, kind) for prefix in scheme.spell(length)])
 
@@ -159,8 +167,8 @@ def convert_labels(
     source, target : str
         Two of `SCHEMES`. The same one twice, with ``strict=False``, repairs labels.
     strict : bool, default=True
-        False accepts any sequence, and finds the chunks in it that `labels_to_spans` finds. Chunks of one
-        type that touch become one if `target` is IO.
+        False accepts any sequence, and finds the chunks in it that `labels_to_spans`
+        finds. Chunks of one type that touch become one if `target` is IO.
 
     Returns
     -------
@@ -169,8 +177,9 @@ def convert_labels(
     Raises
     ------
     ValueError
-        If the sequence is not well formed in `source`, naming position and label, or if it has an O
-        and `target` has none, or chunks of one type that touch and `target` is IO.
+        If the sequence is not well formed in `source`, naming position and label, or if
+        it has an O and `target` has none, or chunks of one type that touch and `target`
+        is IO.
 
     Examples
     --------
@@ -262,7 +271,8 @@ def words_to_labels(
     scheme : str
         One of `SCHEMES`.
     tags : sequence of str, optional
-        One tag per word; labels then carry it as their type (joint segmentation and tagging).
+        One tag per word; labels then carry it as their type (joint segmentation and
+        tagging).
 
     Returns
     -------
@@ -295,7 +305,8 @@ def words_to_labels(
         raise ValueError(f"expected one tag per word: {found}")
     name = check_scheme(scheme)
     if not SPELLINGS[name].clash and not SPELLINGS[name].bare:
-        # Words leave no gaps and do not see each other, unless the scheme is IOB1 or IO.
+        # Words leave no gaps and do not see each other, unless the scheme is IOB1 or
+        # IO.
         return [
             label
             for length, tag in zip(lengths, tags)
@@ -312,10 +323,11 @@ def labels_to_words(
 ) -> list[Any]:
     """Cut a text into words where its labels say so.
 
-    Any sequence over the scheme's labels decodes to words that spell the text: a label that opens a
-    chunk (B, S, U) starts a word, one that closes it (E, S, L, U) ends the word, O is a word of its own, and
-    every other label continues the word it meets. A word's tag is the type of its first label; only in
-    IOB1 and IO, where nothing else shows the boundary, does a change of type start a word.
+    Any sequence over the scheme's labels decodes to words that spell the text: a label
+    that opens a chunk (B, S, U) starts a word, one that closes it (E, S, L, U) ends the
+    word, O is a word of its own, and every other label continues the word it meets. A
+    word's tag is the type of its first label; only in IOB1 and IO, where nothing else
+    shows the boundary, does a change of type start a word.
 
     Parameters
     ----------
@@ -359,10 +371,11 @@ def labels_to_words(
     return words
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # The scheme that labels look like
-# --------------------------------------------------------------------------------------------------
-# Labels can be well formed in several schemes; the commonest comes first. Every word is a label of IO.
+# --------------------------------------------------------------------------------------
+# Labels can be well formed in several schemes; the commonest comes first. Every word is
+# a label of IO.
 _ORDER = (
     "BIO",
     "IOB1",
@@ -381,7 +394,8 @@ def scheme_like(y):
     Returns
     -------
     str or None
-        Of several the most usual; ``"IO"`` only if some label has no prefix of another scheme.
+        Of several the most usual; ``"IO"`` only if some label has no prefix of another
+        scheme.
 
     Examples
     --------
@@ -395,7 +409,9 @@ def scheme_like(y):
 
 
 def _reads(table, y):
-    """Whether all labels belong to the table's scheme and are well formed in it, or belong to any."""
+    """Whether all labels belong to the table's scheme and are well formed in it, or
+    belong to any.
+    """
     try:
         parsed = [table.parse(labels) for labels in y]
     except ValueError:
@@ -417,8 +433,8 @@ def rewriting(y, scheme):
     Returns
     -------
     source : str or None
-        The scheme that the labels look like; `scheme` itself if none, but their chunks can be read; None if
-        `convert_scheme` cannot write them in the scheme.
+        The scheme that the labels look like; `scheme` itself if none, but their chunks
+        can be read; None if `convert_scheme` cannot write them in the scheme.
     labels : list of lists of str or None
         The labels in the scheme.
     """

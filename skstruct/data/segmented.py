@@ -1,10 +1,12 @@
-"""Segmented text: texts cut at white space, words checked against them, labels turned into words.
+"""Segmented text: texts cut at white space, words checked against them, labels turned
+into words.
 
-A text is the list of its *pieces*, what ``str.split`` makes of it. White space thereby separates
-words, belongs to none, and is never seen by a tagger; a segmentation is right in form if its words spell
-the pieces and none reaches from one into the next.
+A text is the list of its *pieces*, what ``str.split`` makes of it. White space thereby
+separates words, belongs to none, and is never seen by a tagger; a segmentation is right
+in form if its words spell the pieces and none reaches from one into the next.
 
-`words_to_labels` of `skstruct.data.schemes` leads on to labels; `cut` leads back for a whole corpus at once.
+`words_to_labels` of `skstruct.data.schemes` leads on to labels; `cut` leads back for a
+whole corpus at once.
 """
 
 from itertools import accumulate, chain
@@ -39,9 +41,9 @@ _INNER = np.array([False, False, True, True, False])
 _ENDS = np.array([False, False, False, True, True])
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Texts and words, checked
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def as_pieces(X):
     """Each text cut at its white space: a list of lists of str; [] for an empty text.
 
@@ -55,7 +57,9 @@ def as_pieces(X):
 
 
 def with_characters(pieces):
-    """Positions of the texts, cut by :func:`as_pieces`, that are not empty; an error if there is none."""
+    """Positions of the texts, cut by :func:`as_pieces`, that are not empty; an error if
+    there is none.
+    """
     found = [i for i, parts in enumerate(pieces) if parts]
     if not pieces:
         raise NothingToLearn("X is empty: at least one text is needed")
@@ -83,7 +87,8 @@ def as_words(pieces, y):
     Raises
     ------
     ValueError
-        If ``y`` is not as described or does not spell the texts; the message names the place.
+        If ``y`` is not as described or does not spell the texts; the message names the
+        place.
     """
     y = as_sequences(y, "y", "word")
     if len(y) != len(pieces):
@@ -137,7 +142,9 @@ def _refuse_items(flat, offsets, tagged):
 
 
 def _refuse_spelling(i, text, words):
-    """Raise for the first word that is not what the text, without its white space, goes on with."""
+    """Raise for the first word that is not what the text, without its white space, goes
+    on with.
+    """
     start = 0
     for t, word in enumerate(words):
         if word.split() != [word]:
@@ -170,9 +177,9 @@ def _check_white_space(i, parts, words):
         raise PlaceError(i, t, wrong, "y")
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Words of a dictionary; `skstruct.features.contexts.find_words` finds them
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def as_dictionary(words):
     """The words of a user's dictionary as a list.
 
@@ -207,9 +214,9 @@ def as_dictionary(words):
     return exact_strings(words)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Labels to words
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def words_at(text, start, offsets):
     """Texts cut into words.
 
@@ -226,8 +233,9 @@ def words_at(text, start, offsets):
     -------
     list of lists of str
     """
-    # One separator before each word, another before each text, and str.split makes the words: three
-    # times as fast as slicing them off one by one. No text holds white space, so both are unambiguous.
+    # One separator before each word, another before each text, and str.split makes the
+    # words: three times as fast as slicing them off one by one. No text holds white
+    # space, so both are unambiguous.
     codes = codes_of(text)
     place_of = np.arange(len(text)) + np.cumsum(
         start
@@ -240,7 +248,9 @@ def words_at(text, start, offsets):
 
 
 def word_spans(items):
-    """(start, stop, word, tag) of words, or of (word, tag) pairs, that spell a text; "" without tags."""
+    """(start, stop, word, tag) of words, or of (word, tag) pairs, that spell a text; ""
+    without tags.
+    """
     pairs = [(item, "") if isinstance(item, str) else item for item in items]
     stops = accumulate(len(word) for word, _ in pairs)
     return [
@@ -251,8 +261,8 @@ def word_spans(items):
 def cut(pieces, labels, scheme, tagged, marks=None):
     """Cut texts where their labels, or white space, say so.
 
-    Text by text this is `skstruct.data.schemes.labels_to_words`, white space aside; here the corpus
-    is one array of labels, cut at once.
+    Text by text this is `skstruct.data.schemes.labels_to_words`, white space aside;
+    here the corpus is one array of labels, cut at once.
 
     Parameters
     ----------
@@ -294,7 +304,8 @@ def cut(pieces, labels, scheme, tagged, marks=None):
 
 
 def label_options(pieces, classes, scheme, marks=None):
-    """For each character the labels that white space beside it, or a word of a dictionary, leaves.
+    """For each character the labels that white space beside it, or a word of a
+    dictionary, leaves.
 
     Parameters
     ----------
@@ -309,10 +320,11 @@ def label_options(pieces, classes, scheme, marks=None):
     Returns
     -------
     list of lists, or None
-        Elements are frozensets of labels, or None for any label. A word of a dictionary that no tag has
-        all labels for leaves those that begin and end any words. The whole is None where nothing is to be
-        said: no text has white space inside or a word of the dictionary, or the scheme's label for words of
-        one character was never seen, so that some texts would be left without labelling.
+        Elements are frozensets of labels, or None for any label. A word of a dictionary
+        that no tag has all labels for leaves those that begin and end any words. The
+        whole is None where nothing is to be said: no text has white space inside or a
+        word of the dictionary, or the scheme's label for words of one character was
+        never seen, so that some texts would be left without labelling.
     """
     parts = flatten(pieces)
     sizes = offsets_of(lengths_of(parts))
@@ -358,7 +370,9 @@ def label_options(pieces, classes, scheme, marks=None):
 
 
 def _labels_of(n, parsed, scheme):
-    """For each character of a word of n characters its labels; of tags that have all of them."""
+    """For each character of a word of n characters its labels; of tags that have all of
+    them.
+    """
     spelled = SPELLINGS[scheme].spell(n)
     prefixes = {}  # tag -> its prefixes
     for _, (prefix, kind) in parsed:

@@ -22,7 +22,8 @@ CONVERTS = ": skstruct.datasets.from_utf16 converts"
 
 
 class Span(NamedTuple):
-    """A labelled part of a text, ``text[start:end]``; it equals the tuple of its three parts.
+    """A labelled part of a text, ``text[start:end]``; it equals the tuple of its three
+    parts.
 
     Attributes
     ----------
@@ -45,7 +46,8 @@ class Span(NamedTuple):
 
 
 class PartialSpans(list):
-    """The spans of a text in which only some types are annotated; it takes the place of their list.
+    """The spans of a text in which only some types are annotated; it takes the place of
+    their list.
 
     Elsewhere in that text anything but these types may stand.
 
@@ -100,7 +102,9 @@ class Given(NamedTuple):
     types: list  # (n,) frozenset of the types that are annotated, or None: all
 
     def places(self, offset):
-        """(S,) start and end of spans in the joined texts, and where their texts begin (``offset``) there."""
+        """(S,) start and end of spans in the joined texts, and where their texts begin
+        (``offset``) there.
+        """
         shift = np.repeat(offset[:-1], np.diff(self.first))
         start, end = (
             np.fromiter((s[k] for s in self.spans), np.int64, len(shift)) + shift
@@ -121,9 +125,9 @@ class Given(NamedTuple):
         ]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Checks
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def as_spans(y, texts=None, name="y", in_utf16=False):
     """The spans in ``y`` as :class:`Given`.
 
@@ -165,7 +169,9 @@ def as_spans(y, texts=None, name="y", in_utf16=False):
 
 
 def refuse_dicts(y, name):
-    """Raise where a dict holds the list of the spans of a text, as examples of spaCy have it."""
+    """Raise where a dict holds the list of the spans of a text, as examples of spaCy
+    have it.
+    """
     for i, each in enumerate(y if isinstance(y, (list, tuple)) else [y]):
         key = isinstance(each, Mapping) and next(
             (k for k in ("entities", "spans") if k in each), None
@@ -181,7 +187,9 @@ def refuse_dicts(y, name):
 
 
 def _checked(span, text, types, in_utf16):
-    """A span as a Span, which lies in the text and has one of the types, if these are given."""
+    """A span as a Span, which lies in the text and has one of the types, if these are
+    given.
+    """
     by_key = type(span) not in (tuple, list) and isinstance(span, Mapping)
     try:
         start, end, label = map(span.__getitem__, Span._fields) if by_key else span
@@ -209,7 +217,9 @@ def _checked(span, text, types, in_utf16):
 
 
 def _check_end(span, text, in_utf16):
-    """Raise unless a span that leaves a text by the count of its characters is in it by that of its units."""
+    """Raise unless a span that leaves a text by the count of its characters is in it by
+    that of its units.
+    """
     units = len(text.encode("utf-16-le", "surrogatepass")) // 2
     fits = span.start >= 0 and span.end <= units
     if not (fits and in_utf16):
@@ -219,7 +229,8 @@ def _check_end(span, text, in_utf16):
 
 
 def trimmed(text, start, end):
-    """Spans of a text without white space at their ends; a span of white space has length 0.
+    """Spans of a text without white space at their ends; a span of white space has
+    length 0.
 
     Parameters
     ----------
@@ -253,7 +264,8 @@ def trimmed_spans(texts, y, name="y"):
 def check_annotated(
     texts: list[str], spans: list[list[Span]], weights: Iterable[float], name: str = "y"
 ) -> None:
-    """Raise if nothing in some texts is annotated: spans with the label None hold all of them.
+    """Raise if nothing in some texts is annotated: spans with the label None hold all
+    of them.
 
     Parameters
     ----------
@@ -268,8 +280,8 @@ def check_annotated(
     Raises
     ------
     ValueError
-        If there is nothing to compare predictions with. Texts without spans are annotated: they say
-        that there are none.
+        If there is nothing to compare predictions with. Texts without spans are
+        annotated: they say that there are none.
     """
     blank = False
     for text, found, weight in zip(texts, spans, weights):
@@ -296,12 +308,15 @@ def _has_rest(text, spans):
     return bool(text[at:].strip())
 
 
-# --------------------------------------------------------------------------------------------------
-# Offsets in UTF-16 units, as tools in JavaScript count them. A character beyond U+FFFF, such as an emoji, is
-# two (The Unicode Standard, section 3.9: surrogate pairs); behind the first of a text the counts differ.
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
+# Offsets in UTF-16 units, as tools in JavaScript count them. A character beyond U+FFFF,
+# such as an emoji, is two (The Unicode Standard, section 3.9: surrogate pairs); behind
+# the first of a text the counts differ.
+# --------------------------------------------------------------------------------------
 def wide_characters(text):
-    """Positions of the characters that are two units of UTF-16, as an ascending int64 array."""
+    """Positions of the characters that are two units of UTF-16, as an ascending int64
+    array.
+    """
     if text.isascii() or len(text.encode("utf-16-le", "surrogatepass")) == 2 * len(
         text
     ):
@@ -327,8 +342,8 @@ def from_utf16(X: Texts, y: Collection[Any]) -> list[list[Span]]:
     Raises
     ------
     ValueError
-        If a span leaves its text, or begins or ends between the two units of a character. The message names
-        text and span.
+        If a span leaves its text, or begins or ends between the two units of a
+        character. The message names text and span.
 
     Examples
     --------
@@ -340,7 +355,8 @@ def from_utf16(X: Texts, y: Collection[Any]) -> list[list[Span]]:
 
 
 def to_utf16(X: Texts, y: Collection[Any]) -> list[list[Span]]:
-    """Spans whose offsets count characters, with offsets that count UTF-16 units; see `from_utf16`.
+    """Spans whose offsets count characters, with offsets that count UTF-16 units; see
+    `from_utf16`.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Matrices, padded arrays and data frames: the rows of numbers and the strings in them, after a check."""
+"""Matrices, padded arrays and data frames: the rows of numbers and the strings in them,
+after a check.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ SMALL = {
 
 
 def as_float(array):
-    """An array of numbers as float32, where that holds its values, or float64; None if there are others.
+    """An array of numbers as float32, where that holds its values, or float64; None if
+    there are others.
 
     What is masked becomes NaN. Strings are no numbers, also if they look like some.
     """
@@ -43,7 +46,8 @@ def as_float(array):
 
 
 def as_rows(matrix):
-    """A matrix as CSR with sorted columns and without duplicates, itself if it is that; an array as float.
+    """A matrix as CSR with sorted columns and without duplicates, itself if it is that;
+    an array as float.
 
     None if values are no numbers.
     """
@@ -59,7 +63,8 @@ def as_rows(matrix):
 
 
 def check_finite(X, name="X"):
-    """Raise for a value that is not finite; the message names sequence, position and column.
+    """Raise for a value that is not finite; the message names sequence, position and
+    column.
 
     Parameters
     ----------
@@ -119,9 +124,9 @@ def unpadded(X, mask):
     return array[used], lengths.astype(np.int64)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Data frames
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def together(frames, name="X"):
     """One frame of several with the same columns; a column of categories stays one.
 
@@ -145,7 +150,8 @@ def together(frames, name="X"):
 def _alike_categories(frames, name):
     """Frames of pandas of which each column of categories has the same ones everywhere.
 
-    What is concatenated of others becomes plain values: numbers, where the categories are numbers.
+    What is concatenated of others becomes plain values: numbers, where the categories
+    are numbers.
     """
     import pandas
 
@@ -202,7 +208,9 @@ def columns_of(frame):
 
 
 def as_matrix(matrix):
-    """(matrix, names or None) of what users call a matrix: CSR, or float32 or float64 in C order."""
+    """(matrix, names or None) of what users call a matrix: CSR, or float32 or float64
+    in C order.
+    """
     if is_frame(matrix):
         block, names, strings, titles = parts_of(matrix, np.array([0, len(matrix)]))
         if strings:
@@ -259,7 +267,9 @@ def parts_of(frame, offsets, name="X"):
 
 
 def parts_of_columns(columns, n_rows, offsets, name="X"):
-    """The same of columns with ``n_rows``, given as (title, column); titles are numbers where there are none."""
+    """The same of columns with ``n_rows``, given as (title, column); titles are numbers
+    where there are none.
+    """
     found = [(title, column, numbers_of(column)) for title, column in columns]
     numbers = [values for _, _, values in found if values is not None]
     names = [title for title, _, values in found if values is not None]
@@ -270,7 +280,9 @@ def parts_of_columns(columns, n_rows, offsets, name="X"):
 
 
 def numbers_of(column):
-    """A column as float32 or float64, NaN where a value is missing; None if it holds no numbers."""
+    """A column as float32 or float64, NaN where a value is missing; None if it holds no
+    numbers.
+    """
     if hasattr(column, "iloc") and not isinstance(column.dtype, np.dtype):
         kind = getattr(
             column.dtype, "kind", "O"
@@ -358,7 +370,9 @@ def _neither(value):
 
 
 def grouped(df, by, columns, label):
-    """(frame of the chosen columns, lengths, labels or None); see ``SequenceMatrix.from_frame``."""
+    """(frame of the chosen columns, lengths, labels or None); see
+    ``SequenceMatrix.from_frame``.
+    """
     df = df.collect() if hasattr(df, "collect") else df
     if not is_frame(df):
         raise ValueError(f"df must be a pandas or polars DataFrame, got {describe(df)}")

@@ -1,7 +1,9 @@
-"""Raw texts and their tokens: where each begins and ends, and which white space is before it.
+"""Raw texts and their tokens: where each begins and ends, and which white space is
+before it.
 
-Texts are joined by line feeds, and all tokens of a corpus are found at once, by the class of each code point.
-Offsets count code points of the text as it is; only the words that a tagger reads are normalised (NFC).
+Texts are joined by line feeds, and all tokens of a corpus are found at once, by the
+class of each code point. Offsets count code points of the text as it is; only the words
+that a tagger reads are normalised (NFC).
 """
 
 import re
@@ -19,12 +21,17 @@ from .places import by_sequence, is_sequence
 TOKENIZERS = ("words", "characters")
 
 NOTHING, ONE_SPACE, LINE, PARAGRAPH = range(4)
-"""What is before a token: nothing, a space, a line break, a blank line or the start of the text."""
+"""What is before a token: nothing, a space, a line break, a blank line or the start of
+the text.
+"""
 
 SPACE, BREAK, LETTER, DIGIT, SINGLE, SYMBOL, OTHER, ALONE, REGIONAL, MARK, JOINER = (
     range(1, 12)
 )
-"""Classes of code points. SPACE and BREAK are in no token; MARK and JOINER belong to what they follow."""
+"""Classes of code points.
+
+SPACE and BREAK are in no token; MARK and JOINER belong to what they follow.
+"""
 
 _RUNS = np.isin(
     range(12), (LETTER, DIGIT)
@@ -34,7 +41,9 @@ _WITHOUT_SPACES = tuple(
     "CJK|IDEOGRAPHIC|VERTICAL IDEOGRAPHIC|HIRAGANA|KATAKANA|HALFWIDTH KATAKANA|THAI|LAO|KHMER|MYANMAR|"
     "TIBETAN|HANGUL|HALFWIDTH HANGUL".split("|")
 )
-"""How names of letters begin that are tokens by themselves: scripts without spaces, and Hangul."""
+"""How names of letters begin that are tokens by themselves: scripts without spaces, and
+Hangul.
+"""
 
 _ZERO_WIDTH_JOINER = 0x200D
 _FAR = 2**60  # beyond any text
@@ -49,8 +58,8 @@ class TextToken(NamedTuple):
     word : str
         In Unicode's normal form C.
     before : str
-        What is before it: "0" nothing, "1" a space, "2" a line break, "3" a blank line, or the start of the
-        text.
+        What is before it: "0" nothing, "1" a space, "2" a line break, "3" a blank line,
+        or the start of the text.
     """
 
     word: str
@@ -58,7 +67,9 @@ class TextToken(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """The tokens of n texts; places count code points of the texts joined by line feeds."""
+    """The tokens of n texts; places count code points of the texts joined by line
+    feeds.
+    """
 
     text: str  # the texts, joined
     offset: np.ndarray  # (n + 1,) int64: where each text begins
@@ -84,9 +95,9 @@ class Tokens(NamedTuple):
         return list(map(cache(TextToken), words, before))
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Texts
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def as_texts(X, name="X", hint=""):
     """The texts in ``X`` as a list of str.
 
@@ -156,7 +167,8 @@ def _class(char):
         return SPACE
     if code == _ZERO_WIDTH_JOINER:
         return JOINER
-    # Variation selectors, accents, skin colours, and the vowels and finals of Hangul syllables
+    # Variation selectors, accents, skin colours, and the vowels and finals of Hangul
+    # syllables
     if (
         category[0] == "M"
         or category == "Cf"
@@ -177,9 +189,9 @@ def _class(char):
     return SYMBOL if category[0] == "S" else OTHER
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Tokens
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def check_tokenizer(tokenizer):
     """Raise unless ``tokenizer`` is one."""
     wrong = ""
@@ -293,7 +305,9 @@ def _given(texts, offset, tokenizer):
 
 
 def _located(tokens, text, i):
-    """The tokens of a function as (start, end); strings are found in the text, one behind the other."""
+    """The tokens of a function as (start, end); strings are found in the text, one
+    behind the other.
+    """
     pairs = []
     behind = 0
     for t, token in enumerate(tokens):

@@ -12,7 +12,9 @@ else:
     Self = Any
 
 Corpus: TypeAlias = Collection[Collection[Any]]
-"""Sequences of tokens, labels, words or arcs: a list, a tuple, an object array or a Series of such."""
+"""Sequences of tokens, labels, words or arcs: a list, a tuple, an object array or a
+Series of such.
+"""
 
 Texts: TypeAlias = Collection[str]
 """Strings, one a text."""

@@ -1,6 +1,8 @@
-"""Data to try things on: the embedded samples, synthetic sequences, public corpora, and the readers of files.
+"""Data to try things on: the embedded samples, synthetic sequences, public corpora, and
+the readers of files.
 
-The readers live in ``skstruct.formats.readers`` and are offered here because this is where a user looks.
+The readers live in ``skstruct.formats.readers`` and are offered here because this is
+where a user looks.
 """
 
 from ..data.spans import from_utf16 as from_utf16

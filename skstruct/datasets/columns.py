@@ -1,4 +1,6 @@
-"""Columns of tokens and labels from tables of dataset libraries, and from texts with spans, and back."""
+"""Columns of tokens and labels from tables of dataset libraries, and from texts with
+spans, and back.
+"""
 
 from __future__ import annotations
 
@@ -24,20 +26,22 @@ def from_columns(
     *,
     label_names: Collection[str] | None = None,
 ) -> Any:
-    """Sequences from a table with one row a sentence, as the usual dataset libraries hold them.
+    """Sequences from a table with one row a sentence, as the usual dataset libraries
+    hold them.
 
     Parameters
     ----------
     data : dict of columns, list of dicts, Dataset, pyarrow Table or DataFrame
-        A column holds one list for each sentence. A Dataset is one split of what Hugging Face ``datasets``
-        loads.
+        A column holds one list for each sentence. A Dataset is one split of what
+        Hugging Face ``datasets`` loads.
     tokens : str or list of str, default="tokens"
-        The column of the tokens; with several, tokens are tuples, whose entries become str.
+        The column of the tokens; with several, tokens are tuples, whose entries become
+        str.
     label : str, optional
         The column of the labels.
     label_names : list of str, optional
-        What integer labels stand for; by default what a Dataset says of the column. Negative numbers are then
-        missing labels.
+        What integer labels stand for; by default what a Dataset says of the column.
+        Negative numbers are then missing labels.
 
     Returns
     -------
@@ -47,7 +51,8 @@ def from_columns(
     Raises
     ------
     ValueError
-        If a column is missing, or the lists of a row differ in length; the message names row and column.
+        If a column is missing, or the lists of a row differ in length; the message
+        names row and column.
 
     Examples
     --------
@@ -168,14 +173,16 @@ def spans_to_columns(
     y : list of lists of (start, end, label)
         Their spans.
     tokenizer, scheme, align, overlap
-        As of `skstruct.SpanTagger`, which also says what becomes of spans that do not end where tokens do.
+        As of `skstruct.SpanTagger`, which also says what becomes of spans that do not
+        end where tokens do.
 
     Returns
     -------
     tokens : list of lists of str
         In Unicode's normal form C; one list a text.
     labels : list of lists of str
-        None where a span with the label None is, and outside of spans where a `PartialSpans` has them.
+        None where a span with the label None is, and outside of spans where a
+        `PartialSpans` has them.
 
     Examples
     --------
@@ -207,7 +214,8 @@ def columns_to_spans(
     y : list of lists of str
         Their labels; None becomes a span with the label None.
     scheme : str, default="BIO"
-        Of the labels, which are read as conlleval does; see `skstruct.data.schemes.labels_to_spans`.
+        Of the labels, which are read as conlleval does; see
+        `skstruct.data.schemes.labels_to_spans`.
     joint : str, default=" "
         What stands between two tokens in the text.
 

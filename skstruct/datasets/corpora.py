@@ -1,7 +1,9 @@
-"""Public corpora, downloaded on demand: ``fetch_conll2000``, ``fetch_conll2002``, ``fetch_ud``.
+"""Public corpora, downloaded on demand: ``fetch_conll2000``, ``fetch_conll2002``,
+``fetch_ud``.
 
-A corpus is a table entry (files with their addresses and, where one is known, their SHA-256; the
-licence) and a function from its rows to ``X`` and ``y``. `skstruct.datasets.fetch` does the rest.
+A corpus is a table entry (files with their addresses and, where one is known, their
+SHA-256; the licence) and a function from its rows to ``X`` and ``y``.
+`skstruct.datasets.fetch` does the rest.
 """
 
 from __future__ import annotations
@@ -29,8 +31,9 @@ CONLL2000 = "https://www.clips.uantwerpen.be/conll2000/chunking/"
 CONLL2002 = "https://www.clips.uantwerpen.be/conll2002/ner/data/"
 UD = "https://raw.githubusercontent.com/UniversalDependencies/"
 
-# Of the compressed file (as several projects have published it), or of the text in it, which some servers
-# send uncompressed; the latter is that of a copy of the corpus that was looked at.
+# Of the compressed file (as several projects have published it), or of the text in it,
+# which some servers send uncompressed; the latter is that of a copy of the corpus that
+# was looked at.
 CHUNKING_FILES = {
     "train": _Part(CONLL2000 + "train.txt.gz", (
         "bcbbe17c487d0939d48c2d694622303edb3637ca9c4944776628cd1815c5cb34",
@@ -83,7 +86,9 @@ def _fetch(
     return_X_y,
     **about,
 ):
-    """A subset of a corpus, after downloading it if need be; ``as_X_y`` parts the sentences that are read."""
+    """A subset of a corpus, after downloading it if need be; ``as_X_y`` parts the
+    sentences that are read.
+    """
     path = os.path.join(get_data_home(data_home), folder, part.url.rsplit("/", 1)[1])
     description = _DESCRIPTION.format(url=part.url, **about)
 
@@ -154,15 +159,15 @@ def fetch_conll2000(
     Raises
     ------
     DownloadError
-        If the file is not in the cache and cannot be downloaded; an ``OSError`` that says where to put
-        the file by hand.
+        If the file is not in the cache and cannot be downloaded; an ``OSError`` that
+        says where to put the file by hand.
     ValueError
         If the file is not the one expected, or a parameter has a value not named here.
 
     References
     ----------
-    E. F. Tjong Kim Sang and S. Buchholz (2000), "Introduction to the CoNLL-2000 shared task: chunking",
-    CoNLL.
+    E. F. Tjong Kim Sang and S. Buchholz (2000), "Introduction to the CoNLL-2000 shared
+    task: chunking", CoNLL.
     """
     check_choice("subset", subset, CHUNKING_FILES)
     return _fetch(
@@ -186,8 +191,8 @@ def fetch_conll2002(
 ) -> Any:
     """Load the corpora of the CoNLL-2002 shared task: Spanish and Dutch named entities.
 
-    A file is downloaded once, then read from the cache. No checksum is known beforehand: that of the
-    first download is recorded and holds from then on.
+    A file is downloaded once, then read from the cache. No checksum is known
+    beforehand: that of the first download is recorded and holds from then on.
 
     Parameters
     ----------
@@ -200,10 +205,10 @@ def fetch_conll2002(
     Returns
     -------
     corpus : sklearn.utils.Bunch
-        As in `fetch_conll2000`; target are entities as BIO labels. Dutch tokens are (form, part of
-        speech). The Spanish files have no parts of speech, so that tokens are str; in copies that have
-        them, which you may put into the cache yourself, they are pairs too. Lines ``-DOCSTART-`` are left
-        out.
+        As in `fetch_conll2000`; target are entities as BIO labels. Dutch tokens are
+        (form, part of speech). The Spanish files have no parts of speech, so that
+        tokens are str; in copies that have them, which you may put into the cache
+        yourself, they are pairs too. Lines ``-DOCSTART-`` are left out.
 
     Raises
     ------
@@ -212,8 +217,8 @@ def fetch_conll2002(
 
     References
     ----------
-    E. F. Tjong Kim Sang (2002), "Introduction to the CoNLL-2002 shared task: language-independent named
-    entity recognition", CoNLL.
+    E. F. Tjong Kim Sang (2002), "Introduction to the CoNLL-2002 shared task:
+    language-independent named entity recognition", CoNLL.
     """
     check_choice("language", language, ENTITY_FILES)
     check_choice("subset", subset, ENTITY_FILES[language])
@@ -244,18 +249,20 @@ def fetch_ud(
 ) -> Any:
     """Load a treebank of Universal Dependencies, at a fixed release.
 
-    A file is downloaded once, then read from the cache. No checksum is known beforehand: that of the
-    first download is recorded and holds from then on.
+    A file is downloaded once, then read from the cache. No checksum is known
+    beforehand: that of the first download is recorded and holds from then on.
 
     Parameters
     ----------
-    treebank : {"Chinese-GSD", "Chinese-GSDSimp", "English-EWT", "French-GSD", "German-GSD"}
+    treebank : {"Chinese-GSD", "Chinese-GSDSimp", "English-EWT", "French-GSD",
+    "German-GSD"}
         The default is ``"English-EWT"``.
     subset : {"train", "dev", "test"}, default="train"
     task : {"tagging", "parsing", "segmentation"}, default="tagging"
-        ``"tagging"``: data are forms, target universal parts of speech. ``"parsing"``: data are (form,
-        part of speech), target (head, relation), heads counted from 1 and 0 for the root.
-        ``"segmentation"``, of treebanks of a script without spaces: data are raw texts, target their words.
+        ``"tagging"``: data are forms, target universal parts of speech. ``"parsing"``:
+        data are (form, part of speech), target (head, relation), heads counted from 1
+        and 0 for the root. ``"segmentation"``, of treebanks of a script without spaces:
+        data are raw texts, target their words.
     release : str, default="r2.14"
         A tag of the treebank's repository.
     data_home, download_if_missing, timeout, return_X_y
@@ -273,8 +280,8 @@ def fetch_ud(
 
     References
     ----------
-    J. Nivre et al. (2020), "Universal Dependencies v2: an evergrowing multilingual treebank collection",
-    LREC.
+    J. Nivre et al. (2020), "Universal Dependencies v2: an evergrowing multilingual
+    treebank collection", LREC.
     """
     check_choice("treebank", treebank, _TREEBANKS)
     check_choice("subset", subset, ("train", "dev", "test"))

@@ -1,8 +1,10 @@
-"""Downloads: a file from a public address, checked, kept in a folder, and used from there afterwards.
+"""Downloads: a file from a public address, checked, kept in a folder, and used from
+there afterwards.
 
-The cache is a folder of plain files that a user can also fill by hand. A file is trusted if it has
-the SHA-256 that is expected; where none is known beforehand, that of the first download is written beside
-the file (``NAME.sha256``, as ``sha256sum`` writes it), and later ones have to agree with it.
+The cache is a folder of plain files that a user can also fill by hand. A file is
+trusted if it has the SHA-256 that is expected; where none is known beforehand, that of
+the first download is written beside the file (``NAME.sha256``, as ``sha256sum`` writes
+it), and later ones have to agree with it.
 
 Standard library only.
 """
@@ -37,9 +39,10 @@ def get_data_home(data_home: Path | None = None) -> str:
     Parameters
     ----------
     data_home : str or os.PathLike, optional
-        The folder itself. By default that in the environment variable ``SKSTRUCT_CACHE``, or else the
-        platform's folder for caches: ``~/.cache/skstruct`` (or in ``XDG_CACHE_HOME``),
-        ``~/Library/Caches/skstruct`` on macOS, ``%LOCALAPPDATA%\\skstruct\\Cache`` on Windows.
+        The folder itself. By default that in the environment variable
+        ``SKSTRUCT_CACHE``, or else the platform's folder for caches:
+        ``~/.cache/skstruct`` (or in ``XDG_CACHE_HOME``), ``~/Library/Caches/skstruct``
+        on macOS, ``%LOCALAPPDATA%\\skstruct\\Cache`` on Windows.
 
     Returns
     -------
@@ -79,16 +82,17 @@ def fetch_file(
     path : str or os.PathLike
         Where the file is kept; its folder is created.
     sha256 : str or iterable of str, default=()
-        Digest that the file must have, in hexadecimal; of several any one. Without, the digest of the
-        first download is recorded in ``path + ".sha256"`` and holds from then on, also if the file is
-        deleted: that finds damage and later changes, but not a first download that was wrong.
+        Digest that the file must have, in hexadecimal; of several any one. Without, the
+        digest of the first download is recorded in ``path + ".sha256"`` and holds from
+        then on, also if the file is deleted: that finds damage and later changes, but
+        not a first download that was wrong.
     download_if_missing : bool, default=True
         Whether to use the network if the file is not there.
     timeout : float, default=30.0
         Seconds of silence after which a download fails.
     check : callable, optional
-        Called with the path of a new file before it is accepted; a ValueError or OSError that it raises
-        says why it is not what it should be.
+        Called with the path of a new file before it is accepted; a ValueError or
+        OSError that it raises says why it is not what it should be.
     notice : str, optional
         Written to standard error after a download: the licence.
 
@@ -100,15 +104,17 @@ def fetch_file(
     Raises
     ------
     DownloadError
-        If the file is not there and cannot be downloaded; the message names the address and where to put
-        the file by hand. Also if the folder cannot be written to. It is an ``OSError``.
+        If the file is not there and cannot be downloaded; the message names the address
+        and where to put the file by hand. Also if the folder cannot be written to. It
+        is an ``OSError``.
     ValueError
         If the file, in the cache or just downloaded, is not the one expected.
 
     Notes
     -----
-    A download goes to a temporary file in the same folder and takes its place when it is complete and
-    checked. A process that is interrupted, or two at a time, cannot leave half a file.
+    A download goes to a temporary file in the same folder and takes its place when it
+    is complete and checked. A process that is interrupted, or two at a time, cannot
+    leave half a file.
     """
     path = os.path.expanduser(os.fspath(path))
     lock = path + ".sha256"
@@ -134,7 +140,8 @@ def fetch_file(
             try:
                 _download(url, file, timeout)
             except (http.client.HTTPException, OSError) as error:
-                # What is wrong with the network, or with the disk, or an address that is no more.
+                # What is wrong with the network, or with the disk, or an address that
+                # is no more.
                 raise DownloadError(
                     f"could not download {url}: {_reason(error)}. {by_hand}"
                 ) from error
@@ -165,7 +172,9 @@ def _reason(error):
 
 
 def _created(path, stack):
-    """A new file, open for writing, in a folder that is made if need be; kept if the stack ends well."""
+    """A new file, open for writing, in a folder that is made if need be; kept if the
+    stack ends well.
+    """
     folder = os.path.dirname(path) or "."
     try:
         os.makedirs(folder, exist_ok=True)
@@ -194,7 +203,9 @@ def _download(url, file, timeout):
 
 
 def _checked(path, source, expected, check, remedy):
-    """The SHA-256 of a file from ``source``, if it is one of those expected; if any is, ``check`` decides."""
+    """The SHA-256 of a file from ``source``, if it is one of those expected; if any is,
+    ``check`` decides.
+    """
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while chunk := file.read(_CHUNK):

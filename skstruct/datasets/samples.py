@@ -1,14 +1,16 @@
 """Data without a download: two embedded samples, and synthetic label sequences.
 
-The samples are a Chinese and an English corpus of about 150 sentences each. Small real-looking data that is
-always there, for the README, the examples, doctests and tests; too small for figures about accuracy. A sample
-is a text file in this package, one token a line in tab-separated columns, an empty line after each sentence,
-comments (its description) at the top.
+The samples are a Chinese and an English corpus of about 150 sentences each. Small
+real-looking data that is always there, for the README, the examples, doctests and
+tests; too small for figures about accuracy. A sample is a text file in this package,
+one token a line in tab-separated columns, an empty line after each sentence, comments
+(its description) at the top.
 
-Synthetic text is drawn from a hidden Markov model with Zipf-distributed words. Sequences of any amount, whose
-difficulty is set by a few numbers, for tests, benchmarks and examples. Labels follow a first-order Markov
-chain; each word depends on its label alone. Every label owns a block of the vocabulary and ranks the words
-starting there, so its frequent words are its own and its rare words are the frequent ones of other labels:
+Synthetic text is drawn from a hidden Markov model with Zipf-distributed words.
+Sequences of any amount, whose difficulty is set by a few numbers, for tests, benchmarks
+and examples. Labels follow a first-order Markov chain; each word depends on its label
+alone. Every label owns a block of the vocabulary and ranks the words starting there, so
+its frequent words are its own and its rare words are the frequent ones of other labels:
 
     p(y_1 = l)             = 1 / L
     p(y_t = m | y_{t-1}=l) = stickiness if l = m, else (1 - stickiness) a[l, m], a[l] ~ Dirichlet(1)
@@ -16,8 +18,9 @@ starting there, so its frequent words are its own and its rare words are the fre
 
 References
 ----------
-L. R. Rabiner, "A tutorial on hidden Markov models and selected applications in speech recognition",
-Proceedings of the IEEE 77(2), 1989. G. K. Zipf, "Human Behavior and the Principle of Least Effort", 1949.
+L. R. Rabiner, "A tutorial on hidden Markov models and selected applications in speech
+recognition", Proceedings of the IEEE 77(2), 1989. G. K. Zipf, "Human Behavior and the
+Principle of Least Effort", 1949.
 """
 
 from __future__ import annotations
@@ -46,8 +49,8 @@ def load_sample(language: Literal["zh", "en"] = "zh") -> Any:
     Parameters
     ----------
     language : {"zh", "en"}, default="zh"
-        Chinese, with words and their tags, or English, with part-of-speech tags, chunks, named
-        entities and dependency trees.
+        Chinese, with words and their tags, or English, with part-of-speech tags,
+        chunks, named entities and dependency trees.
 
     Returns
     -------
@@ -246,20 +249,24 @@ def make_hmm_sequences(
     n_labels : int, default=5
         Number of labels, ``"L0"``, ``"L1"``, ..., at least 1.
     n_words : int, default=1000
-        Size of the vocabulary, ``"w0"``, ``"w1"``, ..., at least 1. The numbers say nothing about
-        labels or frequencies.
+        Size of the vocabulary, ``"w0"``, ``"w1"``, ..., at least 1. The numbers say
+        nothing about labels or frequencies.
     min_length, max_length : int, default=5 and 30
-        Lengths are drawn uniformly from these bounds, both included, in tokens; at least 1.
+        Lengths are drawn uniformly from these bounds, both included, in tokens; at
+        least 1.
     label_stickiness : float, default=0.5
-        Probability that a label equals the one before it, from 0 to 1. (With one label it always does.)
+        Probability that a label equals the one before it, from 0 to 1. (With one label
+        it always does.)
     zipf_exponent : float, default=1.0
-        Exponent s of the word frequencies, at least 0. At 0 all words are equally frequent, and unless
-        `separable` they say nothing about the labels; the larger, the easier the labels.
+        Exponent s of the word frequencies, at least 0. At 0 all words are equally
+        frequent, and unless `separable` they say nothing about the labels; the larger,
+        the easier the labels.
     noise : float, default=0.0
-        Share of the labels, from 0 to 1, that are replaced by another one after the words were drawn.
+        Share of the labels, from 0 to 1, that are replaced by another one after the
+        words were drawn.
     separable : bool, default=False
-        Whether each label keeps to its own block of words. A word then determines its label, so the
-        data is linearly separable by the features (word, label) alone.
+        Whether each label keeps to its own block of words. A word then determines its
+        label, so the data is linearly separable by the features (word, label) alone.
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same data at every call.
 
@@ -275,8 +282,9 @@ def make_hmm_sequences(
     TypeError
         If a parameter is of the wrong type.
     ValueError
-        If a parameter is out of range; if `max_length` is below `min_length`; if `separable` is combined
-        with `noise`, or with fewer words than labels; if there is `noise` but only one label.
+        If a parameter is out of range; if `max_length` is below `min_length`; if
+        `separable` is combined with `noise`, or with fewer words than labels; if there
+        is `noise` but only one label.
 
     Examples
     --------
@@ -355,7 +363,8 @@ def _draw_chain(rng, lengths, transitions):
     rows = cumulative.tolist()
     draws = iter(rng.random_sample(lengths.sum()).tolist())
     labels = []
-    # A loop over tokens, not over time with arrays of sequences: one long sequence is as fast as many.
+    # A loop over tokens, not over time with arrays of sequences: one long sequence is
+    # as fast as many.
     for length in lengths.tolist():
         y = L
         for u in islice(draws, length):

@@ -1,14 +1,17 @@
 """From tokens to rows of weights.
 
-- What an encoder is, and which weight row a feature has: ``base``; what it makes: ``encoded``; which one a
-  corpus gets, or which two: ``choose``. The fields of each in files stand at the end of its module.
-- Templates over strings: ``templates``, ``presets``, ``tokens`` (columns, ids, functions of a token),
-  ``contexts`` (functions of a position: ``accessor`` variety, lexicons); ``template_encoder``,
-  with the rows, and their names, in ``template_rows``.
-- Ready-made features, dicts and lists: ``bag_encoder``, over ``pairs`` of key and value.
+- What an encoder is, and which weight row a feature has: ``base``; what it makes:
+  ``encoded``; which one a corpus gets, or which two: ``choose``. The fields of each in
+  files stand at the end of its module.
+- Templates over strings: ``templates``, ``presets``, ``tokens`` (columns, ids,
+  functions of a token), ``contexts`` (functions of a position: ``accessor`` variety,
+  lexicons); ``template_encoder``, with the rows, and their names, in ``template_rows``.
+- Ready-made features, dicts and lists: ``bag_encoder``, over ``pairs`` of key and
+  value.
 - Rows of numbers: ``numeric``, ``rows_encoder``.
 - Patterns of CRF++ and Wapiti: ``patterns``, ``byte_matching``, ``pattern_encoder``.
-- Transformers of sequences, for scikit-learn's pipelines: ``sequence_transformer`` is their base.
+- Transformers of sequences, for scikit-learn's pipelines: ``sequence_transformer`` is
+  their base.
 """
 
 from typing import TYPE_CHECKING

@@ -1,24 +1,25 @@
 """Accessor variety: how freely a string is used, and so how likely it is a word.
 
-Idea (Feng et al. 2004; equation 16 of Gao, Qiu and Huang 2010): a word meets many neighbours, a part of a
-word few. With "abcd" always inside "xabcdy", its accessor variety is 1 however often it occurs.
+Idea (Feng et al. 2004; equation 16 of Gao, Qiu and Huang 2010): a word meets many
+neighbours, a part of a word few. With "abcd" always inside "xabcdy", its accessor
+variety is 1 however often it occurs.
 
-    AV(s) = min(L_av(s), R_av(s))
-    L_av(s) = number of distinct tokens before s + number of distinct sentences that begin with s
-    R_av(s) = number of distinct tokens behind s + number of distinct sentences that end with s
+    AV(s) = min(L_av(s), R_av(s)) L_av(s) = number of distinct tokens before s + number
+    of distinct sentences that begin with s R_av(s) = number of distinct tokens behind s
+    + number of distinct sentences that end with s
 
-Strings become nodes, by interning them pairwise (``core.hashing``). A token behind s makes a string
-one longer, so R_av counts the distinct strings of length n + 1 that begin with s, and L_av those that end
-with it: one occurrence of each tells both. All of it is linear in the text.
+Strings become nodes, by interning them pairwise (``core.hashing``). A token behind s
+makes a string one longer, so R_av counts the distinct strings of length n + 1 that
+begin with s, and L_av those that end with it: one occurrence of each tells both. All of
+it is linear in the text.
 
 Template functions such as ``%av2`` read these statistics.
 
 References
 ----------
-H. Feng, K. Chen, X. Deng, W. Zheng (2004). Accessor variety criteria for Chinese word extraction.
-Computational Linguistics 30(1).
-W. Gao, X. Qiu, X. Huang (2010). Adaptive Chinese word segmentation with online passive-aggressive
-algorithm. CIPS-SIGHAN.
+H. Feng, K. Chen, X. Deng, W. Zheng (2004). Accessor variety criteria for Chinese word
+extraction. Computational Linguistics 30(1). W. Gao, X. Qiu, X. Huang (2010). Adaptive
+Chinese word segmentation with online passive-aggressive algorithm. CIPS-SIGHAN.
 """
 
 import numpy as np
@@ -43,15 +44,16 @@ class AccessorVariety:
     Parameters
     ----------
     minimum : int, default=1
-        Smaller accessor varieties are forgotten, that is 0. Most strings of a text occur once; with 2
-        the statistics take a fraction of the memory.
+        Smaller accessor varieties are forgotten, that is 0. Most strings of a text
+        occur once; with 2 the statistics take a fraction of the memory.
 
     Attributes
     ----------
     alphabet : Alphabet
         The tokens. Their ids are the nodes of length 1.
     pairs : list of ndarray of shape (n_nodes, 2), int32
-        For the lengths 2, 3, 4: the strings, as (node without the last token, id of the last token).
+        For the lengths 2, 3, 4: the strings, as (node without the last token, id of the
+        last token).
     varieties : list of ndarray of shape (n_nodes,), int32
         For the lengths 1, 2, 3, 4: accessor variety by node.
     table : ndarray of shape (capacity, 2), int64
@@ -103,7 +105,8 @@ class AccessorVariety:
                 int(count[0]), np.int64
             )  # for each string of n + 1 tokens, one place of it
             at[longer[where]] = where
-            # L_av(s) = |{t : t s occurs}| + |{x : x begins with s}|, R_av(s) likewise behind s.
+            # L_av(s) = |{t : t s occurs}| + |{x : x begins with s}|, R_av(s) likewise
+            # behind s.
             begins = token[:-1][lengths >= n]
             ends = token[1:][lengths >= n] - n
             left = np.bincount(nodes[at + 1], minlength=size) + np.bincount(
@@ -119,7 +122,10 @@ class AccessorVariety:
         return self.set(alphabet, *_frequent(pairs[:-1], varieties, self.minimum))
 
     def set(self, alphabet, pairs, varieties, where="it"):
-        """Take over statistics; returns self. An error says ``where`` a string occurs twice."""
+        """Take over statistics; returns self.
+
+        An error says ``where`` a string occurs twice.
+        """
         self.alphabet = alphabet
         self.pairs = pairs
         self.varieties = varieties
@@ -132,7 +138,9 @@ class AccessorVariety:
         return self
 
     def nodes(self, flat, token, longest=LONGEST):
-        """For each length the node of the string that starts at each token, -1 if it is unknown."""
+        """For each length the node of the string that starts at each token, -1 if it is
+        unknown.
+        """
         ids = self.alphabet.lookup(flat)
         nodes = [ids]
         for n in range(2, longest + 1):
@@ -156,9 +164,9 @@ class AccessorVariety:
         Returns
         -------
         list of ndarray of shape (3, N), uint8
-            For the lengths 1, 2, ...: ``floor(log2(AV))`` of the string that the token is the first of;
-            the most varied one that it is inside of; the one that it is the last of. 0 for AV 0 and 1, and
-            where there is no such string.
+            For the lengths 1, 2, ...: ``floor(log2(AV))`` of the string that the token
+            is the first of; the most varied one that it is inside of; the one that it
+            is the last of. 0 for AV 0 and 1, and where there is no such string.
         """
         out = []
         for n, nodes in enumerate(self.nodes(flat, token, longest), 1):
@@ -183,7 +191,9 @@ def _distinct(ids, token):
 
 
 def _frequent(pairs, varieties, minimum):
-    """The same without strings that are too rare, unless a longer one that is not begins with them."""
+    """The same without strings that are too rare, unless a longer one that is not
+    begins with them.
+    """
     keep = [v >= minimum for v in varieties]
     for n in range(len(pairs), 1, -1):  # strings of n + 1 tokens keep their first n
         keep[n - 1][pairs[n - 1][keep[n], 0]] = True

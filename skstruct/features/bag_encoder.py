@@ -1,13 +1,16 @@
-"""The encoder for ready-made features: dictionaries and lists of strings, as in ``sklearn-crfsuite``.
+"""The encoder for ready-made features: dictionaries and lists of strings, as in
+``sklearn-crfsuite``.
 
 A token is a bag of named features with values:
 
 * ``{"word": "he"}`` is the feature ``word:he`` with value 1;
-* ``{"title": True}`` is ``title`` with value 1, ``False`` leaves it out; numbers are values;
+* ``{"title": True}`` is ``title`` with value 1, ``False`` leaves it out; numbers are
+  values;
 * ``{"near": ["a", "b"]}`` is ``near:a`` and ``near:b``; ``{"near": {"a": 0.5}}`` nests;
 * ``["word:he", "title"]`` are two features with value 1.
 
-Distinct pairs of key and value are resolved once and remembered; only new ones are looked at in Python.
+Distinct pairs of key and value are resolved once and remembered; only new ones are
+looked at in Python.
 """
 
 from collections import defaultdict
@@ -71,11 +74,13 @@ class BagEncoder(Encoder):
 
     @classmethod
     def of_names(cls, names):
-        """An encoder that knows the features with these names, row by row in their order.
+        """An encoder that knows the features with these names, row by row in their
+        order.
 
-        Which (key, value) a name was made from it does not tell. So every pair that makes the name is
-        remembered: ``"a:b:c"`` is ``{"a": "b:c"}``, ``{"a:b": "c"}`` and ``{"a:b:c": True}``; and of these
-        keys that True and False are nothing, unless a name says otherwise.
+        Which (key, value) a name was made from it does not tell. So every pair that
+        makes the name is remembered: ``"a:b:c"`` is ``{"a": "b:c"}``, ``{"a:b": "c"}``
+        and ``{"a:b:c": True}``; and of these keys that True and False are nothing,
+        unless a name says otherwise.
         """
         encoder = cls()
         encoder.nodes = FeatureIndex.of_names(names)
@@ -84,7 +89,9 @@ class BagEncoder(Encoder):
 
     @cached_property
     def pairs(self):
-        """The pairs that are remembered; those of an encoder of names are made for the first dict."""
+        """The pairs that are remembered; those of an encoder of names are made for the
+        first dict.
+        """
         pairs = Pairs()
         pairs.remember(spellings(self.nodes.ids))
         return pairs
@@ -102,27 +109,34 @@ class BagEncoder(Encoder):
             twin.pairs = self.pairs.copy()
         return twin
 
-    # -- one pair ----------------------------------------------------------------------------------
+    # -- one pair ----------------------------------------------------------------------
     def _resolve(self, key, value, grow):
-        """(feature id, value) of one pair; raises Nested for values that hold several features."""
+        """(feature id, value) of one pair; raises Nested for values that hold several
+        features.
+        """
         name, number = as_feature(key, value)
         return (-1 if name is None else self.nodes.number(name, grow)), number
 
-    # -- many --------------------------------------------------------------------------------------
+    # -- many --------------------------------------------------------------------------
     def _encode_dicts(self, tokens, first, offsets, grow):
-        """Feature ids, values (None if all are 1) and features per token of a chunk of dictionaries."""
+        """Feature ids, values (None if all are 1) and features per token of a chunk of
+        dictionaries.
+        """
         for nested in (
             (True,) if dict in map(type, tokens[0].values()) else (False, True)
         ):
             with suppress(Nested, TypeError, ValueError):
                 return self._encode_simple(tokens, grow, nested)
-        # A value that holds several features, or one that is wrong: look at each token alone.
+        # A value that holds several features, or one that is wrong: look at each token
+        # alone.
         return encode_nested(
             tokens, first, offsets, lambda *pair: self._resolve(*pair, grow)
         )
 
     def _encode_simple(self, tokens, grow, nested):
-        """The same if every value is one feature or, with ``nested``, a dictionary of such."""
+        """The same if every value is one feature or, with ``nested``, a dictionary of
+        such.
+        """
         pairs = self.pairs
         keys, values, sizes, items_at = (
             pairs.numbers_of_nested if nested else pairs.numbers_of
@@ -171,7 +185,9 @@ class BagEncoder(Encoder):
         return [self._resolve(key, value, False) for key, value in items]
 
     def _number(self, value):
-        """The number of a value for ``pairs``, a new one if it has none and is to be remembered; else -2."""
+        """The number of a value for ``pairs``, a new one if it has none and is to be
+        remembered; else -2.
+        """
         values = self.pairs.values
         if not isinstance(value, (str, bool)) and value not in values:
             if not isinstance(value, _NUMBERS) or self._n_numbers >= MOST_NUMBERS:
@@ -305,7 +321,8 @@ class BagEncoder(Encoder):
         """See :class:`.base.Encoder`."""
         twin, *rows = super().keep_rows(nodes, edges)
         twin.pairs, stays = Pairs(), self.nodes.stays(nodes)
-        # A str that is not remembered is known to be no feature; anything else would be looked at each time.
+        # A str that is not remembered is known to be no feature; anything else would be
+        # looked at each time.
         known = self.pairs.renumbered(np.where(stays, np.cumsum(stays) - 1, -1))
         twin.pairs.remember(
             each for each in known if each[2] >= 0 or not isinstance(each[1], str)
@@ -326,7 +343,9 @@ class BagEncoder(Encoder):
 
 
 def _exact_dict(token):
-    """A dict whose keys and values, inner ones too, are str where they are of a subclass of str."""
+    """A dict whose keys and values, inner ones too, are str where they are of a
+    subclass of str.
+    """
     values = [
         _exact_dict(value) if type(value) is dict else value for value in token.values()
     ]
@@ -334,7 +353,9 @@ def _exact_dict(token):
 
 
 def _runs(flat, offsets):
-    """(dict or list, number of the first, tokens): neighbours of one kind, as plain dicts and lists."""
+    """(dict or list, number of the first, tokens): neighbours of one kind, as plain
+    dicts and lists.
+    """
     kinds = set(map(type, flat))
     if kinds <= {dict} or kinds <= {list}:
         return [(kind, 0, flat) for kind in kinds]
@@ -360,11 +381,12 @@ def _runs(flat, offsets):
     return runs
 
 
-# --------------------------------------------------------------------------------------------------
-# In files. The remembered pairs are stored too, by key: without them, prediction would resolve every
-# occurrence of a pair in Python. Values that are strings are not written, as the feature is named
-# ``key:value``; True and False are written as the numbers to which they are equal.
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
+# In files. The remembered pairs are stored too, by key: without them, prediction would
+# resolve every occurrence of a pair in Python. Values that are strings are not written,
+# as the feature is named ``key:value``; True and False are written as the numbers to
+# which they are equal.
+# --------------------------------------------------------------------------------------
 def _remembered(encoder):
     by_key = defaultdict(list)
     for key, *found in encoder.pairs.items():

@@ -1,4 +1,6 @@
-"""What every encoder has: the contract between features and models, and the weight rows of features."""
+"""What every encoder has: the contract between features and models, and the weight rows
+of features.
+"""
 
 import copy
 import re
@@ -31,15 +33,21 @@ MIN_COUNT = Field("min_count", integer(1))
 
 
 class Encoder:
-    """Turns tokens of one kind into rows of weights; subclasses are listed in :mod:`.choose`.
+    """Turns tokens of one kind into rows of weights; subclasses are listed in
+    :mod:`.choose`.
 
-    A subclass has the constructor ``for_tokens(features, min_count, flat)``, ``flat`` the corpus' tokens, and
+    A subclass has the constructor ``for_tokens(features, min_count, flat)``, ``flat``
+    the corpus' tokens, and
 
     * ``reads``: a ``data.reads.Reads``, the tokens that it takes;
-    * ``encode(corpus, grow)``: the rows of a corpus that passed ``check``, an ``Encoded``;
-    * ``n_node_rows``, ``n_edge_rows``, ``has_bigram``, ``n_features``: the weights a model needs for it;
-    * ``min_count``, ``templates`` (None without), ``token_type`` and ``n_columns``: what it reads;
-    * ``keep_rows(nodes, edges)``: an encoder with the rows marked True, and each kept row's old number;
+    * ``encode(corpus, grow)``: the rows of a corpus that passed ``check``, an
+      ``Encoded``;
+    * ``n_node_rows``, ``n_edge_rows``, ``has_bigram``, ``n_features``: the weights a
+      model needs for it;
+    * ``min_count``, ``templates`` (None without), ``token_type`` and ``n_columns``:
+      what it reads;
+    * ``keep_rows(nodes, edges)``: an encoder with the rows marked True, and each kept
+      row's old number;
     * ``row_names(rows)``, and ``edge_names`` of transitions: its features in words;
     * ``merged(encoders, counts, min_count)``: one encoder from those of several shards.
     """
@@ -72,7 +80,9 @@ class Encoder:
     """What errors call what it makes."""
 
     def check(self, corpus):
-        """Raise unless a corpus is what it reads: once a verb, before the corpus is cut into pieces."""
+        """Raise unless a corpus is what it reads: once a verb, before the corpus is cut
+        into pieces.
+        """
         self.reads.check(corpus)
 
     def copy(self):
@@ -82,13 +92,17 @@ class Encoder:
         return twin
 
     def count_anew(self):
-        """Count in the next corpus alone what no count cut-off has let in: it may be the last one again."""
+        """Count in the next corpus alone what no count cut-off has let in: it may be
+        the last one again.
+        """
         if self.min_count > 1:
             self.nodes.count_anew(self.min_count)
             self.edges.count_anew(self.min_count)
 
     def encode_one(self, tokens):
-        """``chain_arguments.rows_of`` a list of tokens; None if it may not read these, or transitions do."""
+        """``chain_arguments.rows_of`` a list of tokens; None if it may not read these,
+        or transitions do.
+        """
 
     @property
     def n_node_rows(self):
@@ -97,7 +111,9 @@ class Encoder:
 
     @property
     def n_edge_rows(self):
-        """Combinations that own a matrix of transition weights; the label bigram is the first."""
+        """Combinations that own a matrix of transition weights; the label bigram is the
+        first.
+        """
         return self.edges.n_rows
 
     @property
@@ -114,7 +130,8 @@ class Encoder:
         return self.edges.row_names(rows)
 
     def features_by_token(self, task):
-        """The features of an encoded corpus in words; by token, of labels and of transitions.
+        """The features of an encoded corpus in words; by token, of labels and of
+        transitions.
 
         Returns
         -------
@@ -125,7 +142,9 @@ class Encoder:
         return _named(nodes, self.row_names), _named(edges, self.edge_names)
 
     def template_of_row(self, encoded):
-        """(n_node_rows,) the template, or the key, of each row as a number; None if nobody knows."""
+        """(n_node_rows,) the template, or the key, of each row as a number; None if
+        nobody knows.
+        """
         return self.nodes.key_of_row()
 
     def keep_rows(self, nodes, edges):
@@ -174,9 +193,9 @@ def _named(bag, names_of):
     return by_sequence(flat, bag.start)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Numbered features, and the weight rows of those that are frequent enough
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def with_new_rows(row_of, n, n_rows, deserving=True, width=1):
     """The rows of ``n`` features, of which the first have been given rows before.
 
@@ -211,7 +230,8 @@ def with_new_rows(row_of, n, n_rows, deserving=True, width=1):
 
 
 class RowIndex:
-    """The weight rows of features that are numbered in the order in which they were met.
+    """The weight rows of features that are numbered in the order in which they were
+    met.
 
     Parameters
     ----------
@@ -267,7 +287,9 @@ class RowIndex:
         return np.append(used, False)[self.row_of[:-1]]  # False is for row -1
 
     def kept(self, used, min_count):
-        """An index of the features whose rows are ``used``, and the row that each row was."""
+        """An index of the features whose rows are ``used``, and the row that each row
+        was.
+        """
         out = type(self)(self.first_row)
         stays = self.stays(used)
         rows = np.append(np.arange(self.first_row), self.row_of[:-1][stays])
@@ -363,7 +385,9 @@ class FeatureIndex(RowIndex):
         }
 
     def key_of_row(self):
-        """(n_rows,) the key of each feature as a number: its name up to a colon or equals sign."""
+        """(n_rows,) the key of each feature as a number: its name up to a colon or
+        equals sign.
+        """
         numbers = {}
         of_row = np.zeros(self.n_rows, np.int32)
         for name, row in zip(self.ids, self.row_of.tolist()):
@@ -373,15 +397,17 @@ class FeatureIndex(RowIndex):
 
     @classmethod
     def merged(cls, parts, counts, min_count):
-        """One from several, and what the rows of each have become; see :meth:`RowIndex.merge`."""
+        """One from several, and what the rows of each have become; see
+        :meth:`RowIndex.merge`.
+        """
         out = cls(parts[0].first_row)
         numbers = [out.find(list(part.ids), grow=True) for part in parts]
         return out, out.merge(parts, numbers, counts, len(out.ids), min_count)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # In files
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 TOKENS = fields.choice({None: None, "str": str, "tuple": tuple})._replace(
     null=True
 )  # of foreign models
@@ -394,7 +420,9 @@ TITLES = Field(
 
 
 def take_titles(encoder, f):
-    """Let an encoder of strings read the columns of a data frame that it was trained on."""
+    """Let an encoder of strings read the columns of a data frame that it was trained
+    on.
+    """
     if f["titles"] is not None:
         encoder.reads = encoder.reads._replace(titles=f["titles"])
 

@@ -1,8 +1,9 @@
 """Wapiti's regular expressions: a small language of its own over bytes.
 
-``.`` is any byte; ``\\d \\a \\w \\l \\u \\p \\s`` are classes of ASCII, in upper case their complements;
-another character after ``\\`` is itself. ``x*`` repeats as few times as possible, ``x?`` takes one if it can;
-``^`` stands first, ``$`` last. A match is the first place from which the whole expression succeeds.
+``.`` is any byte; ``\\d \\a \\w \\l \\u \\p \\s`` are classes of ASCII, in upper case
+their complements; another character after ``\\`` is itself. ``x*`` repeats as few times
+as possible, ``x?`` takes one if it can; ``^`` stands first, ``$`` last. A match is the
+first place from which the whole expression succeeds.
 
 References
 ----------
@@ -75,13 +76,16 @@ class ByteExpression:
     def match(self, value):
         """(place, length) of the first match, or None.
 
-        The length is counted as Wapiti counts it: characters that a failed attempt inside ``x?`` has taken
-        stay counted, so that it can exceed what is left of the value.
+        The length is counted as Wapiti counts it: characters that a failed attempt
+        inside ``x?`` has taken stay counted, so that it can exceed what is left of the
+        value.
         """
 
         @cache
         def matched(k, place):
-            """(whether the elements from k match at a place, by how much the count has changed)."""
+            """(whether the elements from k match at a place, by how much the count has
+            changed).
+            """
             if k == len(self.elements):
                 return True, 0
             if self.elements[k] is None:

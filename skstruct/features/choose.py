@@ -1,7 +1,9 @@
-"""The choice of an encoder by the first token of a corpus, or of two of them by its blocks; and of shards.
+"""The choice of an encoder by the first token of a corpus, or of two of them by its
+blocks; and of shards.
 
-A kind of input is a subclass of :class:`.base.Encoder`, entered in :data:`ENCODERS` with the table of its
-fields in files. Features that are :class:`.patterns.Patterns` choose their encoder, whatever the token is.
+A kind of input is a subclass of :class:`.base.Encoder`, entered in :data:`ENCODERS`
+with the table of its fields in files. Features that are :class:`.patterns.Patterns`
+choose their encoder, whatever the token is.
 """
 
 import os
@@ -38,14 +40,16 @@ from .word_clusters import check_strings_in
 
 
 def new_encoder(features, min_count, corpus, scaled=True, words=None):
-    """The encoder that suits the first token of a corpus; ``scaled``: whether rows of numbers may be.
+    """The encoder that suits the first token of a corpus; ``scaled``: whether rows of
+    numbers may be.
 
     ``words``: the :class:`.word_clusters.WordClusters` that templates read, if any.
 
     Raises
     ------
     ValueError
-        If the first token is of no known kind, or templates were asked for ready-made features.
+        If the first token is of no known kind, or templates were asked for ready-made
+        features.
     """
     if words is not None:
         features = _with_words(features, words, corpus)
@@ -124,7 +128,8 @@ def merge_encoders(encoders, counts, min_count):
     Raises
     ------
     ValueError
-        If the shards' tokens are of different kinds, or templates look at a text as a whole.
+        If the shards' tokens are of different kinds, or templates look at a text as a
+        whole.
     """
     first = encoders[0]
     for s, encoder in enumerate(encoders):
@@ -147,10 +152,11 @@ def merge_encoders(encoders, counts, min_count):
 
 
 class MixedEncoder(Encoder):
-    """Encodes tokens of two blocks: dense rows of numbers, and strings or sparse rows beside them.
+    """Encodes tokens of two blocks: dense rows of numbers, and strings or sparse rows
+    beside them.
 
-    The columns of dense rows have the first rows of weights. Behind them stand the rows of the other part,
-    whose own encoder numbers them. Kernels add both.
+    The columns of dense rows have the first rows of weights. Behind them stand the rows
+    of the other part, whose own encoder numbers them. Kernels add both.
 
     Parameters
     ----------
@@ -207,7 +213,7 @@ class MixedEncoder(Encoder):
         """See :class:`.base.Encoder`; dense rows are never cut off."""
         self.others.count_anew()
 
-    # -- what the parts say ------------------------------------------------------------------------
+    # -- what the parts say ------------------------------------------------------------
     n_edge_rows = property(attrgetter("others.n_edge_rows"))
     bias_row = property(attrgetter("numbers.bias_row"))
     scale = property(attrgetter("numbers.scale"))
@@ -218,7 +224,7 @@ class MixedEncoder(Encoder):
     )
     n_features = property(lambda self: self.numbers.n_features + self.others.n_features)
 
-    # -- encoding ----------------------------------------------------------------------------------
+    # -- encoding ----------------------------------------------------------------------
     def encode(self, corpus, grow):
         """Encode a corpus: see :class:`.rows_encoder.RowsEncoder`."""
         if not self.are_strings and corpus.offsets[-1]:
@@ -246,13 +252,15 @@ class MixedEncoder(Encoder):
         return TokenCorpus.of((dense, others), corpus.lengths, self.runs)
 
     def adapted(self, corpus):
-        """The encoder with the statistics of another text, if the strings' templates have any."""
+        """The encoder with the statistics of another text, if the strings' templates
+        have any.
+        """
         others = self.others.adapted(
             None if corpus is None else corpus.only(SPARSE, STRINGS)
         )
         return type(self)(self.numbers, others, self.columns)
 
-    # -- names -------------------------------------------------------------------------------------
+    # -- names -------------------------------------------------------------------------
     def row_names(self, rows):
         """The names of rows, {row: name}."""
         n = self.numbers.n_node_rows
@@ -272,7 +280,7 @@ class MixedEncoder(Encoder):
         twin = type(self)(self.numbers.copy(), others, self.columns)
         return twin, np.append(np.arange(n), behind + n), edges
 
-    # -- shards ------------------------------------------------------------------------------------
+    # -- shards ------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):
         """See :func:`merge_encoders`; this is the first of ``encoders``."""
         for s, other in enumerate(encoders):
@@ -300,9 +308,9 @@ def _behind(rows, n):
     return np.where(rows < 0, np.int32(-1), rows + np.int32(n))
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # In files
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _joint(f):
     numbers, others, mask, columns = (
         f[name] for name in ("numbers", "others", "mask", "columns")

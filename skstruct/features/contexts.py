@@ -1,13 +1,16 @@
-"""Functions of a position that depend on more than its token: accessor variety and lexicons.
+"""Functions of a position that depend on more than its token: accessor variety and
+lexicons.
 
-``%suffix3[0,0]`` is a function of one token, computed once for each distinct one. What is computed
-here depends on the tokens around and on something from outside: the statistics of a text, or a list of
-strings. Each function has few values, all known in advance. Statistics and lexicons belong to the encoder;
-whoever swaps the statistics changes what a model reads without touching its weights.
+``%suffix3[0,0]`` is a function of one token, computed once for each distinct one. What
+is computed here depends on the tokens around and on something from outside: the
+statistics of a text, or a list of strings. Each function has few values, all known in
+advance. Statistics and lexicons belong to the encoder; whoever swaps the statistics
+changes what a model reads without touching its weights.
 
-The entries of a lexicon form a trie over integer ids (characters, or words). From left to right the longest
-entry that begins at a token is taken and the search goes on behind it, so that matches never overlap. A text
-of N tokens costs N times the length of the longest entry at worst, whatever the number of entries.
+The entries of a lexicon form a trie over integer ids (characters, or words). From left
+to right the longest entry that begins at a token is taken and the search goes on behind
+it, so that matches never overlap. A text of N tokens costs N times the length of the
+longest entry at worst, whatever the number of entries.
 """
 
 import re
@@ -24,7 +27,9 @@ from .accessor import LONGEST, N_BUCKETS, AccessorVariety
 from .tokens import Alphabet, alphabet
 
 MARKS = ("O", "B", "I", "E", "S")
-"""What a token is: outside of all matches; first, inner, last token of one; a match by itself."""
+"""What a token is: outside of all matches; first, inner, last token of one; a match by
+itself.
+"""
 
 
 _VARIETY = re.compile(r"av([1-4])\Z")
@@ -74,7 +79,8 @@ class Contexts:
     adapted : dict of int to AccessorVariety, or None
         Statistics in force instead, if not None.
     characters : dict of int to bool
-        By column that lexicons read, whether its tokens are characters; empty before the first text.
+        By column that lexicons read, whether its tokens are characters; empty before
+        the first text.
     """
 
     def __init__(self, channels, lexicons):
@@ -150,9 +156,11 @@ class Contexts:
 
 
 def _varieties(parts):
-    """Ids of ``%av``: place in, and bucket of, the most varied string around each token.
+    """Ids of ``%av``: place in, and bucket of, the most varied string around each
+    token.
 
-    Among equals the token is rather the first of a string than the last, and rather the last than inside.
+    Among equals the token is rather the first of a string than the last, and rather the
+    last than inside.
     """
     first, inside, last = parts.astype(np.int32)
     best = np.maximum(np.maximum(first, inside), last)
@@ -174,8 +182,8 @@ class Lexicon:
     entries : iterable of str or of tuple of str
         From `as_entries`.
     characters : bool
-        Whether tokens are characters. A str entry then stands for its characters, white space left out;
-        else for its words, what ``str.split`` makes of it.
+        Whether tokens are characters. A str entry then stands for its characters, white
+        space left out; else for its words, what ``str.split`` makes of it.
     """
 
     def __init__(self, entries, characters):
@@ -189,7 +197,9 @@ class Lexicon:
 
 
 def are_characters(flat):
-    """Whether a column of a corpus holds characters: over half of its tokens are of length 1."""
+    """Whether a column of a corpus holds characters: over half of its tokens are of
+    length 1.
+    """
     return 2 * sum(map((1).__eq__, map(len, flat))) > len(flat)
 
 
@@ -199,7 +209,8 @@ def as_entries(entries, where):
     Raises
     ------
     ValueError
-        If an entry is neither a str nor a tuple of str, or is empty. The message starts with ``where``.
+        If an entry is neither a str nor a tuple of str, or is empty. The message starts
+        with ``where``.
     """
     if isinstance(entries, (str, bytes)) or not hasattr(entries, "__iter__"):
         raise ValueError(
@@ -219,14 +230,16 @@ def as_entries(entries, where):
     return tuple(sorted(checked, key=lambda e: (isinstance(e, tuple), e)))
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Entries found in sequences: maximum matching
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @kernel
 def _plant(table, ids, start, ends):
-    """Grow the trie by the entries ``ids[start[i]:start[i + 1]]``; returns the number of nodes.
+    """Grow the trie by the entries ``ids[start[i]:start[i + 1]]``; returns the number
+    of nodes.
 
-    ``table`` has to have room; ``ends`` (n_nodes,) uint8 is set to 1 where an entry ends. Node 0 is the root.
+    ``table`` has to have room; ``ends`` (n_nodes,) uint8 is set to 1 where an entry
+    ends. Node 0 is the root.
     """
     n_nodes = 1
     for i in range(start.shape[0] - 1):
@@ -311,8 +324,8 @@ class Trie:
 def find_words(pieces, words):
     """Where texts hold words of a dictionary, found by maximum matching.
 
-    From left to right the longest word that begins at a character is taken, and the search goes on
-    behind it; none reaches over white space.
+    From left to right the longest word that begins at a character is taken, and the
+    search goes on behind it; none reaches over white space.
 
     Parameters
     ----------
@@ -335,9 +348,9 @@ def find_words(pieces, words):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # In files; the entries of lexicons are part of the templates
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _statistics(f):
     """(column, its :class:`AccessorVariety`)."""
     return f["column"], AccessorVariety(f["minimum"]).set(

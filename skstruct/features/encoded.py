@@ -42,7 +42,9 @@ class Bag(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """Rows of numbers: F columns; column f of the token t + s is feature (s - low) * F + f of the token t."""
+    """Rows of numbers: F columns; column f of the token t + s is feature (s - low) * F
+    + f of the token t.
+    """
 
     block: np.ndarray  # (N, F) float32 or float64
     scale: float  # values are multiplied by it
@@ -73,7 +75,9 @@ class Encoded(NamedTuple):
     dense: Dense | tuple[()] = ()  # empty if tokens are no dense rows of numbers
 
     def take(self, sequences, token):
-        """The features of some sequences, an array of numbers; ``token`` (n + 1,): where each starts."""
+        """The features of some sequences, an array of numbers; ``token`` (n + 1,):
+        where each starts.
+        """
         anchor, at = ranges(self.anchor[sequences], np.diff(self.anchor)[sequences])
         of = ranges(token[sequences], np.diff(token)[sequences])[1]
         nodes, edges = (
@@ -97,7 +101,9 @@ class Encoded(NamedTuple):
 
 
 class EncodedCorpus(TokenCorpus):
-    """A corpus that keeps what an encoder made of it, in parts of it too; copies in files do not."""
+    """A corpus that keeps what an encoder made of it, in parts of it too; copies in
+    files do not.
+    """
 
     _kept = None, None
 
@@ -127,7 +133,9 @@ class EncodedCorpus(TokenCorpus):
 
 
 class RowMap(NamedTuple):
-    """A number for each row of an encoder: what it has become, -1 if nothing; or how often it occurs."""
+    """A number for each row of an encoder: what it has become, -1 if nothing; or how
+    often it occurs.
+    """
 
     nodes: np.ndarray  # (R,) int32
     edges: np.ndarray  # (E,) int32
@@ -170,9 +178,11 @@ def without_templates(token, bag, edges=None, dense=()):
 
 @kernel
 def count_grid(rows, lo, width, left, anchor, token, first, count):
-    """Add the occurrences of each feature of a grid to ``count`` (R,), of tokens from ``first`` on.
+    """Add the occurrences of each feature of a grid to ``count`` (R,), of tokens from
+    ``first`` on.
 
-    Tokens before ``first`` of a sequence have no such features: no transition leads into the first one.
+    Tokens before ``first`` of a sequence have no such features: no transition leads
+    into the first one.
     """
     for g in range(rows.shape[0]):
         for i in range(anchor.shape[0] - 1):
@@ -217,11 +227,12 @@ def count_rows(encoder, task):
     return RowMap(*counts)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Features listed by token
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def bag_of(encoded, token):
-    """The features of rows of numbers as a bag, dense rows too, behind others of a token.
+    """The features of rows of numbers as a bag, dense rows too, behind others of a
+    token.
 
     Parameters
     ----------
@@ -234,7 +245,9 @@ def bag_of(encoded, token):
 
 
 def features_listed(encoded, token):
-    """The features of labels that have rows, by token, as a :class:`Bag`: numbers, named ones, templates."""
+    """The features of labels that have rows, by token, as a :class:`Bag`: numbers,
+    named ones, templates.
+    """
     bags = [_of_dense(encoded.dense, token)] if encoded.dense else []
     if encoded.bag.start.shape[0] > 1:
         bags.append(encoded.bag)
@@ -250,7 +263,9 @@ def kept(bag, used):
 
 
 def grid_listed(encoded, token, grid, alive):
-    """The rows of a grid that are ``alive`` by token, in the order in which kernels add them."""
+    """The rows of a grid that are ``alive`` by token, in the order in which kernels add
+    them.
+    """
     anchor = encoded.anchor
     n = int(token[-1])
     sequence = np.repeat(np.arange(token.shape[0] - 1), np.diff(token))

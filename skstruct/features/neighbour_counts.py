@@ -1,4 +1,6 @@
-"""Which words stand beside which: counts for :class:`.word_vectors.WordVectors`, and their weights."""
+"""Which words stand beside which: counts for :class:`.word_vectors.WordVectors`, and
+their weights.
+"""
 
 import numpy as np
 from scipy import sparse
@@ -68,9 +70,11 @@ class NeighbourCounts:
             )
 
     def neighbours(self, keep):
-        """Counts of neighbours of the words kept, CSR of shape (n_kept, 2 * window * (n_words + 1)).
+        """Counts of neighbours of the words kept, CSR of shape (n_kept, 2 * window *
+        (n_words + 1)).
 
-        There is a block of columns for each distance and side; its last column is the end of a sequence.
+        There is a block of columns for each distance and side; its last column is the
+        end of a sequence.
         """
         blocks = [block[keep] for block in self._blocks.values()]
         parts = [part for block in blocks for part in (block[:, 1:], block[:, :1])]
@@ -78,7 +82,9 @@ class NeighbourCounts:
 
 
 def mutual_information(counts):
-    """max(0, log p(word, context) / (p(word) p(context))), the contexts' probabilities smoothed."""
+    """max(0, log p(word, context) / (p(word) p(context))), the contexts' probabilities
+    smoothed.
+    """
     words = np.asarray(counts.sum(axis=1)).ravel()
     contexts = np.asarray(counts.sum(axis=0)).ravel() ** SMOOTHING
     found = counts.tocoo()

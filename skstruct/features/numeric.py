@@ -16,28 +16,37 @@ from ..data.inputs import describe, is_int, offsets_of
 from ..data.places import ranges
 
 MOST_MEAN = 0.99
-"""Share of the mean vector in the mean squared norm of rows above which there is a warning."""
+"""Share of the mean vector in the mean squared norm of rows above which there is a
+warning.
+"""
 
 TARGET = 4.0
-"""Mean squared norm of rows under ``scale="auto"``: a transition counts 1, and rows should weigh as much."""
+"""Mean squared norm of rows under ``scale="auto"``: a transition counts 1, and rows
+should weigh as much.
+"""
 
 
 @dataclass(frozen=True)
 class NumericFeatures:
-    """What models learn from tokens that are rows of numbers; a value of their ``features``.
+    """What models learn from tokens that are rows of numbers; a value of their
+    ``features``.
 
     Parameters
     ----------
     bias : bool, default=True
-        Besides the columns there is a feature that all tokens have: an intercept for each label.
+        Besides the columns there is a feature that all tokens have: an intercept for
+        each label.
     scale : "auto" or float, default="auto"
-        What values are multiplied by. The ratio of the size of rows to 1, what a transition counts, sets how
-        much an online learner believes each; ``"auto"`` makes the mean squared norm of the training rows 4,
-        so that results do not depend on units. It is fixed by the first fit, and kept in files. ``L1CRF``
-        takes values as they are. Columns in different units, or far from 0, should be standardised first.
+        What values are multiplied by. The ratio of the size of rows to 1, what a
+        transition counts, sets how much an online learner believes each; ``"auto"``
+        makes the mean squared norm of the training rows 4, so that results do not
+        depend on units. It is fixed by the first fit, and kept in files. ``L1CRF``
+        takes values as they are. Columns in different units, or far from 0, should be
+        standardised first.
     window : (int, int), default=(0, 0)
-        The first and the last neighbour whose columns are features of a token too: ``(-1, 1)`` takes the rows
-        before and behind, under names such as ``x3@-1``. Beyond the ends of a sequence there is nothing.
+        The first and the last neighbour whose columns are features of a token too:
+        ``(-1, 1)`` takes the rows before and behind, under names such as ``x3@-1``.
+        Beyond the ends of a sequence there is nothing.
 
     Examples
     --------
@@ -117,7 +126,8 @@ def warn_unless_centred(
 def exact_sum(values: NDArray[np.float64]) -> Fraction:
     """The sum of floats without rounding.
 
-    Shards of a corpus add up to the whole, so that models trained on them agree to the last bit.
+    Shards of a corpus add up to the whole, so that models trained on them agree to the
+    last bit.
     """
     mantissa, exponent = np.frexp(np.minimum(values, 1e300))  # squares may overflow
     digits = np.ldexp(mantissa, 53).astype(np.int64)
@@ -176,7 +186,8 @@ def side_by_side(parts):
 
 
 def as_features(rows, token, window, scale, bias):
-    """Sparse rows as features by token: (start, number, value); see :class:`.encoded.Dense` for numbers.
+    """Sparse rows as features by token: (start, number, value); see
+    :class:`.encoded.Dense` for numbers.
 
     Parameters
     ----------

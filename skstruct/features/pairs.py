@@ -1,10 +1,11 @@
 """Pairs of a key and a value to dense integers: dictionaries of features, walked in C.
 
-Keys and values have numbers of their own, and a pair of numbers is one entry of an exact hash table. Values
-are numbered together for all keys, since ``-1:word`` takes the values that ``word`` takes: what was just
-looked up is still in the processor's cache. Tokens with the same keys in the same order have one layout,
-which is one look-up. A number is kept as its four bytes: these are joined to an array faster than integers
-are converted.
+Keys and values have numbers of their own, and a pair of numbers is one entry of an
+exact hash table. Values are numbered together for all keys, since ``-1:word`` takes the
+values that ``word`` takes: what was just looked up is still in the processor's cache.
+Tokens with the same keys in the same order have one layout, which is one look-up. A
+number is kept as its four bytes: these are joined to an array faster than integers are
+converted.
 """
 
 import sys
@@ -51,7 +52,9 @@ def _numbers_of_keys(numbers, keys):
 
 
 def _inner_keys(numbers, key, inner):
-    """Of a key, and those of the dictionary that it has, the numbers of ``key:inner``, and the names."""
+    """Of a key, and those of the dictionary that it has, the numbers of ``key:inner``,
+    and the names.
+    """
     # Of equal keys of other types, such as 1 and True, each has a name of its own.
     if set(map(type, (key, *inner))) != {str}:
         raise Nested
@@ -87,7 +90,8 @@ class Pairs:
     keys, values : dict
         Their numbers, in order of first occurrence.
     feature, number : ndarray
-        By pair the id of its feature, -1 for none, and its value; what is behind the last pair serves -1.
+        By pair the id of its feature, -1 for none, and its value; what is behind the
+        last pair serves -1.
     plain : bool
         Whether all these values are 1.
     """
@@ -174,7 +178,8 @@ class Pairs:
         )
 
     def numbers_of_nested(self, tokens):
-        """The same where values may be dictionaries: ``{"a": {"b": 1}}`` is the pair of ``a:b`` and 1.
+        """The same where values may be dictionaries: ``{"a": {"b": 1}}`` is the pair of
+        ``a:b`` and 1.
 
         Raises
         ------
@@ -225,7 +230,9 @@ class Pairs:
         return self.keys.add(key)
 
     def add(self, left, right, feature, number):
-        """Add pairs of numbers, which are new and distinct, with their features and values, in this order."""
+        """Add pairs of numbers, which are new and distinct, with their features and
+        values, in this order.
+        """
         n = len(self)
         end = len(self) + len(left)
         self.feature, self.number = (
@@ -243,7 +250,8 @@ class Pairs:
         )  # fmt: skip
 
     def remember(self, known):
-        """Add pairs, (key, value, feature, value of the feature), but for those that are equal to another.
+        """Add pairs, (key, value, feature, value of the feature), but for those that
+        are equal to another.
 
         Distinct integers may be equal where a file holds them as floats.
         """
@@ -257,16 +265,19 @@ class Pairs:
             self.add(*zip(*new), *zip(*new.values()))
 
     def may_be_features(self, left, right, ids):
-        """Which pairs of numbers that are not remembered may be features of those with names in ``ids``.
+        """Which pairs of numbers that are not remembered may be features of those with
+        names in ``ids``.
 
-        All may, if a feature was also met in another spelling, as ``{"a": {"b": 1}}`` or ``{"a:b": 1}``, and
-        not all spellings are remembered. Else a str under a known key that is not remembered is no feature.
+        All may, if a feature was also met in another spelling, as ``{"a": {"b": 1}}``
+        or ``{"a:b": 1}``, and not all spellings are remembered. Else a str under a
+        known key that is not remembered is no feature.
         """
         sizes = len(ids), len(self), len(self.values)
         if self._texts[0] != sizes:
             features = self.feature[: len(self)]
             known = np.count_nonzero(np.unique(features) >= 0) == len(ids)
-            # By number of a value whether it is a str; the last two serve those that have none.
+            # By number of a value whether it is a str; the last two serve those that
+            # have none.
             text = np.array(
                 [*(isinstance(value, str) for value in self.values), False, True],
                 np.bool_,
@@ -290,7 +301,9 @@ class Pairs:
         )
 
     def renumbered(self, id_of):
-        """All (key, value, feature, value of the feature) under other ids of features, by id; -1 stays."""
+        """All (key, value, feature, value of the feature) under other ids of features,
+        by id; -1 stays.
+        """
         id_of = [*id_of.tolist(), -1]
         return (
             (key, value, id_of[feature], number)
@@ -309,15 +322,17 @@ class Pairs:
         return [(keys[k], values[v], *found) for (k, v), *found in pairs]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Pair by pair, where dictionaries cannot be walked in C
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class Nested(Exception):
     """A value holds several features; the chunk is encoded pair by pair."""
 
 
 def as_feature(key, value):
-    """(name, value) of a pair, with None for the name if it is no feature; raises Nested if it is several."""
+    """(name, value) of a pair, with None for the name if it is no feature; raises
+    Nested if it is several.
+    """
     if not isinstance(key, str):
         raise ValueError(f"a feature name must be a str, got {describe(key)}")
     if isinstance(value, str):  # most often, so first
@@ -340,7 +355,8 @@ def as_feature(key, value):
 
 
 def encode_nested(tokens, first, offsets, resolve):
-    """Feature ids, values and features per token of dictionaries whose values may be collections.
+    """Feature ids, values and features per token of dictionaries whose values may be
+    collections.
 
     Parameters
     ----------
@@ -417,7 +433,9 @@ def expand(token, prefix=""):
 
 
 def spellings(ids):
-    """All (key, value, feature, 1.0) that make the names of features, of which ``ids`` are given by name."""
+    """All (key, value, feature, 1.0) that make the names of features, of which ``ids``
+    are given by name.
+    """
     pairs = []
     keys = dict.fromkeys(ids)
     for name, k in ids.items():

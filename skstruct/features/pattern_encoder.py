@@ -1,7 +1,9 @@
-"""The encoder for patterns of CRF++ and Wapiti: features are the strings that they write.
+"""The encoder for patterns of CRF++ and Wapiti: features are the strings that they
+write.
 
-Features of labels become a bag, in the order of the patterns, as the tools add them. Each pattern of
-transitions that reads tokens is a group of its own, whose combination stands at the token that it speaks of.
+Features of labels become a bag, in the order of the patterns, as the tools add them.
+Each pattern of transitions that reads tokens is a group of its own, whose combination
+stands at the token that it speaks of.
 """
 
 import numpy as np
@@ -114,7 +116,7 @@ class PatternEncoder(Encoder):
             token, Bag(start, self.nodes.row_of[nodes], np.zeros(0)), grid
         )
 
-    # -- what models and their readers ask ---------------------------------------------------------
+    # -- what models and their readers ask ---------------------------------------------
     @property
     def token_type(self):
         """Of tokens; see `takes_both`."""
@@ -122,13 +124,15 @@ class PatternEncoder(Encoder):
 
     @property
     def takes_both(self):
-        """Whether tuples will do as well as str: of a model from a file that reads one column."""
+        """Whether tuples will do as well as str: of a model from a file that reads one
+        column.
+        """
         return self.first_type is None and self.n_columns == 1
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # In files
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _are_patterns(found):
     if not isinstance(found, Patterns):
         raise ValueError("patterns expected")

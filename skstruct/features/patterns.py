@@ -1,13 +1,15 @@
-"""Patterns of other tools, CRF++ and Wapiti: features that are strings written from tokens.
+"""Patterns of other tools, CRF++ and Wapiti: features that are strings written from
+tokens.
 
-A pattern is literal text with macros; written for a token it is a string, and equal strings are one
-feature, whatever wrote them. Our own templates keep apart the values of their macros, and two of them that
-write the same string stay two; models that come from these tools therefore keep patterns.
+A pattern is literal text with macros; written for a token it is a string, and equal
+strings are one feature, whatever wrote them. Our own templates keep apart the values of
+their macros, and two of them that write the same string stay two; models that come from
+these tools therefore keep patterns.
 
 References
 ----------
-T. Kudo, "CRF++: yet another CRF toolkit", 2005. T. Lavergne, O. Cappé, F. Yvon (2010). Practical very large
-scale CRFs. ACL.
+T. Kudo, "CRF++: yet another CRF toolkit", 2005. T. Lavergne, O. Cappé, F. Yvon (2010).
+Practical very large scale CRFs. ACL.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ FARTHEST = {CRFPP: 8, WAPITI: 2**31}
 """How many positions away a macro may look."""
 
 NEAR = 4
-"""Wapiti has a symbol for each of so many rows before a sequence, and behind it; one for all farther ones.
+"""Wapiti has a symbol for each of so many rows before a sequence, and behind it; one
+for all farther ones.
 
 So patterns that read farther mean different features in the two tools.
 """
@@ -80,8 +83,8 @@ class Patterns:
     Parameters
     ----------
     lines : iterable of str
-        In the syntax of the tool. Patterns of transitions that read no token are the label bigram, however
-        many of them there are.
+        In the syntax of the tool. Patterns of transitions that read no token are the
+        label bigram, however many of them there are.
     syntax : {"crf++", "wapiti"}
 
     Raises
@@ -217,11 +220,13 @@ def _bytes(text):
         return text.encode("utf-8", "surrogatepass")
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Writing
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def boundary(syntax, distance):
-    """What stands for the token that is ``distance`` before (negative) or behind a sequence."""
+    """What stands for the token that is ``distance`` before (negative) or behind a
+    sequence.
+    """
     if syntax == CRFPP:
         return f"_B{distance:+d}"
     return (
@@ -245,7 +250,9 @@ def pattern_writer(syntax, columns, offsets):
 
     @cache
     def tokens_at(column, position, absolute):
-        """The tokens at a position, by token; those outside of the sequence by the tool's symbols."""
+        """The tokens at a position, by token; those outside of the sequence by the
+        tool's symbols.
+        """
         tokens = columns[column]
         out = []
         for begin, end in zip(offsets, offsets[1:]):
@@ -308,13 +315,15 @@ def _matched(expression, value, kind):
 
 
 def _rejoined(written):
-    """A string with bytes of cut characters that stand together made whole, up to a NUL."""
+    """A string with bytes of cut characters that stand together made whole, up to a
+    NUL.
+    """
     return _bytes(written.partition("\0")[0]).decode("utf-8", "surrogateescape")
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # In files
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _lines(found):
     if not (isinstance(found, list) and all(type(line) is str for line in found)):
         raise ValueError("a list of strings expected")

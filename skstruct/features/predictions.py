@@ -1,8 +1,9 @@
-"""Stacking: the scores that a classifier gives to each token, as the input of a sequence model.
+"""Stacking: the scores that a classifier gives to each token, as the input of a
+sequence model.
 
-In training, the scores of a sequence come from a classifier that has not seen it (Wolpert 1992), as they
-will for new sequences. A classifier scores its own training data far too well, and a model that learns from
-such scores trusts them too much.
+In training, the scores of a sequence come from a classifier that has not seen it
+(Wolpert 1992), as they will for new sequences. A classifier scores its own training
+data far too well, and a model that learns from such scores trusts them too much.
 
 References
 ----------
@@ -51,39 +52,43 @@ LEAST = 0.01
 
 @dataclass(eq=False, repr=False)
 class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
-    """Let a classifier of scikit-learn score the labels of tokens; the scores are rows for a tagger.
+    """Let a classifier of scikit-learn score the labels of tokens; the scores are rows
+    for a tagger.
 
-    So any classifier becomes part of a structured model: it says how a token looks, and the tagger learns
-    what follows what.
+    So any classifier becomes part of a structured model: it says how a token looks, and
+    the tagger learns what follows what.
 
     Parameters
     ----------
     classifier : classifier
-        Over samples that are tokens, which it gets as the transformer of :class:`TokenTransformer` does. It
-        may be a pipeline.
-    method : {"auto", "predict_log_proba", "predict_proba", "decision_function"}, default="auto"
-        Which scores. Logarithms are those of probabilities of at least 0.01. ``"auto"`` takes the first of
-        these methods that the classifier has.
+        Over samples that are tokens, which it gets as the transformer of
+        :class:`TokenTransformer` does. It may be a pipeline.
+    method : {"auto", "predict_log_proba", "predict_proba", "decision_function"},
+    default="auto"
+        Which scores. Logarithms are those of probabilities of at least 0.01. ``"auto"``
+        takes the first of these methods that the classifier has.
     cv : int, splitter or iterable of splits, default=5
-        How ``fit_transform`` splits *sequences*: those of a part are scored by a classifier that was trained
-        on the others.
+        How ``fit_transform`` splits *sequences*: those of a part are scored by a
+        classifier that was trained on the others.
 
     Attributes
     ----------
     classifier_ : classifier
         Trained on all sequences.
     classes_ : ndarray of shape (n_classes,)
-        The labels, by column. Of two labels, ``"decision_function"`` scores the second one alone.
+        The labels, by column. Of two labels, ``"decision_function"`` scores the second
+        one alone.
     method_ : str
         The method that is used.
 
     Notes
     -----
-    Only ``fit_transform``, which is what a pipeline calls in training, returns scores of classifiers that
-    have not seen the sequence. ``transform`` after ``fit`` uses the classifier of all sequences.
+    Only ``fit_transform``, which is what a pipeline calls in training, returns scores
+    of classifiers that have not seen the sequence. ``transform`` after ``fit`` uses the
+    classifier of all sequences.
 
-    Tokens whose label is None take no part in training; they get scores. A label that the other parts of a
-    split do not have gets the lowest score there is in a row.
+    Tokens whose label is None take no part in training; they get scores. A label that
+    the other parts of a split do not have gets the lowest score there is in a row.
 
     References
     ----------
@@ -126,7 +131,8 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         return True
 
     def get_metadata_routing(self) -> Any:
-        """Who gets which metadata: what the classifier requests, one value a sequence, is repeated by token.
+        """Who gets which metadata: what the classifier requests, one value a sequence,
+        is repeated by token.
 
         Returns
         -------
@@ -145,7 +151,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
             router.add(splitter=self.cv, method_mapping=mapping)
         return router
 
-    # -- fitting -----------------------------------------------------------------------------------
+    # -- fitting -----------------------------------------------------------------------
     def fit(self, X: Corpus, y: Corpus, **params: Any) -> Self:
         """Train the classifier on the tokens of all sequences.
 
@@ -154,7 +160,8 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         X : list of sequences of tokens, or SequenceMatrix
         y : list of sequences of labels
         **params
-            Metadata for the classifier, such as ``sample_weight``, one value a sequence.
+            Metadata for the classifier, such as ``sample_weight``, one value a
+            sequence.
 
         Returns
         -------
@@ -200,7 +207,9 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         return assembled(scores, corpus.lengths, self._names)
 
     def _begin(self, caller, X, y, params):
-        """(tokens, corpus, the method of scores, metadata of the classifier, groups of the splitter)"""
+        """(tokens, corpus, the method of scores, metadata of the classifier, groups of
+        the splitter)
+        """
         self._validate_params()
         tokens, corpus = table_of(X)
         check_some(corpus.offsets[-1])
@@ -252,9 +261,10 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         fit_on(classifier.fit, tokens, corpus, y, params, keep, where)
         return classifier
 
-    # -- scoring -----------------------------------------------------------------------------------
+    # -- scoring -----------------------------------------------------------------------
     def transform(self, X: Corpus) -> SequenceMatrix:
-        """Score the labels of tokens, by the classifier that was trained on all sequences.
+        """Score the labels of tokens, by the classifier that was trained on all
+        sequences.
 
         Parameters
         ----------
@@ -263,7 +273,8 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         Returns
         -------
         SequenceMatrix
-            One row for each token, one column for each label; an empty sequence has no rows.
+            One row for each token, one column for each label; an empty sequence has no
+            rows.
         """
         check_is_fitted(self)
         tokens, corpus = table_of(X, self._reads)
@@ -275,7 +286,9 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
 
 
 def _scores(fitted, name, classes, tokens):
-    """(tokens, columns): the scores of the labels ``classes``; those a classifier lacks are lowest."""
+    """(tokens, columns): the scores of the labels ``classes``; those a classifier lacks
+    are lowest.
+    """
     n = len(classes)
     logarithms = name == "predict_log_proba"
     if logarithms and hasattr(fitted, "predict_proba"):  # whose zeros do not warn

@@ -1,9 +1,11 @@
-"""The encoder for rows of numbers: a column is a feature, and has a row of weights once it was met.
+"""The encoder for rows of numbers: a column is a feature, and has a row of weights once
+it was met.
 
-Dense rows are handed on as they are, and all of their columns have weights. Columns of sparse rows get rows
-of weights in the order in which the corpus first uses them, as the names of ready-made features do, so that a
-matrix of the same features leads to the same model. Hashed features have a million columns of which few are
-used: those that never occur have no weights.
+Dense rows are handed on as they are, and all of their columns have weights. Columns of
+sparse rows get rows of weights in the order in which the corpus first uses them, as the
+names of ready-made features do, so that a matrix of the same features leads to the same
+model. Hashed features have a million columns of which few are used: those that never
+occur have no weights.
 """
 
 from fractions import Fraction
@@ -57,8 +59,8 @@ class RowsEncoder(Encoder):
     bigram : bool
         Whether the label bigram is a feature.
     scaled : bool or None
-        Whether values are multiplied by the scale of ``features``, or taken as they are. None: they are
-        until :meth:`merged` knows the scale of all shards.
+        Whether values are multiplied by the scale of ``features``, or taken as they
+        are. None: they are until :meth:`merged` knows the scale of all shards.
     """
 
     token_type = np.ndarray
@@ -118,14 +120,15 @@ class RowsEncoder(Encoder):
         )  # of the first corpus: sum of ‖x_t‖², tokens
         self.sums = None  # sum of the rows of a shard
         self._template = None  # (width,) of columns that are features encoded before
-        # Features are numbered place by place of the window, then by column; the last one is the bias. Copies
-        # share these arrays: they are replaced, never changed.
+        # Features are numbered place by place of the window, then by column; the last
+        # one is the bias. Copies share these arrays: they are replaced, never changed.
         self.order = NOTHING  # features by first use
         self.nodes, self.edges = (
             RowIndex(),
             FeatureIndex(1),
         )  # their rows, in this order
-        # (size,) 1 + the row of each feature, 0 if it has none: zeros take memory only where features are.
+        # (size,) 1 + the row of each feature, 0 if it has none: zeros take memory only
+        # where features are.
         self._place = NOTHING
         if not is_sparse:
             self._number(np.arange(self.size, dtype=np.int32))
@@ -142,7 +145,7 @@ class RowsEncoder(Encoder):
         """The row of the bias, -1 if there is none."""
         return int(self._place[self._bias]) - 1 if self.features.bias else -1
 
-    # -- encoding ----------------------------------------------------------------------------------
+    # -- encoding ----------------------------------------------------------------------
     def encode(self, corpus, grow):
         """Encode a corpus.
 
@@ -204,14 +207,18 @@ class RowsEncoder(Encoder):
             self.sums = sums, exact_sum(norms)
 
     def _take_scale(self, squares, n_tokens):
-        """Take over sums of squared norms, of so many tokens in all, and the scale that follows."""
+        """Take over sums of squared norms, of so many tokens in all, and the scale that
+        follows.
+        """
         self.squares = sum(squares, Fraction(0))
         self.n_tokens = n_tokens
         if self.scaled:
             self.scale = self.features.factor(self.squares, n_tokens)
 
     def _bag(self, rows, token, grow):
-        """The rows of a corpus as features by token; in training those that are new get rows of weights."""
+        """The rows of a corpus as features by token; in training those that are new get
+        rows of weights.
+        """
         how = self.features
         start, number, value = as_features(
             rows, token, how.window, self.scale, how.bias
@@ -234,7 +241,9 @@ class RowsEncoder(Encoder):
         )
 
     def _number(self, order, column=NOTHING):
-        """Give rows to the features of ``order`` that have none and deserve them; those of a corpus count."""
+        """Give rows to the features of ``order`` that have none and deserve them; those
+        of a corpus count.
+        """
         self.order = order
         seen = NOTHING
         if self.min_count > 1:
@@ -255,12 +264,14 @@ class RowsEncoder(Encoder):
         return self._place - np.int32(1)
 
     def _by_feature(self, values):
-        """(size,) int32: 1 + the values of the features met, in their order; 0 of others."""
+        """(size,) int32: 1 + the values of the features met, in their order; 0 of
+        others.
+        """
         out = np.zeros(self.size, np.int32)
         out[self.order] = values + np.int32(1)
         return out
 
-    # -- what models and their readers ask ---------------------------------------------------------
+    # -- what models and their readers ask ---------------------------------------------
     def template_of_row(self, encoded):
         """See :class:`.base.Encoder`: those of columns that were encoded before."""
         if self._template is None:
@@ -297,7 +308,7 @@ class RowsEncoder(Encoder):
         twin.place(self.order[self.nodes.stays(nodes)])
         return twin, *rows
 
-    # -- shards ------------------------------------------------------------------------------------
+    # -- shards ------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):
         """See :func:`.choose.merge_encoders`; this is the first of ``encoders``."""
         for s, other in enumerate(encoders):
@@ -350,9 +361,9 @@ class RowsEncoder(Encoder):
         )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # In files
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 MOST_COLUMNS = 2**31 - 1
 """Of rows of numbers."""
 
@@ -382,7 +393,9 @@ _READ = fields.built(RowsEncoder, "features width names sparse min_count bigram 
 
 
 def _rows_encoder(f):
-    """The encoder, once its parts agree; what is too large is refused before it takes memory."""
+    """The encoder, once its parts agree; what is too large is refused before it takes
+    memory.
+    """
     columns = f["column"]
     n = len(f["column"])
     row = f["nodes"].row_of[:-1]

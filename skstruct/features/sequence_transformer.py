@@ -1,4 +1,6 @@
-"""The base of transformers of sequences; tokens of all sequences as what scikit-learn's estimators take."""
+"""The base of transformers of sequences; tokens of all sequences as what scikit-learn's
+estimators take.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ from .tokens import split_columns
 
 
 class SequenceTransformer(TransformerMixin):
-    """Base of transformers of sequences, whose output scikit-learn does not put into other containers.
+    """Base of transformers of sequences, whose output scikit-learn does not put into
+    other containers.
 
     Those whose columns are known by ``fit`` keep their names as ``_names``.
     """
@@ -47,7 +50,8 @@ class SequenceTransformer(TransformerMixin):
         return tags
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose the container of inner transformers' output; sequences come as they do without.
+        """Choose the container of inner transformers' output; sequences come as they do
+        without.
 
         Parameters
         ----------
@@ -115,8 +119,8 @@ class KnowsColumns:
 def table_of(X, reads=None):
     """(tokens as a transformer of scikit-learn takes them, the corpus that they are)
 
-    With ``reads`` they have to be what a fit noted, and are frames only if they were then. Strings given for
-    numbers are read as numbers.
+    With ``reads`` they have to be what a fit noted, and are frames only if they were
+    then. Strings given for numbers are read as numbers.
     """
     corpus = tables_in(X) if reads is None or reads.of_frames else None
     if corpus is None or not corpus.is_frame:
@@ -146,7 +150,9 @@ def table_of(X, reads=None):
 
 
 def _as_numbers(tokens):
-    """Tokens that are tuples of numbers, or of strings that say numbers, as an array; None if some do not."""
+    """Tokens that are tuples of numbers, or of strings that say numbers, as an array;
+    None if some do not.
+    """
     try:
         return np.array(tokens, dtype=object).astype(np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -156,8 +162,9 @@ def _as_numbers(tokens):
 def reads_of(corpus, estimator, decides=True):
     """What an estimator of scikit-learn reads that learned from a corpus.
 
-    A ``ColumnTransformer`` looks up the columns of frames by name, and says itself which are missing. What
-    learns nothing, such as a ``FunctionTransformer``, reads what it can: ``decides`` is False for it.
+    A ``ColumnTransformer`` looks up the columns of frames by name, and says itself
+    which are missing. What learns nothing, such as a ``FunctionTransformer``, reads
+    what it can: ``decides`` is False for it.
     """
     from sklearn.compose import ColumnTransformer  # slow to import
 
@@ -175,7 +182,9 @@ def reads_of(corpus, estimator, decides=True):
 
 @contextmanager
 def reading(reads, corpus):
-    """Errors inside, where an estimator of scikit-learn reads a corpus, say what differs from training."""
+    """Errors inside, where an estimator of scikit-learn reads a corpus, say what
+    differs from training.
+    """
     try:
         yield
     except Exception:
@@ -256,12 +265,14 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
 
 
 def _targets(y, offsets, labels):
-    """The labels of tokens that have one, as an array that scikit-learn takes; tuples stay what they are.
+    """The labels of tokens that have one, as an array that scikit-learn takes; tuples
+    stay what they are.
 
     Raises
     ------
     ValueError
-        If there are strings and other labels, of which numpy would make strings; the message names the place.
+        If there are strings and other labels, of which numpy would make strings; the
+        message names the place.
     """
     if isinstance(labels[0], tuple):
         return as_objects(labels)
@@ -300,8 +311,8 @@ def by_fold(of_token, folds, rows):
     folds : list of (train, test)
         Numbers of sequences; one that is in a training part twice counts twice.
     rows : callable
-        ``rows(k, train, test)`` are those of the tokens ``test``, by what learned from ``train``, those of
-        the rest, in fold k.
+        ``rows(k, train, test)`` are those of the tokens ``test``, by what learned from
+        ``train``, those of the rest, in fold k.
     """
     out = None
     for k, fold in enumerate(folds):
@@ -318,7 +329,9 @@ def by_fold(of_token, folds, rows):
 
 
 def _tokens_of(of_token, sequences):
-    """The tokens of some sequences, in the order of the corpus, with the repetitions that there are."""
+    """The tokens of some sequences, in the order of the corpus, with the repetitions
+    that there are.
+    """
     chosen = np.sort(sequences)
     first, stop = (
         np.searchsorted(of_token, chosen, side) for side in ("left", "right")

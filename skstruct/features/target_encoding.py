@@ -26,7 +26,8 @@ def target_encoders(transformer):
 
 
 def folds_for(encoder, shown, lengths, given):
-    """[(train, test)]: sequences, of those that have tokens, as an encoder's ``cv`` cuts.
+    """[(train, test)]: sequences, of those that have tokens, as an encoder's ``cv``
+    cuts.
 
     ``shown``: these sequences and their labels, which the splitter may look into.
 

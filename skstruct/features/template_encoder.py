@@ -1,8 +1,9 @@
 """The encoder for strings, and tuples of strings: tokens to feature rows, by templates.
 
-Strings become ids (alphabets), ids become *nodes* (combinations of ids, interned pairwise in one exact hash
-table) and nodes own weight *rows*, one for each slot of their compound (see ``templates``). Encoding for
-training grows all three; encoding for prediction only looks up, and what is unknown has no feature.
+Strings become ids (alphabets), ids become *nodes* (combinations of ids, interned
+pairwise in one exact hash table) and nodes own weight *rows*, one for each slot of
+their compound (see ``templates``). Encoding for training grows all three; encoding for
+prediction only looks up, and what is unknown has no feature.
 """
 
 import copy
@@ -97,12 +98,15 @@ class TemplateEncoder(Encoder):
         twin.table, twin.entries = self.table.copy(), self.entries.copy()
         return twin
 
-    # -- strings to ids ----------------------------------------------------------------------------
+    # -- strings to ids ----------------------------------------------------------------
     def _columns(self, corpus):
         return string_columns(corpus, self.plan.n_columns, self.token_type)
 
     def _value_ids(self, columns, token, grow):
-        """By channel the value ids of all tokens, -1 unknown; no boundaries yet. None if it is constant."""
+        """By channel the value ids of all tokens, -1 unknown; no boundaries yet.
+
+        None if it is constant.
+        """
         known = zip(self.alphabets, columns)
         found = [
             each.interned(column) if grow else each.numbered(column)
@@ -147,9 +151,10 @@ class TemplateEncoder(Encoder):
         of_string = np.concatenate([of_string[:-1], fresh, of_string[-1:]])
         self.derived[channel] = Derived(name, c, values, of_string)
 
-    # -- ids to nodes to rows ----------------------------------------------------------------------
+    # -- ids to nodes to rows ----------------------------------------------------------
     def _on_anchors(self, values, token, anchor, more=0):
-        """(K + more, A) int32: by channel and anchor its ids 0 ... left - 1 | left ... | the tokens.
+        """(K + more, A) int32: by channel and anchor its ids 0 ... left - 1 | left ...
+        | the tokens.
 
         The last rows are for nodes.
         """
@@ -199,7 +204,8 @@ class TemplateEncoder(Encoder):
         return [nodes[k] for k in side.source]
 
     def intern(self, side, c, left, right, anchor, distance=0, *span):
-        """The nodes of a compound, from those of all atoms but the last, and the last; new ones are added.
+        """The nodes of a compound, from those of all atoms but the last, and the last;
+        new ones are added.
 
         For parameters see :func:`skstruct.core.hashing.intern_pairs`.
         """
@@ -213,7 +219,9 @@ class TemplateEncoder(Encoder):
         return out
 
     def _grown(self, values, token, anchor):
-        """The rows (G, A) of label and of transition features in training: all that is new is entered."""
+        """The rows (G, A) of label and of transition features in training: all that is
+        new is entered.
+        """
         channels = self._on_anchors(values, token, anchor)
         for side in (self.nodes, self.edges):
             nodes = self._nodes_of(side, channels, anchor)
@@ -245,7 +253,9 @@ class TemplateEncoder(Encoder):
         return self.plan.left + self.plan.right + len(self.values_of(channel))
 
     def values_of(self, channel):
-        """The values of a channel, by id without boundaries: an alphabet, or a tuple of str."""
+        """The values of a channel, by id without boundaries: an alphabet, or a tuple of
+        str.
+        """
         name, c = channel
         if name == "x":
             return self.alphabets[c]
@@ -254,7 +264,8 @@ class TemplateEncoder(Encoder):
         )
 
     def adapted(self, corpus):
-        """This encoder with the accessor varieties of another text, or for None of the training text.
+        """This encoder with the accessor varieties of another text, or for None of the
+        training text.
 
         It shares everything else with this one, which stays as it is.
 
@@ -305,7 +316,9 @@ class TemplateEncoder(Encoder):
         )
 
     def _rows(self, columns, token, grow=False):
-        """Anchors, and the rows (G, A) of features of labels and of transitions; ``grow`` as of `encode`."""
+        """Anchors, and the rows (G, A) of features of labels and of transitions;
+        ``grow`` as of `encode`.
+        """
         values = self._value_ids(columns, token, grow)
         anchor = token + (self.plan.left + self.plan.right) * np.arange(token.shape[0])
         return anchor, *(self._grown if grow else self._found)(values, token, anchor)
@@ -336,11 +349,12 @@ class TemplateEncoder(Encoder):
     def n_features(self):
         """Number of features: combinations times the templates they serve.
 
-        Without a count cut-off this includes places next to the ends of sequences that never occurred.
+        Without a count cut-off this includes places next to the ends of sequences that
+        never occurred.
         """
         return int(self.nodes.alive.sum()) if self.min_count > 1 else self.nodes.n_rows
 
-    # -- what models and their readers ask ---------------------------------------------------------
+    # -- what models and their readers ask ---------------------------------------------
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`."""
         twin = self.copy()
@@ -355,7 +369,9 @@ class TemplateEncoder(Encoder):
         return twin, *rows
 
     def template_of_row(self, encoded):
-        """(n_node_rows,) the template of each node row, as a number, from a corpus that has them all."""
+        """(n_node_rows,) the template of each node row, as a number, from a corpus that
+        has them all.
+        """
         of_row = np.zeros(self.n_node_rows, np.int32)
         n = 0
         for rows, width in zip(encoded.nodes.row, encoded.nodes.width.tolist()):
@@ -379,9 +395,10 @@ class TemplateEncoder(Encoder):
         return empty, merge_templates(empty, encoders, counts)
 
 
-# --------------------------------------------------------------------------------------------------
-# In files. The hash table is stored as its entries, so that no file holds one in which a search never ends
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
+# In files. The hash table is stored as its entries, so that no file holds one in which
+# a search never ends
+# --------------------------------------------------------------------------------------
 def _new_encoder(f):
     """The encoder without its combinations."""
     columns = f[

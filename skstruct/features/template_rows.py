@@ -1,11 +1,13 @@
-"""Nodes and rows of a template encoder: the features of labels, or those of transitions.
+"""Nodes and rows of a template encoder: the features of labels, or those of
+transitions.
 
-A feature counts its occurrences over all calls that grow the encoder, a node gets rows when one of its
-features reaches the count cut-off, and ``alive`` tells which.
+A feature counts its occurrences over all calls that grow the encoder, a node gets rows
+when one of its features reaches the count cut-off, and ``alive`` tells which.
 
 References
 ----------
-T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions, which name rows here.
+T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions, which
+name rows here.
 """
 
 import copy
@@ -30,7 +32,8 @@ class TemplateSide:
     def __init__(self, plan, compounds, groups, first_row, first_token, offset):
         self.compounds = compounds
         self.groups = groups
-        # By group (distance, column of the data) of its atoms; a bias reads no input that could be masked.
+        # By group (distance, column of the data) of its atoms; a bias reads no input
+        # that could be masked.
         atoms = [
             [
                 (distance, plan.channels[k][1])
@@ -77,8 +80,9 @@ class TemplateSide:
         for compound, span in reversed(list(zip(compounds, spans))):
             if compound.prefix >= 0:  # a longer one starts with it
                 spans[compound.prefix] |= span
-        # For `find_rows`, which writes channels, then compounds of several atoms: these, and where each is.
-        # Anchor p speaks of tokens p + shift: p >= -max(shift), p <= T - 1 - min(shift).
+        # For `find_rows`, which writes channels, then compounds of several atoms:
+        # these, and where each is. Anchor p speaks of tokens p + shift: p >=
+        # -max(shift), p <= T - 1 - min(shift).
         pairs = []
         self.source = []
         for c, (compound, span) in enumerate(zip(compounds, spans)):
@@ -103,7 +107,9 @@ class TemplateSide:
         return any(len({slot for slot, _ in uses}) < len(uses) for uses in self.uses)
 
     def joined(self):
-        """``row_of`` as one array, and what ``core.hashing.find_rows`` takes as ``groups``."""
+        """``row_of`` as one array, and what ``core.hashing.find_rows`` takes as
+        ``groups``.
+        """
         if self._joined is None:
             row_of = np.concatenate(self.row_of)
             begin = offsets_of(lengths_of(self.row_of))
@@ -118,7 +124,9 @@ class TemplateSide:
         return self._joined
 
     def all_pairs(self, table):
-        """By compound its nodes as (node of all atoms but the last, value); none of single atoms."""
+        """By compound its nodes as (node of all atoms but the last, value); none of
+        single atoms.
+        """
         return [pairs_of(table, self.offset + c) for c in range(len(self.compounds))]
 
     def copy(self):
@@ -152,7 +160,9 @@ class TemplateSide:
             self.alive = alive
 
     def grow(self, nodes, left, anchor, token, min_count):
-        """Count the features of a corpus, whose nodes are given by compound, and give rows to new ones."""
+        """Count the features of a corpus, whose nodes are given by compound, and give
+        rows to new ones.
+        """
         for c, compound in enumerate(self.compounds):
             n_slots = len(compound.slots)
             if min_count > 1 and n_slots:
@@ -181,7 +191,8 @@ class TemplateSide:
             self.assign_rows(c, min_count)
 
     def in_use(self, pairs, used):
-        """By compound whether each node has rows that are used; and whether, or a longer one begins with it.
+        """By compound whether each node has rows that are used; and whether, or a
+        longer one begins with it.
 
         For parameters see :meth:`keep_rows`.
         """
@@ -199,7 +210,8 @@ class TemplateSide:
         return has_rows, kept
 
     def keep_rows(self, pairs, used, min_count):
-        """Forget the nodes without rows in use, but for those that a longer combination starts with.
+        """Forget the nodes without rows in use, but for those that a longer combination
+        starts with.
 
         Parameters
         ----------
@@ -255,11 +267,13 @@ class TemplateSide:
         return row
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # One encoder from those of several shards
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def merge_templates(out, encoders, counts):
-    """Let a new template encoder know all that others do; the new rows of each of these."""
+    """Let a new template encoder know all that others do; the new rows of each of
+    these.
+    """
     first = encoders[0]
     plan = out.plan
     if first.contexts.longest and len(encoders) > 1:
@@ -335,15 +349,16 @@ def _merge_side(out, name, encoders, channels, counts):
     return maps
 
 
-# --------------------------------------------------------------------------------------------------
-# Rows back to strings: the expansions that CRF++ would write, such as ``U05:the/dog`` for
-# ``U05:%x[-1,0]/%x[0,0]``. Training and prediction never need them.
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
+# Rows back to strings: the expansions that CRF++ would write, such as ``U05:the/dog``
+# for ``U05:%x[-1,0]/%x[0,0]``. Training and prediction never need them.
+# --------------------------------------------------------------------------------------
 def _write(form, values):
-    """The expansion of a template; ``values`` are those of the compound's atoms, in its order.
+    """The expansion of a template; ``values`` are those of the compound's atoms, in its
+    order.
 
-    ``form`` is the (literals, order) of a slot: literals surround the atoms as written, and ``order[j]`` is
-    where the compound's atom j stands among them.
+    ``form`` is the (literals, order) of a slot: literals surround the atoms as written,
+    and ``order[j]`` is where the compound's atom j stands among them.
     """
     literals, order = form
     written = dict(zip(order, values))
@@ -404,11 +419,14 @@ def row_names(encoder, side, rows, syntax=CRFPP):
     return names
 
 
-# --------------------------------------------------------------------------------------------------
-# In files. What follows from the templates is compiled anew on loading and must agree with the file
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
+# In files. What follows from the templates is compiled anew on loading and must agree
+# with the file
+# --------------------------------------------------------------------------------------
 def _compiled(encoder, side, c):
-    """What follows from the templates: atoms of a combination, (its row, shift) by template, sizes."""
+    """What follows from the templates: atoms of a combination, (its row, shift) by
+    template, sizes.
+    """
     compound = side.compounds[c]
     return {
         "compiled atoms": [

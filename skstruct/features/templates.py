@@ -1,15 +1,17 @@
 """Feature templates: which combinations of tokens around a position are features.
 
-A template is a line of a CRF++ template file: an identifier that starts with ``U`` (a feature of the label)
-or ``B`` (a feature of the label transition), and macros: ``U05:%x[-1,0]/%x[0,0]`` is the combination of
-column 0 at the previous and the current token. Besides ``%x``, a macro may name a function of the token,
-``%suffix3[0,0]``; see :mod:`.tokens`. A few functions look at more than the token, ``%av2[0,0]``,
+A template is a line of a CRF++ template file: an identifier that starts with ``U`` (a
+feature of the label) or ``B`` (a feature of the label transition), and macros:
+``U05:%x[-1,0]/%x[0,0]`` is the combination of column 0 at the previous and the current
+token. Besides ``%x``, a macro may name a function of the token, ``%suffix3[0,0]``; see
+:mod:`.tokens`. A few functions look at more than the token, ``%av2[0,0]``,
 ``%lex_city[0,0]``; see :mod:`.contexts`.
 
-Templates are compiled to a :class:`Plan`. A *channel* is a function of a column. A *compound* is a
-set of channels at fixed distances, wherever it stands; its position in a sequence is its *anchor*.
-All templates of one compound share its look-up: each is a *slot*, a number of tokens between anchor
-and the token it speaks of. Slots of adjacent shifts form a *group* whose weight rows are neighbours.
+Templates are compiled to a :class:`Plan`. A *channel* is a function of a column. A
+*compound* is a set of channels at fixed distances, wherever it stands; its position in
+a sequence is its *anchor*. All templates of one compound share its look-up: each is a
+*slot*, a number of tokens between anchor and the token it speaks of. Slots of adjacent
+shifts form a *group* whose weight rows are neighbours.
 """
 
 from __future__ import annotations
@@ -38,13 +40,17 @@ from .word_clusters import CLUSTER, WordClusters
 Lexicons: TypeAlias = Mapping[str, Collection[str | tuple[str, ...]]] | None
 
 FARTHEST = 1000
-"""How many positions away a macro may look: sequences are encoded with as many positions around them."""
+"""How many positions away a macro may look: sequences are encoded with as many
+positions around them.
+"""
 
 MACRO = re.compile(r"%([A-Za-z]\w*)\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 
 
 class Template(NamedTuple):
-    """One parsed line: ``atoms`` are (function name, column, offset), in the order written."""
+    """One parsed line: ``atoms`` are (function name, column, offset), in the order
+    written.
+    """
 
     text: str
     edge: bool
@@ -86,7 +92,9 @@ def parse_template(line, where="template"):
 
 
 class Compound(NamedTuple):
-    """Channels at fixed distances from the anchor; ``prefix`` is the compound of all but the last."""
+    """Channels at fixed distances from the anchor; ``prefix`` is the compound of all
+    but the last.
+    """
 
     prefix: int  # index of the compound, -1 if this one has a single atom
     channel: int  # channel of the last atom
@@ -97,7 +105,9 @@ class Compound(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Adjacent slots of a compound: rows ``slot ...`` apply to tokens ``anchor + lo ...``."""
+    """Adjacent slots of a compound: rows ``slot ...`` apply to tokens ``anchor + lo
+    ...``.
+    """
 
     compound: int
     slot: int
@@ -177,7 +187,9 @@ def _compile(templates, channels):
 
 
 def _checked_lexicons(lexicons, templates):
-    """The lexicons by name, their entries distinct and sorted; those that templates name, no others."""
+    """The lexicons by name, their entries distinct and sorted; those that templates
+    name, no others.
+    """
     lexicons = {} if lexicons is None else lexicons
     if not hasattr(lexicons, "items"):
         raise TypeError(
@@ -203,7 +215,9 @@ def _checked_lexicons(lexicons, templates):
 
 
 def _exact_entries(entries):
-    """Entries of a lexicon, of which those of a subclass of str are the strings that they hold."""
+    """Entries of a lexicon, of which those of a subclass of str are the strings that
+    they hold.
+    """
     if isinstance(entries, (str, bytes)) or not hasattr(entries, "__iter__"):
         return entries
     items = exact_strings(elements(entries))
@@ -221,10 +235,11 @@ class FeatureTemplates:
     templates : iterable of str
         Lines in CRF++ syntax. A bare ``B`` makes the label bigram a feature.
     lexicons : mapping of str to list, optional
-        Lists of strings by name; ``%lex_NAME[0,0]`` reads whether a token is part of one. An entry is a
-        str or a tuple of tokens. Where tokens are characters (over half of the training tokens have length
-        1) a str stands for its characters, else for its words. Matches are found from left to right, the
-        longest first; their tokens are marked ``B``, ``I``, ``E`` or ``S`` (a match of one token), others
+        Lists of strings by name; ``%lex_NAME[0,0]`` reads whether a token is part of
+        one. An entry is a str or a tuple of tokens. Where tokens are characters (over
+        half of the training tokens have length 1) a str stands for its characters, else
+        for its words. Matches are found from left to right, the longest first; their
+        tokens are marked ``B``, ``I``, ``E`` or ``S`` (a match of one token), others
         ``O``.
 
     Attributes
@@ -276,7 +291,10 @@ class FeatureTemplates:
 
     @classmethod
     def from_file(cls, path: Path, lexicons: Lexicons = None) -> Self:
-        """Read a CRF++ template file; ``#`` starts a comment line. ``lexicons`` as of the constructor."""
+        """Read a CRF++ template file; ``#`` starts a comment line.
+
+        ``lexicons`` as of the constructor.
+        """
         lines = []
         try:
             with naming(path), open(path, encoding="utf-8-sig") as file:
@@ -317,7 +335,9 @@ class FeatureTemplates:
         return isinstance(other, FeatureTemplates) and vars(self) == vars(other)
 
     def with_words(self, words: WordClusters) -> Self:
-        """These templates with clusters of words, which three more read unless one does already."""
+        """These templates with clusters of words, which three more read unless one does
+        already.
+        """
         if self.words not in (None, words):
             raise ValueError("words: the templates have clusters of their own")
         named = any(name == CLUSTER for t in self.templates for name, _, _ in t.atoms)
@@ -338,12 +358,13 @@ class FeatureTemplates:
 
 
 def resolve_templates(features, first, flat):
-    """The :class:`FeatureTemplates`, or :class:`Patterns`, that a ``features`` parameter means.
+    """The :class:`FeatureTemplates`, or :class:`Patterns`, that a ``features``
+    parameter means.
 
     Parameters
     ----------
-    features : "auto", name of a preset, path of a template file, list of str, FeatureTemplates or Patterns
-    first : str or tuple
+    features : "auto", name of a preset, path of a template file, list of str,
+    FeatureTemplates or Patterns first : str or tuple
         The first token.
     flat : list
         All tokens.
@@ -374,9 +395,9 @@ def resolve_templates(features, first, flat):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # In files
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 _LEXICONS = each(pair(string, value), lambda f, k, item: item[0])
 
 LINES = Table(

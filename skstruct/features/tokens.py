@@ -1,8 +1,9 @@
-"""Tokens that are strings, or tuples of strings: their columns, their ids, and functions of one token.
+"""Tokens that are strings, or tuples of strings: their columns, their ids, and
+functions of one token.
 
-A template reads ``%x[0,0]``, the token itself, or a function of it such as ``%suffix3[0,0]``. Functions are
-computed once for each distinct token, never by occurrence. Functions of more than the token are in
-:mod:`.contexts`.
+A template reads ``%x[0,0]``, the token itself, or a function of it such as
+``%suffix3[0,0]``. Functions are computed once for each distinct token, never by
+occurrence. Functions of more than the token are in :mod:`.contexts`.
 """
 
 import re
@@ -18,7 +19,8 @@ from ..saving.fields import distinct, via
 
 
 def split_columns(corpus, n_columns, expected=None):
-    """The columns of tokens that are str or tuples of str, as sequences; errors name the place.
+    """The columns of tokens that are str or tuples of str, as sequences; errors name
+    the place.
 
     Parameters
     ----------
@@ -73,7 +75,8 @@ def are_strings(items):
 def string_columns(corpus, n_columns, expected=None):
     """The columns of tokens that are str or tuples of str; errors name the place.
 
-    Strings of a subclass of str, such as members of an enumeration, come as the strings that they hold.
+    Strings of a subclass of str, such as members of an enumeration, come as the strings
+    that they hold.
 
     Parameters
     ----------
@@ -104,9 +107,9 @@ def string_columns(corpus, n_columns, expected=None):
     return columns
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Ids
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class Alphabet:
     """Distinct strings in the order of their first occurrence.
 
@@ -131,7 +134,8 @@ class Alphabet:
         )
 
     def numbered(self, strings):
-        """(ids as int32, -1 for what is unknown; the distinct strings, places and numbers of that, or None).
+        """(ids as int32, -1 for what is unknown; the distinct strings, places and
+        numbers of that, or None).
 
         Raises
         ------
@@ -147,7 +151,8 @@ class Alphabet:
         return ids, (list(unknown), places, numbers) if others else None
 
     def interned(self, strings):
-        """(ids as int32, the alphabet with the new strings); this alphabet stays as it is.
+        """(ids as int32, the alphabet with the new strings); this alphabet stays as it
+        is.
 
         Raises
         ------
@@ -168,9 +173,9 @@ alphabet = via(distinct, list, Alphabet)
 """How files have it."""
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Functions of a token that templates can read
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 FULL_WIDTH_SHIFT = 0xFEE0
 
 _AFFIX = re.compile(r"(prefix|suffix)([1-9]\d?)\Z")
@@ -180,7 +185,8 @@ _CHINESE_NUMERALS = frozenset(
 
 
 def shape(token):
-    """Upper case to ``X``, lower case to ``x``, digits to ``9``; runs longer than two cut to two.
+    """Upper case to ``X``, lower case to ``x``, digits to ``9``; runs longer than two
+    cut to two.
 
     >>> shape("McDonald's"), shape("1,024"), shape("IBM")
     ("XxXxx'x", '9,99', 'XX')
@@ -201,9 +207,9 @@ def shape(token):
 def character_type(token):
     """``digit``, ``numeral``, ``letter``, ``punctuation`` or ``other``.
 
-    The classes of Gao, Qiu and Huang (2010), and Chinese numerals as one of their own, ``numeral``.
-    Full-width digits and letters count with their ASCII forms.
-    A longer token has the type of its first character; the empty token is ``other``.
+    The classes of Gao, Qiu and Huang (2010), and Chinese numerals as one of their own,
+    ``numeral``. Full-width digits and letters count with their ASCII forms. A longer
+    token has the type of its first character; the empty token is ``other``.
 
     >>> [character_type(c) for c in "７xＡ。三的"]
     ['digit', 'letter', 'letter', 'punctuation', 'numeral', 'other']
@@ -248,7 +254,8 @@ def is_function(name):
 
 
 def column_function(name, words=None):
-    """The function behind ``%name[...]`` in a template; ``words``: the :class:`.word_clusters.WordClusters`.
+    """The function behind ``%name[...]`` in a template; ``words``: the
+    :class:`.word_clusters.WordClusters`.
 
     A token shorter than an affix has the whole token as its affix.
 

@@ -1,4 +1,6 @@
-"""scikit-learn's transformers on tokens: stack the tokens of all sequences, transform, and cut again."""
+"""scikit-learn's transformers on tokens: stack the tokens of all sequences, transform,
+and cut again.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ from .target_encoding import cross_fitting, folds_for, target_encoders
 
 
 def _if_inner_has(name):
-    """A decorator of a method that is there if the transformer has it, whose error says what is missing."""
+    """A decorator of a method that is there if the transformer has it, whose error says
+    what is missing.
+    """
     return available_if(
         lambda self: getattr(getattr(self, "transformer_", self.transformer), name)
     )
@@ -65,18 +69,21 @@ def _names_out(transformer, names):
 class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
     """Let a transformer of scikit-learn work on the tokens of sequences.
 
-    It gets the tokens of all sequences as one table, and what it returns is cut where sequences end.
+    It gets the tokens of all sequences as one table, and what it returns is cut where
+    sequences end.
 
     Parameters
     ----------
     transformer : transformer
-        With ``fit`` and ``transform``, over samples that are tokens. It gets rows of numbers as a matrix,
-        data frames as one frame, tokens that are tuples as an array of objects with a column for each place
-        (for ``ColumnTransformer`` and ``OneHotEncoder``), and tokens that are str, dicts or lists as a list
-        (for ``HashingVectorizer``, ``DictVectorizer`` and ``FeatureHasher``).
+        With ``fit`` and ``transform``, over samples that are tokens. It gets rows of
+        numbers as a matrix, data frames as one frame, tokens that are tuples as an
+        array of objects with a column for each place (for ``ColumnTransformer`` and
+        ``OneHotEncoder``), and tokens that are str, dicts or lists as a list (for
+        ``HashingVectorizer``, ``DictVectorizer`` and ``FeatureHasher``).
     per : {"corpus", "sequence"}, default="corpus"
-        Fit it once, on all tokens of ``fit``, or a clone on each sequence by itself, in ``transform`` too.
-        The latter needs whole sequences, and learns nothing from one for another.
+        Fit it once, on all tokens of ``fit``, or a clone on each sequence by itself, in
+        ``transform`` too. The latter needs whole sequences, and learns nothing from one
+        for another.
 
     Attributes
     ----------
@@ -85,12 +92,13 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
 
     Notes
     -----
-    Labels are handed on, one a token, for selections of features and linear discriminants. Tokens whose label
-    is None take no part in ``fit`` then.
+    Labels are handed on, one a token, for selections of features and linear
+    discriminants. Tokens whose label is None take no part in ``fit`` then.
 
-    A ``TargetEncoder``, alone or inside of the transformer, is meant to give other rows for training than
-    later: in ``fit_transform``, its columns of each sequence are by an encoder that learned from other
-    sequences; all other columns are as ``transform`` gives them. The encoder's ``cv`` cuts *sequences*.
+    A ``TargetEncoder``, alone or inside of the transformer, is meant to give other rows
+    for training than later: in ``fit_transform``, its columns of each sequence are by
+    an encoder that learned from other sequences; all other columns are as ``transform``
+    gives them. The encoder's ``cv`` cuts *sequences*.
 
     Examples
     --------
@@ -123,7 +131,8 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         return bool(get_tags(self.transformer).target_tags.required)
 
     def get_metadata_routing(self) -> Any:
-        """Who gets which metadata: what the transformer requests, one value a sequence, is repeated by token.
+        """Who gets which metadata: what the transformer requests, one value a sequence,
+        is repeated by token.
 
         Returns
         -------
@@ -139,7 +148,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
             transformer=self.transformer, method_mapping=mapping
         )
 
-    # -- fitting -----------------------------------------------------------------------------------
+    # -- fitting -----------------------------------------------------------------------
     def fit(self, X: Corpus, y: Corpus | None = None, **params: Any) -> Self:
         """Fit the transformer on the tokens of all sequences.
 
@@ -148,7 +157,8 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         X : list of sequences of tokens, or SequenceMatrix
         y : list of sequences of labels, optional
         **params
-            Metadata for the transformer, such as ``sample_weight``, one value a sequence.
+            Metadata for the transformer, such as ``sample_weight``, one value a
+            sequence.
 
         Returns
         -------
@@ -242,7 +252,8 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
             y = None
         with reading(reads, corpus):
             self._fit_inner(method, inner, tokens, corpus, y, params)
-        # What an empty list of sequences becomes: the transformers of scikit-learn refuse it.
+        # What an empty list of sequences becomes: the transformers of scikit-learn
+        # refuse it.
         one = inner.transform(rows_of(tokens, slice(1)))
         names = _names_out(inner, None if reads.of_frames else reads.names)
         nothing = as_rows(one, np.ones(1, np.int64), names)[:0]
@@ -257,7 +268,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
             params = process_routing(self, method, **params)["transformer"][method]
         fit_on(getattr(inner, method), tokens, corpus, y, params, keep)
 
-    # -- transforming ------------------------------------------------------------------------------
+    # -- transforming ------------------------------------------------------------------
     def transform(self, X: Corpus) -> SequenceMatrix:
         """Transform tokens.
 
@@ -322,7 +333,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
             return as_rows(found, corpus.lengths, None)
         return by_sequence(found, corpus.offsets)
 
-    # -- what the inner one knows ------------------------------------------------------------------
+    # -- what the inner one knows ------------------------------------------------------
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the columns, as the transformer gives them.
 

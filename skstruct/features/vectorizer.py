@@ -1,4 +1,6 @@
-"""Features of tokens, encoded once: templates, columns and dicts as a sparse matrix with names."""
+"""Features of tokens, encoded once: templates, columns and dicts as a sparse matrix
+with names.
+"""
 
 from __future__ import annotations
 
@@ -29,18 +31,20 @@ from .templates import FeatureTemplates
 class TokenVectorizer(SequenceTransformer, BaseEstimator):
     """Encode the features of tokens once, for all the fits of a search.
 
-    The sparse matrix that it makes stands for the tokens: a tagger fitted on it, or on some of its
-    sequences, learns what it would learn from these tokens, and a search spends its time on learning. Further
-    transformers, such as a selection of features, may follow.
+    The sparse matrix that it makes stands for the tokens: a tagger fitted on it, or on
+    some of its sequences, learns what it would learn from these tokens, and a search
+    spends its time on learning. Further transformers, such as a selection of features,
+    may follow.
 
     Parameters
     ----------
     features : str, path, list of str or FeatureTemplates, default="auto"
-        As of the taggers: which features tokens that are str or tuples of str have. Tokens that are dicts or
-        lists of str bring their own. Of data frames the columns of strings are read.
+        As of the taggers: which features tokens that are str or tuples of str have.
+        Tokens that are dicts or lists of str bring their own. Of data frames the
+        columns of strings are read.
     min_count : int, default=1
-        Features seen fewer times in the text of ``fit`` are left out. That of a tagger counts anew in the
-        sequences that it is given.
+        Features seen fewer times in the text of ``fit`` are left out. That of a tagger
+        counts anew in the sequences that it is given.
 
     Attributes
     ----------
@@ -49,11 +53,13 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
 
     Notes
     -----
-    With ``features="auto"``, taggers take such a matrix as it is: without a bias, without a scale, and with
-    label bigrams only if the templates have them. Values are added in the order in which the tagger would add
-    those of the tokens, so that labels and scores are the same bit for bit; with dicts and lists of features
-    the whole model is. A feature that a token names several times is one entry, the sum. Noise is drawn by
-    feature: with templates other features are drawn. Accessor variety is that of the text of ``fit``.
+    With ``features="auto"``, taggers take such a matrix as it is: without a bias,
+    without a scale, and with label bigrams only if the templates have them. Values are
+    added in the order in which the tagger would add those of the tokens, so that labels
+    and scores are the same bit for bit; with dicts and lists of features the whole
+    model is. A feature that a token names several times is one entry, the sum. Noise is
+    drawn by feature: with templates other features are drawn. Accessor variety is that
+    of the text of ``fit``.
 
     Examples
     --------
@@ -102,8 +108,9 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         Raises
         ------
         ValueError
-            If the input is wrong, the message names sequence and position; or if templates describe
-            transitions (``B01:%x[0,0]``), which a matrix of tokens does not hold.
+            If the input is wrong, the message names sequence and position; or if
+            templates describe transitions (``B01:%x[0,0]``), which a matrix of tokens
+            does not hold.
         """
         self._learn(X)
         return self
@@ -215,9 +222,9 @@ def _summed(bag):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # In files
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _parts(vectorizer):
     """What a file has of one, by name."""
     parts = vectorizer.get_params()

@@ -1,4 +1,6 @@
-"""Wide rows of numbers: the columns of neighbouring tokens, or of several transformers, side by side."""
+"""Wide rows of numbers: the columns of neighbouring tokens, or of several transformers,
+side by side.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +33,21 @@ from .sequence_transformer import KnowsColumns, SequenceTransformer
 class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
     """Give tokens that are rows of numbers the columns of their neighbours.
 
-    Beyond the ends of a sequence columns are 0. Taggers can read windows without this copy, by
-    ``NumericFeatures(window=(-1, 1))``; this is for what stands between, such as a classifier.
+    Beyond the ends of a sequence columns are 0. Taggers can read windows without this
+    copy, by ``NumericFeatures(window=(-1, 1))``; this is for what stands between, such
+    as a classifier.
 
     Parameters
     ----------
     before, after : int, default=1
         How many neighbours in front of a token, and behind it.
     deltas : bool, default=False
-        Whether there are, besides, half the differences of the next token's columns and those of the last
-        one. At the ends of a sequence the token itself stands in for what is missing.
+        Whether there are, besides, half the differences of the next token's columns and
+        those of the last one. At the ends of a sequence the token itself stands in for
+        what is missing.
     boundary : bool, default=True
-        Whether there is, for each neighbour, a column that is 1 where it is beyond the ends.
+        Whether there is, for each neighbour, a column that is 1 where it is beyond the
+        ends.
 
     Attributes
     ----------
@@ -121,8 +126,8 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         Returns
         -------
         SequenceMatrix
-            Dense or sparse as ``X``. The columns are those of the first neighbour, and so on to those of the
-            last; then differences, then boundaries.
+            Dense or sparse as ``X``. The columns are those of the first neighbour, and
+            so on to those of the last; then differences, then boundaries.
         """
         check_is_fitted(self)
         found = _numbers(X)
@@ -182,7 +187,8 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         return number_block(side_by_side(parts), names, info)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns: those of neighbours with their distance, such as ``x3@-1``.
+        """The names of the columns: those of neighbours with their distance, such as
+        ``x3@-1``.
 
         Parameters
         ----------
@@ -223,7 +229,9 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         return [named(block) for block in numbers.blocks]
 
     def _names_of(self, names, last=True):
-        """The names of all columns, from those of the input; the last block has those of boundaries."""
+        """The names of all columns, from those of the input; the last block has those
+        of boundaries.
+        """
         shifts = range(-self.before, self.after + 1)
         names = list(map(spelled, names))
         found = [
@@ -267,13 +275,15 @@ class _Passthrough(Window):
 class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
     """The columns of several transformers of sequences, side by side.
 
-    It is scikit-learn's ``FeatureUnion`` for transformers that return a :class:`.SequenceMatrix`, such as
-    ``TokenVectorizer``, ``TokenTransformer``, ``TokenPredictions``, ``Window`` and pipelines of these.
+    It is scikit-learn's ``FeatureUnion`` for transformers that return a
+    :class:`.SequenceMatrix`, such as ``TokenVectorizer``, ``TokenTransformer``,
+    ``TokenPredictions``, ``Window`` and pipelines of these.
 
     Parameters
     ----------
     transformer_list : list of (str, transformer) tuples
-        Names and transformers; ``"passthrough"`` takes rows of numbers as they come, ``"drop"`` is left out.
+        Names and transformers; ``"passthrough"`` takes rows of numbers as they come,
+        ``"drop"`` is left out.
     n_jobs : int, optional
         How many transformers are fitted at a time.
     transformer_weights : dict of str to float, optional
@@ -284,10 +294,10 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
 
     Notes
     -----
-    The matrix is sparse if one of the parts is. Taggers then take sparse columns as they are, and treat
-    dense ones as ``NumericFeatures`` says: ``features="auto"`` scales these, and they have an intercept. So
-    templates count what they would count alone. Dense columns with a weight are not scaled any more if there
-    are sparse ones.
+    The matrix is sparse if one of the parts is. Taggers then take sparse columns as
+    they are, and treat dense ones as ``NumericFeatures`` says: ``features="auto"``
+    scales these, and they have an intercept. So templates count what they would count
+    alone. Dense columns with a weight are not scaled any more if there are sparse ones.
 
     Examples
     --------
@@ -349,7 +359,9 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         return found
 
     def _remembered(self):
-        """What is known of all columns; there from the first fit on, or the first call of fitted parts."""
+        """What is known of all columns; there from the first fit on, or the first call
+        of fitted parts.
+        """
         return vars(self).setdefault("_known", Remembered())
 
     def _validate_transformers(self):
@@ -360,7 +372,9 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
             )
 
     def _iter(self):
-        """Overrides what scikit-learn goes through: weights are applied where parts are joined."""
+        """Overrides what scikit-learn goes through: weights are applied where parts are
+        joined.
+        """
         for name, inner in self.transformer_list:
             if isinstance(inner, str) and inner == "passthrough":
                 inner = _Passthrough()

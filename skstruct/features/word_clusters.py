@@ -1,4 +1,6 @@
-"""Words in groups that were learned from raw text: what templates read as ``%cluster[0,0]``."""
+"""Words in groups that were learned from raw text: what templates read as
+``%cluster[0,0]``.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,11 @@ def normal_form(word):
 
 
 class WordClusters:
-    """The cluster of each word, as ``WordVectors.table()`` returns it; it never changes.
+    """The cluster of each word, as ``WordVectors.table()`` returns it; it never
+    changes.
 
-    ``clone`` and ``deepcopy`` give it itself, so that folds, members of averages and grids share it.
+    ``clone`` and ``deepcopy`` give it itself, so that folds, members of averages and
+    grids share it.
 
     Parameters
     ----------
@@ -109,9 +113,9 @@ def check_strings_in(corpus):
         )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # In files
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 WORD_CLUSTERS = Table(
     "`$clusters`",
     Field("words", distinct),

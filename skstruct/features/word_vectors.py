@@ -1,9 +1,11 @@
-"""Word vectors learned from raw text: factors of the counts of neighbouring words; and clusters of them.
+"""Word vectors learned from raw text: factors of the counts of neighbouring words; and
+clusters of them.
 
-Church and Hanks (1990), *Word association norms, mutual information, and lexicography*, for the weights of
-counts; Schütze (1995), *Distributional part-of-speech tagging*, for left and right neighbours apart and for
-the factors; Levy, Goldberg and Dagan (2015), *Improving distributional similarity with lessons learned from
-word embeddings*, for smoothed contexts and for the square roots of the singular values.
+Church and Hanks (1990), *Word association norms, mutual information, and lexicography*,
+for the weights of counts; Schütze (1995), *Distributional part-of-speech tagging*, for
+left and right neighbours apart and for the factors; Levy, Goldberg and Dagan (2015),
+*Improving distributional similarity with lessons learned from word embeddings*, for
+smoothed contexts and for the square roots of the singular values.
 """
 
 from __future__ import annotations
@@ -40,30 +42,33 @@ from .word_clusters import UNKNOWN, WordClusters, check_strings_in, normal_form
 class WordVectors(SequenceTransformer, BaseEstimator):
     """Word vectors or word clusters, learned from raw text without labels.
 
-    Words that stand beside the same words get similar vectors. The counts of a word's left and right
-    neighbours are weighted by positive pointwise mutual information and reduced by a truncated singular value
-    decomposition; vectors are scaled to length 1. The text may be larger than what has labels: ``fit`` does
-    not look at labels.
+    Words that stand beside the same words get similar vectors. The counts of a word's
+    left and right neighbours are weighted by positive pointwise mutual information and
+    reduced by a truncated singular value decomposition; vectors are scaled to length 1.
+    The text may be larger than what has labels: ``fit`` does not look at labels.
 
     Parameters
     ----------
     n_components : int, default=50
         Length of the vectors.
     n_clusters : int or None, default=None
-        If given, the output is not rows: words are grouped by the k-means of their vectors, and each token
-        gets the name of its word's group as a last column, which templates read as ``%x[0,1]``.
+        If given, the output is not rows: words are grouped by the k-means of their
+        vectors, and each token gets the name of its word's group as a last column,
+        which templates read as ``%x[0,1]``.
     window : int, default=1
         Neighbours to each side that are counted.
     min_count : int, default=5
-        Words seen fewer times have no vector, a row of zeros or the cluster ``"_"``, as have words that are
-        not in the text: so a tagger learns from its training text what it means to have none.
+        Words seen fewer times have no vector, a row of zeros or the cluster ``"_"``, as
+        have words that are not in the text: so a tagger learns from its training text
+        what it means to have none.
     random_state : int, RandomState instance or None, default=None
         Of the decomposition and of k-means.
     lowercase : bool, default=True
-        Count words in lower case. Without, a form that has no vector gets that of its lower-cased form.
+        Count words in lower case. Without, a form that has no vector gets that of its
+        lower-cased form.
     tokenizer : str or callable, default="words"
-        How ``fit_text`` cuts texts into words. Tokens that a tagger reads have to be cut
-        alike, or they have no vector. ``"words"`` cuts as ``SpanTagger`` does,
+        How ``fit_text`` cuts texts into words. Tokens that a tagger reads have to be
+        cut alike, or they have no vector. ``"words"`` cuts as ``SpanTagger`` does,
         ``"treebank"`` like English corpora (``do n't``, ``dog 's``, ``U.S.``),
         ``"characters"`` into these; ``"spaces"`` is for text that is cut already. A
         function returns the words of a text, or their ``(start, end)``.
@@ -84,8 +89,9 @@ class WordVectors(SequenceTransformer, BaseEstimator):
 
     References
     ----------
-    O. Levy, Y. Goldberg and I. Dagan (2015), *Improving distributional similarity with lessons learned from
-    word embeddings*, TACL 3. H. Schütze (1995), *Distributional part-of-speech tagging*, EACL.
+    O. Levy, Y. Goldberg and I. Dagan (2015), *Improving distributional similarity with
+    lessons learned from word embeddings*, TACL 3. H. Schütze (1995), *Distributional
+    part-of-speech tagging*, EACL.
 
     Examples
     --------
@@ -140,8 +146,8 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         Raises
         ------
         ValueError
-            If the input is wrong; the message names sequence and position. Or if fewer words than
-            ``n_components`` or ``n_clusters`` occur ``min_count`` times.
+            If the input is wrong; the message names sequence and position. Or if fewer
+            words than ``n_components`` or ``n_clusters`` occur ``min_count`` times.
         """
         self._validate_params()
         corpus, forms = _read(X)
@@ -150,13 +156,14 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         return self._learn(counts, corpus)
 
     def fit_text(self, lines: Iterable[str] | os.PathLike[str]) -> Self:
-        """Learn vectors from raw text of any size, read once from its beginning to its end.
+        """Learn vectors from raw text of any size, read once from its beginning to its
+        end.
 
         Parameters
         ----------
         lines : iterable of str, os.PathLike, or text file
-            Texts, or a file of UTF-8, decompressed if its name ends in ``.gz``. They are
-            cut into words by ``tokenizer``; words of two lines are no neighbours.
+            Texts, or a file of UTF-8, decompressed if its name ends in ``.gz``. They
+            are cut into words by ``tokenizer``; words of two lines are no neighbours.
 
         Returns
         -------
@@ -167,8 +174,8 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         TypeError
             If ``lines`` is a str.
         ValueError
-            As :meth:`fit`; or if a file has bytes that are not UTF-8, or is cut short or
-            damaged. The message names file and line.
+            As :meth:`fit`; or if a file has bytes that are not UTF-8, or is cut short
+            or damaged. The message names file and line.
 
         Notes
         -----
@@ -202,7 +209,9 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         return -1 if normal == word else self._row_of(normal)
 
     def _learn(self, counts, corpus):
-        """Vectors and clusters of what has been counted; ``corpus``: of the kind that is read."""
+        """Vectors and clusters of what has been counted; ``corpus``: of the kind that
+        is read.
+        """
         reads = Reads.of(corpus)._replace(width=None)  # further columns are not read
         keep = counts.of_word >= self.min_count
         needed = max(self.n_components, self.n_clusters or 0)
@@ -242,12 +251,14 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         return self
 
     def table(self) -> WordClusters:
-        """The words and their clusters alone, which do not change: what taggers take as ``words``.
+        """The words and their clusters alone, which do not change: what taggers take as
+        ``words``.
 
         Returns
         -------
         WordClusters
-            ``clone`` gives it itself, where it would make a ``WordVectors`` forget what it learned.
+            ``clone`` gives it itself, where it would make a ``WordVectors`` forget what
+            it learned.
         """
         check_is_fitted(self)
         if self._table is None:
@@ -266,7 +277,8 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         Returns
         -------
         SequenceMatrix, or list of lists of tuples
-            One row for each token, float32; with ``n_clusters`` the tokens as tuples, with a column more.
+            One row for each token, float32; with ``n_clusters`` the tokens as tuples,
+            with a column more.
         """
         check_is_fitted(self)
         corpus, forms = _read(X, self._reads)
@@ -295,11 +307,12 @@ def _read(X, reads=None):
     return corpus, string_columns(corpus, 1)[0]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # As a parameter of a tagger
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def is_unfitted(words):
-    """Whether a ``words`` parameter is an estimator that is to be fitted, and not fitted yet.
+    """Whether a ``words`` parameter is an estimator that is to be fitted, and not
+    fitted yet.
 
     Raises
     ------
@@ -325,9 +338,9 @@ def clusters_of(words, corpus):
     return clone(words).fit(corpus.only(STRINGS)).table()
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # In files. Where there are clusters they are all that counts: vectors are left out
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _parts(words):
     """What a file has of one, by name."""
     given = words.get_params()

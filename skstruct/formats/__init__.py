@@ -1,1 +1,3 @@
-"""Corpus files: CoNLL columns, CoNLL-U, segmented text, and annotated texts of annotation tools."""
+"""Corpus files: CoNLL columns, CoNLL-U, segmented text, and annotated texts of
+annotation tools.
+"""

@@ -1,17 +1,20 @@
 """Tasks of Label Studio, and standoff files of brat.
 
-Of Label Studio the exports JSON and JSON_MIN are read, and predictions for review written. A task has
-``data`` with the text, ``annotations`` (once ``completions``) by people and ``predictions`` of models. Each
-of these holds ``result``, a list of regions. Offsets count UTF-16 units.
+Of Label Studio the exports JSON and JSON_MIN are read, and predictions for review
+written. A task has ``data`` with the text, ``annotations`` (once ``completions``) by
+people and ``predictions`` of models. Each of these holds ``result``, a list of regions.
+Offsets count UTF-16 units.
 
-brat has two files for a text, ``NAME.txt`` with the text, ``NAME.ann`` with its annotations. A line
-``T1<tab>LABEL START END<tab>TEXT`` is a span; ``START END;START END`` is a discontinuous one. Lines of other
-kinds (relations, events, attributes, notes) are skipped. Offsets count characters, those of line ends too.
+brat has two files for a text, ``NAME.txt`` with the text, ``NAME.ann`` with its
+annotations. A line ``T1<tab>LABEL START END<tab>TEXT`` is a span; ``START END;START
+END`` is a discontinuous one. Lines of other kinds (relations, events, attributes,
+notes) are skipped. Offsets count characters, those of line ends too.
 
 References
 ----------
-Label Studio, "Export annotations" and "Import pre-annotations", https://labelstud.io/guide.
-P. Stenetorp and others, "brat: a Web-based Tool for NLP-Assisted Text Annotation", EACL 2012.
+Label Studio, "Export annotations" and "Import pre-annotations",
+https://labelstud.io/guide. P. Stenetorp and others, "brat: a Web-based Tool for
+NLP-Assisted Text Annotation", EACL 2012.
 """
 
 import os
@@ -69,7 +72,9 @@ def from_task(record, place, reading):
 
 
 def _results(record, place, reading):
-    """The regions of the annotation that counts, or of a prediction; None if there is neither."""
+    """The regions of the annotation that counts, or of a prediction; None if there is
+    neither.
+    """
     given = [
         key
         for key in ("annotations", "completions", "predictions")
@@ -145,9 +150,9 @@ def _value(value, place, reading):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # JSON_MIN
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _controls(record):
     """The keys of JSON_MIN that hold regions: the names of the controls."""
     return [
@@ -187,12 +192,13 @@ def _from_minimal(record, place, reading):
     return Record(place, text, spans, metadata, _OFFSETS)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Writing
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def task(text, spans, metadata, proba, model_version, control):
-    """A task with one prediction, to be reviewed; ``spans`` count UTF-16 units, ``text`` is cut by
-    `covered`."""
+    """A task with one prediction, to be reviewed; ``spans`` count UTF-16 units,
+    ``text`` is cut by `covered`.
+    """
     from_name, to_name = control
     result = []
     for k, (start, end, label, covered) in enumerate(spans):
@@ -235,7 +241,9 @@ def is_brat(source):
 
 
 def brat_records(source, encoding, texts_alone=False):
-    """Yield the `Record` of each text of a folder, with the folders in it, in order of their names."""
+    """Yield the `Record` of each text of a folder, with the folders in it, in order of
+    their names.
+    """
     path = Path(source)
     files = sorted(path.rglob("*.ann")) if path.is_dir() else [path.with_suffix(".ann")]
     if not files:

@@ -44,7 +44,9 @@ _SKIPPED_ID = re.compile(r"[0-9]+[-.][0-9]+")  # a multiword range or an empty n
 
 
 def _sentences(lines, blank=None):
-    """The numbered lines of each sentence: those between lines of nothing but the characters of `blank`."""
+    """The numbered lines of each sentence: those between lines of nothing but the
+    characters of `blank`.
+    """
     for is_filled, rows in groupby(lines, lambda row: bool(row[1].strip(blank))):
         if is_filled:
             yield rows
@@ -114,7 +116,9 @@ def read_columns(
 
 
 def tokens_and_labels(sentences):
-    """(X, y) of sentences of columns: the last is the label; one other makes a str, several make a tuple."""
+    """(X, y) of sentences of columns: the last is the label; one other makes a str,
+    several make a tuple.
+    """
     places = slice(-1) if sentences and len(sentences[0][0]) > 2 else 0
     X = [[row[places] for row in rows] for rows in sentences]
     return X, [[row[-1] for row in rows] for rows in sentences]
@@ -179,7 +183,9 @@ def _sentences_of_columns(path_or_file, separator, columns, comment, encoding, s
 
 
 def _hint(lines, separator, comment):
-    """The end of an error about two lines of different width: which option would read them."""
+    """The end of an error about two lines of different width: which option would read
+    them.
+    """
     marked = next(
         (line for line in lines if comment is None and line.startswith("#")), None
     )

@@ -1,12 +1,13 @@
-"""Annotated texts of annotation tools, read as texts and spans; the inverse is in :mod:`.span_writing`.
+"""Annotated texts of annotation tools, read as texts and spans; the inverse is in
+:mod:`.span_writing`.
 
-Each record of a file becomes a text and its list of `Span`, in the order of the file. Everything that is
-refused is named with file and line, or record.
+Each record of a file becomes a text and its list of `Span`, in the order of the file.
+Everything that is refused is named with file and line, or record.
 
 References
 ----------
-The tools: doccano (H. Nakayama and others, 2018), Prodigy and spaCy (Explosion), Label Studio (M. Tkachenko
-and others, 2020), brat (P. Stenetorp and others, EACL 2012).
+The tools: doccano (H. Nakayama and others, 2018), Prodigy and spaCy (Explosion), Label
+Studio (M. Tkachenko and others, 2020), brat (P. Stenetorp and others, EACL 2012).
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ _JSON = (*_OBJECTS, "label-studio", "spacy")
 
 
 def _option(default, allowed, called="", formats=FORMATS):
-    """An option of a reader: its values, or the type of these and what errors call it; formats it is for."""
+    """An option of a reader: its values, or the type of these and what errors call it;
+    formats it is for.
+    """
     return field(
         default=default,
         metadata={"allowed": allowed, "called": called, "formats": formats},
@@ -62,7 +65,8 @@ class AnnotationReader:
     Raises
     ------
     ValueError
-        If an option has a value that it cannot have, or is not for the format that is named.
+        If an option has a value that it cannot have, or is not for the format that is
+        named.
     """
 
     format: str = _option("auto", ("auto", *FORMATS))
@@ -106,7 +110,9 @@ class AnnotationReader:
             )
 
     def marked(self, source):
-        """An iterator of (`Record`, its list of `Span`) over what is annotated; see `iter_spans`."""
+        """An iterator of (`Record`, its list of `Span`) over what is annotated; see
+        `iter_spans`.
+        """
         reading = Reading(self)
         name = _name_of(source)
         found = _annotated(_watched(_records(source, reading), name), reading, name)
@@ -118,7 +124,9 @@ class AnnotationReader:
         )
 
     def texts(self, source):
-        """An iterator of the `Record` of each text, annotated or not; annotations are not looked at."""
+        """An iterator of the `Record` of each text, annotated or not; annotations are
+        not looked at.
+        """
         return _watched(
             _records(source, Reading(self, texts_alone=True)), _name_of(source)
         )
@@ -229,8 +237,8 @@ def iter_spans(
 ) -> Iterator[tuple[str, list[Span], dict[str, Any]]]:
     """Yield (text, spans, metadata) of each record.
 
-    One record is in memory at a time. Under ``offsets="auto"`` all those from the first text on that has
-    spans and characters beyond U+FFFF are, since all of them decide.
+    One record is in memory at a time. Under ``offsets="auto"`` all those from the first
+    text on that has spans and characters beyond U+FFFF are, since all of them decide.
 
     Parameters
     ----------

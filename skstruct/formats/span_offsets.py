@@ -1,9 +1,11 @@
-"""What the offsets of a file count: characters, or units of UTF-16 as tools in JavaScript do.
+"""What the offsets of a file count: characters, or units of UTF-16 as tools in
+JavaScript do.
 
-The two differ behind a character beyond U+FFFF, such as an emoji. A file counts one of them. Where a record
-fits one unit only, by the text that its spans say they cover or by the length of its text, it speaks for that
-unit. Those of Prodigy and spaCy that fit both speak for characters; all others together for the unit in which
-more of their spans begin and end where words do. The unit that most records speak for is that of the file.
+The two differ behind a character beyond U+FFFF, such as an emoji. A file counts one of
+them. Where a record fits one unit only, by the text that its spans say they cover or by
+the length of its text, it speaks for that unit. Those of Prodigy and spaCy that fit
+both speak for characters; all others together for the unit in which more of their spans
+begin and end where words do. The unit that most records speak for is that of the file.
 """
 
 import warnings
@@ -20,7 +22,9 @@ _GROUP = 500
 """Texts whose words are found at a time."""
 
 _UNTOLD = 0.05
-"""What a record speaks for the usual unit if words tell nothing: one odd record in a hundred is no proof."""
+"""What a record speaks for the usual unit if words tell nothing: one odd record in a
+hundred is no proof.
+"""
 
 _IN_WORDS = {"characters": "characters", "utf-16": "UTF-16 units"}
 
@@ -28,7 +32,8 @@ _IN_WORDS = {"characters": "characters", "utf-16": "UTF-16 units"}
 def with_spans(records, offsets, discontinuous, name):
     """Yield (record, its list of `Span`), with offsets in characters.
 
-    Under ``offsets="auto"`` the records are read to their end at the first whose offsets could count either.
+    Under ``offsets="auto"`` the records are read to their end at the first whose
+    offsets could count either.
 
     Raises
     ------
@@ -108,7 +113,9 @@ def _unit_of(records, name):
 
 
 def _refuse_odd(record, spans, wrong, best, other, told):
-    """Raise for a record that fits the unit ``other`` only; ``told``: whether others speak for ``best``."""
+    """Raise for a record that fits the unit ``other`` only; ``told``: whether others
+    speak for ``best``.
+    """
     covered = ", ".join(
         repr(record.text[start:end]) for start, end, _ in flatten(spans)
     )
@@ -142,7 +149,9 @@ def _edges_met(ambiguous):
 
 
 def _parts_of(record, unit):
-    """For each annotation its parts, a list of `Span`; raises if one is not as the file says."""
+    """For each annotation its parts, a list of `Span`; raises if one is not as the file
+    says.
+    """
     given = [
         (start, end, each.label) for each in record.spans for start, end in each.parts
     ]
@@ -183,7 +192,9 @@ def _check_text(record, k, parts, unit):
 
 
 def _solid(text):
-    """The text without white space; Label Studio writes a backslash and an n for a line break."""
+    """The text without white space; Label Studio writes a backslash and an n for a line
+    break.
+    """
     return "".join(text.replace("\\n", " ").split())
 
 

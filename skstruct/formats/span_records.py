@@ -1,8 +1,9 @@
-"""Annotated texts in JSON: what a line of a file, or an element of a list, says of a text.
+"""Annotated texts in JSON: what a line of a file, or an element of a list, says of a
+text.
 
-A `Record` holds a text and its annotations as they are written; that offsets are numbers within the text, and
-what they count, is found out later. Tasks of Label Studio and the files of brat are read in files of their
-own.
+A `Record` holds a text and its annotations as they are written; that offsets are
+numbers within the text, and what they count, is found out later. Tasks of Label Studio
+and the files of brat are read in files of their own.
 """
 
 import json
@@ -52,7 +53,9 @@ class Record(NamedTuple):
 
 @dataclass
 class Reading:
-    """One reading of a source: the options of an `AnnotationReader`, and what was met so far."""
+    """One reading of a source: the options of an `AnnotationReader`, and what was met
+    so far.
+    """
 
     options: Any
     texts_alone: bool = False  # annotations are not looked at, and may be anything
@@ -82,7 +85,9 @@ class Reading:
         return names[0] if names else None
 
     def is_chosen(self, place, source, name):
-        """Whether a record counts that is one annotator's annotation of the text that `source` identifies."""
+        """Whether a record counts that is one annotator's annotation of the text that
+        `source` identifies.
+        """
         if self.options.annotator is not None:
             return self.choose(place, [name]) is not None
         self.choose(place, [self.sources.setdefault(str(source), name), name])
@@ -133,11 +138,13 @@ def _listed(record):
     return ", ".join(map(str, record)) or "none"
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Files
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def json_values(path_or_file, encoding):
-    """Yield (place, value) of a file: its lines, or the elements of the one list that it holds."""
+    """Yield (place, value) of a file: its lines, or the elements of the one list that
+    it holds.
+    """
     with numbered_lines(path_or_file, encoding, watch=False) as (name, lines):
         filled = (numbered for numbered in lines if numbered[1].strip())
         number, line = next(filled, (0, None))
@@ -185,9 +192,9 @@ def _parsed(text, name, number):
         raise ValueError(f"{name}, line {number}: not valid JSON: {error}") from None
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Records
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def from_object(record, place, reading):
     """A `Record` of a line of doccano, of a row of Hugging Face, or of one like these."""
     text = reading.text_of(record, place)
@@ -247,7 +254,9 @@ def _rows(value, place):
 
 
 def _counts(row, annotator, rejected):
-    """Whether a row is an annotation of the annotator, and not a rejected span that says nothing is there."""
+    """Whether a row is an annotation of the annotator, and not a rejected span that
+    says nothing is there.
+    """
     if not isinstance(row, Mapping):
         return annotator is None
     outside = rejected == "outside" and row.get("answer") == "reject"
@@ -300,7 +309,9 @@ def from_prodigy(record, place, reading):
 
 
 def from_pair(pair, place, reading):
-    """A `Record` of ``[text, {"entities": [[start, end, label]]}]``, as spaCy's examples are written."""
+    """A `Record` of ``[text, {"entities": [[start, end, label]]}]``, as spaCy's
+    examples are written.
+    """
     expected = '[text, {"entities": [[start, end, label], ...]}]'
     check(pair, (list, tuple), place, expected)
     if (

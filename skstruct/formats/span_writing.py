@@ -1,4 +1,6 @@
-"""Texts and spans written for annotation tools: the inverse of `skstruct.formats.span_files`."""
+"""Texts and spans written for annotation tools: the inverse of
+`skstruct.formats.span_files`.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,11 @@ def write_spans(
     model_version: str | None = None,
     control: tuple[str, str] = ("label", "text"),
 ) -> None:
-    """Write texts and spans for an annotation tool; what is written is read again the same.
+    """Write texts and spans for an annotation tool; what is written is read again the
+    same.
 
-    Spans say what they cover where the format has a place for it, so that it is known what offsets count.
+    Spans say what they cover where the format has a place for it, so that it is known
+    what offsets count.
 
     The files of a folder of brat take their places once all are written; other lines of
     an annotation file that is there are lost.
@@ -42,37 +46,39 @@ def write_spans(
     Parameters
     ----------
     path : str, os.PathLike or text file
-        A path is written whole or not at all, a file is left open. For brat a folder, which is made if need
-        be.
+        A path is written whole or not at all, a file is left open. For brat a folder,
+        which is made if need be.
     X : list of str
         Texts.
     y : list of lists of (start, end, label)
         The spans of each text; offsets count characters, ends are exclusive.
-    format : {"jsonl", "doccano", "prodigy", "label-studio", "spacy", "brat"}, default="jsonl"
-        "label-studio" writes tasks with one prediction, which the tool shows for review; offsets of these
-        count UTF-16 units, as there.
+    format : {"jsonl", "doccano", "prodigy", "label-studio", "spacy", "brat"},
+    default="jsonl"
+        "label-studio" writes tasks with one prediction, which the tool shows for
+        review; offsets of these count UTF-16 units, as there.
     metadata : list of dict, optional
-        More keys for each record; for Label Studio of ``data``. For brat ``{"name": NAME}`` alone, the name
-        of the files; texts are numbered without.
+        More keys for each record; for Label Studio of ``data``. For brat ``{"name":
+        NAME}`` alone, the name of the files; texts are numbered without.
     proba : list of lists of (span, float), optional
-        How probable each span is, as ``predict_segment_proba(X, y)`` returns it. For "jsonl" and
-        "label-studio".
+        How probable each span is, as ``predict_segment_proba(X, y)`` returns it. For
+        "jsonl" and "label-studio".
     model_version : str, optional
         What Label Studio is to call the model.
     control : (str, str), default=("label", "text")
-        The names of the tags Labels and Text in the labelling interface of Label Studio.
+        The names of the tags Labels and Text in the labelling interface of Label
+        Studio.
 
     Raises
     ------
     ValueError
-        If a span is not within its text, or something cannot be written in the format; nothing is written
-        then.
+        If a span is not within its text, or something cannot be written in the format;
+        nothing is written then.
 
     Warns
     -----
     UserWarning
-        If texts for doccano have characters such as emoji, which tools in JavaScript count as two: the format
-        does not say what offsets count.
+        If texts for doccano have characters such as emoji, which tools in JavaScript
+        count as two: the format does not say what offsets count.
 
     Examples
     --------
@@ -224,12 +230,14 @@ def _as_metadata(metadata, n, format):
 
 
 def brat_names(texts, metadata):
-    """The names of texts in a folder of brat, without endings: what has none is numbered.
+    """The names of texts in a folder of brat, without endings: what has none is
+    numbered.
 
     Raises
     ------
     ValueError
-        If a name is none of a file within the folder, is there twice, or a text cannot be written.
+        If a name is none of a file within the folder, is there twice, or a text cannot
+        be written.
     """
     names = {}
     for k, (text, each) in enumerate(zip(texts, metadata)):

@@ -1,9 +1,10 @@
-"""What readers and writers of corpus files share: opening text, numbering lines, splitting cells.
+"""What readers and writers of corpus files share: opening text, numbering lines,
+splitting cells.
 
-A file is a path or an open text file; lines end at line feeds only, so that a lone carriage
-return, or one of the rarer characters that Unicode calls a line break, never shifts a line number. A
-byte order mark at the start and carriage returns at line ends are dropped. Text that was encoded twice is
-warned of.
+A file is a path or an open text file; lines end at line feeds only, so that a lone
+carriage return, or one of the rarer characters that Unicode calls a line break, never
+shifts a line number. A byte order mark at the start and carriage returns at line ends
+are dropped. Text that was encoded twice is warned of.
 """
 
 import gzip
@@ -44,7 +45,9 @@ def check_fields(fields):
 
 
 def split_cells(line, separator):
-    """Split a line into columns; None stands for any run of spaces and tabs, and nothing else."""
+    """Split a line into columns; None stands for any run of spaces and tabs, and
+    nothing else.
+    """
     if separator is not None:
         return line.split(separator)
     cells = line.replace("\t", " ").split(" ")
@@ -52,16 +55,21 @@ def split_cells(line, separator):
 
 
 def opened(path, encoding):
-    """A text file to read, decompressed if its name ends in ``.gz``; lines end at line feeds only."""
+    """A text file to read, decompressed if its name ends in ``.gz``; lines end at line
+    feeds only.
+    """
     opener = gzip.open if os.fspath(path).endswith(".gz") else open
     return opener(path, "rt", encoding=encoding, newline="\n")
 
 
 @contextmanager
 def open_text(path_or_file, mode, encoding):
-    """Open a path, or hand an open file through and leave it open; a path is written whole or not at all."""
+    """Open a path, or hand an open file through and leave it open; a path is written
+    whole or not at all.
+    """
     if isinstance(path_or_file, str | os.PathLike):
-        # Line feeds only, both ways: a lone carriage return inside a line must not shift line numbers.
+        # Line feeds only, both ways: a lone carriage return inside a line must not
+        # shift line numbers.
         with (atomic_write if mode == "w" else opened)(path_or_file, encoding) as file:
             yield file
     elif hasattr(path_or_file, "write" if mode == "w" else "readline"):
@@ -75,7 +83,8 @@ def open_text(path_or_file, mode, encoding):
 
 @contextmanager
 def numbered_lines(path_or_file, encoding, watch=True):
-    """Open for reading: (name of the file, iterator of (line number from 1, line without its end)).
+    """Open for reading: (name of the file, iterator of (line number from 1, line
+    without its end)).
 
     Unless ``watch`` is False, text that was encoded twice is warned of.
     """
@@ -144,19 +153,23 @@ class SharedStrings:
 
 
 UNREADABLE = UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile
-"""What reading raises of bytes of another encoding, and of files cut short, damaged, or not compressed."""
+"""What reading raises of bytes of another encoding, and of files cut short, damaged, or
+not compressed.
+"""
 
 
 def unreadable(error, name, number, remedy=""):
     """The message for an `UNREADABLE` after so many lines of a file."""
     if not isinstance(error, UnicodeDecodeError):
         return f"{name}, after line {number}: {error}"
-    # The decoder works on blocks: what it was given begins in the line after the last one it gave.
+    # The decoder works on blocks: what it was given begins in the line after the last
+    # one it gave.
     number += 1 + error.object[: error.start].count(b"\n")
     return f"{name}, line {number}: not valid {error.encoding}: {error.reason}{remedy}"
 
 
-# The characters of the bytes 128 to 159 in Windows' Latin-1; as bytes of UTF-8 they continue a character.
+# The characters of the bytes 128 to 159 in Windows' Latin-1; as bytes of UTF-8 they
+# continue a character.
 _WINDOWS = {
     ord(c): b for b in range(128, 160) for c in bytes([b]).decode("cp1252", "ignore")
 }
@@ -165,8 +178,8 @@ _WINDOWS = {
 class Accents:
     """Whether the accents of a text were encoded twice: ``Ã±`` for ``ñ`` throughout.
 
-    Such text comes from UTF-8 that was read as Latin-1. Line by line, its bytes in Latin-1 are valid UTF-8,
-    which text that was encoded once hardly ever is.
+    Such text comes from UTF-8 that was read as Latin-1. Line by line, its bytes in
+    Latin-1 are valid UTF-8, which text that was encoded once hardly ever is.
     """
 
     ENOUGH = 1000

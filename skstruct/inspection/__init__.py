@@ -1,12 +1,14 @@
-"""Inspection of models: weights by the names of features, contributions to a score, errors and reports.
+"""Inspection of models: weights by the names of features, contributions to a score,
+errors and reports.
 
-A labelling scores the sum of the weights of its features (see ``chain.bigram``). Nothing here
-approximates that: :func:`explain` lists every summand of every token. Features are named as
-``features.template_rows`` says: ``U05:the/dog`` for the template ``U05:%x[-1,0]/%x[0,0]``.
+A labelling scores the sum of the weights of its features (see ``chain.bigram``).
+Nothing here approximates that: :func:`explain` lists every summand of every token.
+Features are named as ``features.template_rows`` says: ``U05:the/dog`` for the template
+``U05:%x[-1,0]/%x[0,0]``.
 
-Word segmenters, re-rankers and parsers are explained too. What
-these functions return prints as text, is drawn by notebooks, and turns into frames and dicts.
-:func:`render` draws corpora beside predictions. The displays draw with matplotlib, in the manner of
+Word segmenters, re-rankers and parsers are explained too. What these functions return
+prints as text, is drawn by notebooks, and turns into frames and dicts. :func:`render`
+draws corpora beside predictions. The displays draw with matplotlib, in the manner of
 scikit-learn's.
 """
 

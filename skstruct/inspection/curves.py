@@ -1,4 +1,6 @@
-"""Curves: the regularisation path, the score against the size of a model; and axes for all displays."""
+"""Curves: the regularisation path, the score against the size of a model; and axes for
+all displays.
+"""
 
 from __future__ import annotations
 
@@ -20,22 +22,25 @@ from .html import readable
 
 
 class RegularizationPathDisplay:
-    """The held-out score and the number of active weights against the strength of the L1 penalty.
+    """The held-out score and the number of active weights against the strength of the
+    L1 penalty.
 
     There is a line for each strength of the L2 penalty.
 
     Use :meth:`from_path` with what :func:`skstruct.regularization_path` returned,
-    :meth:`from_estimator`, which computes it, or :meth:`from_search` with a fitted :class:`skstruct.L1CRFCV`,
-    which knows scores only.
+    :meth:`from_estimator`, which computes it, or :meth:`from_search` with a fitted
+    :class:`skstruct.L1CRFCV`, which knows scores only.
 
     Parameters
     ----------
-    points : list of PathPoint, or of what has ``c1``, ``c2`` and ``score`` as these have
+    points : list of PathPoint, or of what has ``c1``, ``c2`` and ``score`` as these
+    have
 
     Attributes
     ----------
     line_ : matplotlib Line2D or None
-        Active weights, if they are known: of the ``c2`` with the best score, else of the largest.
+        Active weights, if they are known: of the ``c2`` with the best score, else of
+        the largest.
     score_line_ : matplotlib Line2D or None
         Held-out scores, if there are any; of the ``c2`` with the best one.
     ax_ : matplotlib Axes
@@ -47,7 +52,8 @@ class RegularizationPathDisplay:
         self.points = points
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw the path; the best held-out score is marked, of equal ones that of the strongest penalties.
+        """Draw the path; the best held-out score is marked, of equal ones that of the
+        strongest penalties.
 
         Parameters
         ----------
@@ -235,8 +241,8 @@ def _by_c2(ax, points, name, best, style, kwargs):
         What of them is drawn.
     best : PathPoint
     style : dict
-        For ``Axes.plot``; in the colour ``{}`` stands for the number of the line, in the label for its
-        ``c2``.
+        For ``Axes.plot``; in the colour ``{}`` stands for the number of the line, in
+        the label for its ``c2``.
     kwargs : dict
         The user's own.
 
@@ -272,7 +278,8 @@ class SizeCurve:
     Parameters
     ----------
     keep : ndarray of shape (n,)
-        Share of the nonzero weights that each model keeps; nan stands for the model as it is.
+        Share of the nonzero weights that each model keeps; nan stands for the model as
+        it is.
     file_bytes : ndarray of shape (n,), int
         Its size in a file without the state of training.
     score : ndarray of shape (n,)

@@ -1,4 +1,6 @@
-"""Pictures of a fitted model: of the epochs of its training, and of the features that decide."""
+"""Pictures of a fitted model: of the epochs of its training, and of the features that
+decide.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,17 @@ DRAWN = ("token_error", "objective", "loss", "validation_score")
 """What is drawn by default: the first one that all histories have."""
 
 HELD_OUT = ("validation_score", "validation")
-"""What an epoch's held-out score is called; the second one is the mean log-probability of `L1CRF`."""
+"""What an epoch's held-out score is called; the second one is the mean log-probability
+of `L1CRF`.
+"""
 
 
 class HistoryDisplay:
-    """Learning curves: a number of each epoch, and the held-out score, of one training or several.
+    """Learning curves: a number of each epoch, and the held-out score, of one training
+    or several.
 
-    Use :meth:`from_estimator`. Of an averager that kept its members, the mean of the members is drawn, and
-    from the least to the largest a band.
+    Use :meth:`from_estimator`. Of an averager that kept its members, the mean of the
+    members is drawn, and from the least to the largest a band.
 
     Parameters
     ----------
@@ -136,9 +141,10 @@ class HistoryDisplay:
         names : list of str, optional
             What the legend calls them; by default their classes.
         metric : str, optional
-            A key of ``history_``; by default the first of ``"token_error"``, ``"objective"``, ``"loss"`` and
-            ``"validation_score"`` that all of them have: a perceptron and a CRF have only the last in common,
-            if both were fitted with held-out sequences.
+            A key of ``history_``; by default the first of ``"token_error"``,
+            ``"objective"``, ``"loss"`` and ``"validation_score"`` that all of them
+            have: a perceptron and a CRF have only the last in common, if both were
+            fitted with held-out sequences.
         **kwargs
             As of :meth:`plot`.
 
@@ -151,8 +157,8 @@ class HistoryDisplay:
         ImportError
             If matplotlib is not installed; before anything is computed.
         ValueError
-            If an estimator has no history, the histories lack the metric, or the names are not as many as
-            the estimators.
+            If an estimator has no history, the histories lack the metric, or the names
+            are not as many as the estimators.
 
         Examples
         --------
@@ -354,7 +360,8 @@ class FeatureWeightsDisplay:
         estimator : fitted estimator
             As of :func:`feature_weights`.
         label : object, optional
-            One label; by default all that have weights, the twelve with the largest ones.
+            One label; by default all that have weights, the twelve with the largest
+            ones.
         top : int, default=10
             Features of each label.
         **kwargs
@@ -369,7 +376,8 @@ class FeatureWeightsDisplay:
         ImportError
             If matplotlib is not installed; before anything is computed.
         TypeError, ValueError
-            As :func:`feature_weights`; if ``top`` is not a positive int, or no weight is different from zero.
+            As :func:`feature_weights`; if ``top`` is not a positive int, or no weight
+            is different from zero.
 
         Examples
         --------

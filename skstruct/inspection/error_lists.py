@@ -1,7 +1,7 @@
 """What a model gets wrong: confusions, with examples, and unseen words apart.
 
-They are counted from the differences between gold and predicted labels, segments, words or trees, each with
-the words around it.
+They are counted from the differences between gold and predicted labels, segments, words
+or trees, each with the words around it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class Errors(Shown):
     ----------
     kind : {"labels", "segments", "words", "spans", "trees"}
     n_items, n_errors : int
-        Tokens, segments, words, spans or arcs of gold, and the errors among them and beside them.
+        Tokens, segments, words, spans or arcs of gold, and the errors among them and
+        beside them.
     n_unseen, n_unseen_errors : int or None
         The same for those that hold an unseen word; None without a vocabulary.
     confusions : list of Confusion
@@ -90,7 +91,8 @@ class Errors(Shown):
         return {**vars(self), "confusions": confusions}
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame: ``gold``, ``predicted``, ``count``, ``unseen`` and the first ``example``.
+        """A pandas DataFrame: ``gold``, ``predicted``, ``count``, ``unseen`` and the
+        first ``example``.
 
         Raises
         ------
@@ -181,29 +183,32 @@ def errors(
     model : fitted estimator
         Of any kind; its ``predict`` is called.
     X, y
-        As of its ``score``. Of a pipeline over raw texts, examples show the tokens that reach the model.
-        Labels that look like those of a scheme such as BIO are compared as segments. Tokens whose label is
-        None do not count, nor do segments that hold or touch one.
+        As of its ``score``. Of a pipeline over raw texts, examples show the tokens that
+        reach the model. Labels that look like those of a scheme such as BIO are
+        compared as segments. Tokens whose label is None do not count, nor do segments
+        that hold or touch one.
     vocabulary : iterable of str, optional
-        The words that are known, as a rule those of the training corpus; what holds another word is counted
-        apart. By default what the model remembers of the words of its training; models of templates do.
+        The words that are known, as a rule those of the training corpus; what holds
+        another word is counted apart. By default what the model remembers of the words
+        of its training; models of templates do.
     scheme : str, optional
-        Of labels, which are then compared as segments: "IO", whose labels are types without a prefix. By
-        default also where the model's ``constraints`` are "IO".
+        Of labels, which are then compared as segments: "IO", whose labels are types
+        without a prefix. By default also where the model's ``constraints`` are "IO".
 
     Returns
     -------
     Errors
-        Confusions by frequency, with examples. Of labels: which label was given for which. Of segments and
-        spans: which type for which; one that was found with other boundaries, or not at all. Of words:
-        which words were cut in another way, and which tags confused. Of trees: the labels of arcs, whose
-        head is right or wrong.
+        Confusions by frequency, with examples. Of labels: which label was given for
+        which. Of segments and spans: which type for which; one that was found with
+        other boundaries, or not at all. Of words: which words were cut in another way,
+        and which tags confused. Of trees: the labels of arcs, whose head is right or
+        wrong.
 
     Raises
     ------
     ValueError
-        If the lengths of ``X`` and ``y`` differ (the message names the sequence), a label is not of the
-        scheme, or no token has one.
+        If the lengths of ``X`` and ``y`` differ (the message names the sequence), a
+        label is not of the scheme, or no token has one.
 
     Examples
     --------
@@ -281,7 +286,9 @@ def around(tokens, start, stop):
 
 
 def _compared(task, X, y, y_pred, scheme):
-    """What is compared, and an iterable of items and errors as :func:`_labels` yields them."""
+    """What is compared, and an iterable of items and errors as :func:`_labels` yields
+    them.
+    """
     if task == WORDS:
         return "words", _words(X, y, y_pred)
     if task == SPANS:
@@ -298,7 +305,9 @@ def _compared(task, X, y, y_pred, scheme):
 
 
 def _labels(X, y, y_pred):
-    """Yield (whether it counts as an item, names of what differs or None, words, members of a place)."""
+    """Yield (whether it counts as an item, names of what differs or None, words,
+    members of a place).
+    """
     for i, (tokens, gold, predicted) in enumerate(zip(X, y, y_pred)):
         for t, (a, b) in enumerate(zip(gold, predicted)):
             if a is not None:
@@ -307,7 +316,9 @@ def _labels(X, y, y_pred):
 
 
 def _segments(X, y, y_pred, segments_of, words_of=list, beside=1):
-    """As :func:`_labels`; ``beside``: tokens on both sides of a segment that must have labels, too."""
+    """As :func:`_labels`; ``beside``: tokens on both sides of a segment that must have
+    labels, too.
+    """
     for i, (tokens, labels, predicted) in enumerate(zip(X, y, y_pred)):
         gold = segments_of(labels)
         predicted = segments_of(predicted)
@@ -331,7 +342,9 @@ def _segments(X, y, y_pred, segments_of, words_of=list, beside=1):
 
 
 def _between(spans):
-    """A function of a and b: those of the spans, which are in order, that share a token with a ... b - 1."""
+    """A function of a and b: those of the spans, which are in order, that share a token
+    with a ... b - 1.
+    """
     starts, stops, _ = zip(*spans) if spans else ((), (), ())
     return lambda a, b: spans[bisect_right(stops, a) : bisect_left(starts, b)]
 
@@ -361,7 +374,9 @@ def _words(X, y, y_pred):
 
 
 def _stretches(gold, words):
-    """Yield (a, b, c, d): the shortest stretches ``gold[a:b]`` and ``words[c:d]`` that spell the same."""
+    """Yield (a, b, c, d): the shortest stretches ``gold[a:b]`` and ``words[c:d]`` that
+    spell the same.
+    """
     ends, other = (
         dict(zip(accumulate(map(len, side)), range(1, len(side) + 1)))
         for side in (gold, words)

@@ -1,7 +1,7 @@
 """Why a prediction has its score, for every estimator that can say it.
 
-Taggers are explained in :mod:`.of_chains`; here re-rankers, word segmenters and parsers, and what is around a
-tagger.
+Taggers are explained in :mod:`.of_chains`; here re-rankers, word segmenters and
+parsers, and what is around a tagger.
 """
 
 from __future__ import annotations
@@ -41,34 +41,37 @@ def explain(
     Parameters
     ----------
     tagger : fitted estimator
-        A chain tagger (``StructuredPerceptron``, ``PassiveAggressiveTagger``, ``L1CRF``, one read by
-        `skstruct.interchange`), an average, a mixture or a calibrated one, a ``Segmenter``, a
-        ``SpanTagger``, a ``WordSegmenter``, a ``KBestReranker``, a ``ShiftReduceParser``, or a ``Pipeline``
-        or a search that ends in one of them.
+        A chain tagger (``StructuredPerceptron``, ``PassiveAggressiveTagger``,
+        ``L1CRF``, one read by `skstruct.interchange`), an average, a mixture or a
+        calibrated one, a ``Segmenter``, a ``SpanTagger``, a ``WordSegmenter``, a
+        ``KBestReranker``, a ``ShiftReduceParser``, or a ``Pipeline`` or a search that
+        ends in one of them.
     sequence : list of tokens, or str
         One element of what ``predict`` takes: of segmenters and span taggers a text.
     labels : list, optional
-        The labelling to explain, by default the one predicted; None, or a set of labels, leaves the choice
-        of a token's label to the model. Of segmenters the words of the text, or (word, tag) pairs; of span
-        taggers its spans. Of re-rankers a path of the lattice. Of parsers a tree, as ``fit`` takes it.
+        The labelling to explain, by default the one predicted; None, or a set of
+        labels, leaves the choice of a token's label to the model. Of segmenters the
+        words of the text, or (word, tag) pairs; of span taggers its spans. Of
+        re-rankers a path of the lattice. Of parsers a tree, as ``fit`` takes it.
 
     Returns
     -------
     Explanation
         Its score is that of ``decision_function``. ``print`` it for the largest
-        contributions and the runner-up labels; a notebook shows bars. Of a ``Segmenter`` the tokens are
-        characters; of a ``WordSegmenter`` too, their labels are the decisions whether a word starts there,
-        and one entry more is the end of the text. Of a re-ranker over a ``Segmenter`` they are words, each
-        with its tag. Of a ``SpanTagger`` the tokens are those of all pieces of the text. Of a parser a
-        TreeExplanation: what speaks for each arc of a tree, and for reading its words when they were read.
-        A given tree is built left children first; where the search built it in another way, that is the
-        score of the prediction.
+        contributions and the runner-up labels; a notebook shows bars. Of a
+        ``Segmenter`` the tokens are characters; of a ``WordSegmenter`` too, their
+        labels are the decisions whether a word starts there, and one entry more is the
+        end of the text. Of a re-ranker over a ``Segmenter`` they are words, each with
+        its tag. Of a ``SpanTagger`` the tokens are those of all pieces of the text. Of
+        a parser a TreeExplanation: what speaks for each arc of a tree, and for reading
+        its words when they were read. A given tree is built left children first; where
+        the search built it in another way, that is the score of the prediction.
 
     Raises
     ------
     ValueError
-        If the labels are not as many as the tokens, or not labels of the model; or a tree is not projective
-        and the parser builds no such trees.
+        If the labels are not as many as the tokens, or not labels of the model; or a
+        tree is not projective and the parser builds no such trees.
     TypeError
         If the estimator is of another kind.
 
@@ -95,7 +98,9 @@ def explain(
 
 
 def explanation_of(tagger, sequence, labels, **options):
-    """The same; ``rivals=False`` leaves out, except of trees, what would be the case with other labels."""
+    """The same; ``rivals=False`` leaves out, except of trees, what would be the case
+    with other labels.
+    """
     inner, X = innermost(tagger, [sequence])
     kind = getattr(inner, "explained_as", None)
     if kind not in _EXPLAINED:
@@ -214,7 +219,9 @@ def _by_item(model, n, at, row, value):
 
 
 def _names(part, rows):
-    """{row: name}; asked for at once, since each question for names goes through all keys of the model."""
+    """{row: name}; asked for at once, since each question for names goes through all
+    keys of the model.
+    """
     rows = np.unique(rows)
     return dict(zip(rows.tolist(), part.names(rows)))
 
@@ -240,7 +247,9 @@ def _given(view, X, nodes, labels):
 
 
 def _without(nodes, c, length):
-    """The nodes without one, and without those that only it leads to; None if no path is left."""
+    """The nodes without one, and without those that only it leads to; None if no path
+    is left.
+    """
     others = []
     reach = {0}
     for k, node in enumerate(nodes):
@@ -270,7 +279,9 @@ _DECISIONS = {START: "start", INSIDE: "inside"}
 
 
 def explain_words(segmenter, X, words=None, rivals=True):
-    """See :func:`explaining.explain`; a decision is listed with the character before which it is taken."""
+    """See :func:`explaining.explain`; a decision is listed with the character before
+    which it is taken.
+    """
     pieces = as_pieces(X)
     if words is None:
         (words,) = segmenter.predict(X)
@@ -308,7 +319,9 @@ def explain_words(segmenter, X, words=None, rivals=True):
 
 
 def explain_tree(parser, X, tree=None):
-    """The explanation of a tree, or of the one that a parser predicts; see :func:`explaining.explain`."""
+    """The explanation of a tree, or of the one that a parser predicts; see
+    :func:`explaining.explain`.
+    """
     model = parser._model
     (sentence,) = as_sequences(X)
     arcs = model.arcs(sentence, parser._beam(), tree)

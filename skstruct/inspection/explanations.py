@@ -1,4 +1,6 @@
-"""What `explain` returns: contributions that add up to scores, as text, frame, dict and HTML."""
+"""What `explain` returns: contributions that add up to scores, as text, frame, dict and
+HTML.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from .weight_tables import new_frame
 
 TOP = 10
 MOST = 200
-"""In HTML: contributions listed of a token, others being one line; tokens whose contributions are listed."""
+"""In HTML: contributions listed of a token, others being one line; tokens whose
+contributions are listed.
+"""
 
 
 class Counterfactual(NamedTuple):
@@ -36,7 +40,9 @@ class Counterfactual(NamedTuple):
 
 
 class _Contributions:
-    """Lists of (feature, contribution), in the attributes that ``_lists`` names, that add up to a score."""
+    """Lists of (feature, contribution), in the attributes that ``_lists`` names, that
+    add up to a score.
+    """
 
     _lists: ClassVar[dict[str, str]]  # {attribute: what `to_frame` calls it}
 
@@ -64,7 +70,9 @@ class _Contributions:
         return ""
 
     def _later(self):
-        """(heading, contributions) of what is chosen later and no part of the score, or None."""
+        """(heading, contributions) of what is chosen later and no part of the score, or
+        None.
+        """
         return None
 
     def _as_dict(self):
@@ -89,20 +97,23 @@ class TokenExplanation(_Contributions):
     ----------
     token, label : object
     features : list of (str, float)
-        Feature and contribution: its weight for the label, times its value if it has one.
+        Feature and contribution: its weight for the label, times its value if it has
+        one.
     transitions : list of (str, float)
-        The same for the transition into the label: the label bigram, the trigram with ``order=2``,
-        transitions conditioned on the observation, and -inf for each constraint that is broken. Empty for
-        the first token, unless a constraint is.
+        The same for the transition into the label: the label bigram, the trigram with
+        ``order=2``, transitions conditioned on the observation, and -inf for each
+        constraint that is broken. Empty for the first token, unless a constraint is.
     runner_up : object
-        The label of this token in the best labelling that gives it another one; None if there is none.
-    margin : float
-        By how much that labelling falls behind in score; negative if it is the better one, inf if
+        The label of this token in the best labelling that gives it another one; None if
         there is none.
+    margin : float
+        By how much that labelling falls behind in score; negative if it is the better
+        one, inf if there is none.
     counterfactual : Counterfactual or None
-        Of chain taggers: the smallest set of features of this token whose removal makes the model give it
-        another label, and which label that is. None if no set does, if the model does not give the
-        token this label in the first place, and of segmenters by beam search and re-rankers.
+        Of chain taggers: the smallest set of features of this token whose removal makes
+        the model give it another label, and which label that is. None if no set does,
+        if the model does not give the token this label in the first place, and of
+        segmenters by beam search and re-rankers.
     """
 
     token: object
@@ -144,7 +155,8 @@ class ArcExplanation(_Contributions):
     label : object
         None without labels.
     action : str or None
-        The action that makes the arc; None of the root, which is left over, unless there is a root step.
+        The action that makes the arc; None of the root, which is left over, unless
+        there is a root step.
     features : list of (str, float)
         Features of the state before the action, with their weights for it.
     label_features : list of (str, float)
@@ -154,12 +166,14 @@ class ArcExplanation(_Contributions):
     runner_up : object
         The label with the next best score; None if there is no other.
     margin : float
-        By how much that falls behind; negative if it is the better one, inf if there is no other.
+        By how much that falls behind; negative if it is the better one, inf if there is
+        no other.
     shift_features : list of (str, float)
-        Features of the state before the word is read, with their weights for ``"SHIFT"``.
+        Features of the state before the word is read, with their weights for
+        ``"SHIFT"``.
     label_counts : bool
-        Whether the label is part of the score. Those of the root, and of template sets that read no labels,
-        are not: they are chosen when the tree is found.
+        Whether the label is part of the score. Those of the root, and of template sets
+        that read no labels, are not: they are chosen when the tree is found.
     """
 
     word: object
@@ -186,7 +200,9 @@ class ArcExplanation(_Contributions):
         ]
 
     def _later(self):
-        """(heading, contributions) of a label that is no part of the score, if there is one."""
+        """(heading, contributions) of a label that is no part of the score, if there is
+        one.
+        """
         if self.label_counts or self.label is None:
             return None
         return f"label {self.label}, chosen for the finished tree:", by_size(
@@ -199,7 +215,9 @@ class ArcExplanation(_Contributions):
 
 
 class _Explained(Shown):
-    """An explanation of several items; a subclass says what stands beside the contributions of each."""
+    """An explanation of several items; a subclass says what stands beside the
+    contributions of each.
+    """
 
     _items: ClassVar[str]  # the attribute that lists them
     _first: ClassVar[int] = 0  # number of the first item
@@ -211,7 +229,9 @@ class _Explained(Shown):
         return list(enumerate(getattr(self, self._items), self._first))
 
     def describe(self, top: int = 5) -> str:
-        """The explanation as text, with the ``top`` largest contributions to each token or arc."""
+        """The explanation as text, with the ``top`` largest contributions to each token
+        or arc.
+        """
         lines = [f"score {self.score:+.3f}"]
         for k, item in self._numbered():
             lines += [self._heading(k, item), *_largest(item.largest, top)]
@@ -231,10 +251,11 @@ class _Explained(Shown):
         Returns
         -------
         pandas.DataFrame
-            One row for each contribution: ``position``, ``token`` and ``label``, or of a tree ``position``
-            counted from 1, ``word``, ``head`` and ``label``; then ``kind`` ("feature" or "transition", of a
-            tree "shift", "action" or "label"), ``feature`` and ``contribution``. The contributions add up
-            to the score.
+            One row for each contribution: ``position``, ``token`` and ``label``, or of
+            a tree ``position`` counted from 1, ``word``, ``head`` and ``label``; then
+            ``kind`` ("feature" or "transition", of a tree "shift", "action" or
+            "label"), ``feature`` and ``contribution``. The contributions add up to the
+            score.
 
         Raises
         ------
@@ -250,7 +271,9 @@ class _Explained(Shown):
         return new_frame(rows, type(self).__name__, columns=names)
 
     def _details(self, heading):
-        """What each item's contributions are, as a list of HTML; and a note if there are too many items."""
+        """What each item's contributions are, as a list of HTML; and a note if there
+        are too many items.
+        """
         items = self._numbered()
         listed = [
             (heading(k, item), item.largest, item._would()) for k, item in items[:MOST]
@@ -278,7 +301,9 @@ def _scale(found):
 
 
 def _largest(found, top):
-    """Lines with the first contributions, which are the largest, and the sum of the others."""
+    """Lines with the first contributions, which are the largest, and the sum of the
+    others.
+    """
     lines = [f"    {value:+.3f}  {printable(name)}" for name, value in found[:top]]
     if len(found) > top:
         lines.append(f"    {_sum(found[top:]):+.3f}  {len(found) - top} more")
@@ -286,7 +311,9 @@ def _largest(found, top):
 
 
 def bars(heading, found, below="", scale=None, top=TOP):
-    """Bars that add up to a score, under a line that opens them; ``found`` as of :func:`by_size`."""
+    """Bars that add up to a score, under a line that opens them; ``found`` as of
+    :func:`by_size`.
+    """
     scale = _scale(found) if scale is None else scale
     rows = [(escaped(name, LONG), value) for name, value in found[:top]]
     if len(found) > top:
@@ -301,7 +328,8 @@ def bars(heading, found, below="", scale=None, top=TOP):
 
 @dataclass(frozen=True)
 class Explanation(_Explained):
-    """Why a labelling has the score it has; ``print`` shows the essence, a notebook a picture.
+    """Why a labelling has the score it has; ``print`` shows the essence, a notebook a
+    picture.
 
     Attributes
     ----------
@@ -311,7 +339,8 @@ class Explanation(_Explained):
         Its score, the sum of everything in ``tokens``; -inf if it breaks a constraint.
     tokens : list of TokenExplanation
     segments : list of (int, int, str) or None
-        First token, end and type of each segment or word; None if labels do not spell segments.
+        First token, end and type of each segment or word; None if labels do not spell
+        segments.
     """
 
     labels: list[Any]
@@ -338,8 +367,9 @@ class Explanation(_Explained):
         Returns
         -------
         dict
-            ``labels``, ``score``, ``segments``, and ``tokens``, a list of dicts with the attributes of
-            `TokenExplanation` and its ``score``. Tokens that are arrays become lists, a margin of inf None.
+            ``labels``, ``score``, ``segments``, and ``tokens``, a list of dicts with
+            the attributes of `TokenExplanation` and its ``score``. Tokens that are
+            arrays become lists, a margin of inf None.
         """
         tokens = [token._as_dict() for token in self.tokens]
         return {
@@ -412,7 +442,9 @@ class TreeExplanation(_Explained):
 
     @property
     def score(self) -> float:
-        """The sum of the scores of ``arcs``: that of the actions that build the tree, and of their labels."""
+        """The sum of the scores of ``arcs``: that of the actions that build the tree,
+        and of their labels.
+        """
         return fsum(value for arc in self.arcs for _, _, value in arc._all())
 
     def _heading(self, k, arc):

@@ -17,7 +17,8 @@ from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
 
 def model_with(estimator, method, who):
-    """The model of a fitted estimator, if it has a method; ``who`` has it, for the error message.
+    """The model of a fitted estimator, if it has a method; ``who`` has it, for the
+    error message.
 
     Of a segmenter it is that of the tagger inside.
     """
@@ -54,13 +55,15 @@ def feature_weights(
     Parameters
     ----------
     tagger : fitted estimator
-        A chain tagger, a ``Segmenter`` around one, an average, a mixture or a calibrated one, or a
-        ``Pipeline`` or search that ends in one. Or a ``WordSegmenter``: its labels are the decisions before
-        a character, ``"start"`` and ``"inside"``, or ``"word"`` with ``templates="zc14"``. Or a
-        ``ShiftReduceParser``: its labels are the actions, ``"SHIFT"``, ``"LEFT"`` and ``"RIGHT"``, and those
-        of arcs. Their features are named atom by atom, as in ``s0.w=dog s1.t=DT``. Or a ``KBestReranker``:
-        its weights beside those of the base have the label ``"path"``; ``w`` is a word, ``t`` its tag,
-        ``w-1`` the word before.
+        A chain tagger, a ``Segmenter`` around one, an average, a mixture or a
+        calibrated one, or a ``Pipeline`` or search that ends in one. Or a
+        ``WordSegmenter``: its labels are the decisions before a character, ``"start"``
+        and ``"inside"``, or ``"word"`` with ``templates="zc14"``. Or a
+        ``ShiftReduceParser``: its labels are the actions, ``"SHIFT"``, ``"LEFT"`` and
+        ``"RIGHT"``, and those of arcs. Their features are named atom by atom, as in
+        ``s0.w=dog s1.t=DT``. Or a ``KBestReranker``: its weights beside those of the
+        base have the label ``"path"``; ``w`` is a word, ``t`` its tag, ``w-1`` the word
+        before.
     top : int, optional
         How many to return; all that are not zero by default.
     label : object, optional
@@ -69,8 +72,9 @@ def feature_weights(
     Returns
     -------
     FeatureWeights
-        A list of ``(feature, label, weight)``, without weights that are zero, that has ``to_frame`` and
-        ``to_dict``; notebooks show for each label what speaks most for it and against it.
+        A list of ``(feature, label, weight)``, without weights that are zero, that has
+        ``to_frame`` and ``to_dict``; notebooks show for each label what speaks most for
+        it and against it.
 
     Raises
     ------
@@ -123,14 +127,16 @@ def transition_weights(tagger: Any) -> TransitionWeights:
     Parameters
     ----------
     tagger : fitted estimator
-        A chain tagger, or one inside of a ``Segmenter``, an average, a mixture, a ``Pipeline`` ...
+        A chain tagger, or one inside of a ``Segmenter``, an average, a mixture, a
+        ``Pipeline`` ...
 
     Returns
     -------
     TransitionWeights of shape (n_labels, n_labels), float64
         An ndarray that has ``to_frame`` and ``to_dict`` too; notebooks show it shaded.
-        ``[previous, next]`` in the order of ``classes_``; 0 without the template ``B``. Constraints,
-        transitions conditioned on the observation, and the trigrams of ``order=2`` are not part of it.
+        ``[previous, next]`` in the order of ``classes_``; 0 without the template ``B``.
+        Constraints, transitions conditioned on the observation, and the trigrams of
+        ``order=2`` are not part of it.
 
     Examples
     --------
@@ -153,7 +159,8 @@ def transition_weights(tagger: Any) -> TransitionWeights:
 def tokens_of(given):
     """The tokens of one sequence, alone in a checked corpus, as a list.
 
-    Rows of numbers are arrays; sparse ones are dicts of what is not zero, by name or number of the column.
+    Rows of numbers are arrays; sparse ones are dicts of what is not zero, by name or
+    number of the column.
     """
     matrix = given.matrix
     if given.like is not None or matrix is None:
@@ -182,8 +189,8 @@ def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
     Returns
     -------
     list of list of str
-        Features of the labels; those of label transitions are not listed. What was not seen in
-        training, or too rarely for ``min_count``, is missing.
+        Features of the labels; those of label transitions are not listed. What was not
+        seen in training, or too rarely for ``min_count``, is missing.
 
     Examples
     --------
@@ -201,15 +208,18 @@ def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
 
 
 class Coefficients(NamedTuple):
-    """What a labelling scores: ``Σ_t x_t coef[:, y_t] + intercept[y_t] + Σ_t transitions[y_{t-1}, y_t]``.
+    """What a labelling scores: ``Σ_t x_t coef[:, y_t] + intercept[y_t] + Σ_t
+    transitions[y_{t-1}, y_t]``.
 
     Attributes
     ----------
     coef : ndarray of shape (n_columns, n_labels)
-        With a window one block of columns for each place, from the first neighbour to the last.
+        With a window one block of columns for each place, from the first neighbour to
+        the last.
     intercept : ndarray of shape (n_labels,)
     transitions : ndarray of shape (n_labels, n_labels)
-        ``[previous, next]``; without constraints, and without the trigrams of ``order=2``.
+        ``[previous, next]``; without constraints, and without the trigrams of
+        ``order=2``.
     """
 
     coef: NDArray[np.float64]
@@ -222,14 +232,15 @@ def coefficients(tagger: Any) -> Coefficients:
 
     Parameters
     ----------
-    tagger : StructuredPerceptron, PassiveAggressiveTagger, L1CRF or another chain tagger
+    tagger : StructuredPerceptron, PassiveAggressiveTagger, L1CRF or another chain
+    tagger
 
     Returns
     -------
     Coefficients
-        ``(coef, intercept, transitions)``, labels in the order of ``classes_``. They multiply the numbers as
-        they were given: the scale of ``NumericFeatures`` is part of ``coef``. Columns that training did not
-        meet have zeros.
+        ``(coef, intercept, transitions)``, labels in the order of ``classes_``. They
+        multiply the numbers as they were given: the scale of ``NumericFeatures`` is
+        part of ``coef``. Columns that training did not meet have zeros.
 
     Raises
     ------

@@ -1,12 +1,12 @@
 """Text, colours and bars as HTML that is complete in itself, without scripts.
 
-A notebook shows fragments: an element with its style sheet inside. Colours are half transparent over those of
-the page, and text has the page's colour, so that a fragment is readable on light and on dark ground. A file
-holds a whole page (:class:`Html`), light or dark as the reader's system is. All text goes through
-:func:`escaped`.
+A notebook shows fragments: an element with its style sheet inside. Colours are half
+transparent over those of the page, and text has the page's colour, so that a fragment
+is readable on light and on dark ground. A file holds a whole page (:class:`Html`),
+light or dark as the reader's system is. All text goes through :func:`escaped`.
 
-The colour of a label is a function of its name alone (`skstruct.data.label_colours`). Marks are drawn as on
-the page of a model that is one file.
+The colour of a label is a function of its name alone (`skstruct.data.label_colours`).
+Marks are drawn as on the page of a model that is one file.
 
 Dependency trees are arcs over the words, as SVG.
 """
@@ -58,7 +58,8 @@ body{background:#fff;color:#1b1b1b}\
 
 
 class Html(str):
-    """A page of HTML as a str to be written into a file (as UTF-8); notebooks show what is on it.
+    """A page of HTML as a str to be written into a file (as UTF-8); notebooks show what
+    is on it.
 
     Parameters
     ----------
@@ -93,7 +94,8 @@ class Shown:
 def readable(value, limit=SHORT):
     """A token, label or feature as text of at most ``limit`` characters on one line.
 
-    What does not print is written as an escape sequence, but for the joiners of Arabic or Indic letters.
+    What does not print is written as an escape sequence, but for the joiners of Arabic
+    or Indic letters.
     """
     text = value if isinstance(value, str) else _other(value)
     if len(text) > limit:
@@ -191,7 +193,9 @@ GAP = 18
 STEP = 22
 LETTER = 8.5
 SMALL = 6.5
-"""Pixels between words, between levels of arcs, and of a letter of a word and of a label."""
+"""Pixels between words, between levels of arcs, and of a letter of a word and of a
+label.
+"""
 
 
 class Arc(NamedTuple):

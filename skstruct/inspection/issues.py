@@ -1,4 +1,6 @@
-"""Which labels of a corpus, or spans of texts, are probably wrong: by models that did not see them."""
+"""Which labels of a corpus, or spans of texts, are probably wrong: by models that did
+not see them.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,13 @@ class LabelIssue(NamedTuple):
     position : int
         Of the token in its sequence; in a text its first character.
     given, suggested : object
-        The label of the corpus, and the most probable one. Of texts labels of tokens, such as ``"B-PER"``.
+        The label of the corpus, and the most probable one. Of texts labels of tokens,
+        such as ``"B-PER"``.
     probability : float
         Of the suggested label.
     score : float
-        How suspicious the label is: the probability of the suggested label minus that of the given one.
+        How suspicious the label is: the probability of the suggested label minus that
+        of the given one.
     """
 
     sequence: int
@@ -46,7 +50,8 @@ class LabelIssue(NamedTuple):
 
 
 class LabelIssues(Records):
-    """A list of `LabelIssue`, of texts with spans of `SpanIssue`, most suspicious first.
+    """A list of `LabelIssue`, of texts with spans of `SpanIssue`, most suspicious
+    first.
 
     Notebooks show the labels with the tokens around.
     """
@@ -58,7 +63,9 @@ class LabelIssues(Records):
         self._contexts = contexts or {}
 
     def context(self, issue: LabelIssue | SpanIssue) -> str:
-        """The token or span of an issue in [ ], and what is around it; "" if that is not known."""
+        """The token or span of an issue in [ ], and what is around it; "" if that is
+        not known.
+        """
         return self._contexts.get(issue, "")
 
     def __str__(self) -> str:
@@ -113,8 +120,9 @@ def label_issues(
 ) -> LabelIssues:
     """Labels of a corpus that are probably wrong.
 
-    Every label is compared with the probabilities that a model gives which was not trained on its sequence
-    [1]_. Where another label is more probable, the label is an issue.
+    Every label is compared with the probabilities that a model gives which was not
+    trained on its sequence [1]_. Where another label is more probable, the label is an
+    issue.
 
     Parameters
     ----------
@@ -128,8 +136,9 @@ def label_issues(
     Returns
     -------
     LabelIssues
-        Most suspicious first: by `LabelIssue.score`. Of a ``SpanTagger`` whole spans, those that are missing
-        too: each a `SpanIssue` (sequence, start, end, given, suggested, probability, score).
+        Most suspicious first: by `LabelIssue.score`. Of a ``SpanTagger`` whole spans,
+        those that are missing too: each a `SpanIssue` (sequence, start, end, given,
+        suggested, probability, score).
 
     Raises
     ------
@@ -189,10 +198,12 @@ class SpanIssue(NamedTuple):
     start, end : int
         Of the span; characters, the end exclusive.
     given, suggested : str or None
-        The label of the span in the corpus, None if it is not there; and the label that it should have, None
-        if it should not be there. A span with wrong ends makes two issues.
+        The label of the span in the corpus, None if it is not there; and the label that
+        it should have, None if it should not be there. A span with wrong ends makes two
+        issues.
     probability : float
-        Of what is suggested: of the span with that label, or that the given span is none.
+        Of what is suggested: of the span with that label, or that the given span is
+        none.
     score : float
         The probability minus that of what is given.
     """
@@ -238,9 +249,12 @@ def _in_fold(estimator, X, y, test):
 
 
 def _issues(i, given, proba, predicted):
-    """Yield the issues of a text; ``proba`` has that of each given span whose label the model knows."""
+    """Yield the issues of a text; ``proba`` has that of each given span whose label the
+    model knows.
+    """
     best = {(span.start, span.end): (span.label, p) for span, p in predicted}
-    # A probability of exactly 0 is that of a span which is no whole tokens: fit has moved it.
+    # A probability of exactly 0 is that of a span which is no whole tokens: fit has
+    # moved it.
     moved = [span for span in given if span.label is None or proba.get(span) == 0.0]
     for span in given:
         place = span.start, span.end

@@ -25,14 +25,18 @@ from .feature_lists import chain_of, transition_weights
 Normalize = Literal["true", "pred", "all"]
 
 MOST_WITH_NUMBERS = 30
-"""Labels up to which numbers stand in the cells: each is an artist, and of 160 labels they are 25,600."""
+"""Labels up to which numbers stand in the cells: each is an artist, and of 160 labels
+they are 25,600.
+"""
 
 
 class _LabelMatrix(ConfusionMatrixDisplay):
     """A heat map with the names of labels, whatever they are."""
 
     def _draw(self, rows, columns, xlabel, ylabel, options):
-        """Draw the matrix; names that are long are cut, and none is taken for mathematics."""
+        """Draw the matrix; names that are long are cut, and none is taken for
+        mathematics.
+        """
         check_matplotlib(type(self).__name__)
         super().plot(**{"text_kw": {"fontsize": "small"}, **options})
         for place, text in np.ndenumerate(self.text_) if self.text_ is not None else ():
@@ -54,8 +58,8 @@ class _LabelMatrix(ConfusionMatrixDisplay):
 class LabelConfusionDisplay(_LabelMatrix):
     """Confusion matrix of the labels of tokens; rows are gold, columns predicted.
 
-    As scikit-learn's ``ConfusionMatrixDisplay``, for sequences. Use :meth:`from_estimator` or
-    :meth:`from_predictions`.
+    As scikit-learn's ``ConfusionMatrixDisplay``, for sequences. Use
+    :meth:`from_estimator` or :meth:`from_predictions`.
 
     Parameters
     ----------
@@ -78,9 +82,10 @@ class LabelConfusionDisplay(_LabelMatrix):
         ----------
         ax : matplotlib Axes, optional
         **kwargs
-            ``include_values``, ``values_format``, ``cmap``, ``colorbar`` and others, as of
-            scikit-learn's display. By default numbers are written into the cells if there are at most 30
-            labels, counts in the format ``"d"``, shares and weighted counts ``".2f"``.
+            ``include_values``, ``values_format``, ``cmap``, ``colorbar`` and others, as
+            of scikit-learn's display. By default numbers are written into the cells if
+            there are at most 30 labels, counts in the format ``"d"``, shares and
+            weighted counts ``".2f"``.
 
         Returns
         -------
@@ -152,9 +157,11 @@ class LabelConfusionDisplay(_LabelMatrix):
         y_true, y_pred : lists of label sequences
             Tokens whose gold label is None do not count.
         labels : list, optional
-            Which labels are drawn, in which order; others are left out. By default all, sorted.
+            Which labels are drawn, in which order; others are left out. By default all,
+            sorted.
         normalize : {"true", "pred", "all"}, optional
-            Shares of the gold labels, the predicted ones or all tokens instead of counts.
+            Shares of the gold labels, the predicted ones or all tokens instead of
+            counts.
         errors_only : bool, default=False
             Leave out the diagonal, whose numbers are so much larger.
         sample_weight : array-like of shape (n_sequences,), optional
@@ -171,7 +178,8 @@ class LabelConfusionDisplay(_LabelMatrix):
         ImportError
             If matplotlib is not installed.
         ValueError
-            If the lengths differ; the message names the sequence. If no token has a label and a weight.
+            If the lengths differ; the message names the sequence. If no token has a
+            label and a weight.
 
         Examples
         --------
@@ -204,7 +212,9 @@ class LabelConfusionDisplay(_LabelMatrix):
 
 
 def _labelled_pairs(y_true, y_pred, labels, sample_weight):
-    """(gold and predicted label of each token that has one, the tokens' weights, labels to draw)."""
+    """(gold and predicted label of each token that has one, the tokens' weights, labels
+    to draw).
+    """
     y_true = single_labels(y_true, "y_true")
     y_pred = as_sequences(y_pred, "y_pred", "label")
     check_same_lengths(lengths_of(y_true), lengths_of(y_pred), ("y_true", "y_pred"))
@@ -227,8 +237,8 @@ def _labelled_pairs(y_true, y_pred, labels, sample_weight):
 class TransitionDisplay(_LabelMatrix):
     """The weights of label bigrams as a heat map, with start, end and constraints.
 
-    Use :meth:`from_estimator`. A row is a label, or the start of a sequence; a column what follows it, a
-    label or the end. What constraints forbid is crossed out.
+    Use :meth:`from_estimator`. A row is a label, or the start of a sequence; a column
+    what follows it, a label or the end. What constraints forbid is crossed out.
 
     Parameters
     ----------
@@ -236,8 +246,8 @@ class TransitionDisplay(_LabelMatrix):
         ``[previous, next]``.
     labels : list
     allowed : ndarray of shape (n_labels + 1, n_labels + 1), bool, optional
-        Whether a label (row) may be followed by another (column); the last row is the start, the last column
-        the end. By default everything is allowed.
+        Whether a label (row) may be followed by another (column); the last row is the
+        start, the last column the end. By default everything is allowed.
 
     Attributes
     ----------
@@ -265,9 +275,10 @@ class TransitionDisplay(_LabelMatrix):
         ----------
         ax : matplotlib Axes, optional
         **kwargs
-            ``cmap``, ``colorbar`` and others, as of scikit-learn's ``ConfusionMatrixDisplay``. The
-            weights are written into the cells, with one decimal, if there are at most 15 labels
-            (``include_values``, ``values_format``).
+            ``cmap``, ``colorbar`` and others, as of scikit-learn's
+            ``ConfusionMatrixDisplay``. The weights are written into the cells, with one
+            decimal, if there are at most 15 labels (``include_values``,
+            ``values_format``).
 
         Returns
         -------
@@ -331,7 +342,8 @@ class TransitionDisplay(_LabelMatrix):
         Parameters
         ----------
         estimator : fitted estimator
-            A chain tagger, or one inside of a ``Segmenter``, an average, a mixture, a ``Pipeline`` ...
+            A chain tagger, or one inside of a ``Segmenter``, an average, a mixture, a
+            ``Pipeline`` ...
         **kwargs
             As of :meth:`plot`.
 

@@ -21,13 +21,17 @@ from .feature_lists import chain_of, tokens_of, weight_rows
 from .pictures import segment_reader
 
 CLEAR = 1e-9
-"""By how much, relative to the scores, another label has to be better: more than is lost in rounding."""
+"""By how much, relative to the scores, another label has to be better: more than is
+lost in rounding.
+"""
 
 
 def explain_chain(tagger, X, labels=None, allowed=None, rivals=True):
-    """See :func:`explaining.explain`; ``X`` holds one sequence, ``allowed`` the labels it may take.
+    """See :func:`explaining.explain`; ``X`` holds one sequence, ``allowed`` the labels
+    it may take.
 
-    Without ``rivals`` there are no runners-up, and nothing is said of what would have to change.
+    Without ``rivals`` there are no runners-up, and nothing is said of what would have
+    to change.
     """
     model = chain_of(tagger)
     given = as_tokens(X)
@@ -156,7 +160,9 @@ def _scores(model, active):
 
 
 def _trigrams(model):
-    """Weights of label trigrams, (L + 1, L, L) [a, p, y]; a = 0 is the start of the sequence."""
+    """Weights of label trigrams, (L + 1, L, L) [a, p, y]; a = 0 is the start of the
+    sequence.
+    """
     L = len(model.labels)
     return (
         weight_rows(model.trigrams, np.arange(L * (L + 1)))
@@ -166,7 +172,9 @@ def _trigrams(model):
 
 
 def _into(model, path, t, features):
-    """Yield the contributions of the transition into token t, and of constraints broken there."""
+    """Yield the contributions of the transition into token t, and of constraints broken
+    there.
+    """
     values = list(map(spelled, model.labels.values))
     L = len(values)
     y = path[t]
@@ -193,15 +201,17 @@ def _into(model, path, t, features):
         yield f"constraint: {values[y]} cannot end a sequence", -inf
 
 
-# --------------------------------------------------------------------------------------------------
-# For each token the best labelling that differs there, and what would make it the best of all
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
+# For each token the best labelling that differs there, and what would make it the best
+# of all
+# --------------------------------------------------------------------------------------
 def best_with_each_label(emission, transition, constraints, trigrams=None):
     """The best scores of labellings by the label of each token, (T, L).
 
-    With α the best scores of prefixes and β those of suffixes, by their two labels, the best labelling that
-    gives y to t scores ``max_p α[t][p, y] + β[t][p, y]``. Without ``trigrams``, (L + 1, L, L) [a, p, y], the
-    label p makes no difference: these axes then have the length 1.
+    With α the best scores of prefixes and β those of suffixes, by their two labels, the
+    best labelling that gives y to t scores ``max_p α[t][p, y] + β[t][p, y]``. Without
+    ``trigrams``, (L + 1, L, L) [a, p, y], the label p makes no difference: these axes
+    then have the length 1.
     """
     T, L = emission.shape
     start, _, end = constraints
@@ -225,7 +235,8 @@ def best_with_each_label(emission, transition, constraints, trigrams=None):
 
 
 def runners_up(best, path, score, labels):
-    """For each token the label of the best labelling that differs there, and how far it is behind.
+    """For each token the label of the best labelling that differs there, and how far it
+    is behind.
 
     Parameters
     ----------
@@ -254,9 +265,10 @@ def runners_up(best, path, score, labels):
 def smallest_change(best, y, token, labels):
     """The fewest features of one token without which it has another label.
 
-    What the rest of the sequence says about a label does not depend on the token's features. So the label
-    that wins without some of them is the one with the largest ``best`` minus what they contribute; against
-    one rival the fewest are those that tell the two labels apart most.
+    What the rest of the sequence says about a label does not depend on the token's
+    features. So the label that wins without some of them is the one with the largest
+    ``best`` minus what they contribute; against one rival the fewest are those that
+    tell the two labels apart most.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """What a model reads, and what it predicts.
 
-The chain tagger inside of a model reads what the steps of a pipeline make of sequences, and pieces of texts.
+The chain tagger inside of a model reads what the steps of a pipeline make of sequences,
+and pieces of texts.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class Seen(NamedTuple):
         return np.asarray(innermost(self.tagger)[0].classes_)
 
     def grouped(self, items):
-        """What there is for each token of each sequence of the tagger, joined by sequences of the model.
+        """What there is for each token of each sequence of the tagger, joined by
+        sequences of the model.
 
         Parameters
         ----------
@@ -67,7 +69,8 @@ def seen_by_tagger(model, X, y=None):
     Parameters
     ----------
     model : estimator
-        A chain tagger, a ``Segmenter`` or ``SpanTagger``, or a pipeline or search that ends in one.
+        A chain tagger, a ``Segmenter`` or ``SpanTagger``, or a pipeline or search that
+        ends in one.
     X : list of sequences, or of texts
     y : list of lists, optional
         What the model learns: labels, words or spans.
@@ -104,7 +107,8 @@ def seen_by_tagger(model, X, y=None):
 
 
 def positions_of(model, X):
-    """For each sequence the position of each token, or None where positions are those of a list.
+    """For each sequence the position of each token, or None where positions are those
+    of a list.
 
     In a text it is the token's first character.
     """
@@ -122,8 +126,8 @@ def positions_of(model, X):
 def as_characters(X, y, y_pred=None):
     """The texts as lists of characters, and their spans as labels of the scheme BIO.
 
-    Labels are None where nothing is annotated. Of spans that overlap the longest are kept. ``y_pred`` may be
-    None.
+    Labels are None where nothing is annotated. Of spans that overlap the longest are
+    kept. ``y_pred`` may be None.
     """
     texts = as_texts(X)
     tokens = tokenized(texts, "(?s).")
@@ -152,7 +156,9 @@ def words_of(characters):
 
 
 def word_of(token):
-    """What of a token is compared with others: its first column, or all of its features."""
+    """What of a token is compared with others: its first column, or all of its
+    features.
+    """
     return (
         token
         if isinstance(token, str)
@@ -165,8 +171,9 @@ def word_of(token):
 def kind_of(X, y):
     """Whether ``y`` holds labels, words, spans or trees.
 
-    Texts are str, and have words, or (word, tag) pairs; or spans, which may all be missing. Trees are
-    (head, label) pairs; or heads alone if tokens are tuples and every sequence of ints is a tree.
+    Texts are str, and have words, or (word, tag) pairs; or spans, which may all be
+    missing. Trees are (head, label) pairs; or heads alone if tokens are tuples and
+    every sequence of ints is a tree.
     """
     items = [item for each in y if hasattr(each, "__len__") for item in each]
     if hasattr(X, "__len__") and len(X) and all(isinstance(x, str) for x in X):
@@ -199,7 +206,8 @@ def _is_tree(heads):
 
 
 def read_by(model, X, y):
-    """(the estimator inside, what it predicts, tokens to show, the scheme of labels that look like none's).
+    """(the estimator inside, what it predicts, tokens to show, the scheme of labels
+    that look like none's).
 
     Of texts in a pipeline the tokens are what becomes of them.
     """
@@ -212,7 +220,9 @@ def read_by(model, X, y):
 
 
 def tokens_shown(X):
-    """The sequences of ``X`` as lists of tokens; rows of numbers are shown by their position."""
+    """The sequences of ``X`` as lists of tokens; rows of numbers are shown by their
+    position.
+    """
     X = as_tokens(X)
     if X.numbers and X.like is None:
         return [[str(t) for t in range(n)] for n in X.lengths.tolist()]

@@ -37,17 +37,20 @@ def out_of_fold_marginals(
     groups: Any = None,
     n_jobs: int | None = None,
 ) -> tuple[list[NDArray[np.float64]], NDArray[Any]]:
-    """Probabilities of the labels of every token, each by a model that was not trained on its sequence.
+    """Probabilities of the labels of every token, each by a model that was not trained
+    on its sequence.
 
     Parameters
     ----------
     estimator : estimator
-        A chain tagger, or a ``Segmenter`` or ``SpanTagger`` over one, or a pipeline that ends in one of
-        these; it is cloned. A tagger without ``predict_marginals`` is wrapped in a ``CalibratedTagger``.
+        A chain tagger, or a ``Segmenter`` or ``SpanTagger`` over one, or a pipeline
+        that ends in one of these; it is cloned. A tagger without ``predict_marginals``
+        is wrapped in a ``CalibratedTagger``.
     X, y
         As of its ``fit``.
     cv : int, splitter or iterable of (train, test), default=5
-        Each sequence must be in one test set. A number makes folds of consecutive sequences.
+        Each sequence must be in one test set. A number makes folds of consecutive
+        sequences.
     groups : array-like of shape (n_sequences,), optional
         Sequences of one group, such as those of a document, stay in one fold.
     n_jobs : int, optional
@@ -56,17 +59,17 @@ def out_of_fold_marginals(
     Returns
     -------
     marginals : list of ndarray of shape (n_tokens, n_classes)
-        Rows sum to 1. Of a text the tokens are those of the span tagger, or the characters of a segmenter
-        that are not white space.
+        Rows sum to 1. Of a text the tokens are those of the span tagger, or the
+        characters of a segmenter that are not white space.
     classes : ndarray of shape (n_classes,)
-        The labels of the columns, in every fold the same. The probability of a label that the training data
-        of a fold lacks is 0.
+        The labels of the columns, in every fold the same. The probability of a label
+        that the training data of a fold lacks is 0.
 
     Raises
     ------
     ValueError
-        If the input is not as the estimator takes it (the message names the sequence), or a sequence is not
-        in exactly one test set.
+        If the input is not as the estimator takes it (the message names the sequence),
+        or a sequence is not in exactly one test set.
     TypeError
         If the estimator is no tagger.
 
@@ -84,7 +87,9 @@ def out_of_fold_marginals(
 
 
 def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
-    """The :class:`OutOfFold` of a corpus; parameters as of :func:`out_of_fold_marginals`."""
+    """The :class:`OutOfFold` of a corpus; parameters as of
+    :func:`out_of_fold_marginals`.
+    """
     parts, tests = by_fold(_seen_of, estimator, X, y, cv, groups, n_jobs)
     known = {
         label
@@ -109,7 +114,8 @@ def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
 
 
 def by_fold(look, estimator, X, y, cv, groups, n_jobs):
-    """([what ``look(fitted estimator, X, y, test)`` finds in each test set], [test sets]).
+    """([what ``look(fitted estimator, X, y, test)`` finds in each test set], [test
+    sets]).
 
     Each sequence is once in a test set.
     """
@@ -152,7 +158,9 @@ def _seen_of(estimator, X, y, test):
 
 
 def with_marginals(estimator):
-    """An estimator whose tagger knows marginals: calibrated where it has none of its own."""
+    """An estimator whose tagger knows marginals: calibrated where it has none of its
+    own.
+    """
     if hasattr(estimator, "predict_marginals"):
         return estimator
     if hasattr(estimator, "steps"):

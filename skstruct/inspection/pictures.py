@@ -36,24 +36,27 @@ def render(
     X : list of sequences, or of texts
         As of ``predict``; a few of them: each takes one line or more.
     y : list of lists
-        What to draw: labels, the words, (word, tag) pairs or spans of texts, (head, label) pairs or heads.
-        Labels of a scheme such as BIO are drawn as segments. As a rule gold; or what ``predict`` returned.
+        What to draw: labels, the words, (word, tag) pairs or spans of texts, (head,
+        label) pairs or heads. Labels of a scheme such as BIO are drawn as segments. As
+        a rule gold; or what ``predict`` returned.
     y_pred : list of lists, optional
-        Predictions to be compared with ``y``. Where both agree, one line is drawn; else both, and what is
-        not on the other line is outlined and marked ✗.
+        Predictions to be compared with ``y``. Where both agree, one line is drawn; else
+        both, and what is not on the other line is outlined and marked ✗.
     scheme : str, optional
         Of the labels; "IO" draws segments whose labels are types without a prefix.
 
     Returns
     -------
     Html
-        A str that notebooks draw. Written into a file as UTF-8 it is a whole page without scripts, light or
-        dark as the reader's system is. Text in it is escaped. A label has the same colour in all pictures.
+        A str that notebooks draw. Written into a file as UTF-8 it is a whole page
+        without scripts, light or dark as the reader's system is. Text in it is escaped.
+        A label has the same colour in all pictures.
 
     Raises
     ------
     ValueError
-        If the lengths differ (the message names the sequence), or a label is not of the scheme.
+        If the lengths differ (the message names the sequence), or a label is not of the
+        scheme.
 
     Examples
     --------
@@ -67,7 +70,9 @@ def render(
 
 
 def drawn(kind, X, y, y_pred=None, scheme=None, window=lambda *parts: parts):
-    """Yield the picture of each sequence; ``window`` cuts out what is shown of its tokens and marks."""
+    """Yield the picture of each sequence; ``window`` cuts out what is shown of its
+    tokens and marks.
+    """
     if kind == TREES:
         X, y, y_pred = checked(X, y, y_pred)
         for i, tokens in enumerate(X):
@@ -83,7 +88,9 @@ def drawn(kind, X, y, y_pred=None, scheme=None, window=lambda *parts: parts):
 
 
 def marked(kind, X, y, y_pred=None, scheme=None):
-    """For each sequence tokens, marks of gold, and of predictions or None; ``kind`` is not that of trees."""
+    """For each sequence tokens, marks of gold, and of predictions or None; ``kind`` is
+    not that of trees.
+    """
     if kind == WORDS:
         pieces = as_pieces(X)
         X = [list("".join(parts)) for parts in pieces]
@@ -99,7 +106,9 @@ def marked(kind, X, y, y_pred=None, scheme=None):
 
 
 def checked(X, y, y_pred):
-    """Tokens to show, labels and predicted labels (or None) of sequences that are equally long."""
+    """Tokens to show, labels and predicted labels (or None) of sequences that are
+    equally long.
+    """
     X = tokens_shown(X)
     y = single_labels(y)
     check_same_lengths(lengths_of(X), lengths_of(y))
@@ -121,7 +130,9 @@ def lines(tokens, gold, found):
 
 
 def word_marks(pieces, y):
-    """For each text a mark for each word; places are those of characters that are no white space."""
+    """For each text a mark for each word; places are those of characters that are no
+    white space.
+    """
     words, tags = as_words(pieces, y)
     items = words if tags is None else [zip(*both) for both in zip(words, tags)]
     return [[Mark(a, b, tag) for a, b, _, tag in word_spans(each)] for each in items]
@@ -136,9 +147,9 @@ def tree_of(i, tree):
     ]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Sequences as lines: tokens, and below them the tags or the types of their segments
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 END = "(end)"
 """The token of a decision that is taken at the end of a text."""
 
@@ -153,7 +164,8 @@ class Mark(NamedTuple):
 
 
 def segment_reader(labels, scheme=None):
-    """The function that reads a sequence of labels as segments (start, stop, type); None counts as O.
+    """The function that reads a sequence of labels as segments (start, stop, type);
+    None counts as O.
 
     Parameters
     ----------

@@ -28,8 +28,9 @@ from .pictures import word_marks
 class ReliabilityDisplay(CalibrationDisplay):
     """Reliability diagram: accuracy against confidence.
 
-    Use :meth:`from_estimator` or :meth:`from_predictions`. On the diagonal, what is said to be sure to 90 %
-    is right nine times in ten; below it the model is too sure of itself.
+    Use :meth:`from_estimator` or :meth:`from_predictions`. On the diagonal, what is
+    said to be sure to 90 % is right nine times in ten; below it the model is too sure
+    of itself.
 
     As scikit-learn's ``CalibrationDisplay``, for tokens, segments and words.
 
@@ -74,7 +75,8 @@ class ReliabilityDisplay(CalibrationDisplay):
         Parameters
         ----------
         ax, name, ref_line
-            As of scikit-learn's display: by default new axes, the display's name, and the diagonal too.
+            As of scikit-learn's display: by default new axes, the display's name, and
+            the diagonal too.
         **kwargs
             For ``Axes.plot``.
 
@@ -110,17 +112,18 @@ class ReliabilityDisplay(CalibrationDisplay):
 
         Parameters
         ----------
-        estimator : CalibratedTagger, L1CRF, Segmenter or SpanTagger over one, or a Pipeline that ends in one
-        X, y
+        estimator : CalibratedTagger, L1CRF, Segmenter or SpanTagger over one, or a
+        Pipeline that ends in one X, y
             As of its ``fit``.
         scheme : str, optional
-            Take the predicted segments under this label scheme instead of tokens. Of a segmenter it is always
-            the words, of a span tagger the spans. Those that hold or touch a token without label do not
-            count.
+            Take the predicted segments under this label scheme instead of tokens. Of a
+            segmenter it is always the words, of a span tagger the spans. Those that
+            hold or touch a token without label do not count.
         sample_weight : array-like of shape (n_sequences,), optional
             Multiplies the counts of a sequence.
         **kwargs
-            As of :meth:`from_predictions`; ``name`` is by default that of the estimator's class.
+            As of :meth:`from_predictions`; ``name`` is by default that of the
+            estimator's class.
 
         Returns
         -------
@@ -188,7 +191,9 @@ class ReliabilityDisplay(CalibrationDisplay):
 
 
 def _segments(model, X, y, scheme, weight):
-    """(whether right, probability, weight) of each segment that a model finds, and that counts."""
+    """(whether right, probability, weight) of each segment that a model finds, and that
+    counts.
+    """
     found = model.predict_segment_proba(
         X, **({} if scheme is None else {"scheme": scheme})
     )
@@ -226,7 +231,9 @@ def _segments(model, X, y, scheme, weight):
 
 
 def _judged(texts, y, found):
-    """Right spans of texts, and found ones that count: those that touch what is not annotated do not."""
+    """Right spans of texts, and found ones that count: those that touch what is not
+    annotated do not.
+    """
     spans = trimmed_spans(texts, [[span for span, _ in each] for each in found])
     proba = [dict(zip(some, (p for _, p in each))) for some, each in zip(spans, found)]
     gold, counted = (

@@ -1,4 +1,6 @@
-"""One page about a fitted model: scores, confusions, what is wrong and why, calibration, weights."""
+"""One page about a fitted model: scores, confusions, what is wrong and why,
+calibration, weights.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ MOST = 2_400_000
 
 AROUND = 12
 WIDE = 50
-"""Tokens shown before the first difference, and in all; of characters three times as many."""
+"""Tokens shown before the first difference, and in all; of characters three times as
+many.
+"""
 
 PLACES = 4
 TOP = 6
@@ -46,7 +50,9 @@ LABELS_WITH_TRANSITIONS = 50
 """Labels whose weights are listed, and up to which the matrix of transitions is drawn."""
 
 SURE = {"least_confident": "probability a token", "margin": "lead over the second best"}
-"""By which strategies of ``select`` the surest come first, and what is said of each sequence then."""
+"""By which strategies of ``select`` the surest come first, and what is said of each
+sequence then.
+"""
 
 ABOUT = (
     "version",
@@ -67,7 +73,8 @@ class Report(Shown):
     scores : dict of str to (value, low, high)
         Of all sequences, with 95 % confidence intervals.
     by_label : dict of str to dict
-        ``precision``, ``recall``, ``f1`` with its interval, and ``support`` of each label or type.
+        ``precision``, ``recall``, ``f1`` with its interval, and ``support`` of each
+        label or type.
     wrong : list of int
         Sequences with an error, those first of which the model was surest.
     """
@@ -98,10 +105,11 @@ class Report(Shown):
 def report(model: Any, X: Any, y: Corpus) -> Report:
     """One page about what a fitted model does on a corpus.
 
-    It says what the model is; its scores with 95 % confidence intervals, by the bootstrap over sequences
-    [1]_; what it takes for what; the sequences that it gets wrong, the surest first, each with what speaks
-    for its labels and against the right ones; how far its probabilities can be trusted, if it has any; and
-    its largest weights.
+    It says what the model is; its scores with 95 % confidence intervals, by the
+    bootstrap over sequences [1]_; what it takes for what; the sequences that it gets
+    wrong, the surest first, each with what speaks for its labels and against the right
+    ones; how far its probabilities can be trusted, if it has any; and its largest
+    weights.
 
     Parameters
     ----------
@@ -113,12 +121,14 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
     Returns
     -------
     Report
-        At most 3 MB: the 200 wrong sequences of which the model was surest are shown, or as many as fit.
+        At most 3 MB: the 200 wrong sequences of which the model was surest are shown,
+        or as many as fit.
 
     Raises
     ------
     ValueError
-        If ``X`` and ``y`` are not as the model takes them; the message names the sequence.
+        If ``X`` and ``y`` are not as the model takes them; the message names the
+        sequence.
 
     References
     ----------
@@ -209,11 +219,13 @@ def _with_interval(score):
     return _figure(score.value), _figure((score.low, score.high))
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What is wrong
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _surest_first(model, X, wrong):
-    """(positions of wrong sequences, how sure the model was of each or None, in which unit)."""
+    """(positions of wrong sequences, how sure the model was of each or None, in which
+    unit).
+    """
     given = safe_indexing(X, wrong) if wrong else []
     for strategy, how in SURE.items():
         try:
@@ -275,7 +287,9 @@ def _window(tokens, gold, found):
 
 
 def _why(model, kind, x, gold, predicted):
-    """What speaks for what was predicted and against the right labels, at the first places that differ."""
+    """What speaks for what was predicted and against the right labels, at the first
+    places that differ.
+    """
     options = {} if kind == TREES else {"rivals": False}
     try:
         mine = explanation_of(model, x, None, **options)
@@ -304,7 +318,9 @@ def _why(model, kind, x, gold, predicted):
 
 
 def _compared(mine, label, right):
-    """The contributions to one token or arc, minus those that it has with the right label."""
+    """The contributions to one token or arc, minus those that it has with the right
+    label.
+    """
     values = defaultdict(float)  # a feature may be there several times
     for name, value in mine.largest:
         values[name] += value
@@ -317,11 +333,13 @@ def _compared(mine, label, right):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Probabilities and weights
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _calibration(model, X, y):
-    """How often tokens are right of which the model is so sure; nothing without probabilities."""
+    """How often tokens are right of which the model is so sure; nothing without
+    probabilities.
+    """
     try:
         seen = seen_by_tagger(model, X, y)
     except TypeError:

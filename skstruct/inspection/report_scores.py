@@ -1,4 +1,6 @@
-"""Scores of predictions with confidence intervals: for every kind of model the same few counts."""
+"""Scores of predictions with confidence intervals: for every kind of model the same few
+counts.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ RESAMPLES = 1_000
 PREDICTED = 1
 TRUE = 2
 RATIOS = {"precision": [PREDICTED], "recall": [TRUE], "F1": [PREDICTED, TRUE]}
-"""Name of a score -> the counts that are below the right ones, which stand once for each."""
+"""Name of a score -> the counts that are below the right ones, which stand once for
+each.
+"""
 
 
 class Score(NamedTuple):
@@ -43,7 +47,8 @@ class Scores(NamedTuple):
 def scored(kind, X, y, y_pred, scheme=None):
     """The :class:`Scores` of predictions.
 
-    Intervals are those of the bootstrap: sequences that count are drawn with replacement.
+    Intervals are those of the bootstrap: sequences that count are drawn with
+    replacement.
 
     Parameters
     ----------
@@ -87,7 +92,8 @@ def scored(kind, X, y, y_pred, scheme=None):
 
 
 def _compared(kind, X, y, y_pred, scheme):
-    """What is scored: {name: for each sequence the gold and the predicted set of (start, stop, type)}.
+    """What is scored: {name: for each sequence the gold and the predicted set of
+    (start, stop, type)}.
 
     Types are those of the last one. Precision and recall are said of what has no name.
     """
@@ -121,7 +127,9 @@ def _compared(kind, X, y, y_pred, scheme):
 
 
 def _labelled(y, y_pred, segments_of):
-    """Tokens that have a label; or segments that hold no token without one, and do not touch one."""
+    """Tokens that have a label; or segments that hold no token without one, and do not
+    touch one.
+    """
     beside = 0 if segments_of is None else 1
     for pair in zip(y, y_pred):
         sides = (marks_of(segments_of, labels) for labels in pair)
@@ -132,7 +140,9 @@ def _labelled(y, y_pred, segments_of):
 
 
 def _counts(pairs):
-    """((n, K, 3) of correct, predicted and true items of each sequence and type, the types)."""
+    """((n, K, 3) of correct, predicted and true items of each sequence and type, the
+    types).
+    """
     labels = sorted({item[2] for pair in pairs for side in pair for item in side})
     column = {label: k for k, label in enumerate(labels)}
     shape = (len(pairs), len(labels))

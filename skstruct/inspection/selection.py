@@ -1,4 +1,6 @@
-"""Which sequences to label next: those that a model is least sure of, and that differ from each other."""
+"""Which sequences to label next: those that a model is least sure of, and that differ
+from each other.
+"""
 
 from __future__ import annotations
 
@@ -36,37 +38,41 @@ def select(
     Parameters
     ----------
     model : fitted estimator
-        A tagger, a ``Segmenter`` or ``SpanTagger``, or a pipeline or search that ends in one; for
-        ``"margin"`` any model with ``predict_kbest``.
+        A tagger, a ``Segmenter`` or ``SpanTagger``, or a pipeline or search that ends
+        in one; for ``"margin"`` any model with ``predict_kbest``.
     X : list of sequences, or of texts
         As of its ``predict``; not labelled.
     k : int
         How many.
-    strategy : {"least_confident", "margin", "entropy", "longest", "random"}, default="least_confident"
-        What comes first. ``"least_confident"``: sequences whose best labelling has the smallest probability,
-        as a geometric mean over tokens [1]_. ``"margin"``: those whose second best labelling has nearly the
-        score of the best; the difference is multiplied by the number of tokens, since it falls with it.
-        ``"entropy"``: the largest entropy of a token's label, as a mean. ``"longest"``: the most tokens.
-        Long sequences are not preferred otherwise. Those shorter than the median count less in proportion:
-        to open a text costs time, too.
+    strategy : {"least_confident", "margin", "entropy", "longest", "random"},
+    default="least_confident"
+        What comes first. ``"least_confident"``: sequences whose best labelling has the
+        smallest probability, as a geometric mean over tokens [1]_. ``"margin"``: those
+        whose second best labelling has nearly the score of the best; the difference is
+        multiplied by the number of tokens, since it falls with it. ``"entropy"``: the
+        largest entropy of a token's label, as a mean. ``"longest"``: the most tokens.
+        Long sequences are not preferred otherwise. Those shorter than the median count
+        less in proportion: to open a text costs time, too.
     diversity : float, default=0.5
-        From 0 to 1: how much less a sequence counts that resembles one chosen before. 0 switches it off.
-        Resemblance is the cosine of tf-idf vectors of tokens; of rows of numbers that of their means.
+        From 0 to 1: how much less a sequence counts that resembles one chosen before. 0
+        switches it off. Resemblance is the cosine of tf-idf vectors of tokens; of rows
+        of numbers that of their means.
     random_state : int, RandomState instance or None, default=None
         Of ``"random"``.
 
     Returns
     -------
     list of int
-        Positions in ``X``, best first: k, or all if there are fewer. Empty sequences come last.
+        Positions in ``X``, best first: k, or all if there are fewer. Empty sequences
+        come last.
 
     Raises
     ------
     ValueError
         If a parameter has another value, or a sequence is not what the model takes.
     TypeError
-        If the strategy needs probabilities and the model has none, or ``"margin"`` and it has no
-        ``predict_kbest``.
+        If the strategy needs probabilities and the model has none, or ``"margin"`` and
+        it has no ``predict_kbest``.
 
     References
     ----------
@@ -128,11 +134,13 @@ def _diverse(rank, vectors, k, diversity):
     return chosen
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # How unsure a model is of each sequence
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def uncertainty(model, X, strategy):
-    """(n,) larger the less sure a model is of a sequence; for strategy and errors see :func:`select`."""
+    """(n,) larger the less sure a model is of a sequence; for strategy and errors see
+    :func:`select`.
+    """
     parts = [np.arange(a, min(a + AT_ONCE, len(X))) for a in range(0, len(X), AT_ONCE)]
     found = [
         _VALUES[strategy](model, safe_indexing(X, part), strategy) for part in parts
@@ -154,7 +162,9 @@ def _of_kbest(model, X, strategy):
 
 
 def _of_tagger(model, X, strategy):
-    """Means over tokens: of the best labelling's negative log-probability, or of entropies."""
+    """Means over tokens: of the best labelling's negative log-probability, or of
+    entropies.
+    """
     seen = seen_by_tagger(model, X)
     if not hasattr(seen.tagger, "predict_marginals"):
         text = f"strategy={strategy!r} needs a model that knows probabilities, got a {_name(model)}: "
@@ -182,9 +192,9 @@ def _name(model):
 _VALUES = {"least_confident": _of_tagger, "entropy": _of_tagger, "margin": _of_kbest}
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What sequences consist of
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _tokens(model, X):
     """The tokens of each sequence: str of texts, else as they reach the model."""
     model, X = innermost(model, X)

@@ -11,7 +11,9 @@ from ..data.elements import spelled
 from .html import LONG, Shown, box, cell, escaped, note, readable, shade, table
 
 SHOWN = 10
-"""Features listed of each label, of either sign; and labels, at most four times as many."""
+"""Features listed of each label, of either sign; and labels, at most four times as
+many.
+"""
 
 LINES = 40
 WIDE = 16
@@ -72,7 +74,8 @@ class FeatureWeight(NamedTuple):
 
 
 class FeatureWeights(Records):
-    """A list of `FeatureWeight`; notebooks show what speaks most for and against each label.
+    """A list of `FeatureWeight`; notebooks show what speaks most for and against each
+    label.
 
     ``print`` shows the first forty as a table.
     """
@@ -123,10 +126,11 @@ def _shaded(text, value, largest):
 
 
 class TransitionWeights(np.ndarray, Shown):
-    """The weights of label bigrams, ``[previous, next]``: an ndarray that knows its labels.
+    """The weights of label bigrams, ``[previous, next]``: an ndarray that knows its
+    labels.
 
-    ``print`` shows it with the labels, notebooks shaded. Parts of it, and what is computed from it, are
-    ordinary arrays.
+    ``print`` shows it with the labels, notebooks shaded. Parts of it, and what is
+    computed from it, are ordinary arrays.
 
     Attributes
     ----------
@@ -198,7 +202,8 @@ class TransitionWeights(np.ndarray, Shown):
         return {p: dict(zip(labels, row)) for p, row in zip(labels, self.tolist())}
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame: a row for each previous label, a column for each next one.
+        """A pandas DataFrame: a row for each previous label, a column for each next
+        one.
 
         Raises
         ------

@@ -1,8 +1,9 @@
-"""Models of other tools, in and out: CRFsuite, CRF++ and Wapiti; and models as one file that runs by itself.
+"""Models of other tools, in and out: CRFsuite, CRF++ and Wapiti; and models as one file
+that runs by itself.
 
-``load_*`` give fitted :class:`skstruct.L1CRF` estimators, ``save_*`` write any chain tagger that the format
-has a place for. Files come from outside: whatever is wrong with one is a ``ModelFileError`` that names the
-place.
+``load_*`` give fitted :class:`skstruct.L1CRF` estimators, ``save_*`` write any chain
+tagger that the format has a place for. Files come from outside: whatever is wrong with
+one is a ``ModelFileError`` that names the place.
 """
 
 from .crfpp import load_crfpp, save_crfpp

@@ -1,8 +1,8 @@
 """CQDB, the string database of CRFsuite: strings by number and numbers by string.
 
-A chunk begins with a header, 256 hash tables follow the records, and *backward links* say where the record of
-each number stands. A reader goes by these links; the tool looks strings up by their hash, so that a writer
-fills the tables too.
+A chunk begins with a header, 256 hash tables follow the records, and *backward links*
+say where the record of each number stands. A reader goes by these links; the tool looks
+strings up by their hash, so that a writer fills the tables too.
 
 References
 ----------
@@ -88,9 +88,9 @@ def read_strings(file, at, n, what):
     ]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Writing
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def string_database(strings):
     """The database of distinct strings, numbered in their order.
 

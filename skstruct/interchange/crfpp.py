@@ -1,4 +1,5 @@
-"""Models of CRF++: the binary file, and the text that ``crf_learn -t`` writes beside it.
+"""Models of CRF++: the binary file, and the text that ``crf_learn -t`` writes beside
+it.
 
 References
 ----------
@@ -23,7 +24,9 @@ from .pattern_models import keyed_model, pattern_crf, patterns_of
 VERSION = 100
 HEADER = 28
 _HEAD = "<IidIII"
-"""Bytes of version, type, cost factor, and three sizes: those of weights, columns and double array."""
+"""Bytes of version, type, cost factor, and three sizes: those of weights, columns and
+double array.
+"""
 
 _KEY = re.compile(rb"(\d{1,10}) (.*)\n")
 TEXT_START = b"version: "
@@ -41,22 +44,26 @@ def load_crfpp(source: Any) -> L1CRF:
     Returns
     -------
     L1CRF
-        Fitted, with the file's templates as :class:`skstruct.features.patterns.Patterns`. Tokens are tuples
-        of the columns that CRF++ reads, or str if the templates read the first only. ``classes_`` are in the
-        order of the file. To go on learning, set ``warm_start=True`` before ``fit``.
+        Fitted, with the file's templates as
+        :class:`skstruct.features.patterns.Patterns`. Tokens are tuples of the columns
+        that CRF++ reads, or str if the templates read the first only. ``classes_`` are
+        in the order of the file. To go on learning, set ``warm_start=True`` before
+        ``fit``.
 
     Raises
     ------
     ModelFileError
-        If the file is damaged, or not such a model; a ``ValueError``, which names the file and the place.
+        If the file is damaged, or not such a model; a ``ValueError``, which names the
+        file and the place.
     OSError
         If it cannot be read.
 
     Notes
     -----
-    Weights of text are rounded to single precision, as in the binary file. CRF++ adds the weights of a token
-    in single precision too, which here are added in double precision: scores differ by about 1e-7 of their
-    size. The cost factor of the file is not used by the tool either.
+    Weights of text are rounded to single precision, as in the binary file. CRF++ adds
+    the weights of a token in single precision too, which here are added in double
+    precision: scores differ by about 1e-7 of their size. The cost factor of the file is
+    not used by the tool either.
     """
     file = read_source(source)
     return (_load_text if file.data.startswith(TEXT_START) else _load_binary)(file)
@@ -159,37 +166,39 @@ def _crf_of(file, labels, lines, keys, weights):
     return pattern_crf(patterns, labels, nodes, edges, np.arange(weights.size), weights)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Writing
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def save_crfpp(model: object, path: Path, text: bool = False) -> None:
     """Write a fitted tagger as a model of CRF++.
 
     Parameters
     ----------
     model : L1CRF, StructuredPerceptron or another chain tagger
-        With templates that read tokens, ``%x``, no more than 8 rows away; also an average or a mixture.
+        With templates that read tokens, ``%x``, no more than 8 rows away; also an
+        average or a mixture.
     path : str or os.PathLike
         Written whole or not at all; what was there before is replaced.
     text : bool, default=False
-        Write the text that ``crf_learn -t`` writes, with weights in double precision, instead of the binary
-        file, in which they have single precision.
+        Write the text that ``crf_learn -t`` writes, with weights in double precision,
+        instead of the binary file, in which they have single precision.
 
     Raises
     ------
     TypeError
         If it is no chain tagger.
     ValueError
-        If the format has no place for a part of the model: ``order=2``, ready-made features, functions of
-        tokens, white space in tokens, labels that are not str, dense rows of numbers; in the binary file
-        features of more than 4,096 bytes. The message says which.
+        If the format has no place for a part of the model: ``order=2``, ready-made
+        features, functions of tokens, white space in tokens, labels that are not str,
+        dense rows of numbers; in the binary file features of more than 4,096 bytes. The
+        message says which.
     OSError
         If the file cannot be written.
 
     Notes
     -----
-    What constraints forbid gets the weight -10000; labels that must not be the first or the last by templates
-    that read one row before and behind.
+    What constraints forbid gets the weight -10000; labels that must not be the first or
+    the last by templates that read one row before and behind.
     """
     patterns, named = keyed_model(model, CRFPP)
     write_whole(
@@ -231,7 +240,9 @@ def _binary(patterns, labels, keys, weights):
 
 
 def _check_size(keys, units):
-    """Raise if `load_crfpp` would refuse the keys, as those of a file made to exhaust memory."""
+    """Raise if `load_crfpp` would refuse the keys, as those of a file made to exhaust
+    memory.
+    """
     longest = max(keys, key=len, default=b"")
     wrong = None
     if len(longest) > LONGEST:

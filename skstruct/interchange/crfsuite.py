@@ -1,10 +1,11 @@
 """Models of CRFsuite; what is written is byte for byte what the tool writes.
 
-A file has features (attribute, label, weight) and (label, label, weight), a database of labels, one of
-attributes, and the lists of features of each label and each attribute, by which the tool finds them. The
-attributes are what items of ``python-crfsuite`` are made of: the same names that ``features.bag_encoder``
-makes of dictionaries, so that the model becomes an ordinary one over ready-made features. The numbers of the
-labels are kept, since the smallest of equally good labels wins.
+A file has features (attribute, label, weight) and (label, label, weight), a database of
+labels, one of attributes, and the lists of features of each label and each attribute,
+by which the tool finds them. The attributes are what items of ``python-crfsuite`` are
+made of: the same names that ``features.bag_encoder`` makes of dictionaries, so that the
+model becomes an ordinary one over ready-made features. The numbers of the labels are
+kept, since the smallest of equally good labels wins.
 
 References
 ----------
@@ -40,7 +41,9 @@ from .pickles import crf_in_pickle, unpacked
 MAGIC = b"lCRF"
 VERSION = 100
 FEATURE = np.dtype([("type", "<u4"), ("src", "<u4"), ("dst", "<u4"), ("weight", "<f8")])
-"""A feature: its type and source (0 and an attribute, or 1 and a label), its target label, its weight."""
+"""A feature: its type and source (0 and an attribute, or 1 and a label), its target
+label, its weight.
+"""
 
 STATE = 0
 TRANSITION = 1
@@ -52,7 +55,9 @@ HEADER = (
 ALL_PAIRS = {
     (False, False): False, (True, False): "states", (False, True): "transitions", (True, True): True,
 }  # fmt: skip
-"""Whether CRFsuite gives weights to all pairs of attribute and label, and of labels; our ``all_pairs``."""
+"""Whether CRFsuite gives weights to all pairs of attribute and label, and of labels;
+our ``all_pairs``.
+"""
 
 CHUNK_HEADER = 12
 """Bytes of a tag, a size and a count."""
@@ -64,21 +69,24 @@ def load_crfsuite(source: Any) -> L1CRF:
     Parameters
     ----------
     source : str, os.PathLike, bytes or sklearn_crfsuite.CRF
-        A model file or its bytes; a pickle of a ``sklearn_crfsuite.CRF`` or its bytes, alone or inside other
-        objects, as ``pickle`` or ``joblib`` write it, compressed or not; or a fitted ``CRF`` itself. Of a
-        pickle nothing is imported, called or executed.
+        A model file or its bytes; a pickle of a ``sklearn_crfsuite.CRF`` or its bytes,
+        alone or inside other objects, as ``pickle`` or ``joblib`` write it, compressed
+        or not; or a fitted ``CRF`` itself. Of a pickle nothing is imported, called or
+        executed.
 
     Returns
     -------
     L1CRF
-        Fitted. It predicts what the tool does, from the same items (dicts of features or lists of str).
-        ``classes_`` are in the order of the file. Of a ``CRF`` trained by ``lbfgs`` it has ``c1``, ``c2`` and
-        ``all_pairs``. To go on learning, set ``warm_start=True`` before ``fit``.
+        Fitted. It predicts what the tool does, from the same items (dicts of features
+        or lists of str). ``classes_`` are in the order of the file. Of a ``CRF``
+        trained by ``lbfgs`` it has ``c1``, ``c2`` and ``all_pairs``. To go on learning,
+        set ``warm_start=True`` before ``fit``.
 
     Raises
     ------
     ModelFileError
-        If the file is damaged, or not such a model; a ``ValueError``, which names the file and the byte.
+        If the file is damaged, or not such a model; a ``ValueError``, which names the
+        file and the byte.
     OSError
         If it cannot be read.
 
@@ -116,7 +124,9 @@ def _file_of(source):
 
 
 def _parameters(crf):
-    """What :class:`L1CRF` calls the parameters of a ``sklearn_crfsuite.CRF``, as far as it has them."""
+    """What :class:`L1CRF` calls the parameters of a ``sklearn_crfsuite.CRF``, as far as
+    it has them.
+    """
     if crf.get("algorithm", "lbfgs") not in (None, "lbfgs"):
         return {}
     found = {}
@@ -142,7 +152,8 @@ class CRFsuiteContents(NamedTuple):
 
 
 def crfsuite_contents(source: Any) -> tuple[CRFsuiteContents, L1CRF | None]:
-    """The contents of a model file, and its :class:`L1CRF`, None if it was trained on nothing.
+    """The contents of a model file, and its :class:`L1CRF`, None if it was trained on
+    nothing.
 
     Parameters and errors are those of :func:`load_crfsuite`.
     """
@@ -250,9 +261,11 @@ def _features(file, at):
 
 
 def _check_lists(file, at, tag, n, mine, source):
-    """Raise unless list s holds the features with the source s, each once; ``mine`` are those of a type.
+    """Raise unless list s holds the features with the source s, each once; ``mine`` are
+    those of a type.
 
-    The tool goes by these lists; where they say the same as the features, these are all that is needed.
+    The tool goes by these lists; where they say the same as the features, these are all
+    that is needed.
     """
     what = "labels" if tag == b"LFRF" else "attributes"
     found, end = _chunk(file, at, tag)
@@ -288,41 +301,44 @@ def _check_lists(file, at, tag, n, mine, source):
     file.require_all(right, start[owner], wrong)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Writing
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 _LIMIT = 2**32
 """Offsets in a file have four bytes."""
 
 
 def save_crfsuite(model: object, path: Path | BinaryIO) -> None:
-    """Write a fitted tagger as a model of CRFsuite, for ``python-crfsuite`` and ``sklearn-crfsuite``.
+    """Write a fitted tagger as a model of CRFsuite, for ``python-crfsuite`` and
+    ``sklearn-crfsuite``.
 
     Parameters
     ----------
     model : L1CRF, StructuredPerceptron or another chain tagger
         Also an average or a mixture of such.
     path : str, os.PathLike or file
-        A file is written whole or not at all; what was there before is replaced. Or an open binary file, such
-        as ``io.BytesIO()``.
+        A file is written whole or not at all; what was there before is replaced. Or an
+        open binary file, such as ``io.BytesIO()``.
 
     Raises
     ------
     TypeError
         If it is no chain tagger.
     ValueError
-        If the format has no place for a part of the model: ``order=2``, transitions conditioned on the input,
-        constraints of the first or the last label, labels that are not str, features of one name, dense rows
-        of numbers. The message says which.
+        If the format has no place for a part of the model: ``order=2``, transitions
+        conditioned on the input, constraints of the first or the last label, labels
+        that are not str, features of one name, dense rows of numbers. The message says
+        which.
     OSError
         If the file cannot be written.
 
     Notes
     -----
-    The attributes are the names of the features. Of a model over dicts and lists the tool makes them from the
-    same items; of a model with templates they are expanded templates such as ``U05:the/dog``, which
-    :func:`skstruct.inspection.features_of` lists. Transitions that constraints forbid get the weight -10000.
-    Weights that are 0 are left out.
+    The attributes are the names of the features. Of a model over dicts and lists the
+    tool makes them from the same items; of a model with templates they are expanded
+    templates such as ``U05:the/dog``, which :func:`skstruct.inspection.features_of`
+    lists. Transitions that constraints forbid get the weight -10000. Weights that are 0
+    are left out.
     """
     data = crfsuite_bytes(crfsuite_model(model))
     if isinstance(path, (str, os.PathLike)):

@@ -1,12 +1,14 @@
 """The double array of CRF++ models: a trie of byte strings in two columns of numbers.
 
-Unit u has a base and a check. From a node with base b the byte c leads to unit b + c + 1 if its check is b. A
-key ends at the node if unit b has check b and a negative base; the key's value is -base - 1.
+Unit u has a base and a check. From a node with base b the byte c leads to unit b + c +
+1 if its check is b. A key ends at the node if unit b has check b and a negative base;
+the key's value is -base - 1.
 
 References
 ----------
-J. Aoe (1989). An efficient digital search algorithm by using a double-array structure. IEEE Transactions on
-Software Engineering 15(9). T. Kudo, "Darts: double-array trie system", 2003: the layout.
+J. Aoe (1989). An efficient digital search algorithm by using a double-array structure.
+IEEE Transactions on Software Engineering 15(9). T. Kudo, "Darts: double-array trie
+system", 2003: the layout.
 """
 
 from itertools import groupby
@@ -24,7 +26,9 @@ LONGEST = 4096
 """Bytes of a key that is read."""
 
 MOST_TIMES = 64
-"""Bytes of all keys together for each byte of the array: more only a loop in the array can make."""
+"""Bytes of all keys together for each byte of the array: more only a loop in the array
+can make.
+"""
 
 
 def read_keys(file, at, units):
@@ -92,7 +96,8 @@ def read_keys(file, at, units):
 
 
 def build(keys):
-    """The double array of distinct keys whose values are 0, 1, ... in the order of the keys' bytes given.
+    """The double array of distinct keys whose values are 0, 1, ... in the order of the
+    keys' bytes given.
 
     Parameters
     ----------
@@ -128,7 +133,9 @@ def build(keys):
 
 
 def _code_at(depth):
-    """What tells of a (key, value) where it goes on at a depth: 0 if the key ends there, or a byte + 1."""
+    """What tells of a (key, value) where it goes on at a depth: 0 if the key ends
+    there, or a byte + 1.
+    """
     return lambda key: key[0][depth] + 1 if depth < len(key[0]) else 0
 
 

@@ -1,11 +1,12 @@
-"""What the formats of other tools have in common: bytes that are checked, models as names and weights.
+"""What the formats of other tools have in common: bytes that are checked, models as
+names and weights.
 
-A model of another tool is input from outside. Whatever is wrong with it ends in one kind of error,
-:class:`ModelFileError`, which names the file and the place. Nothing is allocated that the size of the file
-does not justify.
+A model of another tool is input from outside. Whatever is wrong with it ends in one
+kind of error, :class:`ModelFileError`, which names the file and the place. Nothing is
+allocated that the size of the file does not justify.
 
-A fitted chain model is written from its names and weights (:class:`NamedModel`), or refused with the reason
-why a format cannot express it.
+A fitted chain model is written from its names and weights (:class:`NamedModel`), or
+refused with the reason why a format cannot express it.
 """
 
 import os
@@ -91,7 +92,8 @@ def named_model(model, tool, named=None):
     tool : str
         For errors.
     named : dict, optional
-        Row -> name, of the features of labels; several may have one name. By default the encoder's.
+        Row -> name, of the features of labels; several may have one name. By default
+        the encoder's.
 
     Raises
     ------
@@ -161,7 +163,8 @@ class ForeignBytes:
     name : str
         What errors call it.
     size : int, optional
-        Of the file that the content was unpacked from, in bytes; without, that of the content.
+        Of the file that the content was unpacked from, in bytes; without, that of the
+        content.
     """
 
     def __init__(self, data, name, size=None):
@@ -183,7 +186,9 @@ class ForeignBytes:
         )
 
     def match(self, form, what, *values):
-        """What an expression finds at the next byte, which is passed over; values stand for ``{}``."""
+        """What an expression finds at the next byte, which is passed over; values stand
+        for ``{}``.
+        """
         form = form if isinstance(form, re.Pattern) else re.compile(form)
         found = form.match(self.data, self.at)
         if found is None:
@@ -197,7 +202,8 @@ class ForeignBytes:
             self.fail(at, what)
 
     def require_all(self, ok, at, what):
-        """Raise a ModelFileError about the first of several things that is not as it has to be.
+        """Raise a ModelFileError about the first of several things that is not as it
+        has to be.
 
         ``at`` are their bytes; in ``what`` its number stands for ``{}``.
         """
@@ -231,7 +237,9 @@ def read_source(source):
 
 
 def as_text(raw):
-    """Bytes as a str; those that are no UTF-8 become lone surrogates, which :func:`as_bytes` undoes."""
+    """Bytes as a str; those that are no UTF-8 become lone surrogates, which
+    :func:`as_bytes` undoes.
+    """
     return raw.decode("utf-8", "surrogateescape")
 
 
@@ -241,7 +249,9 @@ def as_bytes(text):
 
 
 def encoded(strings, what, tool, bad="\0", wrong="with a NUL character"):
-    """The bytes of strings that a file can hold: of text in which the expression ``bad`` finds nothing."""
+    """The bytes of strings that a file can hold: of text in which the expression
+    ``bad`` finds nothing.
+    """
     for string in strings:
         if re.search(bad, string):
             refuse(tool, f"a {what} {wrong}, such as {string!r:.80}")
@@ -252,7 +262,9 @@ def encoded(strings, what, tool, bad="\0", wrong="with a NUL character"):
 
 
 def labels_in_order(labels, name):
-    """The :class:`Labels` of a model, if these can be such; ``name`` is that of the file."""
+    """The :class:`Labels` of a model, if these can be such; ``name`` is that of the
+    file.
+    """
     if not labels:
         raise ModelFileError(
             f"{name}: the model has no labels; it was trained on nothing"

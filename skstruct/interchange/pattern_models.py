@@ -1,7 +1,8 @@
 """Taggers from keys and blocks of weights, which CRF++ and Wapiti have in common.
 
-A key of a state feature has L weights, by label. One of a transition feature has L * L, by previous and by
-next label. Keys of transitions that every token has are summed to the label bigram.
+A key of a state feature has L weights, by label. One of a transition feature has L * L,
+by previous and by next label. Keys of transitions that every token has are summed to
+the label bigram.
 """
 
 import re
@@ -36,7 +37,8 @@ def pattern_crf(patterns, labels, nodes, edges, index, weight):
     patterns : Patterns
     labels : Labels
     nodes, edges : list of (bytes, int)
-        Keys of features of labels and of transitions, and where in the file their weights begin, ascending.
+        Keys of features of labels and of transitions, and where in the file their
+        weights begin, ascending.
     index : ndarray of shape (n,), int64
         Places of weights in the file, ascending.
     weight : ndarray of shape (n,)
@@ -77,7 +79,9 @@ def label_weights(nodes, L, index, weight):
 
 
 def _weights_of(keys, index, weight, size):
-    """(number of the key, place in its block, weight) of all that are not zero, in blocks of a size."""
+    """(number of the key, place in its block, weight) of all that are not zero, in
+    blocks of a size.
+    """
     first = np.array([first for _, first in keys], np.int64)
     block = np.searchsorted(first, index, side="right") - 1
     place = index - np.append(first, 0)[block]
@@ -85,16 +89,17 @@ def _weights_of(keys, index, weight, size):
     return block[mine], place[mine], weight[mine]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # From a tagger to patterns, keys and weights
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 _NAMES = {CRFPP: "CRF++", WAPITI: "Wapiti"}
 _LETTERS = {CRFPP: "UB", WAPITI: "ub"}
 """With which patterns of features of labels, and of transitions, begin."""
 
 
 def keyed_model(estimator, syntax):
-    """(patterns, :class:`NamedModel`) of a fitted tagger, in the syntax of a tool; transitions by their keys.
+    """(patterns, :class:`NamedModel`) of a fitted tagger, in the syntax of a tool;
+    transitions by their keys.
 
     Raises
     ------
@@ -171,7 +176,8 @@ def keyed_model(estimator, syntax):
 def _bigram_line(lines, letter):
     """The pattern of transitions that gets the weights of the label bigram.
 
-    Several such patterns add up; so ``lines`` loses repetitions, or gets one more that is alone.
+    Several such patterns add up; so ``lines`` loses repetitions, or gets one more that
+    is alone.
     """
     for line in [line for line in lines if line[0] == letter and "%" not in line]:
         if lines.count(line) > 1:
@@ -185,7 +191,9 @@ def _bigram_line(lines, letter):
 
 
 def _as_patterns(templates, tool, syntax):
-    """Our templates as patterns of CRF++, which ``syntax`` will have to have a place for."""
+    """Our templates as patterns of CRF++, which ``syntax`` will have to have a place
+    for.
+    """
     farthest = NEAR if syntax == WAPITI else FARTHEST[syntax]
     lines = []
     for template in templates.templates:
@@ -206,10 +214,12 @@ def _as_patterns(templates, tool, syntax):
 
 
 def _written(patterns, tool, syntax, with_symbols):
-    """(lines, function) that write patterns, and names of features, in the syntax of a tool.
+    """(lines, function) that write patterns, and names of features, in the syntax of a
+    tool.
 
-    The function takes 0 and the name of a feature of labels, or 1 and that of one of transitions. Unless
-    names have the tool's symbols of what is no token, what is spelled like those of the other becomes one.
+    The function takes 0 and the name of a feature of labels, or 1 and that of one of
+    transitions. Unless names have the tool's symbols of what is no token, what is
+    spelled like those of the other becomes one.
     """
     if patterns.syntax == syntax:
         return list(patterns.lines), lambda side, name: name

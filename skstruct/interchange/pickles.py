@@ -1,9 +1,9 @@
 """Pickled ``sklearn_crfsuite.CRF`` objects, read without running their code.
 
-A pickle is a program that may import and call anything. Here every name it asks for is answered by an
-inert object, which only notes what it is given; nothing is imported or called. The bytes of the model file
-stand in the state of an inert ``FileResource``. ``joblib`` writes the contents of arrays between the
-instructions: they are passed over.
+A pickle is a program that may import and call anything. Here every name it asks for is
+answered by an inert object, which only notes what it is given; nothing is imported or
+called. The bytes of the model file stand in the state of an inert ``FileResource``.
+``joblib`` writes the contents of arrays between the instructions: they are passed over.
 """
 
 import bz2
@@ -28,7 +28,9 @@ _COMPRESSED = (
     (b"\x5d\x00", "lzma", lambda most: lzma.LZMADecompressor(memlimit=most)),
     (b"\x78", "zlib", lambda most: zlib.decompressobj()),
 )
-"""First bytes, name and decompressor of what ``joblib`` compresses with, by the memory that it may take."""
+"""First bytes, name and decompressor of what ``joblib`` compresses with, by the memory
+that it may take.
+"""
 
 _MOST_NAMED = 5
 _MOST_STEPS = 8
@@ -43,8 +45,9 @@ _SMALL = 2**26
 
 _INSTRUCTIONS = 10
 _FEW = 100_000
-"""A pickle may have so many instructions for each byte of its file, and so many on top: most leave an object
-of a hundred bytes."""
+"""A pickle may have so many instructions for each byte of its file, and so many on top:
+most leave an object of a hundred bytes.
+"""
 
 
 def unpacked(file):
@@ -71,10 +74,11 @@ def unpacked(file):
 
 
 def crf_in_pickle(file):
-    """The model file within a pickle that has one fitted ``sklearn_crfsuite.CRF`` in it.
+    """The model file within a pickle that has one fitted ``sklearn_crfsuite.CRF`` in
+    it.
 
-    Others may be there that are not fitted, as in a search. Of several that are fitted, the one inside a
-    ``best_estimator_`` is meant.
+    Others may be there that are not fitted, as in a search. Of several that are fitted,
+    the one inside a ``best_estimator_`` is meant.
 
     Parameters
     ----------
@@ -122,7 +126,9 @@ def crf_in_pickle(file):
 
 
 def _best_of(resources, root, file):
-    """Of several model files the one inside a ``best_estimator_``; raises if it is not clear which."""
+    """Of several model files the one inside a ``best_estimator_``; raises if it is not
+    clear which.
+    """
     found = _places(root)
     places = [found[id(resource)] for resource in resources if id(resource) in found]
     best = [place for place in places if place.is_best]
@@ -164,9 +170,11 @@ class _Place(NamedTuple):
 
 
 def _places(root):
-    """Where the state of each inert object stands first below the object of a pickle, by ``id`` of the state.
+    """Where the state of each inert object stands first below the object of a pickle,
+    by ``id`` of the state.
 
-    A hostile file may nest objects deeply: a place is one step, and only those of an error become text.
+    A hostile file may nest objects deeply: a place is one step, and only those of an
+    error become text.
     """
     found = {}
     seen = set()
@@ -211,7 +219,9 @@ def _why_none(crfs, found):
 
 
 class _Inert:
-    """A stand-in for an object of a pickle: its class's name, its arguments and its state."""
+    """A stand-in for an object of a pickle: its class's name, its arguments and its
+    state.
+    """
 
     __slots__ = ("arguments", "name", "state")
 
@@ -249,7 +259,8 @@ class _Limited(dict):
 class _Reader(pickle._Unpickler):
     """An unpickler that imports and calls nothing.
 
-    It is the one in Python: in the one in C the size of a table in memory is up to the file.
+    It is the one in Python: in the one in C the size of a table in memory is up to the
+    file.
     """
 
     def __init__(self, stream, instructions):
@@ -303,7 +314,7 @@ class _Reader(pickle._Unpickler):
     def _instantiate(self, klass, arguments):
         self.append(self._made(klass, tuple(arguments)))
 
-    # -- instructions, in place of those of the base class ----------------------------------------------
+    # -- instructions, in place of those of the base class -----------------------------
     def load_reduce(self):
         arguments = self.stack.pop()
         self.stack[-1] = self._made(self.stack[-1], arguments)
@@ -328,7 +339,9 @@ class _Reader(pickle._Unpickler):
             self._pass_over_array(state)
 
     def _pass_over_array(self, state):
-        """An array's bytes stand in the stream, or a pickle of their own if they are objects."""
+        """An array's bytes stand in the stream, or a pickle of their own if they are
+        objects.
+        """
         shape = state.get("shape")
         dtype = state.get("dtype")
         code = (
@@ -362,7 +375,8 @@ class _Reader(pickle._Unpickler):
             size *= n
         self._stream.seek(size, 1)
 
-    # Keys and elements that are tuples of tuples may take for ever to hash; none of them matters.
+    # Keys and elements that are tuples of tuples may take for ever to hash; none of
+    # them matters.
     def load_dict(self):
         items = self.pop_mark()
         self.append({})
@@ -409,4 +423,6 @@ _METHODS = {
     code: getattr(_Reader, do.__name__)
     for code, do in pickle._Unpickler.dispatch.items()
 }
-"""What does an instruction, by its code: the methods of the base class, or those of that name here."""
+"""What does an instruction, by its code: the methods of the base class, or those of
+that name here.
+"""

@@ -38,16 +38,17 @@ def load_wapiti(source: Any) -> L1CRF:
     Returns
     -------
     L1CRF
-        Fitted, with the file's patterns as :class:`skstruct.features.patterns.Patterns`. Tokens are tuples of
-        the columns that Wapiti reads, or str if the patterns read the first only. ``classes_`` are in the
-        order of the file. Of a model without patterns tokens are lists of observations. To go on learning,
-        set ``warm_start=True`` before ``fit``.
+        Fitted, with the file's patterns as
+        :class:`skstruct.features.patterns.Patterns`. Tokens are tuples of the columns
+        that Wapiti reads, or str if the patterns read the first only. ``classes_`` are
+        in the order of the file. Of a model without patterns tokens are lists of
+        observations. To go on learning, set ``warm_start=True`` before ``fit``.
 
     Raises
     ------
     ModelFileError
-        If the file is damaged, or not such a model, or a maximum entropy Markov model, which is no CRF; a
-        ``ValueError``, which names the file and the place.
+        If the file is damaged, or not such a model, or a maximum entropy Markov model,
+        which is no CRF; a ``ValueError``, which names the file and the place.
     OSError
         If it cannot be read.
     """
@@ -154,10 +155,11 @@ def _number(text):
 
 
 def _layout(file, names, L):
-    """((name, first weight) of labels, of transitions, number of weights): one observation follows another.
+    """((name, first weight) of labels, of transitions, number of weights): one
+    observation follows another.
 
-    An observation of labels (``u``) has L weights, one of transitions (``b``) L * L, one of both (``*``)
-    first the one and then the other.
+    An observation of labels (``u``) has L weights, one of transitions (``b``) L * L,
+    one of both (``*``) first the one and then the other.
     """
     nodes = []
     edges = []
@@ -173,9 +175,9 @@ def _layout(file, names, L):
     return nodes, edges, first
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Writing
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def save_wapiti(model: object, path: Path) -> None:
     """Write a fitted tagger as a model of Wapiti.
 
@@ -191,15 +193,17 @@ def save_wapiti(model: object, path: Path) -> None:
     TypeError
         If it is no chain tagger.
     ValueError
-        If the format has no place for a part of the model: ``order=2``, ready-made features, functions of
-        tokens, white space in tokens, labels that are not str, dense rows of numbers. The message says which.
+        If the format has no place for a part of the model: ``order=2``, ready-made
+        features, functions of tokens, white space in tokens, labels that are not str,
+        dense rows of numbers. The message says which.
     OSError
         If the file cannot be written.
 
     Notes
     -----
-    Features without weights are left out. Wapiti has one symbol for all that is five or more tokens before a
-    sequence, or behind it; features that differ in these only need equal weights.
+    Features without weights are left out. Wapiti has one symbol for all that is five or
+    more tokens before a sequence, or behind it; features that differ in these only need
+    equal weights.
     """
     write_whole(path, _bytes_of(*keyed_model(model, WAPITI)))
 

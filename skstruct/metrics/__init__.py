@@ -1,19 +1,23 @@
-"""Scores of structured predictions: of tokens, sequences, segments, spans, words, trees and probabilities.
+"""Scores of structured predictions: of tokens, sequences, segments, spans, words, trees
+and probabilities.
 
-Counts are summed over the corpus first and divided once. Where items are found on both sides
-(segments, spans, words) the scores are
+Counts are summed over the corpus first and divided once. Where items are found on both
+sides (segments, spans, words) the scores are
 
     P = correct / predicted,   R = correct / true,   F1 = 2 correct / (true + predicted).
 
-A zero denominator gives 0.0 and no warning, with one exception: F1 is 1.0, whatever its average, if
-there is nothing to find and nothing was found, as for any other identical inputs.
+A zero denominator gives 0.0 and no warning, with one exception: F1 is 1.0, whatever its
+average, if there is nothing to find and nothing was found, as for any other identical
+inputs.
 
-Tokens whose true label is None do not count, nor do segments that hold or touch one, nor sequences that hold no
-others. A true label that the model never saw is its error. Where nothing counts, there is no score but a
-ValueError. Results do not depend on the order of the input.
+Tokens whose true label is None do not count, nor do segments that hold or touch one,
+nor sequences that hold no others. A true label that the model never saw is its error.
+Where nothing counts, there is no score but a ValueError. Results do not depend on the
+order of the input.
 
-`y_true` and `y_pred` are lists, tuples or arrays of sequences; errors name the sequence. Every score has a
-scorer for ``GridSearchCV``; those of errors and losses are negative, so that more is better.
+`y_true` and `y_pred` are lists, tuples or arrays of sequences; errors name the
+sequence. Every score has a scorer for ``GridSearchCV``; those of errors and losses are
+negative, so that more is better.
 """
 
 from __future__ import annotations
@@ -111,10 +115,14 @@ SCORES: dict[str, Callable[..., float]] = {
     "sequence_accuracy": sequence_accuracy_score,
     "segment_f1": segment_f1_score,
 }
-"""What scorers of labels ask of predictions, by their names in ``SCORERS``: ``(y_true, y_pred) -> float``."""
+"""What scorers of labels ask of predictions, by their names in ``SCORERS``: ``(y_true,
+y_pred) -> float``.
+"""
 
 SCORING = [name.removesuffix("_scorer") for name in __all__ if name.endswith("_scorer")]
-"""The names of ``SCORERS``, for those who need no more: scorers import much of scikit-learn."""
+"""The names of ``SCORERS``, for those who need no more: scorers import much of
+scikit-learn.
+"""
 
 __getattr__, __dir__ = lazy(
     __name__, {n: "scorers" for n in __all__ if n == "SCORERS" or "_scorer" in n}

@@ -1,7 +1,7 @@
 """What all metrics share: checks of their input, and the two divisions.
 
-Everything becomes a list of pairs of lists once, with errors that name the sequence, so that the
-metrics are plain counting. What counts is said in :mod:`.counting`.
+Everything becomes a list of pairs of lists once, with errors that name the sequence, so
+that the metrics are plain counting. What counts is said in :mod:`.counting`.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,9 @@ from ..data.inputs import PLACE, PlaceError
 
 
 def as_list(sequence, name, i=None):
-    """A list or tuple holding what any sized sequence but a string holds; ``i`` is its number in ``name``."""
+    """A list or tuple holding what any sized sequence but a string holds; ``i`` is its
+    number in ``name``.
+    """
     if isinstance(sequence, (list, tuple)):
         return sequence
     sequence = opened(sequence)
@@ -40,7 +42,9 @@ def as_lists(y_true, y_pred, names):
 
 
 def check_pairs(y_true, y_pred, same_length=True, names=("y_true", "y_pred"), hint=""):
-    """Check both sides and return [(true sequence, predicted sequence)]; a hint is for unequal lengths."""
+    """Check both sides and return [(true sequence, predicted sequence)]; a hint is for
+    unequal lengths.
+    """
     pairs = []
     for i, both in enumerate(zip(*as_lists(y_true, y_pred, names))):
         true, pred = (as_list(sequence, name, i) for sequence, name in zip(both, names))
@@ -54,7 +58,9 @@ def check_pairs(y_true, y_pred, same_length=True, names=("y_true", "y_pred"), hi
 
 
 def of_pairs(i, sequence, what):
-    """The first and the second elements of the pairs of sequence `i`, two lists; errors say what they are."""
+    """The first and the second elements of the pairs of sequence `i`, two lists; errors
+    say what they are.
+    """
     try:
         return [first for first, _ in sequence], [second for _, second in sequence]
     except (TypeError, ValueError):
@@ -69,5 +75,7 @@ def ratio(numerator, denominator):
 
 
 def f1(correct, n_true, n_pred):
-    """2 correct / (true + predicted); 1.0 if there is nothing to find and nothing was found."""
+    """2 correct / (true + predicted); 1.0 if there is nothing to find and nothing was
+    found.
+    """
     return ratio(2 * correct, n_true + n_pred) if n_true or n_pred else 1.0

@@ -1,12 +1,12 @@
 """Scores of probabilities: does what is said to be sure to 90 % hold nine times in ten?
 
-Tokens whose true label is None do not count; a true label that a model never saw is its error
-(:mod:`.counting`).
+Tokens whose true label is None do not count; a true label that a model never saw is its
+error (:mod:`.counting`).
 
 References
 ----------
-C. Guo, G. Pleiss, Y. Sun and K. Weinberger, "On calibration of modern neural networks", ICML 2017 (expected
-calibration error).
+C. Guo, G. Pleiss, Y. Sun and K. Weinberger, "On calibration of modern neural networks",
+ICML 2017 (expected calibration error).
 """
 
 from __future__ import annotations
@@ -67,17 +67,19 @@ def reliability(
     Parameters
     ----------
     y_true : list of sequences of labels, or array-like of shape (n_predictions,)
-        The right labels, None where there is none. Or, without ``labels``, whether each of any predictions,
-        of segments say, is right.
-    y_proba : list of arrays of shape (n_tokens, n_labels), or array-like of shape (n_predictions,)
-        What ``predict_marginals`` returns: the confidence of a token is the probability of its most probable
-        label. Or the probabilities of the predictions.
+        The right labels, None where there is none. Or, without ``labels``, whether each
+        of any predictions, of segments say, is right.
+    y_proba : list of arrays of shape (n_tokens, n_labels), or array-like of shape
+    (n_predictions,)
+        What ``predict_marginals`` returns: the confidence of a token is the probability
+        of its most probable label. Or the probabilities of the predictions.
     labels : array-like of shape (n_labels,), optional
         Labels of the columns of ``y_proba``: ``classes_`` of the model.
     n_bins : int, default=10
     strategy : {"quantile", "uniform"}, default="quantile"
-        Bins of equally many predictions, or of equal width. Predictions of the same probability are in one
-        bin, so that a bin of the former kind may hold more than others, or none.
+        Bins of equally many predictions, or of equal width. Predictions of the same
+        probability are in one bin, so that a bin of the former kind may hold more than
+        others, or none.
     sample_weight : array-like of shape (n_sequences,) or (n_predictions,), optional
         Multiplies the counts of predictions; those of weight 0 are in no bin.
 
@@ -89,8 +91,8 @@ def reliability(
     Raises
     ------
     ValueError
-        If shapes do not fit, a probability is not in [0, 1], no prediction counts, or a parameter has a value
-        not named here.
+        If shapes do not fit, a probability is not in [0, 1], no prediction counts, or a
+        parameter has a value not named here.
     """
     check_choice("strategy", strategy, ("quantile", "uniform"))
     check_positive("n_bins", n_bins)
@@ -102,7 +104,8 @@ def reliability(
         right, p, lengths = _of_tokens(y_true, y_proba, as_list(labels, "labels"))
         weight = np.repeat(np.array(weights_of(sample_weight, lengths), float), lengths)
     refuse_nothing(weight, NO_WEIGHT)
-    # From here on in an order that does not depend on that of the input, down to the rounding of sums.
+    # From here on in an order that does not depend on that of the input, down to the
+    # rounding of sums.
     order = np.lexsort((weight, right, p))
     right, p, weight = (each[order[weight[order] > 0.0]] for each in (right, p, weight))
     which = np.minimum((p * n_bins).astype(np.int64), n_bins - 1)
@@ -116,7 +119,9 @@ def reliability(
 
 
 def _equally_many(p, n_bins):
-    """(n,) int: bins of equally many of the ascending numbers ``p``; equal ones go where their middle is."""
+    """(n,) int: bins of equally many of the ascending numbers ``p``; equal ones go
+    where their middle is.
+    """
     n = p.shape[0]
     place = np.repeat(
         np.arange(n_bins), [len(part) for part in np.array_split(np.arange(n), n_bins)]
@@ -152,7 +157,9 @@ def _flat(y_true, y_proba):
 
 
 def _array(values, dtype=None):
-    """Values as an array, as one of two dimensions if they are none, such as sequences of several lengths."""
+    """Values as an array, as one of two dimensions if they are none, such as sequences
+    of several lengths.
+    """
     try:
         return np.asarray(values, dtype)
     except (TypeError, ValueError):
@@ -160,7 +167,9 @@ def _array(values, dtype=None):
 
 
 def _of_tokens(y_true, y_proba, labels):
-    """(whether right, confidence) of the tokens with a label, and how many each sequence has."""
+    """(whether right, confidence) of the tokens with a label, and how many each
+    sequence has.
+    """
     right = []
     p = [np.zeros(0)]
     lengths = []
@@ -198,8 +207,8 @@ def expected_calibration_error(
 ) -> float:
     """By how much confidence and accuracy differ, on average over predictions.
 
-    Predictions are sorted into bins by their confidence; in each, the mean confidence is compared with the
-    share that is right.
+    Predictions are sorted into bins by their confidence; in each, the mean confidence
+    is compared with the share that is right.
 
     Parameters
     ----------
@@ -246,9 +255,10 @@ def sequence_log_loss(
     y_true : list of sequences of labels
         Tokens whose label is None do not count, nor do sequences that hold no others.
     log_proba : array-like of shape (n_sequences,)
-        Their log-probabilities: ``model.sequence_log_proba(X, y_true)``. A labelling is at least as probable
-        as if each label had the probability 2.2e-16, as in scikit-learn's ``log_loss``: one that was
-        impossible costs 36 nats a token, and not infinitely many.
+        Their log-probabilities: ``model.sequence_log_proba(X, y_true)``. A labelling is
+        at least as probable as if each label had the probability 2.2e-16, as in
+        scikit-learn's ``log_loss``: one that was impossible costs 36 nats a token, and
+        not infinitely many.
     sample_weight : array-like of shape (n_sequences,), optional
 
     Returns
@@ -259,12 +269,14 @@ def sequence_log_loss(
     Raises
     ------
     ValueError
-        If shapes do not fit, a number is no log-probability, or no token has a label and a weight.
+        If shapes do not fit, a number is no log-probability, or no token has a label
+        and a weight.
 
     Notes
     -----
-    ``sequence_log_loss_scorer`` also scores labels that the model never saw: such a label costs 36 nats, and
-    the others of its sequence what they cost where any label may stand in its place.
+    ``sequence_log_loss_scorer`` also scores labels that the model never saw: such a
+    label costs 36 nats, and the others of its sequence what they cost where any label
+    may stand in its place.
 
     Examples
     --------
@@ -296,9 +308,9 @@ def sequence_log_loss(
     return ratio(-(weight[used] @ np.maximum(log_proba[used], least)), weight @ tokens)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Of estimators
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def score_calibration(
     estimator: Any, X: Corpus, y: Corpus, sample_weight: Weights = None
 ) -> float:
@@ -313,7 +325,9 @@ def score_calibration(
 def score_log_loss(
     estimator: Any, X: Corpus, y: Corpus, sample_weight: Weights = None
 ) -> float:
-    """The negative :func:`sequence_log_loss` of ``sequence_log_proba``, also of labels it never saw."""
+    """The negative :func:`sequence_log_loss` of ``sequence_log_proba``, also of labels
+    it never saw.
+    """
     model, X = final_step(estimator, X)
     y = [as_list(labels, "y", i) for i, labels in enumerate(as_list(y, "y"))]
     known, n_unseen = as_known(y, as_list(model.classes_, "classes_"))

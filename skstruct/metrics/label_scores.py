@@ -1,13 +1,14 @@
 """Scores of label sequences: tokens, sequences, and the segments that labels encode.
 
 Counts are summed over the corpus and divided once; segments are compared as sets of
-``(start, stop, type)``. Segments are read as by `skstruct.data.schemes`. Tokens whose true label is None
-do not count, nor do segments that hold or touch one (:mod:`.counting`).
+``(start, stop, type)``. Segments are read as by `skstruct.data.schemes`. Tokens whose
+true label is None do not count, nor do segments that hold or touch one
+(:mod:`.counting`).
 
 References
 ----------
-E. F. Tjong Kim Sang and S. Buchholz, "Introduction to the CoNLL-2000 shared task: chunking", 2000:
-segments as conlleval counts them.
+E. F. Tjong Kim Sang and S. Buchholz, "Introduction to the CoNLL-2000 shared task:
+chunking", 2000: segments as conlleval counts them.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def token_accuracy_score(
     Parameters
     ----------
     y_true, y_pred : sequences of label sequences
-        Tokens whose true label is None do not count, as in ``score`` of taggers; of a set of labels any is
-        right.
+        Tokens whose true label is None do not count, as in ``score`` of taggers; of a
+        set of labels any is right.
     sample_weight : array-like of shape (n_sequences,), optional
         Weight of each sequence's tokens.
 
@@ -62,8 +63,8 @@ def token_accuracy_score(
     Raises
     ------
     ValueError
-        If lengths differ (the message names the sequence), a weight is negative or not finite, or no token
-        has a true label and a weight.
+        If lengths differ (the message names the sequence), a weight is negative or not
+        finite, or no token has a true label and a weight.
 
     Examples
     --------
@@ -83,8 +84,8 @@ def sequence_accuracy_score(
     Parameters
     ----------
     y_true, y_pred : sequences of label sequences
-        Tokens whose true label is None do not count, nor do sequences that hold no others, such as empty
-        ones; of a set of labels any is right.
+        Tokens whose true label is None do not count, nor do sequences that hold no
+        others, such as empty ones; of a set of labels any is right.
     sample_weight : array-like of shape (n_sequences,), optional
 
     Returns
@@ -94,8 +95,8 @@ def sequence_accuracy_score(
     Raises
     ------
     ValueError
-        If lengths differ (the message names the sequence), a weight is negative or not finite, or no token
-        has a true label and a weight.
+        If lengths differ (the message names the sequence), a weight is negative or not
+        finite, or no token has a true label and a weight.
 
     Examples
     --------
@@ -112,7 +113,8 @@ def sequence_accuracy_score(
 
 
 def segment_spans(pairs, table):
-    """Yield for each sequence the (start, stop, type) of its true and of its predicted segments that count.
+    """Yield for each sequence the (start, stop, type) of its true and of its predicted
+    segments that count.
 
     Parameters
     ----------
@@ -216,23 +218,27 @@ def segment_f1_score(
 ) -> float | dict[str, float]:
     """F1 of the segments (chunks, entities) that label sequences encode.
 
-    A predicted segment is right if start, stop and type are. Labels are prefixes with a type (``B-PER``)
-    or without (``B``), or in the scheme IO types (``PER``).
+    A predicted segment is right if start, stop and type are. Labels are prefixes with a
+    type (``B-PER``) or without (``B``), or in the scheme IO types (``PER``).
 
     Parameters
     ----------
     y_true, y_pred : sequences of label sequences
-        Where a true label is None, segments of either side do not count that hold this token or stand right
-        beside it: they might go on there.
-    scheme : {"BIO", "IOB1", "BIOES", "BILOU", "BMES", "BI", "B2B3MES", "IO"}, default="BIO"
-        What strict mode holds the labels to. The default mode reads every prefix in the same way,
-        whatever the scheme; labels without prefix (``PER``) it reads in the scheme ``"IO"`` only.
+        Where a true label is None, segments of either side do not count that hold this
+        token or stand right beside it: they might go on there.
+    scheme : {"BIO", "IOB1", "BIOES", "BILOU", "BMES", "BI", "B2B3MES", "IO"},
+    default="BIO"
+        What strict mode holds the labels to. The default mode reads every prefix in the
+        same way, whatever the scheme; labels without prefix (``PER``) it reads in the
+        scheme ``"IO"`` only.
     average : {"micro", "macro", "weighted"} or None, default="micro"
-        Over all segments, over types, over types weighted by true segments, or none: one F1 per type.
+        Over all segments, over types, over types weighted by true segments, or none:
+        one F1 per type.
     mode : {"conlleval", "strict"}, default="conlleval"
-        "conlleval" reads segments off any sequence as that script does, so that ``"micro"`` is its
-        overall F1: an I after O or after another type opens a segment. "strict" counts only segments
-        that are spelled as the scheme spells them.
+        "conlleval" reads segments off any sequence as that script does, so that
+        ``"micro"`` is its overall F1: an I after O or after another type opens a
+        segment. "strict" counts only segments that are spelled as the scheme spells
+        them.
     sample_weight : array-like of shape (n_sequences,), optional
         Multiplies the counts of a sequence's segments.
 
@@ -244,9 +250,9 @@ def segment_f1_score(
     Raises
     ------
     ValueError
-        If lengths differ, a label has an unknown prefix (strict: is not of the scheme), a weight is negative
-        or not finite, no token has a true label and a weight, or a parameter has a value not named here. The
-        message names the sequence.
+        If lengths differ, a label has an unknown prefix (strict: is not of the scheme),
+        a weight is negative or not finite, no token has a true label and a weight, or a
+        parameter has a value not named here. The message names the sequence.
 
     Examples
     --------
@@ -321,8 +327,8 @@ def segment_report(
     Returns
     -------
     str, or dict of dict if `output_dict`
-        The dict maps each type, and "micro avg", "macro avg" and "weighted avg", to "precision",
-        "recall", "f1" and "support".
+        The dict maps each type, and "micro avg", "macro avg" and "weighted avg", to
+        "precision", "recall", "f1" and "support".
 
     Raises
     ------

@@ -1,4 +1,6 @@
-"""The scores as scorers of scikit-learn, for ``GridSearchCV`` and the parameter ``scoring``."""
+"""The scores as scorers of scikit-learn, for ``GridSearchCV`` and the parameter
+``scoring``.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ def segment_f1_scorer_for(
     average: label_scores.Average = "micro",
     mode: label_scores.Mode = "conlleval",
 ) -> Scorer:
-    """Make a scorer of `segment_f1_score` for a scheme, for ``GridSearchCV`` and its kin.
+    """Make a scorer of `segment_f1_score` for a scheme, for ``GridSearchCV`` and its
+    kin.
 
     Parameters
     ----------
@@ -67,15 +70,17 @@ def attachment_scorer_for(
     punctuation: Collection[str] | None = None,
     subtypes: bool = False,
 ) -> Scorer:
-    """Make a scorer of `attachment_scores` for parsers, for ``GridSearchCV`` and its kin.
+    """Make a scorer of `attachment_scores` for parsers, for ``GridSearchCV`` and its
+    kin.
 
     Parameters
     ----------
     score : {"uas", "las", "complete"}, default="uas"
-        Unlabeled or labeled attachment score, or the share of sentences with all heads right.
+        Unlabeled or labeled attachment score, or the share of sentences with all heads
+        right.
     punctuation : collection of str, optional
-        Tags whose tokens are left out. A token of X is then a (form, tag) pair; its tag counts, not a
-        predicted one.
+        Tags whose tokens are left out. A token of X is then a (form, tag) pair; its tag
+        counts, not a predicted one.
     subtypes : bool, default=False
         As for `attachment_scores`.
 

@@ -1,13 +1,14 @@
 """How much of a difference between two systems is luck of the test sentences.
 
-Scores such as accuracy and F1 are quotients of sums over sentences, so each sentence is reduced to its
-counts once, and a resample of the test set is a matrix product with how often each sentence was drawn.
+Scores such as accuracy and F1 are quotients of sums over sentences, so each sentence is
+reduced to its counts once, and a resample of the test set is a matrix product with how
+often each sentence was drawn.
 
 References
 ----------
-B. Efron and R. Tibshirani, "An introduction to the bootstrap", 1993.
-T. Berg-Kirkpatrick, D. Burkett and D. Klein, "An empirical investigation of statistical significance in NLP",
-EMNLP 2012: the paired bootstrap test.
+B. Efron and R. Tibshirani, "An introduction to the bootstrap", 1993. T.
+Berg-Kirkpatrick, D. Burkett and D. Klein, "An empirical investigation of statistical
+significance in NLP", EMNLP 2012: the paired bootstrap test.
 """
 
 from __future__ import annotations
@@ -57,12 +58,13 @@ def paired_bootstrap(
     Parameters
     ----------
     y_true, y_pred_a, y_pred_b : sequences of sequences
-        Labels; spans of texts; of words, or (word, tag) pairs, with ``score="words"``, where tags count if
-        all three have them. Of labels, tokens whose true label is None do not count, nor do sequences that
-        hold no others: these are not drawn.
+        Labels; spans of texts; of words, or (word, tag) pairs, with ``score="words"``,
+        where tags count if all three have them. Of labels, tokens whose true label is
+        None do not count, nor do sequences that hold no others: these are not drawn.
     score : {"auto", "accuracy", "segments", "words", "spans"}, default="auto"
-        Token accuracy, `segment_f1_score` in its default mode, `word_f1_score`, or `span_f1_score`. "auto"
-        means "spans" of lists of (start, end, label), and "accuracy" of all else.
+        Token accuracy, `segment_f1_score` in its default mode, `word_f1_score`, or
+        `span_f1_score`. "auto" means "spans" of lists of (start, end, label), and
+        "accuracy" of all else.
     scheme : str, default="BIO"
         Of segments, as for `segment_f1_score`.
     texts : list of str, optional
@@ -73,9 +75,10 @@ def paired_bootstrap(
     Returns
     -------
     PairedBootstrap
-        `score_a`, `score_b`; `difference`, the second minus the first, with `low` and `high`, its 95 %
-        interval; `p_value`, two-sided: twice the share of resamples, centred on no difference, in which the
-        difference reaches the one observed in its direction.
+        `score_a`, `score_b`; `difference`, the second minus the first, with `low` and
+        `high`, its 95 % interval; `p_value`, two-sided: twice the share of resamples,
+        centred on no difference, in which the difference reaches the one observed in
+        its direction.
 
     Raises
     ------
@@ -84,7 +87,8 @@ def paired_bootstrap(
 
     Notes
     -----
-    The test is over sentences: it says nothing about other seeds of the training, or other domains.
+    The test is over sentences: it says nothing about other seeds of the training, or
+    other domains.
 
     Examples
     --------
@@ -141,7 +145,8 @@ def paired_bootstrap(
 
 
 def resampled(counts, n_resamples, random_state):
-    """Yield sums of counts over as many sequences, drawn with replacement, a part of the resamples at a time.
+    """Yield sums of counts over as many sequences, drawn with replacement, a part of
+    the resamples at a time.
 
     Parameters
     ----------
@@ -161,7 +166,9 @@ def resampled(counts, n_resamples, random_state):
 
 
 def _quotients(sums):
-    """Both scores from (correct, total) of A and of B, (R, 4); 1 where there is nothing to find."""
+    """Both scores from (correct, total) of A and of B, (R, 4); 1 where there is nothing
+    to find.
+    """
     correct = sums[:, [0, 2]].astype(float)
     total = sums[:, [1, 3]]
     return np.where(total > 0, correct / np.maximum(total, 1), 1.0)
@@ -181,7 +188,9 @@ def _items(sides):
 
 
 def _are_spans(both):
-    """Whether the first element of y_true, or else of the predictions, is a span of a text."""
+    """Whether the first element of y_true, or else of the predictions, is a span of a
+    text.
+    """
     sides = [side for pairs in both for side in zip(*pairs)]
     first = next(
         (each for side in sides for sequence in side for each in sequence), None

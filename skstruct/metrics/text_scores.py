@@ -1,18 +1,21 @@
 """Scores of spans of characters, and of the words of segmented sentences.
 
-A predicted span is right if start, end and label are. Spans whose label is None in the true annotation say
-that nobody looked there: what is predicted there counts neither as right nor as wrong; nor do predictions of
-types that a `PartialSpans` does not name. Predicted spans whose label is None do not count.
+A predicted span is right if start, end and label are. Spans whose label is None in the
+true annotation say that nobody looked there: what is predicted there counts neither as
+right nor as wrong; nor do predictions of types that a `PartialSpans` does not name.
+Predicted spans whose label is None do not count.
 
-Every text counts, also one without spans; a sentence without words does not (:mod:`.counting`).
+Every text counts, also one without spans; a sentence without words does not
+(:mod:`.counting`).
 
-Words have an F1, and a recall inside and outside of a vocabulary. A word is known by where it stops and how
-long it is, so that comparing two segmentations of one text is comparing sets.
+Words have an F1, and a recall inside and outside of a vocabulary. A word is known by
+where it stops and how long it is, so that comparing two segmentations of one text is
+comparing sets.
 
 References
 ----------
-R. Sproat and T. Emerson, "The first international Chinese word segmentation bakeoff", 2003: word
-scores, and the recall of out-of-vocabulary and in-vocabulary words.
+R. Sproat and T. Emerson, "The first international Chinese word segmentation bakeoff",
+2003: word scores, and the recall of out-of-vocabulary and in-vocabulary words.
 """
 
 from __future__ import annotations
@@ -70,16 +73,18 @@ def span_f1_score(
     Parameters
     ----------
     y_true, y_pred : list of lists of (start, end, label)
-        For each text its spans, in any order; those that occur twice count once. Where ``y_true`` has spans
-        with the label None, predictions that touch them do not count, unless they are right. Spans of
-        ``y_pred`` with the label None say nothing, and do not count.
+        For each text its spans, in any order; those that occur twice count once. Where
+        ``y_true`` has spans with the label None, predictions that touch them do not
+        count, unless they are right. Spans of ``y_pred`` with the label None say
+        nothing, and do not count.
     average : {"micro", "macro", "weighted"} or None, default="micro"
-        Over all spans, over labels, over labels weighted by true spans, or none: one F1 per label.
+        Over all spans, over labels, over labels weighted by true spans, or none: one F1
+        per label.
     sample_weight : array-like of shape (n_texts,), optional
         Multiplies the counts of a text's spans.
     texts : list of str, optional
-        The texts. With them white space at the ends of spans does not count, as in ``score`` of
-        :class:`skstruct.SpanTagger` and in ``span_f1_scorer``.
+        The texts. With them white space at the ends of spans does not count, as in
+        ``score`` of :class:`skstruct.SpanTagger` and in ``span_f1_scorer``.
 
     Returns
     -------
@@ -89,8 +94,9 @@ def span_f1_score(
     Raises
     ------
     ValueError
-        If there are not as many lists on both sides, an element is no span (the message names the place),
-        there is no text with a weight, or a parameter has a value not named here.
+        If there are not as many lists on both sides, an element is no span (the message
+        names the place), there is no text with a weight, or a parameter has a value not
+        named here.
 
     Examples
     --------
@@ -190,14 +196,18 @@ def count_spans(y_true, y_pred, weight):
 
 
 def judged(true, found):
-    """The spans of a text that count: a set of the true ones, and a list of those that were found."""
+    """The spans of a text that count: a set of the true ones, and a list of those that
+    were found.
+    """
     blank = sorted(span for span in true if span.label is None)
     right = {span for span in true if span.label is not None}
     starts = [span.start for span in blank]
     furthest = list(accumulate([span.end for span in blank], max))
 
     def is_blank(span):
-        """Whether the span shares a character with one of those that begin before its end."""
+        """Whether the span shares a character with one of those that begin before its
+        end.
+        """
         k = bisect_left(starts, span.end)
         return k > 0 and furthest[k - 1] > span.start
 
@@ -230,8 +240,8 @@ def _split_tags(i, items, tagged):
 def word_spans(y_true, y_pred, tagged):
     """Yield per sentence (true words, true items, predicted items).
 
-    An item is a word's span, or span and tag: all that has to agree. With `tagged` None, tags count if
-    true and predicted items have them.
+    An item is a word's span, or span and tag: all that has to agree. With `tagged`
+    None, tags count if true and predicted items have them.
     """
     pairs = check_pairs(y_true, y_pred, same_length=False)
     true_tagged = any(is_tagged(true) for true, _ in pairs)
@@ -276,15 +286,17 @@ def word_f1_score(
 ) -> float:
     """F1 of the words of segmented sentences.
 
-    A predicted word is right if it starts and stops where a true word does, and, for pairs, has its tag.
+    A predicted word is right if it starts and stops where a true word does, and, for
+    pairs, has its tag.
 
     Parameters
     ----------
     y_true, y_pred : sequences of sentences
         A sentence is a list of words or of (word, tag) pairs.
     tagged : bool or None, default=None
-        Whether tags count: True gives the F1 of joint segmentation and tagging, False that of
-        segmentation whatever the items; None means True if both sides have tags.
+        Whether tags count: True gives the F1 of joint segmentation and tagging, False
+        that of segmentation whatever the items; None means True if both sides have
+        tags.
     sample_weight : array-like of shape (n_sentences,), optional
         Multiplies the words of a sentence.
 
@@ -295,8 +307,9 @@ def word_f1_score(
     Raises
     ------
     ValueError
-        If true and predicted words spell different texts, items are neither words nor pairs (the message
-        names the sequence), a weight is negative or not finite, or there are no words with a weight.
+        If true and predicted words spell different texts, items are neither words nor
+        pairs (the message names the sequence), a weight is negative or not finite, or
+        there are no words with a weight.
 
     Examples
     --------
@@ -316,7 +329,9 @@ def word_f1_score(
 
 
 class SegmentationReport(Bunch):
-    """What `segmentation_report` returns: a dict whose keys are attributes too, and that prints well."""
+    """What `segmentation_report` returns: a dict whose keys are attributes too, and
+    that prints well.
+    """
 
     recall: float
     precision: float
@@ -352,8 +367,9 @@ def segmentation_report(
     Returns
     -------
     SegmentationReport
-        `recall`, `precision` and `f1` of all words; `oov_rate`, the share of true words that are not in
-        the vocabulary; `oov_recall` and `iv_recall`, the recall of those and of the others.
+        `recall`, `precision` and `f1` of all words; `oov_rate`, the share of true words
+        that are not in the vocabulary; `oov_recall` and `iv_recall`, the recall of
+        those and of the others.
 
     Raises
     ------

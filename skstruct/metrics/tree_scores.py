@@ -1,14 +1,14 @@
 """Scores of dependency trees: unlabelled and labelled attachment, and whole trees.
 
-Trees are compared token by token, head by head. Tokens whose true head is None do not count; where only the
-true label is None, the head does (:mod:`.counting`).
+Trees are compared token by token, head by head. Tokens whose true head is None do not
+count; where only the true label is None, the head does (:mod:`.counting`).
 
 References
 ----------
-S. Buchholz and E. Marsi, "CoNLL-X shared task on multilingual dependency parsing", CoNLL 2006:
-attachment scores.
-D. Zeman et al., "CoNLL 2018 shared task: multilingual parsing from raw text to universal
-dependencies", 2018: relations are compared without their subtypes.
+S. Buchholz and E. Marsi, "CoNLL-X shared task on multilingual dependency parsing",
+CoNLL 2006: attachment scores. D. Zeman et al., "CoNLL 2018 shared task: multilingual
+parsing from raw text to universal dependencies", 2018: relations are compared without
+their subtypes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def split_heads(i, sentence, partial=False):
     Raises
     ------
     ValueError
-        If a head is not an integer, or some arcs are no pairs; the message names the sequence.
+        If a head is not an integer, or some arcs are no pairs; the message names the
+        sequence.
     """
     labels = None
     heads = sentence
@@ -84,28 +85,31 @@ def attachment_scores(
     Parameters
     ----------
     y_true, y_pred : sequences of sentences
-        A sentence is a list of heads, or of (head, label) pairs, one per token. Tokens without true head
-        (None) do not count; those without true label do not count in `las`.
+        A sentence is a list of heads, or of (head, label) pairs, one per token. Tokens
+        without true head (None) do not count; those without true label do not count in
+        `las`.
     punctuation : sequence of sequences of bool, optional
         True for the tokens to leave out, as a rule those whose true tag is punctuation.
     subtypes : bool, default=False
-        Whether ``nmod:poss`` and ``nmod`` are different labels. By default, and in the CoNLL 2018 shared
-        task, a label counts up to its first colon.
+        Whether ``nmod:poss`` and ``nmod`` are different labels. By default, and in the
+        CoNLL 2018 shared task, a label counts up to its first colon.
     sample_weight : array-like of shape (n_sentences,), optional
         Multiplies the counts of a sentence.
 
     Returns
     -------
     AttachmentScores
-        `uas`, the share of tokens with the right head; `las`, with the right head and label, NaN if
-        either side has no labels; `complete`, the share of sentences with all heads right, among those
-        with a token to score; `n_tokens`, the number of tokens scored.
+        `uas`, the share of tokens with the right head; `las`, with the right head and
+        label, NaN if either side has no labels; `complete`, the share of sentences with
+        all heads right, among those with a token to score; `n_tokens`, the number of
+        tokens scored.
 
     Raises
     ------
     ValueError
-        If lengths differ, a head is not an integer, or only some sentences have labels (the message names the
-        sequence); if a weight is negative or not finite, or there is no token to score.
+        If lengths differ, a head is not an integer, or only some sentences have labels
+        (the message names the sequence); if a weight is negative or not finite, or
+        there is no token to score.
 
     Examples
     --------
@@ -175,7 +179,8 @@ def _counts(tokens):
 
 
 def _main_types(labels):
-    # A label that is nothing but a colon and what follows has no main type to fall back on.
+    # A label that is nothing but a colon and what follows has no main type to fall back
+    # on.
     return [
         label.partition(":")[0] or label if isinstance(label, str) else label
         for label in labels
@@ -185,7 +190,8 @@ def _main_types(labels):
 def labeled_attachment_score(
     y_true: Corpus, y_pred: Corpus, *, sample_weight: Weights = None
 ) -> float:
-    """Share of tokens with the right head and label: the `las` of `attachment_scores`, over all tokens.
+    """Share of tokens with the right head and label: the `las` of `attachment_scores`,
+    over all tokens.
 
     Parameters
     ----------
@@ -222,7 +228,8 @@ def _known(score):
 def unlabeled_attachment_score(
     y_true: Corpus, y_pred: Corpus, *, sample_weight: Weights = None
 ) -> float:
-    """Share of tokens with the right head: the `uas` of `attachment_scores`, over all tokens.
+    """Share of tokens with the right head: the `uas` of `attachment_scores`, over all
+    tokens.
 
     Parameters
     ----------

@@ -37,9 +37,10 @@ from ..training.run import new_key
 class BaggingShuffleAverager(MetaLearner):
     """Average the weights of taggers trained on shuffled or resampled examples.
 
-    The order of the examples decides much of what an online learner learns. Training several models
-    that differ only in the order and averaging their weights removes that part ([1]_, section 3.2).
-    The result is one model, as fast as each of its members; not a vote.
+    The order of the examples decides much of what an online learner learns. Training
+    several models that differ only in the order and averaging their weights removes
+    that part ([1]_, section 3.2). The result is one model, as fast as each of its
+    members; not a vote.
 
     Attributes
     ----------
@@ -50,8 +51,8 @@ class BaggingShuffleAverager(MetaLearner):
     n_iter_ : int
         Largest number of epochs of any member.
     history_ : list of dict
-        For each epoch of each member what the estimator's own ``history_`` holds, and ``member``, counted
-        from 1: first all epochs of the first member.
+        For each epoch of each member what the estimator's own ``history_`` holds, and
+        ``member``, counted from 1: first all epochs of the first member.
     estimators_ : list of estimators
         With ``keep_members`` only.
 
@@ -109,10 +110,11 @@ class BaggingShuffleAverager(MetaLearner):
         Parameters
         ----------
         X, y, sample_weight
-            As the estimator's ``fit`` takes them. The corpus is encoded once for all members.
+            As the estimator's ``fit`` takes them. The corpus is encoded once for all
+            members.
         X_val, y_val : optional
-            Held-out sequences, on which each member is scored as in the estimator's ``fit``; the scores are
-            in ``history_``.
+            Held-out sequences, on which each member is scored as in the estimator's
+            ``fit``; the scores are in ``history_``.
         **params
             Metadata that the estimator asks for, with scikit-learn's metadata routing.
 
@@ -125,7 +127,8 @@ class BaggingShuffleAverager(MetaLearner):
         ValueError
             If the input is wrong, or the estimator's models cannot be averaged.
         KeyboardInterrupt
-            After Ctrl-C, which stops all members; the estimator is then as it was before.
+            After Ctrl-C, which stops all members; the estimator is then as it was
+            before.
         """
         self._validate_params()
         self._trainable()  # before anybody asks what it requests
@@ -188,8 +191,8 @@ class BaggingShuffleAverager(MetaLearner):
         Returns
         -------
         ndarray of shape (n_estimators,)
-            What each member's ``score`` gives, of taggers token accuracy. Their spread shows how much a
-            result depends on the order of the examples.
+            What each member's ``score`` gives, of taggers token accuracy. Their spread
+            shows how much a result depends on the order of the examples.
 
         Raises
         ------
@@ -280,7 +283,9 @@ class _Members:
                 raise
 
     def train(self, number):
-        """Train a member; nothing else holds the model that it returns, unless members are kept."""
+        """Train a member; nothing else holds the model that it returns, unless members
+        are kept.
+        """
         member, seed, drawn = self.all[number]
         keep = self.averager.keep_members
         try:

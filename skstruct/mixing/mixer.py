@@ -43,9 +43,10 @@ from .rounds import Rounds
 class ParameterMixer(MetaLearner):
     """Train an online learner on shards of the data, and mix the weights.
 
-    Every shard trains for an epoch from the mixed weights; the weights that come back are mixed, and
-    the next round begins [1]_. Shards train at the same time, in threads or on a Dask cluster, where each is
-    loaded and encoded by one worker, stays there, and only weights travel. The result is one model.
+    Every shard trains for an epoch from the mixed weights; the weights that come back
+    are mixed, and the next round begins [1]_. Shards train at the same time, in threads
+    or on a Dask cluster, where each is loaded and encoded by one worker, stays there,
+    and only weights travel. The result is one model.
 
     Attributes
     ----------
@@ -56,34 +57,39 @@ class ParameterMixer(MetaLearner):
     n_iter_ : int
         Epochs of each shard.
     history_ : list of dict
-        For each round: ``updates`` and ``loss`` over all shards, ``sequence_error``, ``token_error``,
-        ``mixture`` (the shards' weights), ``bytes_sent`` to the shards, ``bytes_received`` of their sum (in
-        threads: what a cluster would have to send), ``seconds``, and ``validation_score`` if ``fit`` has
-        held-out sequences.
+        For each round: ``updates`` and ``loss`` over all shards, ``sequence_error``,
+        ``token_error``, ``mixture`` (the shards' weights), ``bytes_sent`` to the
+        shards, ``bytes_received`` of their sum (in threads: what a cluster would have
+        to send), ``seconds``, and ``validation_score`` if ``fit`` has held-out
+        sequences.
     resumed_from_ : int
-        With ``checkpoint`` only: rounds that an earlier fit had completed, 0 if there was none.
+        With ``checkpoint`` only: rounds that an earlier fit had completed, 0 if there
+        was none.
 
     Notes
     -----
-    The average of the weights is mixed too. With ``w[i,n,t]`` the weights of shard i after step t of
-    round n, ``T[i,n]`` steps long, and the mixture ``μ[i,n]``, the averaged model is
+    The average of the weights is mixed too. With ``w[i,n,t]`` the weights of shard i
+    after step t of round n, ``T[i,n]`` steps long, and the mixture ``μ[i,n]``, the
+    averaged model is
 
     .. code-block:: text
 
         (1 / Σ_n T[n]) Σ_n T[n] Σ_i μ[i,n] (1 / T[i,n]) Σ_t w[i,n,t],    T[n] = round(Σ_i μ[i,n] T[i,n])
 
-    Under the cumulative L1 penalty the penalty received so far is mixed like the weights. Each shard
-    draws its own noise. One shard trains like the estimator itself, to the bit.
+    Under the cumulative L1 penalty the penalty received so far is mixed like the
+    weights. Each shard draws its own noise. One shard trains like the estimator itself,
+    to the bit.
 
-    A step on one of S shards moves the mixed weights by 1/S, so that more shards need more rounds:
-    `docs/scaling.md` has measurements.
+    A step on one of S shards moves the mixed weights by 1/S, so that more shards need
+    more rounds: `docs/scaling.md` has measurements.
 
-    What a cluster, or ``fit_shards``, adds to that: every shard numbers the features that it meets, and the
-    numberings are united in the order of the shards. ``feature_noise`` and ``edge_noise`` draw by these
-    numbers, so that under them ``fit`` without ``client``, which numbers the features of ``X`` as a whole,
-    draws other noise for the same shards; else the weights are the same. Features that count accessor
-    varieties are statistics of a whole text, and work in ``fit`` without ``client`` only. A shard without a
-    token to learn from takes no part.
+    What a cluster, or ``fit_shards``, adds to that: every shard numbers the features
+    that it meets, and the numberings are united in the order of the shards.
+    ``feature_noise`` and ``edge_noise`` draw by these numbers, so that under them
+    ``fit`` without ``client``, which numbers the features of ``X`` as a whole, draws
+    other noise for the same shards; else the weights are the same. Features that count
+    accessor varieties are statistics of a whole text, and work in ``fit`` without
+    ``client`` only. A shard without a token to learn from takes no part.
 
     References
     ----------
@@ -140,7 +146,7 @@ class ParameterMixer(MetaLearner):
 
     resumed_from_: int = field(init=False)
 
-    # -- fitting -----------------------------------------------------------------------------------
+    # -- fitting -----------------------------------------------------------------------
     @with_callbacks
     def fit(
         self,
@@ -159,8 +165,9 @@ class ParameterMixer(MetaLearner):
         X, y, sample_weight
             As the estimator's ``fit`` takes them.
         X_val, y_val : optional
-            Held-out sequences, on which the mixed model is scored after each round, with the learner's
-            ``scoring``. With its ``early_stopping`` they decide when to stop and which round to keep.
+            Held-out sequences, on which the mixed model is scored after each round,
+            with the learner's ``scoring``. With its ``early_stopping`` they decide when
+            to stop and which round to keep.
         **params
             Metadata that the estimator asks for, with scikit-learn's metadata routing.
 
@@ -171,7 +178,8 @@ class ParameterMixer(MetaLearner):
         Raises
         ------
         ValueError
-            If the input is wrong, there are fewer sequences than shards, or the estimator cannot be mixed.
+            If the input is wrong, there are fewer sequences than shards, or the
+            estimator cannot be mixed.
         ImportError
             If ``client`` is given and Dask is not installed.
         KeyboardInterrupt
@@ -214,9 +222,10 @@ class ParameterMixer(MetaLearner):
         Parameters
         ----------
         shards : list of callables
-            Called without arguments where the shard is trained, each returns its ``(X, y)``, or
-            ``(X, y, sample_weight)``. They may be called again: after a worker was lost. With ``client``
-            they are sent to the workers, so that they should hold names of files and not data.
+            Called without arguments where the shard is trained, each returns its ``(X,
+            y)``, or ``(X, y, sample_weight)``. They may be called again: after a worker
+            was lost. With ``client`` they are sent to the workers, so that they should
+            hold names of files and not data.
 
         Returns
         -------
@@ -225,8 +234,8 @@ class ParameterMixer(MetaLearner):
         Raises
         ------
         ValueError
-            If a callable fails or returns what is wrong (the message names the shard), or the shards do not
-            go together.
+            If a callable fails or returns what is wrong (the message names the shard),
+            or the shards do not go together.
         RuntimeError
             If one shard's workers are lost again and again.
         """
@@ -235,9 +244,11 @@ class ParameterMixer(MetaLearner):
         return self._fit_jobs(estimator, learner, check_loads(shards))
 
     def _checked(self, given=None):
-        """The estimator, and a copy of the learner in it, after a check that it can be mixed.
+        """The estimator, and a copy of the learner in it, after a check that it can be
+        mixed.
 
-        With ``given``, the user's held-out sequences, early stopping is for rounds, and shards have none.
+        With ``given``, the user's held-out sequences, early stopping is for rounds, and
+        shards have none.
         """
         estimator = self._trainable()
         learner = estimator._learner()

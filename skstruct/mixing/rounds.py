@@ -1,7 +1,8 @@
-"""The rounds of parameter mixing: training, mixing, their record, and their state on disk.
+"""The rounds of parameter mixing: training, mixing, their record, and their state on
+disk.
 
-The next round needs nothing but the mixed weights, so a checkpoint holds these, wherever the shards are.
-One shard alone is not mixed: its own model takes their place.
+The next round needs nothing but the mixed weights, so a checkpoint holds these,
+wherever the shards are. One shard alone is not mixed: its own model takes their place.
 """
 
 import time
@@ -26,7 +27,8 @@ class Rounds(Loop):
     crew : LocalShards or DaskShards
         Its shards know the features and labels of all (``Shard.join``).
     run : Run
-        Makes fitted models of mixed weights; its state has the random key of the whole fit.
+        Makes fitted models of mixed weights; its state has the random key of the whole
+        fit.
     known : dict
         Fitted attributes of an estimator around the learner.
     n_examples, n_tokens : int
@@ -146,7 +148,7 @@ class Rounds(Loop):
         """See :class:`.training.loop.Loop`."""
         set_fitted(self.mixer, self.attributes(), "classes_", "resumed_from_")
 
-    # -- checkpoints -------------------------------------------------------------------------------
+    # -- checkpoints -------------------------------------------------------------------
     def identity(self):
         """See :class:`.training.loop.Loop`."""
         mixer = self.mixer

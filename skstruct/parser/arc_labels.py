@@ -1,10 +1,11 @@
 """Labels for the arcs of a tree.
 
-If templates of states read labels, the search (:mod:`.parser_beam`) chooses the label of an arc when a
-reduction makes it, and knows of the tree what is built by then. Else it builds a tree without labels; then
-every arc gets the label that scores best, given the whole tree: head, siblings, children, neighbours. (There
-labels of the head and of the sibling on the left as features, chosen from the root downwards, made nothing
-better on UD EWT.)
+If templates of states read labels, the search (:mod:`.parser_beam`) chooses the label
+of an arc when a reduction makes it, and knows of the tree what is built by then. Else
+it builds a tree without labels; then every arc gets the label that scores best, given
+the whole tree: head, siblings, children, neighbours. (There labels of the head and of
+the sibling on the left as features, chosen from the root downwards, made nothing better
+on UD EWT.)
 """
 
 from typing import NamedTuple
@@ -37,17 +38,20 @@ from .states import (
 )
 
 MARGIN = 20.0
-"""In training the right label has to win by this score, times the weight of the sentence: steps are of the size
-of that weight, along some fifty features. On
-UD English EWT (dev parts, right heads, six epochs in one order) 96.6 % of the labels are right with it and
-96.4 % without; other orders move that by 0.1."""
+"""In training the right label has to win by this score, times the weight of the
+sentence: steps are of the size of that weight, along some fifty features. On UD English
+EWT (dev parts, right heads, six epochs in one order) 96.6 % of the labels are right
+with it and 96.4 % without; other orders move that by 0.1.
+"""
 
 
 @inline
 def best_label(model, adjustment, work, gold, margin):
-    """The label of the arc in ``work.arc``, by ``work.total``, the score of each; ties go to the smaller one.
+    """The label of the arc in ``work.arc``, by ``work.total``, the score of each; ties
+    go to the smaller one.
 
-    ``gold`` >= 0 is the right one, which then has to win by a margin, in units of stored values.
+    ``gold`` >= 0 is the right one, which then has to win by a margin, in units of
+    stored values.
     """
     total = work.total
     score(
@@ -76,7 +80,9 @@ def label_of(model, adjustment, work):
 
 @spliced
 def emit_arc(up, down, model, adjustment, work):
-    """Emit the features of the arc in ``work.arc`` for label ``up``, against ``down``; -1 for none."""
+    """Emit the features of the arc in ``work.arc`` for label ``up``, against ``down``;
+    -1 for none.
+    """
     up = np.int64(up)
     down = np.int64(down)
     difference = work.label_difference
@@ -94,7 +100,8 @@ def emit_arc(up, down, model, adjustment, work):
 
 @spliced
 def label_tree(state, head, n, model, adjustment, work, out):
-    """Choose the labels of a tree, or of its root alone if the search has chosen those of other arcs.
+    """Choose the labels of a tree, or of its root alone if the search has chosen those
+    of other arcs.
 
     ``state`` is the row of the last state; ``out`` (n,) int32 is written.
     """
@@ -114,8 +121,9 @@ def label_tree(state, head, n, model, adjustment, work, out):
 def emit_labels(gold, head, label, n, weight, model, adjustment, work):
     """Emit what the arcs of a right tree teach; returns how many labels are wrong.
 
-    ``weight`` is that of the sentence. ``gold`` (2 n,) int8 ends in a root step. If labels are part of the search, an arc is described as the
-    state before its action shows it.
+    ``weight`` is that of the sentence. ``gold`` (2 n,) int8 ends in a root step. If
+    labels are part of the search, an arc is described as the state before its action
+    shows it.
     """
     rows = work.replay[0]
     wrong = 0
@@ -141,15 +149,16 @@ def emit_labels(gold, head, label, n, weight, model, adjustment, work):
     return wrong
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Labels that are part of the search
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def retrace(path, label, known, m, model, adjustment, work, rows):
     """The states along m actions: ``rows[k]`` is the one before action k.
 
-    If labels are part of the search, ``label`` has that of each action. It is written if there are ``known``
-    ones, by word; of these one that is -1 is the best one where it is needed.
+    If labels are part of the search, ``label`` has that of each action. It is written
+    if there are ``known`` ones, by word; of these one that is -1 is the best one where
+    it is needed.
     """
     start_state(rows[0])
     depth = 0
@@ -174,7 +183,9 @@ def retrace(path, label, known, m, model, adjustment, work, rows):
 
 @inline
 def emit_reductions(path, label, begin, m, wrong, model, adjustment, work):
-    """Emit the features of the labels that actions from ``begin`` on choose, negated if they are wrong."""
+    """Emit the features of the labels that actions from ``begin`` on choose, negated if
+    they are wrong.
+    """
     for k in range(begin, m):
         if path[k] != SHIFT:
             describe_reduction(np.int64(path[k]), work.replay[wrong, k], work.arc)
@@ -189,7 +200,9 @@ def emit_reductions(path, label, begin, m, wrong, model, adjustment, work):
 
 @spliced
 def label_reductions(states, x, model, adjustment, work):
-    """Choose the labels of the arcs that a state's reductions make, and add their scores."""
+    """Choose the labels of the arcs that a state's reductions make, and add their
+    scores.
+    """
     for action in range(LEFT, N_ACTIONS):
         describe_reduction(np.int64(action), states.row[x], work.arc)
         y = label_of(model, adjustment, work)
@@ -197,13 +210,14 @@ def label_reductions(states, x, model, adjustment, work):
         states.gain[x, action] += work.total[y]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # The parts that make up the score of a tree, word by word, from Python.
 #
-# A word is read by SHIFT; a reduction makes its arc, the root's none. Actions are scored in the state before
-# them; so are labels, if they are part of the search. A given tree is built in the canonical way (left
-# children first), from which parsers learn; the search may go another way to the same tree.
-# --------------------------------------------------------------------------------------------------
+# A word is read by SHIFT; a reduction makes its arc, the root's none. Actions are
+# scored in the state before them; so are labels, if they are part of the search. A
+# given tree is built in the canonical way (left children first), from which parsers
+# learn; the search may go another way to the same tree.
+# --------------------------------------------------------------------------------------
 class Arc(NamedTuple):
     """An arc, and the rows of the features that speak for it and for reading its word."""
 
@@ -218,11 +232,13 @@ class Arc(NamedTuple):
 
 @kernel
 def look_up(path, head, label, task, model, noise, work, action, rows, label_rows):
-    """The rows of the features that make up the score of a tree of n words, by word; -1 for unknown ones.
+    """The rows of the features that make up the score of a tree of n words, by word; -1
+    for unknown ones.
 
-    ``label`` (n,) int32: where it is -1, a label of the search is chosen, and written. Written are ``action``
-    (n,), that which makes the arc of a word; ``rows`` (2, n, K) of the states before the word is read, and
-    before that action; and ``label_rows`` (n, K') of the arc.
+    ``label`` (n,) int32: where it is -1, a label of the search is chosen, and written.
+    Written are ``action`` (n,), that which makes the arc of a word; ``rows`` (2, n, K)
+    of the states before the word is read, and before that action; and ``label_rows``
+    (n, K') of the arc.
     """
     n = head.shape[0]
     load(task, np.int64(0), n, model.clock.step[0], noise, work)
@@ -283,7 +299,8 @@ def arcs_of(model, task, path, heads, labels, work):
 
 
 def given_tree(model, sentence, tree):
-    """(actions, heads, labels) of a given tree as a :class:`.ParserModel` knows it, -1 for labels of None.
+    """(actions, heads, labels) of a given tree as a :class:`.ParserModel` knows it, -1
+    for labels of None.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 """Sentences of (form, tag, ...) as arrays of atoms for the parser.
 
-Each attribute of a word that templates read (:mod:`.state_templates`) has its own alphabet. What is derived
-from a form (its suffixes, its shape) is computed once for each distinct form. Columns behind the tag are
-symbols of any kind; if one holds morphological features, such as ``Case=Nom|Number=Sing``, their parts are
-symbols too.
+Each attribute of a word that templates read (:mod:`.state_templates`) has its own
+alphabet. What is derived from a form (its suffixes, its shape) is computed once for
+each distinct form. Columns behind the tag are symbols of any kind; if one holds
+morphological features, such as ``Case=Nom|Number=Sing``, their parts are symbols too.
 """
 
 from itertools import zip_longest
@@ -18,7 +18,8 @@ from .states import SPECIAL
 
 
 def shape(form):
-    """Word shape: ``X`` ``x`` ``d`` for letters and digits; other characters stay. Runs are cut to two.
+    """Word shape: ``X`` ``x`` ``d`` for letters and digits; other characters stay. Runs
+    are cut to two.
 
     Examples
     --------
@@ -60,7 +61,8 @@ def check_words(X, token, width=None):
     Raises
     ------
     ValueError
-        If a token is not a tuple of ``width`` str, none empty; the message names sentence and position.
+        If a token is not a tuple of ``width`` str, none empty; the message names
+        sentence and position.
     """
     flat = flatten(X)
     if width is None:
@@ -98,7 +100,8 @@ def check_words(X, token, width=None):
 
 
 def parts_of(symbol):
-    """The parts of morphological features, such as ``["Case=Nom", "Number=Sing"]``; of others there are none.
+    """The parts of morphological features, such as ``["Case=Nom", "Number=Sing"]``; of
+    others there are none.
 
     Examples
     --------
@@ -110,7 +113,9 @@ def parts_of(symbol):
 
 
 def count_parts(columns):
-    """{column: the most parts that a word has there} of the columns with morphological features."""
+    """{column: the most parts that a word has there} of the columns with morphological
+    features.
+    """
     most = {
         c: max(map(len, map(parts_of, set(column))), default=0)
         for c, column in enumerate(columns)
@@ -135,7 +140,8 @@ class AtomEncoder:
     alphabets : dict of str to Alphabet
         By attribute.
     rows : list of str
-        The attribute of each row of atoms: that of the parts of a column has a row for each part.
+        The attribute of each row of atoms: that of the parts of a column has a row for
+        each part.
     """
 
     def __init__(self, attributes, width=2, parts=None):
@@ -151,7 +157,9 @@ class AtomEncoder:
         return self.parts.get(column_of(name), 0) if is_part(name) else 1
 
     def _symbols(self, columns):
-        """For each attribute the symbols of all strings of its column, as lists, and each word's string."""
+        """For each attribute the symbols of all strings of its column, as lists, and
+        each word's string.
+        """
         numbers = {}
         for name in self.alphabets:
             c = column_of(name)
@@ -173,9 +181,11 @@ class AtomEncoder:
             )
 
     def encode(self, columns):
-        """(ids, rows): (A, N) int32, -1 for what is unknown, and the attribute of each of the A rows.
+        """(ids, rows): (A, N) int32, -1 for what is unknown, and the attribute of each
+        of the A rows.
 
-        There are at least ``self.rows``, and more where words have more known parts; unknown ones take none.
+        There are at least ``self.rows``, and more where words have more known parts;
+        unknown ones take none.
         """
         return self._encoded(self._symbols(columns))
 

@@ -1,15 +1,18 @@
-"""Dependency trees: what a training tree must be, projectivity, and the actions that build a tree.
+"""Dependency trees: what a training tree must be, projectivity, and the actions that
+build a tree.
 
 A tree of n words is its heads, 1-based, 0 at the root: exactly one word
 has head 0, and every word leads to it.
 
-The parser builds projective trees only. Other trees are *lifted*: the shortest arc that is not projective
-moves its dependent one step up, to its head's head, until none is left.
+The parser builds projective trees only. Other trees are *lifted*: the shortest arc that
+is not projective moves its dependent one step up, to its head's head, until none is
+left.
 
-In pseudo-projective parsing the label of a dependent that was moved says what label its head has:
-``nmod↑obj`` is an ``nmod`` whose head is some ``obj`` below the word it hangs on now. The paper calls this
-scheme *Head*. After parsing such a dependent goes to the first word of that label, searched from the head
-downwards, level by level and from left to right; if there is none it stays.
+In pseudo-projective parsing the label of a dependent that was moved says what label its
+head has: ``nmod↑obj`` is an ``nmod`` whose head is some ``obj`` below the word it hangs
+on now. The paper calls this scheme *Head*. After parsing such a dependent goes to the
+first word of that label, searched from the head downwards, level by level and from left
+to right; if there is none it stays.
 
 References
 ----------
@@ -25,8 +28,9 @@ from ..data.inputs import PlaceError, describe, flatten, is_int
 SHIFT = 0
 LEFT = 1
 RIGHT = 2
-"""Actions: SHIFT reads a word; LEFT makes the second tree on the stack a child of the first, RIGHT the first
-a child of the second."""
+"""Actions: SHIFT reads a word; LEFT makes the second tree on the stack a child of the
+first, RIGHT the first a child of the second.
+"""
 
 ACTION_NAMES = ("SHIFT", "LEFT", "RIGHT")
 
@@ -78,8 +82,8 @@ def check_trees(heads):
     Raises
     ------
     ValueError
-        If a head is no int, out of range or the word itself, if there is not exactly one root, or if there
-        is a cycle; the message names sentence and position.
+        If a head is no int, out of range or the word itself, if there is not exactly
+        one root, or if there is a cycle; the message names sentence and position.
     """
     for i, tree in enumerate(heads):
         n = len(tree)
@@ -119,7 +123,8 @@ def check_trees(heads):
 def actions_of(heads):
     """The actions that build a tree, or None if it is not projective.
 
-    Left children are attached first, from the inside out; then right children, each when it is complete.
+    Left children are attached first, from the inside out; then right children, each
+    when it is complete.
 
     Parameters
     ----------
@@ -161,7 +166,9 @@ def actions_of(heads):
 
 
 def _rows(heads, children):
-    """(begin, end) of the longest row of words that holds the head and descends from it, by head."""
+    """(begin, end) of the longest row of words that holds the head and descends from
+    it, by head.
+    """
     n = len(heads)
     order = [0]
     for k in order:
@@ -189,9 +196,9 @@ def _rows(heads, children):
 def lift(heads):
     """The tree made projective.
 
-    While an arc is not projective, that is, while a word strictly between head and dependent does not
-    descend from the head, the shortest such arc (ties: the leftmost dependent) is attached to its head's
-    head. Every lift shortens a way to the root.
+    While an arc is not projective, that is, while a word strictly between head and
+    dependent does not descend from the head, the shortest such arc (ties: the leftmost
+    dependent) is attached to its head's head. Every lift shortens a way to the root.
 
     Parameters
     ----------
@@ -210,9 +217,10 @@ def lift(heads):
     children = [set() for _ in range(n + 1)]
     for d, h in enumerate(heads, 1):
         children[h].add(d)
-    # An arc is projective if its dependent stands in the row of its head. A lift changes the descendants of
-    # one word only, the old head, and takes some away: no arc becomes projective but by being lifted. It
-    # costs no more than words that move up, so all lifts together no more than the sum of all depths.
+    # An arc is projective if its dependent stands in the row of its head. A lift
+    # changes the descendants of one word only, the old head, and takes some away: no
+    # arc becomes projective but by being lifted. It costs no more than words that move
+    # up, so all lifts together no more than the sum of all depths.
     begin, end = _rows(heads, children)
     crossing = [
         (abs(h - d), d) for d, h in enumerate(heads, 1) if not begin[h] <= d <= end[h]
@@ -253,8 +261,8 @@ def encode_trees(heads, token, lifting):
     Returns
     -------
     actions : ndarray of shape (2 N,), int8
-        Those of a sentence start at twice its first token, the last one is that of a root step; -1 where
-        there are none.
+        Those of a sentence start at twice its first token, the last one is that of a
+        root step; -1 where there are none.
     heads : ndarray of shape (N,), int32
     skipped : list of int
         Sentences without actions.
@@ -277,9 +285,9 @@ def encode_trees(heads, token, lifting):
     return actions, heads, skipped
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Labels that say what was lifted
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def marked(labels, heads, lifted):
     """The labels of a tree whose heads were lifted.
 
@@ -307,7 +315,8 @@ def marked_trees(labels, heads, lifted, token):
     Raises
     ------
     ValueError
-        If a label is no str, or holds the mark; the message names sentence and position.
+        If a label is no str, or holds the mark; the message names sentence and
+        position.
     """
     for i, sentence in enumerate(labels):
         for t, label in enumerate(sentence):
@@ -362,7 +371,9 @@ def restored(tree):
 
 
 def _levels(top, children, without):
-    """The words below ``top``, level by level, but for those from ``without`` downwards."""
+    """The words below ``top``, level by level, but for those from ``without``
+    downwards.
+    """
     out = []
     level = [top]
     while level:

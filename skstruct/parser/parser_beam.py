@@ -1,20 +1,22 @@
 """Beam search for a projective tree, with equivalent states merged.
 
-Words are read from left to right; SHIFT puts the next word
-on a stack of trees, LEFT and RIGHT join its first two trees (arc-standard). A tree of n words takes 2 n - 1
-actions; with a root step one more, a RIGHT that makes the last tree a child of the stack's end, by which the
-choice of the root is scored.
+Words are read from left to right; SHIFT puts the next word on a stack of trees, LEFT
+and RIGHT join its first two trees (arc-standard). A tree of n words takes 2 n - 1
+actions; with a root step one more, a RIGHT that makes the last tree a child of the
+stack's end, by which the choice of the root is scored.
 
-States with equal features have equal futures, so of several only the best is kept (Huang and Sagae 2010).
-What lies below the first tree is then not one stack but several: a state remembers *predictors*, the states
-before the first word of its first tree was read. A reduction joins a state q with each of its predictors p,
-which is what makes it a dynamic program:
+States with equal features have equal futures, so of several only the best is kept
+(Huang and Sagae 2010). What lies below the first tree is then not one stack but
+several: a state remembers *predictors*, the states before the first word of its first
+tree was read. A reduction joins a state q with each of its predictors p, which is what
+makes it a dynamic program:
 
     SHIFT   c' = c(q) + λ_SHIFT(q)                                   v' = 0
     LEFT    c' = c(p) + v(q) + δ,  δ = λ_SHIFT(p) + λ_LEFT(q)        v' = v(p) + v(q) + δ
 
-c is the score of all actions so far, v of those that built the first tree but for the shift of its first
-word; λ_a(q) is the score of action a in state q. The step and the words read give the height of the stack.
+c is the score of all actions so far, v of those that built the first tree but for the
+shift of its first word; λ_a(q) is the score of action a in state q. The step and the
+words read give the height of the stack.
 
 Letters: n words, B beam, ℓ step, M states, p and q states.
 """
@@ -58,7 +60,9 @@ class ParseTask(NamedTuple):
 
 
 class States(NamedTuple):
-    """The states of a search, in order of creation; those of a step are neighbours, best first."""
+    """The states of a search, in order of creation; those of a step are neighbours,
+    best first.
+    """
 
     row: np.ndarray  # (M, N_FIELDS + 1) int32
     score: np.ndarray  # (M,) float64: c
@@ -154,9 +158,10 @@ def new_work(task, model, training=True):
     )  # fmt: skip
 
 
-# --------------------------------------------------------------------------------------------------
-# Candidates, best first: by score, then by the score of the first tree, then in order of creation
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
+# Candidates, best first: by score, then by the score of the first tree, then in order
+# of creation
+# --------------------------------------------------------------------------------------
 @inline
 def _before(candidates, a, b):
     if candidates.score[a] != candidates.score[b]:
@@ -236,7 +241,9 @@ def _expand(states, begin, end, step, n, candidates):
 
 @spliced
 def slot_of(kept, states, x):
-    """The slot of the kept state that is equivalent to x, or the empty one where x belongs."""
+    """The slot of the kept state that is equivalent to x, or the empty one where x
+    belongs.
+    """
     mask = kept.shape[0] - 1
     h = np.uint64(0)
     for f in range(N_FIELDS):
@@ -255,7 +262,8 @@ def slot_of(kept, states, x):
 
 @inline
 def _keep(model, states, candidates, k, begin, n_links, kept):
-    """Turn the best of k candidates into the states of the next step, ``begin`` and following.
+    """Turn the best of k candidates into the states of the next step, ``begin`` and
+    following.
 
     Returns (end of the step, links in use).
     """
@@ -322,7 +330,8 @@ def search(n, gold, model, adjustment, work):
     Parameters
     ----------
     gold : (2 n - 1,) int8, with a root step (2 n,)
-        The right actions; empty in prediction. With early update the search stops when their state is lost.
+        The right actions; empty in prediction. With early update the search stops when
+        their state is lost.
 
     Returns
     -------
@@ -400,9 +409,11 @@ def search(n, gold, model, adjustment, work):
 
 @inline
 def worst_step(gold, n, model, adjustment, work):
-    """Max-violation (Huang, Fayong and Guo 2012): the step at which the right prefix falls back most.
+    """Max-violation (Huang, Fayong and Guo 2012): the step at which the right prefix
+    falls back most.
 
-    Returns (m, the best state then); m is 0 if the best state is the right one throughout.
+    Returns (m, the best state then); m is 0 if the best state is the right one
+    throughout.
     """
     states = work.states
     rows = work.replay[0]

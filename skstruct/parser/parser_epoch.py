@@ -1,20 +1,22 @@
 """Dependency parsing: predict trees, and learn from where the search went wrong.
 
-There are two tables of features: of states, which score actions (:mod:`.parser_beam`), and of arcs, which
-score labels (:mod:`.arc_labels`). If templates of states read labels, as those of ``"rich"`` do, the search
-chooses the label of each arc that it makes; else arcs are labelled when the tree is found. Both tables are
-learned together, example by example, with the same rule, noise and average.
+There are two tables of features: of states, which score actions (:mod:`.parser_beam`),
+and of arcs, which score labels (:mod:`.arc_labels`). If templates of states read
+labels, as those of ``"rich"`` do, the search chooses the label of each arc that it
+makes; else arcs are labelled when the tree is found. Both tables are learned together,
+example by example, with the same rule, noise and average.
 
-The search learns from a prefix of the actions: until the right state is lost (early update, Collins and
-Roark 2004), where it falls back most (max-violation, Huang, Fayong and Guo 2012), or from all of them. The
-right state is lost, too, when it is merged into a better one. Features of the prefix that right and
-predicted actions have in common cancel; they are never listed. The labels learn from all arcs of the right
-tree.
+The search learns from a prefix of the actions: until the right state is lost (early
+update, Collins and Roark 2004), where it falls back most (max-violation, Huang, Fayong
+and Guo 2012), or from all of them. The right state is lost, too, when it is merged into
+a better one. Features of the prefix that right and predicted actions have in common
+cancel; they are never listed. The labels learn from all arcs of the right tree.
 
 References
 ----------
-L. Huang and K. Sagae (2010). Dynamic programming for linear-time incremental parsing. ACL.
-K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, section 6.1.3.
+L. Huang and K. Sagae (2010). Dynamic programming for linear-time incremental parsing.
+ACL. K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, section
+6.1.3.
 """
 
 import numpy as np
@@ -31,7 +33,9 @@ from .state_features import ParseModel, emit_row, load
 from .states import LABEL, N_ACTIONS, attach, trace, tracked_fields
 
 FEW_LABELS = 16
-"""Up to here rows of label weights are full; else they hold the labels they were updated for."""
+"""Up to here rows of label weights are full; else they hold the labels they were
+updated for.
+"""
 
 
 @spliced
@@ -84,7 +88,8 @@ def emit_actions(gold, m, model, adjustment, work):
 def visit(i, model, task, noise, adjustment, work):
     """Search example i and list what it teaches in the two differences.
 
-    Returns DONE, or TABLE_FULL or POOL_FULL if there is no room; then nothing has changed.
+    Returns DONE, or TABLE_FULL or POOL_FULL if there is no room; then nothing has
+    changed.
     """
     first = task.token[i]
     n = task.token[i + 1] - task.token[i]
@@ -150,8 +155,9 @@ def visit(i, model, task, noise, adjustment, work):
 def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
     """Visit the sentences ``order[begin:end]`` in turn: search, step, tick.
 
-    Returns (code, k): DONE and ``end``, or why it stopped before sentence ``order[k]`` was learned:
-    TABLE_FULL or POOL_FULL (grow the model and call again from k) or RESCALE (rebase the stores).
+    Returns (code, k): DONE and ``end``, or why it stopped before sentence ``order[k]``
+    was learned: TABLE_FULL or POOL_FULL (grow the model and call again from k) or
+    RESCALE (rebase the stores).
     """
     difference = work.difference
     label_difference = work.label_difference
@@ -164,7 +170,8 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
             return code, k
         count_updates(model.state_features, difference)
         count_updates(model.arc_features, label_difference)
-        # The rule is the perceptron's: a step along both differences is a step along each.
+        # The rule is the perceptron's: a step along both differences is a step along
+        # each.
         finish_visit(
             (difference, label_difference), (model.state_features.weights, model.arc_features.weights),
             model.clock, rule, task.weight[i],
@@ -174,9 +181,11 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
 
 @kernel
 def predict(task, begin, end, model, noise, work, head, label, score):
-    """Parse the sentences ``begin <= i < end``; the actions of the last one stay in ``work.path``.
+    """Parse the sentences ``begin <= i < end``; the actions of the last one stay in
+    ``work.path``.
 
-    Writes ``head`` and ``label`` (N,) int32 and ``score`` (n,) float64, that of the actions.
+    Writes ``head`` and ``label`` (N,) int32 and ``score`` (n,) float64, that of the
+    actions.
     """
     for i in range(begin, end):
         first = task.token[i]
@@ -236,7 +245,9 @@ def new_model(
 def parse_model(
     templates, arcs, tables, symbol, beam, merge, root_step, update=STANDARD
 ):
-    """The :class:`.ParseModel` with tables of features, those of states and those of arcs."""
+    """The :class:`.ParseModel` with tables of features, those of states and those of
+    arcs.
+    """
     joint = symbol.shape[0] > 0 and bool((templates.attribute == LABEL).any())
     return ParseModel(
         int(beam), bool(merge), joint, bool(root_step), int(update), tracked_fields(templates, joint),

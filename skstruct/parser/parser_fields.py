@@ -1,8 +1,9 @@
-"""The fields of dependency parsers in files; their features in few bytes while several are averaged.
+"""The fields of dependency parsers in files; their features in few bytes while several
+are averaged.
 
-Features are stored by their keys, in ascending order, which makes keys small; rows of weights follow that
-order. Files of earlier versions have keys in any order, as arrays of three columns, and templates of states
-alone, for words of two columns.
+Features are stored by their keys, in ascending order, which makes keys small; rows of
+weights follow that order. Files of earlier versions have keys in any order, as arrays
+of three columns, and templates of states alone, for words of two columns.
 """
 
 from functools import partial
@@ -37,9 +38,9 @@ from .states import ARC_PLACES, N_ACTIONS, SPECIAL, STATE_PLACES
 from .template_sets import ARC_LINES, Lines, without_labels
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Features
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _write_keys(keys, writer, name, f):
     return packed_keys(keys, writer, name) or KEYS.write(keys, writer, name, f)
 
@@ -68,7 +69,9 @@ FEATURES = {
     "": _features("", "states", STATE_PLACES, N_ACTIONS),
     "label_": _features("label_", "arcs", ARC_PLACES, "L"),
 }
-"""By the prefix of names, in models and in files, that belong to the table of states, and to that of arcs."""
+"""By the prefix of names, in models and in files, that belong to the table of states,
+and to that of arcs.
+"""
 
 TABLES = {"": "state_features", "label_": "arc_features"}
 
@@ -85,7 +88,9 @@ def _stored(model, prefix, some=slice(None)):
 
 
 def packed(model, prefix):
-    """Two functions that unpack the keys, and the weights, of the features of a table that have weights."""
+    """Two functions that unpack the keys, and the weights, of the features of a table
+    that have weights.
+    """
     store = model.table(prefix).weights
     writer = Writer(False, None)
     rows = np.flatnonzero(rows_in_use(store))
@@ -100,9 +105,9 @@ def packed(model, prefix):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Models
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _attributes(f):
     try:
         return Lines(f["templates"], f["arc_templates"]).attributes()

@@ -1,14 +1,17 @@
-"""The k best trees of all that a beam search kept, none twice, found only as far as they are asked for.
+"""The k best trees of all that a beam search kept, none twice, found only as far as
+they are asked for.
 
-States that merged are a *packed forest*: a state stands for every way to build its first tree. A *way* is a
-reduction of a state q with one of its predictors p, and all subtrees of p go with all of q, as no feature
-tells them apart. The search follows the best way alone; the others are found again when it has ended, among
-the states that it kept.
+States that merged are a *packed forest*: a state stands for every way to build its
+first tree. A *way* is a reduction of a state q with one of its predictors p, and all
+subtrees of p go with all of q, as no feature tells them apart. The search follows the
+best way alone; the others are found again when it has ended, among the states that it
+kept.
 
-Each state has a list of its best subtrees, which grows when a longer tree needs the next one (lazy k best:
-Huang and Chiang 2005, "Better k-best parsing", algorithm 3). Differs from the paper: a list holds different
-subtrees, not different derivations. Many derivations build one tree, in which left and right children are
-attached in another order; the best of them counts.
+Each state has a list of its best subtrees, which grows when a longer tree needs the
+next one (lazy k best: Huang and Chiang 2005, "Better k-best parsing", algorithm 3).
+Differs from the paper: a list holds different subtrees, not different derivations. Many
+derivations build one tree, in which left and right children are attached in another
+order; the best of them counts.
 """
 
 from collections import defaultdict
@@ -28,7 +31,8 @@ from .states import FIRST_WORD, N_ACTIONS, S0, H, I, J, successor
 
 @kernel
 def list_ways(n, model, work, ways):
-    """The reductions that lead to the states of a search of n words; returns how many they are.
+    """The reductions that lead to the states of a search of n words; returns how many
+    they are.
 
     ``ways`` (W, 4) int32 has room for W of them: state, p, q and action.
     """
@@ -76,7 +80,9 @@ def list_ways(n, model, work, ways):
 
 @kernel
 def label_trees(last, head, model, work, label):
-    """Choose the labels that the search has not chosen; ``last`` (k,) states, the others (k, n)."""
+    """Choose the labels that the search has not chosen; ``last`` (k,) states, the
+    others (k, n).
+    """
     for r in range(last.shape[0]):
         label_tree(
             work.states.row[last[r]],
@@ -127,7 +133,8 @@ class Forest:
             list_ways(n, model, work, ways)
             for x, *way in ways.tolist():
                 self.ways[x].append(tuple(way))
-        # By state the best subtrees: (score, arcs); an arc is (head, label), that of the root (0, -1).
+        # By state the best subtrees: (score, arcs); an arc is (head, label), that of
+        # the root (0, -1).
         self.found = defaultdict(list)
         self.searches, self.done = (
             {},
@@ -158,7 +165,8 @@ class Forest:
                 stack += next(self.searches.setdefault(x, self._search(x)))
 
     def _search(self, x):
-        """Find the subtrees of a state one by one; yields the (state, number) to be found before it goes on.
+        """Find the subtrees of a state one by one; yields the (state, number) to be
+        found before it goes on.
 
         Rank (way, i, j) is the i-th subtree of the way's p with the j-th of its q.
         """
@@ -223,7 +231,8 @@ class Forest:
 def best_trees(task, k, model, work, read):
     """Up to k different trees of each sentence, best first, as lists of (tree, score).
 
-    ``read(heads, labels)`` makes a tree. The first is that of ``parser_epoch.predict``, which has its score.
+    ``read(heads, labels)`` makes a tree. The first is that of ``parser_epoch.predict``,
+    which has its score.
     """
     (heads, labels), out = np.zeros((2, task.atoms.shape[1]), np.int32), []
     scores = np.zeros(task.token.shape[0] - 1)

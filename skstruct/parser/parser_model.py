@@ -1,4 +1,6 @@
-"""The fitted model of a dependency parser: vocabulary, weights and prediction; from training and back."""
+"""The fitted model of a dependency parser: vocabulary, weights and prediction; from
+training and back.
+"""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,7 +30,10 @@ from .template_sets import Lines
 
 
 def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=None):
-    """The arrays that the kernels read; without trees, those of prediction. ``rows``: see AtomEncoder."""
+    """The arrays that the kernels read; without trees, those of prediction.
+
+    ``rows``: see AtomEncoder.
+    """
     return ParseTask(
         token=token,
         atoms=atoms,
@@ -55,8 +60,9 @@ class ParserModel(tables.TableModel):
     pseudo : bool
         Labels say what was lifted, see :mod:`.dependency_trees`.
     divisor : int
-        What weights are integers over, as they are means of so many vectors of integers; 0 if that is not
-        known. What a file says of them, see ``saving.packing``.
+        What weights are integers over, as they are means of so many vectors of
+        integers; 0 if that is not known. What a file says of them, see
+        ``saving.packing``.
     """
 
     templates: Lines
@@ -107,7 +113,9 @@ class ParserModel(tables.TableModel):
         return Inputs(TREES, tuple, self.encoder.width)
 
     def scorer(self, beam, rows):
-        """The arrays that kernels search under: for so many states, and these rows of atoms."""
+        """The arrays that kernels search under: for so many states, and these rows of
+        atoms.
+        """
         templates, arcs = self.templates.compiled(rows)
         beam = self.arrays.beam if beam is None else beam
         return as_writeable_view(
@@ -159,7 +167,9 @@ class ParserModel(tables.TableModel):
         ]
 
     def _predict(self, predict, sentences, n_jobs, beam):
-        """A list with what ``predict(task, scorer, scratch)`` returns of each chunk of sentences."""
+        """A list with what ``predict(task, scorer, scratch)`` returns of each chunk of
+        sentences.
+        """
         token = offsets_of(lengths_of(sentences))
         columns = check_words(sentences, token, self.encoder.width)
 
@@ -173,7 +183,8 @@ class ParserModel(tables.TableModel):
         return list(map_chunks(work, token, n_jobs))
 
     def arcs(self, sentence, beam=None, tree=None):
-        """The :class:`.arc_labels.Arc` of a sentence's words, before what was lifted is restored.
+        """The :class:`.arc_labels.Arc` of a sentence's words, before what was lifted is
+        restored.
 
         Of the tree that is predicted, as the search built it; or of a given one.
         """
@@ -214,8 +225,9 @@ class ParserModel(tables.TableModel):
         Returns
         -------
         list of (line, values)
-            The template's line, and the values of its atoms in the order of the line: strings (``<s>`` for
-            what is below the stack, ``NONE`` for a missing child, ``</s>`` behind the sentence) or numbers.
+            The template's line, and the values of its atoms in the order of the line:
+            strings (``<s>`` for what is below the stack, ``NONE`` for a missing child,
+            ``</s>`` behind the sentence) or numbers.
         """
         lines, places = (
             (self.templates.arcs, ARC_PLACES)
@@ -233,7 +245,9 @@ class ParserModel(tables.TableModel):
         return decode_keys(self.keys(prefix)[rows], lines, places, strings)
 
     def named_weights(self):
-        """The weights of actions and of labels with the names of their features, as NamedWeights."""
+        """The weights of actions and of labels with the names of their features, as
+        NamedWeights.
+        """
 
         def names(prefix, rows):
             features = self.features(prefix, rows)
@@ -250,9 +264,11 @@ class ParserModel(tables.TableModel):
 
     @classmethod
     def average(cls, models, nonzero):
-        """The average of models that share a vocabulary, taken one at a time; see ``core.final_weights``.
+        """The average of models that share a vocabulary, taken one at a time; see
+        ``core.final_weights``.
 
-        Until all are there they are kept as small as in files: the features of all are many.
+        Until all are there they are kept as small as in files: the features of all are
+        many.
         """
         first = None
         waiting = {prefix: [] for prefix in cls.TABLES}
@@ -273,16 +289,19 @@ class ParserModel(tables.TableModel):
         return replace(first, arrays=first.arrays._replace(**averages))
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Training
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def continued_state(before, lines, encoder, old_labels, labels, settings, rule, stream):
-    """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
+    """A copy of an earlier state; under another rule, or in a stream after a fit, with
+    a new average.
+    """
     lines.check_labels(len(labels))
     state = tables.continued_state(
         before, rule, stream, wanted=np.zeros(2, np.int64), **settings
     )
-    # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
+    # In a model mapped from a disk `wanted` is read-only too, and the templates are
+    # (which nobody writes).
     model = as_writeable_view(state.model)
     if labels.values != old_labels.values:
         new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
@@ -305,7 +324,9 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
 def final_model(
     model, rule, lines, encoder, labels, pseudo=False, reuse=False, ended=False
 ):
-    """The :class:`ParserModel` with the final weights of a model in training; see ``tables.final_arrays``."""
+    """The :class:`ParserModel` with the final weights of a model in training; see
+    ``tables.final_arrays``.
+    """
     averaged = int(model.clock.step[1]) if rule.average != NO_AVERAGE else 0
     scorer = tables.final_arrays(model, rule, reuse, ended)
     return ParserModel(scorer, lines, encoder, labels, pseudo, averaged or 1)

@@ -1,4 +1,6 @@
-"""A training run of the parser: what epochs, shards and held-out sequences need to know of it."""
+"""A training run of the parser: what epochs, shards and held-out sequences need to know
+of it.
+"""
 
 from operator import eq
 
@@ -115,7 +117,9 @@ class ParseRun(Run):
 
 
 def _merged_encoder(encoders, learner):
-    """The encoder that knows the words of all shards, its lines, and by shard and attribute the new ids."""
+    """The encoder that knows the words of all shards, its lines, and by shard and
+    attribute the new ids.
+    """
     first = encoders[0]
     for s, encoder in enumerate(encoders):
         if encoder.width != first.width:
@@ -144,7 +148,8 @@ def unlabeled_attachment(y, predicted, weight=None):
     Raises
     ------
     ValueError
-        If a head is no integer (the message names the place), or there is no word to score.
+        If a head is no integer (the message names the place), or there is no word to
+        score.
     """
     true = [split_heads(i, tree, partial=True)[0] for i, tree in enumerate(y)]
     right = [sum(map(eq, a, b)) for a, b in zip(true, split_arcs(predicted, False)[0])]
@@ -158,7 +163,9 @@ def unlabeled_attachment(y, predicted, weight=None):
 
 
 def trained_on(token, skipped, weight, projectivize):
-    """(n,) bool: the sentences to train on; ``token`` (n + 1,) first words, ``skipped`` their numbers."""
+    """(n,) bool: the sentences to train on; ``token`` (n + 1,) first words, ``skipped``
+    their numbers.
+    """
     used = np.diff(token) > 0
     used[skipped] = False
     if weight is not None:
@@ -174,9 +181,10 @@ def trained_on(token, skipped, weight, projectivize):
 def learned_labels(arcs, token, used, labels, is_part=False):
     """(ids of labels, (N,) int32; the labels, with those that are new).
 
-    Labels of sentences that are not ``used``, (n,) bool, are as unknown as None: nothing is learned of them,
-    and a label without weights scores 0, which wins wherever the scores of all others are negative.
-    ``is_part``: other shards may have all the labels.
+    Labels of sentences that are not ``used``, (n,) bool, are as unknown as None:
+    nothing is learned of them, and a label without weights scores 0, which wins
+    wherever the scores of all others are negative. ``is_part``: other shards may have
+    all the labels.
     """
     arcs = [
         names if keep else [None] * len(names)

@@ -1,4 +1,5 @@
-"""The dependency parser: beam search over shift-reduce actions, trained by the structured perceptron.
+"""The dependency parser: beam search over shift-reduce actions, trained by the
+structured perceptron.
 
 What is searched and learned is in :mod:`.parser_epoch` and :mod:`.parser_beam`.
 """
@@ -55,37 +56,43 @@ from .template_sets import TEMPLATE_SETS, lines_of, without_labels
 )
 @dataclass(eq=False, repr=False)
 class ShiftReduceParser(OnlineLearner, BaseEstimator):
-    """Dependency parser in linear time: shift-reduce actions, beam search with state merging.
+    """Dependency parser in linear time: shift-reduce actions, beam search with state
+    merging.
 
-    Words are read from left to right; an action puts the next word on a stack or joins the two trees on
-    its top. The beam keeps the best states at each step, with equivalent states merged, so that it covers
-    many more trees than it has states [1]_. The label of an arc is chosen with the arc, its score counts
-    in the search, and later steps can read it; if no template reads labels (as in ``"hs28"``) they are
-    chosen after the search, for the arcs of the tree that was found. Trained by the averaged structured
-    perceptron [2]_ on the actions up to where the search went wrong [3]_, [4]_.
+    Words are read from left to right; an action puts the next word on a stack or joins
+    the two trees on its top. The beam keeps the best states at each step, with
+    equivalent states merged, so that it covers many more trees than it has states [1]_.
+    The label of an arc is chosen with the arc, its score counts in the search, and
+    later steps can read it; if no template reads labels (as in ``"hs28"``) they are
+    chosen after the search, for the arcs of the tree that was found. Trained by the
+    averaged structured perceptron [2]_ on the actions up to where the search went wrong
+    [3]_, [4]_.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        The labels, sorted; with ``labeled`` only. With ``projectivize="pseudo"`` those of lifted arcs, as
-        ``nmod↑obj``, are among them.
+        The labels, sorted; with ``labeled`` only. With ``projectivize="pseudo"`` those
+        of lifted arcs, as ``nmod↑obj``, are among them.
     n_iter_ : int
         Epochs completed.
     history_ : list of dict
-        For each epoch: ``updates`` (sentences learned from), ``sequence_error``, ``token_error`` (wrong heads
-        in what was learned from and wrong labels of right trees, by word), ``seconds``, and
-        ``validation_score`` if sentences are held out.
+        For each epoch: ``updates`` (sentences learned from), ``sequence_error``,
+        ``token_error`` (wrong heads in what was learned from and wrong labels of right
+        trees, by word), ``seconds``, and ``validation_score`` if sentences are held
+        out.
 
     Notes
     -----
-    A tree is given, and predicted, as a list with the head of each word: 1-based, 0 at the root, of which
-    there is exactly one. Empty sentences have empty trees; training passes over them.
+    A tree is given, and predicted, as a list with the head of each word: 1-based, 0 at
+    the root, of which there is exactly one. Empty sentences have empty trees; training
+    passes over them.
 
-    With ``update="max-violation"`` sentences are learned from whenever some prefix of the right actions was
-    not the best of the beam, even if the tree found in the end is right (:class:`WordSegmenter` differs).
+    With ``update="max-violation"`` sentences are learned from whenever some prefix of
+    the right actions was not the best of the beam, even if the tree found in the end is
+    right (:class:`WordSegmenter` differs).
 
-    Sentences may have any length; time grows with it linearly. All features are exact: no two share a
-    weight. Up to 4,093 distinct tags are possible.
+    Sentences may have any length; time grows with it linearly. All features are exact:
+    no two share a weight. Up to 4,093 distinct tags are possible.
 
     References
     ----------
@@ -154,7 +161,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         return sequence_tags(super().__sklearn_tags__())
 
-    # -- fitting -----------------------------------------------------------------------------------
+    # -- fitting -----------------------------------------------------------------------
     @with_callbacks
     def fit(
         self,
@@ -170,16 +177,19 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         Parameters
         ----------
         X : list of lists of (form, tag) or (form, tag, ...)
-            Sentences. Columns behind the tag are symbols of any kind; the parts of morphological features
-            such as ``Case=Nom|Number=Sing`` are features too. All words have equally many.
+            Sentences. Columns behind the tag are symbols of any kind; the parts of
+            morphological features such as ``Case=Nom|Number=Sing`` are features too.
+            All words have equally many.
         y : list of lists of (head, label), or of heads if not ``labeled``
             Trees. A label of None is not known: nothing is learned from it.
         sample_weight : array-like of shape (n_sentences,), optional
-            Multiplies a sentence's update. Sentences of weight 0 are left out altogether.
+            Multiplies a sentence's update. Sentences of weight 0 are left out
+            altogether.
         X_val, y_val : lists of sentences, and their trees, optional
-            Held-out sentences, on which the model is scored after each epoch (``scoring``); the scores are
-            ``validation_score`` in ``history_``. With ``early_stopping`` they decide when to stop and which
-            epoch to keep, in place of a part of ``X``; otherwise they have no influence on the model.
+            Held-out sentences, on which the model is scored after each epoch
+            (``scoring``); the scores are ``validation_score`` in ``history_``. With
+            ``early_stopping`` they decide when to stop and which epoch to keep, in
+            place of a part of ``X``; otherwise they have no influence on the model.
 
         Returns
         -------
@@ -188,15 +198,16 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         Raises
         ------
         ValueError
-            If the input is not as described, or heads form no tree; the message names sequence and
-            position. The parser is then as it was before.
+            If the input is not as described, or heads form no tree; the message names
+            sequence and position. The parser is then as it was before.
         KeyboardInterrupt
             After Ctrl-C; the completed epochs are kept, and the model can be used.
 
         Warns
         -----
         UserWarning
-            If ``y_val`` has labels that training lacks; once, naming them. They count as wrong.
+            If ``y_val`` has labels that training lacks; once, naming them. They count
+            as wrong.
         """
         run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
         return run.train(X, y, context)
@@ -217,8 +228,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
         Notes
         -----
-        After a ``fit``, the pass starts from the (averaged) weights of the fit and begins a new average.
-        ``early_stopping``, ``checkpoint`` and callbacks do not apply.
+        After a ``fit``, the pass starts from the (averaged) weights of the fit and
+        begins a new average. ``early_stopping``, ``checkpoint`` and callbacks do not
+        apply.
         """
         return self._partial_fit(X, y, sample_weight)
 
@@ -310,7 +322,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         return TrainingState(model, rule, key)
 
     def _lines(self, columns, continued):
-        """The templates for words of these columns; those of the fit to go on from, which have to agree."""
+        """The templates for words of these columns; those of the fit to go on from,
+        which have to agree.
+        """
         parts = self._model.encoder.parts if continued else count_parts(columns)
         lines = lines_of(self.templates, self.labeled, len(columns), parts)
         lines.check_columns(len(columns))
@@ -333,7 +347,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             )
         return self._model.templates if continued else lines
 
-    # -- prediction --------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------
     def _best(self, X):
         """(trees, scores); see ``ParserModel.predict``."""
         check_is_fitted(self)
@@ -350,13 +364,14 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         Returns
         -------
         list of lists of (head, label), or of heads if not ``labeled``
-            One for each word of each sentence, with one root; projective unless ``projectivize="pseudo"``.
+            One for each word of each sentence, with one root; projective unless
+            ``projectivize="pseudo"``.
 
         Raises
         ------
         ValueError
-            If a word has not as many columns as in training, or one is no str or empty; the message names
-            sequence and position.
+            If a word has not as many columns as in training, or one is no str or empty;
+            the message names sequence and position.
         """
         return Sequences(self._best(X)[0])
 
@@ -371,10 +386,12 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         Returns
         -------
         list of lists of (tree, score)
-            For each sentence up to k different trees, best first: the best of all that can be put together
-            of the states that the search kept, fewer than k if there are no more. With a beam that keeps all
-            states they are the best of all trees. The first is that of :meth:`predict`, with the score of
-            :meth:`decision_function`. Without ``merge_states`` only trees with which the search ends.
+            For each sentence up to k different trees, best first: the best of all that
+            can be put together of the states that the search kept, fewer than k if
+            there are no more. With a beam that keeps all states they are the best of
+            all trees. The first is that of :meth:`predict`, with the score of
+            :meth:`decision_function`. Without ``merge_states`` only trees with which
+            the search ends.
 
         Raises
         ------
@@ -399,16 +416,17 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_sentences,)
-            Of the actions that build the tree, and of the labels if templates read labels, as those of
-            ``"auto"`` do. Not normalised: comparable between trees of one sentence only. 0 for an empty
-            sentence.
+            Of the actions that build the tree, and of the labels if templates read
+            labels, as those of ``"auto"`` do. Not normalised: comparable between trees
+            of one sentence only. 0 for an empty sentence.
         """
         return self._best(X)[1]
 
     def score(
         self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Unlabeled attachment score: the share of words with the right head, over all words.
+        """Unlabeled attachment score: the share of words with the right head, over all
+        words.
 
         Parameters
         ----------
@@ -425,8 +443,8 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         Raises
         ------
         ValueError
-            If the input is not as described (the message names sequence and position), or there is no word to
-            score.
+            If the input is not as described (the message names sequence and position),
+            or there is no word to score.
         """
         check_is_fitted(self)
         X, y, _ = check_X_y(X, y)

@@ -1,13 +1,13 @@
 """What the parser looks at: states, arcs, and the weights of their features.
 
-Templates (:mod:`.state_templates`) say which atoms are read in the row of a state, or of an arc
-(:mod:`.states`). The search only looks features up; an update numbers those it meets for the first time
-(``core.hashing.intern``). Features that read an atom of -1 (an unknown form, or one that dropout hides) are
-left out.
+Templates (:mod:`.state_templates`) say which atoms are read in the row of a state, or
+of an arc (:mod:`.states`). The search only looks features up; an update numbers those
+it meets for the first time (``core.hashing.intern``). Features that read an atom of -1
+(an unknown form, or one that dropout hides) are left out.
 
-States of a beam are alike: most of what their features, and the labels of their arcs, depend on was met in
-other states of the same sentence. Weights and noise do not change while a sentence is searched: partial
-scores are remembered (:class:`Memory`).
+States of a beam are alike: most of what their features, and the labels of their arcs,
+depend on was met in other states of the same sentence. Weights and noise do not change
+while a sentence is searched: partial scores are remembered (:class:`Memory`).
 
 Letters: n words, K templates, A atoms, C columns, B beam.
 """
@@ -72,7 +72,9 @@ class ParseModel(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What was computed in this sentence, by fields of rows; where two share a slot the later one stays."""
+    """What was computed in this sentence, by fields of rows; where two share a slot the
+    later one stays.
+    """
 
     key: np.ndarray  # (slots, fields) int32
     value: (
@@ -95,7 +97,9 @@ def new_memory(slots, fields, numbers):
 
 
 class Lookup(NamedTuple):
-    """A sentence of n words, and scratch for the features of one row; K templates in G groups, A atoms."""
+    """A sentence of n words, and scratch for the features of one row; K templates in G
+    groups, A atoms.
+    """
 
     value: np.ndarray  # (rows of atoms, n + 2 + AHEAD) int32: atoms of the sentence
     step: np.ndarray  # (1,) int64: examples visited before
@@ -111,7 +115,9 @@ class Lookup(NamedTuple):
 
 
 def new_lookup(n, rows, *templates):
-    """Scratch for so many words and rows of atoms, and these templates, a set of them at a time."""
+    """Scratch for so many words and rows of atoms, and these templates, a set of them
+    at a time.
+    """
     sizes = (t.slot.shape[:1] + t.field.shape + t.by.shape[:1] for t in templates)
     K, A, G = map(max, zip(*sizes))
     ints = (np.zeros(size, np.int64) for size in (1, A + 1, K, K, K, K, K, G, G + 1))
@@ -122,7 +128,8 @@ def new_lookup(n, rows, *templates):
 
 @inline
 def load(task, first, n, step, noise, work):
-    """Begin with a sentence, its atoms and what surrounds it; what was found in others is forgotten.
+    """Begin with a sentence, its atoms and what surrounds it; what was found in others
+    is forgotten.
 
     Input dropout hides forms, never tags and the like.
     """
@@ -145,18 +152,20 @@ def load(task, first, n, step, noise, work):
                     value[a, FIRST_WORD + k] = -1
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Features of a row
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @spliced
 def recall(memory, by, kind, row):
-    """(slot, whether it holds the result for these fields of a row); if not, the slot is reserved for it.
+    """(slot, whether it holds the result for these fields of a row); if not, the slot
+    is reserved for it.
 
     Parameters
     ----------
     memory : Memory
     by : (kinds, F) int32
-        The fields of each kind, -1 behind the last one; with none, nothing is remembered.
+        The fields of each kind, -1 behind the last one; with none, nothing is
+        remembered.
     kind : int
     row : int32 array
     """
@@ -183,7 +192,8 @@ def recall(memory, by, kind, row):
 
 @spliced
 def list_keys(templates, group, row, table, n, look):
-    """List the features of a row by a group of templates, behind the n listed before; returns their number.
+    """List the features of a row by a group of templates, behind the n listed before;
+    returns their number.
 
     ``look.slot`` is where the search for each in the table begins, which is asked for.
     """
@@ -215,7 +225,9 @@ def list_keys(templates, group, row, table, n, look):
 
 @spliced
 def find_rows(features, n, look):
-    """``look.entry``: the rows of the features listed, -1 for unknown ones; their weights are asked for."""
+    """``look.entry``: the rows of the features listed, -1 for unknown ones; their
+    weights are asked for.
+    """
     table = features.table
     store = features.weights
     mask = table.shape[0] - 1
@@ -238,7 +250,9 @@ def find_rows(features, n, look):
 
 @inline
 def look_up(templates, features, row, look):
-    """``look.entry``: the rows of all features of a row, -1 for unknown ones; returns how many there are."""
+    """``look.entry``: the rows of all features of a row, -1 for unknown ones; returns
+    how many there are.
+    """
     n = np.int64(0)
     for g in range(templates.group.shape[0] - 1):
         n = list_keys(templates, g, row, features.table, n, look)
@@ -315,7 +329,9 @@ def add_rows(templates, features, begin, end, adjustment, look, total):
 
 @inline
 def emit_row(templates, features, row, adjustment, up, down, look, difference):
-    """Emit the features of a row for column ``up``, and against column ``down``; -1 for none."""
+    """Emit the features of a row for column ``up``, and against column ``down``; -1 for
+    none.
+    """
     n = np.int64(0)
     for g in range(templates.group.shape[0] - 1):
         n = list_keys(templates, g, row, features.table, n, look)

@@ -1,24 +1,28 @@
-"""Feature templates of the dependency parser: which atoms of a state, or of an arc, are looked at together.
+"""Feature templates of the dependency parser: which atoms of a state, or of an arc, are
+looked at together.
 
-A template is a line of *atoms*. An atom is an attribute of a word that a
-parser state points to (``s0.w``: the form of the word on top of the stack; ``s1.lc.t``: the tag of the
-leftmost child of the one below), or a number (``s0.vl``). :func:`compile_templates` turns lines into
-integers for the kernels.
+A template is a line of *atoms*. An atom is an attribute of a word that a parser state
+points to (``s0.w``: the form of the word on top of the stack; ``s1.lc.t``: the tag of
+the leftmost child of the one below), or a number (``s0.vl``). :func:`compile_templates`
+turns lines into integers for the kernels.
 
-Words of a state: ``s0`` ``s1`` ``s2`` (stack, from the top), ``q0`` ``q1`` ``q2`` (queue), and of s0 and s1
-the outermost children ``lc`` ``rc`` and those next to them, ``lc2`` ``rc2``. Words of an arc: ``m``
-(modifier), ``h`` (its head), ``g`` (the head of that), their neighbours ``m-1`` ``m+1`` ``h-1`` ``h+1``,
-children ``m.lc`` ``m.rc`` ``h.lc`` ``h.rc``, and the nearest siblings ``sl`` ``sr``.
+Words of a state: ``s0`` ``s1`` ``s2`` (stack, from the top), ``q0`` ``q1`` ``q2``
+(queue), and of s0 and s1 the outermost children ``lc`` ``rc`` and those next to them,
+``lc2`` ``rc2``. Words of an arc: ``m`` (modifier), ``h`` (its head), ``g`` (the head of
+that), their neighbours ``m-1`` ``m+1`` ``h-1`` ``h+1``, children ``m.lc`` ``m.rc``
+``h.lc`` ``h.rc``, and the nearest siblings ``sl`` ``sr``.
 
-Attributes: ``w`` form, ``t`` tag, ``l`` form in lower case, ``x2`` ``x3`` its last two or three characters,
-``f`` the form's shape; ``c2`` ``c3`` and so on further columns, counted from 0 as the form's; ``p2`` ``p3``
-and so on the parts of such a column (``Number=Sing`` of ``Case=Nom|Number=Sing``), a feature for each.
-Numbers: ``vl`` ``vr`` (children on the left, on the right), ``d`` (distance; of arcs with the side).
+Attributes: ``w`` form, ``t`` tag, ``l`` form in lower case, ``x2`` ``x3`` its last two
+or three characters, ``f`` the form's shape; ``c2`` ``c3`` and so on further columns,
+counted from 0 as the form's; ``p2`` ``p3`` and so on the parts of such a column
+(``Number=Sing`` of ``Case=Nom|Number=Sing``), a feature for each. Numbers: ``vl``
+``vr`` (children on the left, on the right), ``d`` (distance; of arcs with the side).
 
-A feature's key is (compound, left, right), see ``core.hashing``. Forms, what is made of them and further
-columns take a half of 31 bits; two small atoms share a half, 15 bits each; two more go into the compound, 12
-bits each above the 7 of the template's number. So keys are exact, and nothing but the atoms themselves has to
-be numbered. Of more than 128 templates those that leave room in the compound have their number there.
+A feature's key is (compound, left, right), see ``core.hashing``. Forms, what is made of
+them and further columns take a half of 31 bits; two small atoms share a half, 15 bits
+each; two more go into the compound, 12 bits each above the 7 of the template's number.
+So keys are exact, and nothing but the atoms themselves has to be numbered. Of more than
+128 templates those that leave room in the compound have their number there.
 """
 
 import re
@@ -41,12 +45,16 @@ _HALF = 2**15 - 1
 
 _FREE = 127
 _HALF_FREE = 126
-"""Numbers that many templates share, told apart by the bits of the compound that their atoms leave free."""
+"""Numbers that many templates share, told apart by the bits of the compound that their
+atoms leave free.
+"""
 
 _SMALL = (None, "t", "r")
 
 ATTRIBUTES = ("t", "w", "l", "x2", "x3", "f")
-"""Rows of the array of atoms, those of further columns behind them; the tag comes first."""
+"""Rows of the array of atoms, those of further columns behind them; the tag comes
+first.
+"""
 
 _FURTHER = re.compile(r"[cp](?:[2-9]|[1-9][0-9]+)", re.ASCII)
 
@@ -69,7 +77,9 @@ def rank(name):
 
 
 def _atom(name, places, line):
-    """(place, attribute) of an atom; the attribute of a number is None, that of a label "r"."""
+    """(place, attribute) of an atom; the attribute of a number is None, that of a label
+    "r".
+    """
     if name in places and places[name][2]:
         return places[name], "r" if name.endswith(".r") else None
     word, _, attribute = name.rpartition(".")
@@ -85,7 +95,9 @@ def _atom(name, places, line):
 
 
 def _slots(line, places):
-    """The six atoms of a template, (place, attribute) or None: two of each half and of the compound."""
+    """The six atoms of a template, (place, attribute) or None: two of each half and of
+    the compound.
+    """
     small = []
     large = []
     for name in line.split():
@@ -101,7 +113,9 @@ def _slots(line, places):
 
 
 def _codes(slots):
-    """What each template adds to its compound; of many, all but those that fill it share a number."""
+    """What each template adds to its compound; of many, all but those that fill it
+    share a number.
+    """
     if len(slots) <= _NUMBER + 1:
         return list(range(len(slots)))
     out = []
@@ -130,7 +144,8 @@ def compile_templates(lines, places, attributes, groups=(), determined=None):
     attributes : list of str
         The rows of the array of atoms. That of parts may be there several times.
     groups : tuple of sets of int
-        Fields. A template belongs to the first group that has all that it reads, or to a last one.
+        Fields. A template belongs to the first group that has all that it reads, or to
+        a last one.
     determined : dict, optional
         {field: those that determine it}, where there are such.
 
@@ -264,7 +279,9 @@ def decode_keys(keys, lines, places, strings):
 
 
 def attributes_of(lines, places):
-    """The attributes that templates read, in the order of ``ATTRIBUTES``; the tag is always among them."""
+    """The attributes that templates read, in the order of ``ATTRIBUTES``; the tag is
+    always among them.
+    """
     read = {_atom(name, places, line)[1] for line in lines for name in line.split()} | {
         "t"
     }

@@ -1,8 +1,10 @@
-"""States of the search: their fields, what actions make of them, and the sequences of actions.
+"""States of the search: their fields, what actions make of them, and the sequences of
+actions.
 
-A state is a row of small integers: places of words in the sentence, and numbers. So is an arc of a tree.
-A sentence of n words stands at the places 2 ... n + 1 of its array of atoms. Place 0 is what a stack has
-below its last tree, place 1 a child that is missing, and the places from n + 2 on are the end of the queue.
+A state is a row of small integers: places of words in the sentence, and numbers. So is
+an arc of a tree. A sentence of n words stands at the places 2 ... n + 1 of its array of
+atoms. Place 0 is what a stack has below its last tree, place 1 a child that is missing,
+and the places from n + 2 on are the end of the queue.
 """
 
 import numpy as np
@@ -20,7 +22,9 @@ DISTANCE = 25
 H, LC, RC, LC2, RC2, VL, VR, LCL, RCL, LCL2, RCL2 = range(11)
 N_TREE = 11
 N_FIELDS = 25
-"""Fields that say whether two states are equivalent; the distance is a function of them."""
+"""Fields that say whether two states are equivalent; the distance is a function of
+them.
+"""
 
 # Fields of an arc.
 ARC_FIELDS = (
@@ -49,7 +53,9 @@ READ_BY_ARCS = np.array([LC, RC, VL, VR, LCL, RCL])
 """What fields of an arc say of its word, and of its head, besides which one it is."""
 
 LABEL = -2
-"""Stands for the attribute of a field that is a label: 0 for none, else the number of its symbol."""
+"""Stands for the attribute of a field that is a label: 0 for none, else the number of
+its symbol.
+"""
 
 _TREES = ("s0", S0), ("s1", S1)
 _CHILDREN = {"lc": LC, "rc": RC, "lc2": LC2, "rc2": RC2}
@@ -88,7 +94,9 @@ FIRST_WORD = 2
 """Places."""
 
 SPECIAL = 3
-"""Ids of atoms of words start here: 0, 1 and 2 are the stack's end, no child and the queue's end."""
+"""Ids of atoms of words start here: 0, 1 and 2 are the stack's end, no child and the
+queue's end.
+"""
 
 AHEAD = 3
 """Places behind the last word."""
@@ -104,7 +112,8 @@ _BLANK = np.array(
 
 
 def tracked_fields(templates, joint=False):
-    """(N_FIELDS,) bool: the fields of a state that its features, or those of later states, depend on.
+    """(N_FIELDS,) bool: the fields of a state that its features, or those of later
+    states, depend on.
 
     ``joint``: labels, which look at trees on the stack too, are part of the search.
     """
@@ -126,9 +135,9 @@ def tracked_fields(templates, joint=False):
     return out
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # States, and actions
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def bucket(distance):
     """1 ... 5 as they are, 6 ... 10 as 6, more as 7."""
@@ -147,11 +156,13 @@ def start_state(row):
 
 @inline
 def successor(action, label, p, q, tracked, row):
-    """The state that an action leads to; ``label`` is the field's number of the label of a new arc.
+    """The state that an action leads to; ``label`` is the field's number of the label
+    of a new arc.
 
-    After SHIFT ``q`` is the state before, ``p`` is not read. After a reduction ``q`` is the state before, and
-    what is below its first tree comes from ``p``, the state before the first word of that tree was read: q
-    may have been merged with states that have another one below.
+    After SHIFT ``q`` is the state before, ``p`` is not read. After a reduction ``q`` is
+    the state before, and what is below its first tree comes from ``p``, the state
+    before the first word of that tree was read: q may have been merged with states that
+    have another one below.
     """
     if action == SHIFT:
         row[I] = q[J]
@@ -184,14 +195,16 @@ def successor(action, label, p, q, tracked, row):
     row[DISTANCE] = bucket(row[S0 + H] - row[S1 + H]) if row[S1 + H] != STACK_END else 0
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Arcs
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 FIRST_LEFT, LAST_RIGHT, N_LEFT, N_RIGHT, BEFORE, AFTER, LATEST = range(7)
-"""What :func:`look_around` finds of a word: outermost children, numbers of children, nearest siblings, and
-its latest child so far."""
+"""What :func:`look_around` finds of a word: outermost children, numbers of children,
+nearest siblings, and its latest child so far.
+"""
 
-# Where an arc has these of its word, and of its head; and the labels of the outermost children.
+# Where an arc has these of its word, and of its head; and the labels of the outermost
+# children.
 _OF_WORD = np.array([7, 8, 15, 16, 19, 20])
 _OF_HEAD = np.array([9, 10, 17, 18, 21, 22])
 
@@ -201,7 +214,9 @@ LEFT_SIDE = 8
 
 @spliced
 def look_around(head, n, around):
-    """Children and siblings of all words, by 1-based number; words are places in the sentence."""
+    """Children and siblings of all words, by 1-based number; words are places in the
+    sentence.
+    """
     for k in range(n + 1):
         around[FIRST_LEFT, k] = around[LAST_RIGHT, k] = around[BEFORE, k] = around[
             AFTER, k
@@ -223,7 +238,9 @@ def look_around(head, n, around):
 
 @inline
 def _describe_words(here, there, grand, arc):
-    """The fields of an arc that follow from the places of its word, of its head and of the head of that."""
+    """The fields of an arc that follow from the places of its word, of its head and of
+    the head of that.
+    """
     arc[0] = here
     arc[1] = there
     arc[2] = grand
@@ -259,9 +276,11 @@ def describe_arc(k, head, around, arc):
 
 @inline
 def describe_reduction(action, row, arc):
-    """The fields of the arc that a reduction makes; what is read or attached later is not yet known.
+    """The fields of the arc that a reduction makes; what is read or attached later is
+    not yet known.
 
-    In the last state RIGHT makes the arc to the root: there the second tree is what a stack has below.
+    In the last state RIGHT makes the arc to the root: there the second tree is what a
+    stack has below.
     """
     m, h = (S1, S0) if action == LEFT else (S0, S1)
     _describe_words(np.int64(row[m + H]), np.int64(row[h + H]), np.int64(row[S2]), arc)
@@ -280,17 +299,21 @@ def describe_reduction(action, row, arc):
 
 @inline
 def word_of(action, row, last):
-    """The word, 0-based, that an action in this state reads or gives a head; of the ``last`` one the root."""
+    """The word, 0-based, that an action in this state reads or gives a head; of the
+    ``last`` one the root.
+    """
     field = (S1 if action == LEFT else S0) + H
     return np.int64(row[J if action == SHIFT and not last else field]) - FIRST_WORD
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Sequences of actions
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def trace(states, x, m, stack, path, label):
-    """The actions that led to a state after m of them, last to first, and their labels if it knows some."""
+    """The actions that led to a state after m of them, last to first, and their labels
+    if it knows some.
+    """
     k = m
     while k > 0:
         depth = 1
@@ -315,7 +338,9 @@ def trace(states, x, m, stack, path, label):
 
 @inline
 def attach(path, label, m, stack, head, out):
-    """The heads that m actions give, 1-based, 0 for words without one; and their labels, if any."""
+    """The heads that m actions give, 1-based, 0 for words without one; and their
+    labels, if any.
+    """
     depth = k = 0
     for i in range(m):
         if path[i] == SHIFT:

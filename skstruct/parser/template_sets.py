@@ -1,16 +1,19 @@
-"""The templates of a parser: named sets, the user's own, more for further columns; and their groups.
+"""The templates of a parser: named sets, the user's own, more for further columns; and
+their groups.
 
 :mod:`.state_templates` explains the atoms.
 
-"hs28" is the set of Huang and Sagae (2010), "hs29" that of their released parser, "zsz28" that of Zhang, Su
-and Zhou (2014). "rich" adds to "hs29": the stack's third tree and the second word ahead, second children,
-numbers of children and distance (after Zhang and Nivre 2011), affixes and shapes.
+"hs28" is the set of Huang and Sagae (2010), "hs29" that of their released parser,
+"zsz28" that of Zhang, Su and Zhou (2014). "rich" adds to "hs29": the stack's third tree
+and the second word ahead, second children, numbers of children and distance (after
+Zhang and Nivre 2011), affixes and shapes.
 
 References
 ----------
-L. Huang and K. Sagae (2010). Dynamic programming for linear-time incremental parsing. ACL.
-Y. Zhang and J. Nivre (2011). Transition-based dependency parsing with rich non-local features. ACL.
-K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, section 6.1.3.
+L. Huang and K. Sagae (2010). Dynamic programming for linear-time incremental parsing.
+ACL. Y. Zhang and J. Nivre (2011). Transition-based dependency parsing with rich
+non-local features. ACL. K. Zhang, J. Su, C. Zhou (2014). Regularized structured
+perceptron. EACL, section 6.1.3.
 """
 
 from functools import lru_cache
@@ -105,7 +108,8 @@ m.t m.vl m.vr d, m.t h.t m.vl m.vr, m.t h.t h.vl h.vr d, m.x3 h.x3, m.x3 h.t d
 """)
 
 
-# What ``"auto"`` adds for each column behind the tag, ``C``; ``P`` are the parts of its symbols.
+# What ``"auto"`` adds for each column behind the tag, ``C``; ``P`` are the parts of its
+# symbols.
 STATE_LINES_OF_COLUMN = _lines("""
 s0.C, s1.C, q0.C, q1.C, s0.w s0.C, s1.w s1.C, q0.w q0.C, s0.C s1.C, s0.C q0.C, s1.C q0.C, q0.C q1.C
 s0.C s1.C s0.t s1.t, s0.C q0.C s0.t q0.t, s0.C s1.C d, s0.C s1.C s0.t d, s0.C s1.C s1.t d, s0.C s1.w
@@ -193,14 +197,17 @@ class Lines(NamedTuple):
                 )
 
     def compiled(self, rows):
-        """The two sets of templates, of states and of arcs, for these rows of atoms; not to be written to."""
+        """The two sets of templates, of states and of arcs, for these rows of atoms;
+        not to be written to.
+        """
         return _compiled(tuple(self.states), tuple(self.arcs), tuple(rows))
 
 
 def lines_of(templates, labeled, width=2, parts=()):
     """The :class:`Lines` of a parser; see :func:`template_lines`.
 
-    If templates of states read labels, labels are part of the search; without labels such lines are left out.
+    If templates of states read labels, labels are part of the search; without labels
+    such lines are left out.
     """
     states = template_lines(templates, width, parts)
     if not labeled:
@@ -220,7 +227,9 @@ def reads_labels(lines):
 
 
 def further_lines(lines, width, parts):
-    """Lines for the columns behind the tag; those that read parts only for columns that have some."""
+    """Lines for the columns behind the tag; those that read parts only for columns that
+    have some.
+    """
     out = []
     for c in range(2, width):
         for line in (
@@ -234,20 +243,23 @@ def further_lines(lines, width, parts):
     return out
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Groups of templates that read the same few fields.
 #
-# Many states of a sentence agree in some of their fields: which word is next, which ones are on top of the
-# stack, which children these have. What templates of such fields alone add to a score is the same in all of
-# them, so it is computed once and remembered (``state_features.Memory``). A template belongs to the first
-# group that has all fields it reads. The last group, of what no other has, is scored anew for each state.
+# Many states of a sentence agree in some of their fields: which word is next, which
+# ones are on top of the stack, which children these have. What templates of such fields
+# alone add to a score is the same in all of them, so it is computed once and remembered
+# (``state_features.Memory``). A template belongs to the first group that has all fields
+# it reads. The last group, of what no other has, is scored anew for each state.
 #
-# The groups were chosen for the set "rich": on UD English EWT a state then needs 37 features instead of the
-# 94 that it needs when those of two words on the stack and the next one are remembered together, and a
-# reduction's label 8 instead of 25.
-# --------------------------------------------------------------------------------------------------
+# The groups were chosen for the set "rich": on UD English EWT a state then needs 37
+# features instead of the 94 that it needs when those of two words on the stack and the
+# next one are remembered together, and a reduction's label 8 instead of 25.
+# --------------------------------------------------------------------------------------
 def _groups(text, places, **determined):
-    """(the fields that each line names, {field: those that determine it}) of places by name."""
+    """(the fields that each line names, {field: those that determine it}) of places by
+    name.
+    """
 
     def fields(line):
         return {places[name][0] for name in line.split()}

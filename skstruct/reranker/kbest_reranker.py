@@ -1,6 +1,7 @@
 """Re-ranking: the analyses of a base model judged again, with features of words.
 
-What is searched and learned is in :mod:`.reranker_epoch`; what comes from the base is in :mod:`.lattice`.
+What is searched and learned is in :mod:`.reranker_epoch`; what comes from the base is
+in :mod:`.lattice`.
 """
 
 from __future__ import annotations
@@ -55,17 +56,21 @@ from .reranker_model import RerankModel, RerankRun, f1_of
 )
 @dataclass(eq=False, repr=False)
 class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
-    """Re-rank the k best analyses of a base model, with features of words and of their neighbours.
+    """Re-rank the k best analyses of a base model, with features of words and of their
+    neighbours.
 
-    A tagger of characters sees words only label by label. Here the k best segmentations of the base, with
-    tags or without, are cut into words; these make a lattice, in which the best path is searched, exactly,
-    under a linear model of words, tags, lengths, their pairs and triples ([1]_, section 6). Of the
-    base's score a word keeps its margin: how much lower than the best analysis the best one with this word
-    scores. Since paths may combine words of several of the k analyses, the result need not be one of these.
+    A tagger of characters sees words only label by label. Here the k best segmentations
+    of the base, with tags or without, are cut into words; these make a lattice, in
+    which the best path is searched, exactly, under a linear model of words, tags,
+    lengths, their pairs and triples ([1]_, section 6). Of the base's score a word keeps
+    its margin: how much lower than the best analysis the best one with this word
+    scores. Since paths may combine words of several of the k analyses, the result need
+    not be one of these.
 
-    Training needs analyses as the base makes them for text it has not seen. So the corpus is divided into
-    ``cv`` parts; the lattices of each come from a clone of the base that was trained on the others
-    (jackknifing). The base that predicts is trained on everything.
+    Training needs analyses as the base makes them for text it has not seen. So the
+    corpus is divided into ``cv`` parts; the lattices of each come from a clone of the
+    base that was trained on the others (jackknifing). The base that predicts is trained
+    on everything.
 
     Attributes
     ----------
@@ -78,16 +83,18 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
     history_ : list of dict
         As in :class:`StructuredPerceptron`.
     oracle_ : float
-        F1 of the paths learned from: what perfect re-ranking of the training lattices would reach.
+        F1 of the paths learned from: what perfect re-ranking of the training lattices
+        would reach.
 
     Notes
     -----
-    Differs from the lattices of [1]_'s first author, which hold all words up to a fixed margin: here k
-    decides which. The margins of the words that are there are the same.
+    Differs from the lattices of [1]_'s first author, which hold all words up to a fixed
+    margin: here k decides which. The margins of the words that are there are the same.
 
-    What ``early_stopping`` takes away from ``X`` are lattices, which are not learned from and are scored by
-    the F1 of their nodes; the base is trained on all sequences. ``checkpoint`` keeps the state of re-ranking:
-    the bases are trained again by a fit that is resumed, unless they have checkpoints of their own.
+    What ``early_stopping`` takes away from ``X`` are lattices, which are not learned
+    from and are scored by the F1 of their nodes; the base is trained on all sequences.
+    ``checkpoint`` keeps the state of re-ranking: the bases are trained again by a fit
+    that is resumed, unless they have checkpoints of their own.
 
     References
     ----------
@@ -141,11 +148,13 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
 
     @property
     def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        """What the fitted model reads and predicts, a
+        :class:`skstruct.data.inputs.Inputs`.
+        """
         check_is_fitted(self)
         return self.base_.inputs
 
-    # -- fitting -----------------------------------------------------------------------------------
+    # -- fitting -----------------------------------------------------------------------
     @with_callbacks
     def fit(
         self,
@@ -162,16 +171,18 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         Parameters
         ----------
         X, y
-            As the base takes them: texts and their words, or (word, tag) pairs; or sequences of tokens and
-            their labels, where None marks a token that is not labelled.
+            As the base takes them: texts and their words, or (word, tag) pairs; or
+            sequences of tokens and their labels, where None marks a token that is not
+            labelled.
         sample_weight : array-like of shape (n_sequences,), optional
-            Multiplies a sequence's update, and is handed to the bases, divided by its mean, since margins are
-            told apart by their size; with metadata routing if the base asks for it. Sequences of weight 0 are
-            left out.
+            Multiplies a sequence's update, and is handed to the bases, divided by its
+            mean, since margins are told apart by their size; with metadata routing if
+            the base asks for it. Sequences of weight 0 are left out.
         X_val, y_val : optional
-            Held-out sequences, as ``X`` and ``y``, on which re-ranking is scored after each epoch
-            (``scoring``); the scores are ``validation_score`` in ``history_``. With ``early_stopping`` they
-            decide when to stop and which epoch to keep, in place of a part of ``X``; otherwise they have no
+            Held-out sequences, as ``X`` and ``y``, on which re-ranking is scored after
+            each epoch (``scoring``); the scores are ``validation_score`` in
+            ``history_``. With ``early_stopping`` they decide when to stop and which
+            epoch to keep, in place of a part of ``X``; otherwise they have no
             influence. The bases do not see them.
         **params
             Metadata that the base asks for, with scikit-learn's metadata routing.
@@ -183,16 +194,17 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         Raises
         ------
         ValueError
-            If the input is not as described; the message names sequence and position. The estimator is
-            then as it was before.
+            If the input is not as described; the message names sequence and position.
+            The estimator is then as it was before.
         KeyboardInterrupt
-            After Ctrl-C. Once re-ranking has begun its completed epochs are kept; an interrupt before, while
-            bases are trained, leaves the estimator as it was.
+            After Ctrl-C. Once re-ranking has begun its completed epochs are kept; an
+            interrupt before, while bases are trained, leaves the estimator as it was.
 
         Warns
         -----
         UserWarning
-            If ``y_val`` has labels that training lacks; once, naming them. They count as wrong.
+            If ``y_val`` has labels that training lacks; once, naming them. They count
+            as wrong.
         """
         run, context = self._begin_fit(X, y, sample_weight, X_val, y_val, **params)
         return run.train(X, y, context)
@@ -245,7 +257,8 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         weight = None if weight is None else weight[used]
         of_base = metadata.get("sample_weight")
         if of_base is not None:
-            # Scores of a base may grow with its weights, but lattices know sizes of margins.
+            # Scores of a base may grow with its weights, but lattices know sizes of
+            # margins.
             metadata = {
                 **metadata,
                 "sample_weight": np.asarray(of_base) / np.mean(of_base),
@@ -314,7 +327,7 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
             found = [nodes for lattices in map_all(work, parts) for nodes in lattices]
         return [found[place] for place in np.argsort(np.concatenate(parts))]
 
-    # -- prediction --------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------
     def predict(self, X: Corpus) -> list[list[Any]]:
         """Predict as the base does, from the best path through each lattice.
 
@@ -345,7 +358,8 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_sequences,)
-            Not normalised: comparable between paths of one sequence only. 0 for an empty sequence.
+            Not normalised: comparable between paths of one sequence only. 0 for an
+            empty sequence.
         """
         return self._best(X)[1]
 

@@ -1,9 +1,11 @@
-"""From the k best analyses of a base model to lattices of nodes, and back to what the base predicts.
+"""From the k best analyses of a base model to lattices of nodes, and back to what the
+base predicts.
 
-A *view* says what the base's sequences are made of: a :class:`TextView` of words of a text (base:
-``Segmenter`` or ``WordSegmenter``), a :class:`TokenView` of tokens with labels (base: a tagger). Each turns
-sequences into *candidates*: for each sequence a list of (score, items), best first, where an item is (begin,
-end, word, tag) in characters, or tokens. :func:`make_task` makes lattices.
+A *view* says what the base's sequences are made of: a :class:`TextView` of words of a
+text (base: ``Segmenter`` or ``WordSegmenter``), a :class:`TokenView` of tokens with
+labels (base: a tagger). Each turns sequences into *candidates*: for each sequence a
+list of (score, items), best first, where an item is (begin, end, word, tag) in
+characters, or tokens. :func:`make_task` makes lattices.
 """
 
 from functools import partial
@@ -38,23 +40,28 @@ RIGHT_SPAN = 1
 def bucket(margin):
     """⌊2 ln(2 m + 1)⌋: the bucket of a margin m >= 0.
 
-    Differs from the lattice re-ranker that :mod:`.reranker_epoch` names, which has half as many buckets.
+    Differs from the lattice re-ranker that :mod:`.reranker_epoch` names, which has half
+    as many buckets.
     """
     return min(int(2.0 * log(2.0 * max(margin, 0.0) + 1.0)), HALF - 2)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Views
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class _View:
-    """What both views have; ``items(X)`` lists the functions that make items of analyses."""
+    """What both views have; ``items(X)`` lists the functions that make items of
+    analyses.
+    """
 
     def gold(self, X, y):
         """The right items of each sequence."""
         return [items(analysis) for items, analysis in zip(self.items(X), y)]
 
     def candidates(self, base, X, k):
-        """(score, items) of the k best analyses of each sequence, none of which is empty."""
+        """(score, items) of the k best analyses of each sequence, none of which is
+        empty.
+        """
         return [
             [(score, items(analysis)) for analysis, score in ranked]
             for items, ranked in zip(self.items(X), base.predict_kbest(X, k))
@@ -88,7 +95,9 @@ class TextView(_View):
         return [word_spans] * len(X)
 
     def tags(self, base):
-        """The tags of words that a fitted base knows; that of words without tags is empty."""
+        """The tags of words that a fitted base knows; that of words without tags is
+        empty.
+        """
         tagger = getattr(getattr(base, "estimator_", base), "tagger_", None)
         if tagger is None:
             return {""}
@@ -143,7 +152,8 @@ class TokenView(_View):
 
 
 def _labelled(sequence, labels):
-    """Items of a sequence of tokens; the word of a token is its first column, of other tokens none.
+    """Items of a sequence of tokens; the word of a token is its first column, of other
+    tokens none.
 
     The tag is None where no label is given.
     """
@@ -181,11 +191,13 @@ def view_of(base):
     raise ValueError(wrong)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Lattices
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def lattice(candidates):
-    """The nodes of one sequence: (begin, end, word, tag, margin), sorted by begin, then by rank."""
+    """The nodes of one sequence: (begin, end, word, tag, margin), sorted by begin, then
+    by rank.
+    """
     nodes = {}
     for score, items in candidates:
         for item in items:
@@ -218,7 +230,8 @@ def _ids(values, known, grow):
 
 
 def make_task(lattices, lengths, words, tags, gold=None, weight=None):
-    """The arrays that kernels read; with ``gold``, words and tags grow, and targets are found.
+    """The arrays that kernels read; with ``gold``, words and tags grow, and targets are
+    found.
 
     Parameters
     ----------
@@ -291,10 +304,11 @@ def _rightness(nodes, items):
 
 
 def _target(right, before, ends):
-    """The path to learn: the one whose nodes are right most; see ``LatticeTask.target``.
+    """The path to learn: the one whose nodes are right most; see
+    ``LatticeTask.target``.
 
-    Ties go to fewer nodes, then to smaller margins. ``before`` are the nodes before each one, sorted by
-    margin; ``ends`` are those at the end of the sequence.
+    Ties go to fewer nodes, then to smaller margins. ``before`` are the nodes before
+    each one, sorted by margin; ``ends`` are those at the end of the sequence.
     """
     value = {-1: 0}
     back = {}

@@ -1,18 +1,22 @@
-"""Paths through a lattice of words: exact search over adjacent triples, and what an example teaches.
+"""Paths through a lattice of words: exact search over adjacent triples, and what an
+example teaches.
 
-The k best analyses of a text by a base model are cut into *nodes*: a word or
-token, where it begins and ends, its tag, and its *margin*, the score of the best analysis minus that of the
-best one that holds the node. What adjoins makes paths, among them all k analyses and many recombinations.
-A path scores the sum of the features of its nodes, of their pairs and of their triples (Zhang, Su and Zhou
-2014, section 6, table 4; the templates are those of the first author's public lattice re-ranker). A state is
-an *arc*, two adjacent nodes (p, c), and the best path is found exactly:
+The k best analyses of a text by a base model are cut into *nodes*: a word or token,
+where it begins and ends, its tag, and its *margin*, the score of the best analysis
+minus that of the best one that holds the node. What adjoins makes paths, among them all
+k analyses and many recombinations. A path scores the sum of the features of its nodes,
+of their pairs and of their triples (Zhang, Su and Zhou 2014, section 6, table 4; the
+templates are those of the first author's public lattice re-ranker). A state is an
+*arc*, two adjacent nodes (p, c), and the best path is found exactly:
 
     δ(p, c) = node(c) + pair(p, c) + max over arcs (a, p) of δ(a, p) + triple(a, p, c)
 
-Differs from that re-ranker: the search is exact and not a beam; where the lattice lacks the right path, the
-path with most right nodes is learned from, and no right words are inserted.
+Differs from that re-ranker: the search is exact and not a beam; where the lattice lacks
+the right path, the path with most right nodes is learned from, and no right words are
+inserted.
 
-Letters: a, p, c three adjacent nodes, -1 for the start; M nodes of a sequence, k a template.
+Letters: a, p, c three adjacent nodes, -1 for the start; M nodes of a sequence, k a
+template.
 """
 
 from typing import NamedTuple
@@ -36,7 +40,9 @@ from ..core.rules import (
 from ..core.store import SMALLEST_SCALE, Clock, new_clock
 
 GROUPS = np.array([0, 6, 16, 20])
-"""Where the templates of each group begin: those that look at one node, at two, and at three."""
+"""Where the templates of each group begin: those that look at one node, at two, and at
+three.
+"""
 
 N_TEMPLATES = int(GROUPS[-1])
 
@@ -47,12 +53,15 @@ ATOMS = [names.split() for names in """
 w, t, len, w t, len t, margin, w w-1, w t-1, t w-1, t t-1, len w-1, w len-1, len t-1, t len-1, len len-1
 margin margin-1, t t-2, t t-1 t-2, len len-2, len len-1 len-2
 """.strip().replace("\n", ",").split(",")]  # fmt: skip
-"""Of each template the atom in the left half of its key, and those in the right half, with how far back they
-are."""
+"""Of each template the atom in the left half of its key, and those in the right half,
+with how far back they are.
+"""
 
 
 def _atoms(n):
-    """(K,) the column of each template's n-th atom in ``atoms``, -1 for none; and how far back it is."""
+    """(K,) the column of each template's n-th atom in ``atoms``, -1 for none; and how
+    far back it is.
+    """
     names = [(*names, "", "")[n].partition("-") for names in ATOMS]
     column = {"w": 0, "t": 1, "len": 2, "margin": 3, "": -1}
     return np.array([column[kind] for kind, _, _ in names]), np.array(
@@ -64,7 +73,10 @@ def _atoms(n):
 
 
 class LatticeTask(NamedTuple):
-    """n lattices over N tokens, M nodes, A arcs in all. Nodes are sorted by where they begin, arcs by c."""
+    """n lattices over N tokens, M nodes, A arcs in all.
+
+    Nodes are sorted by where they begin, arcs by c.
+    """
 
     token: np.ndarray  # (n + 1,) int64: first token of each sequence
     node: np.ndarray  # (n + 1,) int64: first node
@@ -125,9 +137,9 @@ def new_work(task, training=True):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Features. The start has word, tag and length 0 and a margin of its own.
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def load(task, i, noise, step, atoms):
     """The atoms of sequence i; input dropout hides words, which then have the id -1."""
@@ -145,7 +157,8 @@ def load(task, i, noise, step, atoms):
 
 @inline
 def list_keys(a, p, c, group, work):
-    """Write the keys of one node c (group 0), of the pair (p, c) (1) or of the triple (a, p, c) (2).
+    """Write the keys of one node c (group 0), of the pair (p, c) (1) or of the triple
+    (a, p, c) (2).
 
     Features of unknown words or tags are off.
     """
@@ -208,12 +221,15 @@ def emit_node(path, c, group, model, adjustment, amount, work):
             )  # fmt: skip
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Search
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def search(task, i, model, noise, adjustment, work):
-    """The best path: writes ``work.path``, returns its score. Ties go to the earlier arc."""
+    """The best path: writes ``work.path``, returns its score.
+
+    Ties go to the earlier arc.
+    """
     first = task.node[i]
     M = task.node[i + 1] - task.node[i]
     first_arc = task.arc[i]
@@ -279,8 +295,9 @@ def emit_path(task, i, model, adjustment, path, other, amount, work):
 def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
     """Visit the lattices ``order[begin:end]`` in turn: search, step, tick.
 
-    Returns (code, k): DONE and ``end``, or why it stopped before lattice ``order[k]`` was learned:
-    TABLE_FULL (grow the model and call again from k) or RESCALE (rebase the store).
+    Returns (code, k): DONE and ``end``, or why it stopped before lattice ``order[k]``
+    was learned: TABLE_FULL (grow the model and call again from k) or RESCALE (rebase
+    the store).
     """
     difference = work.difference
     for k in range(begin, end):
@@ -313,7 +330,8 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
 def predict(task, begin, end, model, noise, work, out, score):
     """Find the best paths of the lattices ``begin <= i < end``.
 
-    Writes ``out`` (M,) bool, whether a node is on its sequence's path, and ``score`` (n,) float64.
+    Writes ``out`` (M,) bool, whether a node is on its sequence's path, and ``score``
+    (n,) float64.
     """
     for i in range(begin, end):
         first = task.node[i]
@@ -360,6 +378,8 @@ def list_features(task, path, model, noise, work, out):
 
 
 def features_of_path(model, task, path, work):
-    """(node, row) arrays of the known features of one path through the only lattice of a task."""
+    """(node, row) arrays of the known features of one path through the only lattice of
+    a task.
+    """
     out = np.empty((N_TEMPLATES * path.shape[0], 2), np.int64)
     return out[: list_features(task, path, model, QUIET, work, out)].T

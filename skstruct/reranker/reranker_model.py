@@ -1,4 +1,6 @@
-"""The fitted model of a re-ranker, features and weights beside those of the base; and a training run."""
+"""The fitted model of a re-ranker, features and weights beside those of the base; and a
+training run.
+"""
 
 from dataclasses import dataclass
 
@@ -30,7 +32,9 @@ def _ids(values):
 
 
 def _arguments(f):
-    """Those of :class:`RerankModel`, from a file; the base is a fitted attribute, an estimator of its own."""
+    """Those of :class:`RerankModel`, from a file; the base is a fitted attribute, an
+    estimator of its own.
+    """
     require(
         all(type(word) is str for word in f["words"]),
         f"{f.where}.words must be strings",
@@ -50,7 +54,9 @@ def _arguments(f):
 
 
 def feature_names(model, rows):
-    """The names of weight rows, such as ``"w=图书 t-1=NN"``; ``#`` is the start of a sequence."""
+    """The names of weight rows, such as ``"w=图书 t-1=NN"``; ``#`` is the start of a
+    sequence.
+    """
     keys = model.keys()[np.asarray(rows, np.int64)]
     values = {"w": ["#", *model.words], "t": ["#", *model.tags]}
 
@@ -169,7 +175,9 @@ class RerankRun(Run):
         ]
 
     def held_out_score(self, model):
-        """What ``score`` returns; for sequences that ``fit`` has split off, the F1 of the nodes chosen."""
+        """What ``score`` returns; for sequences that ``fit`` has split off, the F1 of
+        the nodes chosen.
+        """
         task, n_items, lattices = self.held_out.encoded
         chosen = model.choose(task)[0]
         if lattices is None:

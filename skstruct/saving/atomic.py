@@ -23,10 +23,11 @@ _DESCRIPTOR = re.compile(
 
 
 def descriptor_of(path):
-    """The open file that a path names by its number, as ``/dev/stdout`` and ``>(gzip)`` do; or None.
+    """The open file that a path names by its number, as ``/dev/stdout`` and ``>(gzip)``
+    do; or None.
 
-    Links are followed. What has such a name is neither opened again, which would cut a file short that others
-    append to, nor replaced.
+    Links are followed. What has such a name is neither opened again, which would cut a
+    file short that others append to, nor replaced.
     """
     name = os.path.abspath(os.fsdecode(path))
     for _ in range(40):
@@ -63,7 +64,8 @@ def _named(path):
 
 
 def check_target(path):
-    """Raise the error of a system that :func:`atomic_write` would meet at once, before long work.
+    """Raise the error of a system that :func:`atomic_write` would meet at once, before
+    long work.
 
     Parameters
     ----------
@@ -106,13 +108,16 @@ def write_whole(path, data, encoding=None):
 
 @contextlib.contextmanager
 def atomic_write(path, encoding=None, temporary=None):
-    """A context with an open file that takes the place of ``path`` if the context ends without an error.
+    """A context with an open file that takes the place of ``path`` if the context ends
+    without an error.
 
-    What is written goes to a temporary file in the same folder, reaches the disk (``fsync``), and takes the
-    place of ``path`` in one step (``os.replace``). After an error an existing file is as it was, and the
-    temporary one is gone. An existing file's permissions are kept; until the temporary one has them, it is
-    the user's alone. A symbolic link is followed. What is no regular file (``/dev/null``, a named pipe), and
-    what is open already (``/dev/stdout``, ``/dev/fd/63``), is written to as it is.
+    What is written goes to a temporary file in the same folder, reaches the disk
+    (``fsync``), and takes the place of ``path`` in one step (``os.replace``). After an
+    error an existing file is as it was, and the temporary one is gone. An existing
+    file's permissions are kept; until the temporary one has them, it is the user's
+    alone. A symbolic link is followed. What is no regular file (``/dev/null``, a named
+    pipe), and what is open already (``/dev/stdout``, ``/dev/fd/63``), is written to as
+    it is.
 
     Parameters
     ----------
@@ -120,8 +125,8 @@ def atomic_write(path, encoding=None, temporary=None):
     encoding : str, optional
         Of a text file, whose lines end in line feeds; without, the file takes bytes.
     temporary : str, optional
-        Name of the temporary file, on the same file system, which must not exist; drawn at random if not
-        given.
+        Name of the temporary file, on the same file system, which must not exist; drawn
+        at random if not given.
     """
     check_path(path)
     if isinstance(path, str) and path.endswith(os.sep):

@@ -87,19 +87,23 @@ def within(array, low, high):
 
 
 def write_container(path, header, arrays, version=1, temporary=None):
-    """Write a header and named arrays to one file, whole or not at all (:func:`atomic_write`).
+    """Write a header and named arrays to one file, whole or not at all
+    (:func:`atomic_write`).
 
     Parameters
     ----------
     path : str or os.PathLike
         The file to write.
     header : dict
-        What JSON gives back unchanged: string keys, no tuples, no NaN or infinity, no numpy integers.
-        ``header["kind"]`` must be a non-empty string; ``header["arrays"]`` is reserved.
+        What JSON gives back unchanged: string keys, no tuples, no NaN or infinity, no
+        numpy integers. ``header["kind"]`` must be a non-empty string;
+        ``header["arrays"]`` is reserved.
     arrays : dict of str to numpy.ndarray
-        Arrays of any shape and memory layout; dtype bool, a fixed-width integer or a float of 16 to 64 bits.
+        Arrays of any shape and memory layout; dtype bool, a fixed-width integer or a
+        float of 16 to 64 bits.
     temporary : str, optional
-        Name of the temporary file, on the same file system; drawn at random if not given.
+        Name of the temporary file, on the same file system; drawn at random if not
+        given.
     version : int
         Of the format.
 
@@ -131,7 +135,9 @@ def container_size(header, arrays, version):
 
 
 def _encode_header(header, arrays, version):
-    """Check what is to be written; return (prefix and padded JSON as bytes, array specs)."""
+    """Check what is to be written; return (prefix and padded JSON as bytes, array
+    specs).
+    """
     specs = []
     end = 0
     known = _NAMES[version].split()
@@ -206,12 +212,14 @@ def read_container(path, *, kind):
     header : dict
         As written.
     arrays : dict of str to numpy.ndarray
-        As written, in that order: C-contiguous, native byte order, writable, owning their memory.
+        As written, in that order: C-contiguous, native byte order, writable, owning
+        their memory.
 
     Raises
     ------
     ModelFileError
-        If the file is foreign, truncated, damaged, malformed, newer than this code or of another kind.
+        If the file is foreign, truncated, damaged, malformed, newer than this code or
+        of another kind.
     OSError
         If the file cannot be opened or read.
     """
@@ -244,7 +252,9 @@ def _read(file, size, kind):
 
 
 def _read_header_bytes(file, size):
-    """Check the fixed prefix against the file's size; return the version and the header's bytes."""
+    """Check the fixed prefix against the file's size; return the version and the
+    header's bytes.
+    """
     prefix = file.read(_PREFIX.size)
     _require(prefix, "not a skstruct file: it is empty")
     if not prefix.startswith(MAGIC[: len(prefix)]):
@@ -297,7 +307,9 @@ def _digest_matches(file, size):
 
 
 def _parse_header(encoded, version):
-    """Return the checked header, with its array specs, and the number of data bytes they declare."""
+    """Return the checked header, with its array specs, and the number of data bytes
+    they declare.
+    """
     try:
         header = json.loads(encoded.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -325,7 +337,9 @@ def _parse_header(encoded, version):
 
 
 def _check_spec(spec, where, end, known):
-    """Check one array's description, given where the array before ends; return where this one ends."""
+    """Check one array's description, given where the array before ends; return where
+    this one ends.
+    """
     members = ("name", "dtype", "shape", "offset")
     ok = isinstance(spec, dict) and set(spec) == set(members)
     _require(ok, f"{where} must have just {', '.join(members)}")
@@ -336,7 +350,8 @@ def _check_spec(spec, where, end, known):
     # type, not isinstance: JSON's true is an int in Python, but no length.
     ok = isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
     _require(ok, f"{where}: the shape must be a list of non-negative integers")
-    # Lengths that overflow together are refused even if another length is 0, as numpy does.
+    # Lengths that overflow together are refused even if another length is 0, as numpy
+    # does.
     itemsize = _DTYPES[dtype].itemsize
     ok = (
         len(shape) <= MAX_DIMENSIONS
@@ -345,7 +360,8 @@ def _check_spec(spec, where, end, known):
     _require(
         ok, f"{where}: the shape has over {MAX_DIMENSIONS} dimensions or 2**63 bytes"
     )
-    # Demanding the one possible layout rules out overlaps, by which a small file could fill the memory.
+    # Demanding the one possible layout rules out overlaps, by which a small file could
+    # fill the memory.
     start = end + -end % _ALIGNMENT
     _require(
         type(offset) is int and offset == start, f"{where}: the offset must be {start}"
@@ -403,7 +419,8 @@ def unpack_strings(data, offsets):
 
     Parameters
     ----------
-    data, offsets : ndarray of uint8, shape (n_bytes,), and of int64, shape (n_strings + 1,)
+    data, offsets : ndarray of uint8, shape (n_bytes,), and of int64, shape (n_strings +
+    1,)
 
     Returns
     -------

@@ -1,13 +1,16 @@
-"""Tables of fields: one text from which an object is written, read and checked, and a page described.
+"""Tables of fields: one text from which an object is written, read and checked, and a
+page described.
 
-A :class:`Table` lists the members of a JSON object in their order. Each is a :class:`Field`: its name, its
-:class:`Kind`, and where a written object has it. What a table says of types, shapes and ranges is checked
-when a file is read; ``make`` checks what it cannot say, and makes the object. ``docs/file-format.md`` repeats
-the tables, which a test compares with them.
+A :class:`Table` lists the members of a JSON object in their order. Each is a
+:class:`Field`: its name, its :class:`Kind`, and where a written object has it. What a
+table says of types, shapes and ranges is checked when a file is read; ``make`` checks
+what it cannot say, and makes the object. ``docs/file-format.md`` repeats the tables,
+which a test compares with them.
 
-Sizes and ranges are numbers, or names of what else the object has: ``array("int32", "names", low=-1,
-high="n_rows")`` has as many elements as there are names, each at least -1 and below ``n_rows``. A name is
-another member, of this object or one around it, or what follows from them, by the functions that end a table.
+Sizes and ranges are numbers, or names of what else the object has: ``array("int32",
+"names", low=-1, high="n_rows")`` has as many elements as there are names, each at least
+-1 and below ``n_rows``. A name is another member, of this object or one around it, or
+what follows from them, by the functions that end a table.
 """
 
 from collections.abc import Callable
@@ -46,8 +49,8 @@ class Field(NamedTuple):
 
     name: str
     kind: Any  # a Kind or Table
-    # A function of the written object, or the path of an attribute; by default the name, or the object itself
-    # if the kind is inline.
+    # A function of the written object, or the path of an attribute; by default the
+    # name, or the object itself if the kind is inline.
     of: Any = None
     when: str | None = None  # the name of what says whether there is such a member
     default: Any = REQUIRED  # without a member that may be absent; a function makes one. A None is left out
@@ -64,7 +67,8 @@ class Field(NamedTuple):
 
 
 class Members(dict):
-    """The members of an object by name, each found when it is first asked for; and what follows from them.
+    """The members of an object by name, each found when it is first asked for; and what
+    follows from them.
 
     Parameters
     ----------
@@ -197,9 +201,11 @@ def arguments(members):
 
 
 def built(cls, names="", check=None):
-    """For the ``make`` of a table: an instance of a class, whose arguments are the members named.
+    """For the ``make`` of a table: an instance of a class, whose arguments are the
+    members named.
 
-    Other members become the attributes where they were, ``check(instance, members)`` asks for the rest.
+    Other members become the attributes where they were, ``check(instance, members)``
+    asks for the rest.
     """
 
     def make(members):
@@ -337,7 +343,9 @@ def _range(low, high):
 
 
 def via(kind, take, make):
-    """Of values that ``take`` turns into those of a kind, and ``make`` back, or a ValueError."""
+    """Of values that ``take`` turns into those of a kind, and ``make`` back, or a
+    ValueError.
+    """
 
     def read(node, where, members):
         found = kind.read(node, where, members)
@@ -447,7 +455,9 @@ def pair(*kinds):
 
 
 def knowing(kind, given):
-    """A kind whose members may ask for more: for what ``given(members)``, a dict, has by name."""
+    """A kind whose members may ask for more: for what ``given(members)``, a dict, has
+    by name.
+    """
 
     def read(node, where, members):
         return kind.read(node, where, Members(given(members), members))

@@ -1,7 +1,9 @@
-"""Why an estimator lacks a method that others have: what the error says besides the name.
+"""Why an estimator lacks a method that others have: what the error says besides the
+name.
 
-Idea: every estimator has the methods that make sense for it, and ``hasattr`` says which. Who calls another
-one gets Python's AttributeError, with the reason or with what to use instead.
+Idea: every estimator has the methods that make sense for it, and ``hasattr`` says
+which. Who calls another one gets Python's AttributeError, with the reason or with what
+to use instead.
 """
 
 from typing import TYPE_CHECKING
@@ -76,7 +78,9 @@ REASONS = {
         )
     },
 }
-"""Method -> {class, or "" for all others: the rest of a sentence that begins with the class}."""
+"""Method -> {class, or "" for all others: the rest of a sentence that begins with the
+class}.
+"""
 
 
 class SaysWhy:

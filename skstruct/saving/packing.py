@@ -1,13 +1,15 @@
-"""What compressed models, and parsers, take in a file: integers in few bytes, weights without zeros.
+"""What compressed models, and parsers, take in a file: integers in few bytes, weights
+without zeros.
 
-Plain arrays, which a reader needs no decompressor for. An array grows to at most 64 times its bytes in the
-file, so that no small file fills the memory.
+Plain arrays, which a reader needs no decompressor for. An array grows to at most 64
+times its bytes in the file, so that no small file fills the memory.
 
-A number of *groups* is written seven bits at a time, the lowest first, a byte for each; the highest bit of a
-byte says whether more follow. Signed numbers n >= 0 are written as 2 n, others as -2 n - 1.
+A number of *groups* is written seven bits at a time, the lowest first, a byte for each;
+the highest bit of a byte says whether more follow. Signed numbers n >= 0 are written as
+2 n, others as -2 n - 1.
 
-Weights that are means of integers, as those of an averaged perceptron, are their numerators in groups, and
-the divisor.
+Weights that are means of integers, as those of an averaged perceptron, are their
+numerators in groups, and the divisor.
 """
 
 import math
@@ -26,7 +28,9 @@ MOST_GROUPS = 9
 """Bytes of the longest number; 63 bits."""
 
 PIECE = 2**20
-"""Numbers, or bytes, that are turned into the other at a time: temporary arrays are many times as large."""
+"""Numbers, or bytes, that are turned into the other at a time: temporary arrays are
+many times as large.
+"""
 
 MOST_KEYS = 2**62
 """What :func:`packed_keys` makes of keys is below this."""
@@ -46,7 +50,9 @@ def _narrow(array):
 
 
 def narrowed(array):
-    """Integers, or their differences, in few bytes; and the members of the reference that say so."""
+    """Integers, or their differences, in few bytes; and the members of the reference
+    that say so.
+    """
     narrow = _narrow(array)
     node = {"dtype": array.dtype.name}
     if array.ndim and narrow.itemsize > 1:
@@ -74,7 +80,10 @@ def widened(array, node, where):
 
 
 def groups(numbers, signed=False):
-    """Integers as uint8 groups; see the module. None is below 0 unless ``signed``, or beyond 62 bits."""
+    """Integers as uint8 groups; see the module.
+
+    None is below 0 unless ``signed``, or beyond 62 bits.
+    """
     out = [np.zeros(0, np.uint8)]
     for begin in range(0, numbers.shape[0], PIECE):
         piece = numbers[begin : begin + PIECE].astype(np.int64)
@@ -117,7 +126,9 @@ def from_groups(data, signed, where):
 
 
 def numerators(value, divisor, dtype):
-    """The integers of which a divisor, and rounding to ``dtype``, make ``value``; None if none do."""
+    """The integers of which a divisor, and rounding to ``dtype``, make ``value``; None
+    if none do.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         out = np.rint(value * divisor)
         ok = bool(
@@ -128,11 +139,12 @@ def numerators(value, divisor, dtype):
 
 
 def packed_keys(keys, writer, name):
-    """The JSON of distinct keys in ascending order; None if their numbers are too large.
+    """The JSON of distinct keys in ascending order; None if their numbers are too
+    large.
 
-    Each part of a key is numbered by its distinct values, in ascending order, and the numbers are put
-    together to one: (that of the first part * n' + that of the second) * n'' + that of the third. What a
-    file holds are the differences of these, less 1.
+    Each part of a key is numbered by its distinct values, in ascending order, and the
+    numbers are put together to one: (that of the first part * n' + that of the second)
+    * n'' + that of the third. What a file holds are the differences of these, less 1.
 
     Parameters
     ----------
@@ -157,7 +169,9 @@ def packed_keys(keys, writer, name):
 
 
 def unpacked_keys(node, reader, where):
-    """The keys (R, 3) int64 that :func:`packed_keys` was given, in ascending order; all distinct."""
+    """The keys (R, 3) int64 that :func:`packed_keys` was given, in ascending order; all
+    distinct.
+    """
     require("steps" in node, f"{where} lacks steps")
     values = node["values"]
     steps = node["steps"]

@@ -1,4 +1,6 @@
-"""Pipelines in files: transformers of this package, frozen or not, before an estimator of it."""
+"""Pipelines in files: transformers of this package, frozen or not, before an estimator
+of it.
+"""
 
 import importlib
 from operator import attrgetter
@@ -20,13 +22,14 @@ _TRANSFORMERS = "wide_rows", "vectorizer", "word_vectors"
 
 
 def save(model: Any, path: Path, training: bool = True) -> None:
-    """Write a fitted estimator, or a pipeline that ends in one, to one file, which ``skstruct.load`` reads.
+    """Write a fitted estimator, or a pipeline that ends in one, to one file, which
+    ``skstruct.load`` reads.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        Of a pipeline all steps have to be estimators of this package, alone or frozen: ``WordVectors``,
-        ``TokenVectorizer``, ``SequenceUnion`` of these, and taggers.
+        Of a pipeline all steps have to be estimators of this package, alone or frozen:
+        ``WordVectors``, ``TokenVectorizer``, ``SequenceUnion`` of these, and taggers.
     path : str or os.PathLike
     training : bool, default=True
         As of the method ``save`` of estimators.

@@ -1,13 +1,15 @@
-"""Saving estimators and loading them: ``estimator.save(path)`` and ``skstruct.load(path)``.
+"""Saving estimators and loading them: ``estimator.save(path)`` and
+``skstruct.load(path)``.
 
-An estimator is its class's name, its constructor's arguments, and what it has learned; all three
-are JSON and plain arrays in one checked file (``container``). Classes are looked up among those that carry
-``@savable``; of a file's names only those of the table of public names lead to an import, and nothing is
-unpickled or executed.
+An estimator is its class's name, its constructor's arguments, and what it has learned;
+all three are JSON and plain arrays in one checked file (``container``). Classes are
+looked up among those that carry ``@savable``; of a file's names only those of the table
+of public names lead to an import, and nothing is unpickled or executed.
 
-A new estimator takes the base :class:`Savable` and the line ``@savable``, if its fitted attributes end in an
-underscore and are plain values, arrays or other savable estimators. Attributes of other kinds take two
-methods, which turn them into JSON and back, by a table of ``fields``.
+A new estimator takes the base :class:`Savable` and the line ``@savable``, if its fitted
+attributes end in an underscore and are plain values, arrays or other savable
+estimators. Attributes of other kinds take two methods, which turn them into JSON and
+back, by a table of ``fields``.
 """
 
 from __future__ import annotations
@@ -50,14 +52,17 @@ T = TypeVar("T")
 _PACKAGE = __name__.partition(".")[0]
 
 _PIPELINES = f"{__package__}.pipelines"
-"""The module that knows how pipelines and frozen estimators within others are written; it needs this one."""
+"""The module that knows how pipelines and frozen estimators within others are written;
+it needs this one.
+"""
 
 _REGISTRY: dict[str, type] = {}
 """Name -> class of all that :func:`savable` has seen."""
 
 
 def savable(cls: type[T]) -> type[T]:
-    """Class decorator: instances can be saved, and :func:`load` finds the class by its name.
+    """Class decorator: instances can be saved, and :func:`load` finds the class by its
+    name.
 
     Subclasses need a decorator of their own.
     """
@@ -87,17 +92,21 @@ def _is_savable(estimator):
     return _REGISTRY.get(type(estimator).__name__) is type(estimator)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Files
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class Savable(SaysWhy):
     """Base of the estimators that can be saved; the class carries ``@savable``."""
 
     _session_parameters: ClassVar[tuple[str, ...]] = ()
-    """Parameters that only ``fit`` reads; what of them no file can hold is left out, and None when loaded."""
+    """Parameters that only ``fit`` reads; what of them no file can hold is left out,
+    and None when loaded.
+    """
 
     _absent_parameters: ClassVar[tuple[str, ...]] = ("words",)
-    """Parameters that no file has where they are None, so that earlier versions read it."""
+    """Parameters that no file has where they are None, so that earlier versions read
+    it.
+    """
 
     def save(self, path: Path, training: bool = True) -> None:
         """Write the fitted estimator to one file, which :func:`skstruct.load` reads.
@@ -107,18 +116,20 @@ class Savable(SaysWhy):
         path : str or os.PathLike
             Written whole or not at all; what was there before is replaced.
         training : bool, default=True
-            Keep what ``partial_fit`` and ``warm_start`` need to go on exactly where training stopped.
-            Without it the file is smaller by half or more, and training a loaded estimator further starts
-            from the final (averaged) weights, with a new average. The first ``partial_fit`` after a ``fit``
-            does so anyway.
+            Keep what ``partial_fit`` and ``warm_start`` need to go on exactly where
+            training stopped. Without it the file is smaller by half or more, and
+            training a loaded estimator further starts from the final (averaged)
+            weights, with a new average. The first ``partial_fit`` after a ``fit`` does
+            so anyway.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If there is nothing to save.
         TypeError
-            If the class is a subclass that this package does not know, or a parameter (the message names it)
-            is a function, a class or anything else that only running code could restore.
+            If the class is a subclass that this package does not know, or a parameter
+            (the message names it) is a function, a class or anything else that only
+            running code could restore.
         ValueError
             If the path is empty.
         OSError
@@ -126,11 +137,13 @@ class Savable(SaysWhy):
 
         Notes
         -----
-        Stored are parameters, fitted attributes and the model, those of estimators within too. Settings of a
-        session (callbacks, requests for metadata routing, attributes that a user added) are not.
+        Stored are parameters, fitted attributes and the model, those of estimators
+        within too. Settings of a session (callbacks, requests for metadata routing,
+        attributes that a user added) are not.
 
-        With ``min_count`` above 1, a word segmenter, parser or re-ranker saved without ``training`` forgets
-        how often it has seen the features that are still too rare to count.
+        With ``min_count`` above 1, a word segmenter, parser or re-ranker saved without
+        ``training`` forgets how often it has seen the features that are still too rare
+        to count.
         """
         self._check_savable()
         write_container(path, *self._contents(bool(training)))
@@ -153,32 +166,34 @@ class Savable(SaysWhy):
     ) -> Self:
         """A smaller model, which predicts the same or nearly the same.
 
-        Features whose weights are all zero are left out, which makes it smaller in memory, and in a file no
-        zero is stored. All models within are compressed, those of members and bases too.
+        Features whose weights are all zero are left out, which makes it smaller in
+        memory, and in a file no zero is stored. All models within are compressed, those
+        of members and bases too.
 
         Parameters
         ----------
         dtype : {"float64", "float32", "float16"}, default="float32"
-            What weights are rounded to, and what they take in a file: 8, 4 or 2 bytes. They are computed with
-            as before.
+            What weights are rounded to, and what they take in a file: 8, 4 or 2 bytes.
+            They are computed with as before.
         keep : float in (0, 1], default=1.0
-            Share of the weights that are not zero which stay, the largest magnitudes first, counted over each
-            model (state features and transitions together).
+            Share of the weights that are not zero which stay, the largest magnitudes
+            first, counted over each model (state features and transitions together).
 
         Returns
         -------
         estimator
-            A new one; this one stays as it is. It can do all that this one can. There is no state of
-            training: ``partial_fit`` and ``warm_start`` start from its weights, with a new average, as after
-            loading a file saved with ``training=False``. A model that was trained further is compressed no
-            more.
+            A new one; this one stays as it is. It can do all that this one can. There
+            is no state of training: ``partial_fit`` and ``warm_start`` start from its
+            weights, with a new average, as after loading a file saved with
+            ``training=False``. A model that was trained further is compressed no more.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If there is nothing to compress.
         ValueError
-            If a parameter is out of range, or a weight is beyond the range of ``dtype``.
+            If a parameter is out of range, or a weight is beyond the range of
+            ``dtype``.
         TypeError
             If the estimator could not be saved.
 
@@ -218,19 +233,23 @@ class Savable(SaysWhy):
         Returns
         -------
         dict
-            - ``estimator``: the class; of one around others, of all, from the outside in;
+            - ``estimator``: the class; of one around others, of all, from the outside
+              in;
             - ``made_by``: the constructor's call;
-            - ``version``: of the package that trained it, or wrote the first file that says one;
+            - ``version``: of the package that trained it, or wrote the first file that
+              says one;
             - ``n_iter``: epochs or passes of the training, None if that is unknown;
-            - ``labels``, ``features``, ``state_weights`` and ``transition_weights``: numbers, of weights of
-              those that are not zero; None where the structure has no such thing;
+            - ``labels``, ``features``, ``state_weights`` and ``transition_weights``:
+              numbers, of weights of those that are not zero; None where the structure
+              has no such thing;
             - ``compressed``: None, or the type of the weights of a compressed model;
             - ``file_bytes``: what ``save(path, training=False)`` writes;
             - ``training_bytes``: what ``save(path)`` writes besides;
-            - ``memory_bytes``: arrays, strings and dictionaries, the state of training included.
+            - ``memory_bytes``: arrays, strings and dictionaries, the state of training
+              included.
 
-            For an estimator around others, numbers of labels, features and weights are those of the innermost
-            model; bytes are those of all.
+            For an estimator around others, numbers of labels, features and weights are
+            those of the innermost model; bytes are those of all.
 
         Raises
         ------
@@ -276,7 +295,8 @@ class Savable(SaysWhy):
         check_is_fitted(self)
 
     def _to_state(self, writer, name):
-        """The JSON of what the estimator has learned beyond attributes like ``classes_``.
+        """The JSON of what the estimator has learned beyond attributes like
+        ``classes_``.
 
         ``name`` starts the names of arrays.
         """
@@ -294,7 +314,8 @@ class Savable(SaysWhy):
 def memory_of(value):
     """Bytes of a value and of all that it holds, each object once.
 
-    Arrays count as a whole where a view of them is held. Functions, modules and classes count as nothing.
+    Arrays count as a whole where a view of them is held. Functions, modules and classes
+    count as nothing.
     """
     total = 0
     seen = set()
@@ -343,8 +364,8 @@ def load(path: Path) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is foreign, damaged, of a newer format, or holds what this version does not know.
-        It is a ``ValueError``; the message names the file.
+        If the file is foreign, damaged, of a newer format, or holds what this version
+        does not know. It is a ``ValueError``; the message names the file.
     OSError
         If the file cannot be read.
 
@@ -387,9 +408,9 @@ def load(path: Path) -> Any:
         raise ModelFileError(f"{path!r}: {error}{by}") from error.__cause__
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Estimators of any kind
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def estimator_state(estimator, writer, name):
     """The JSON of an estimator, or None if its class is not registered."""
     if not _is_savable(estimator):
@@ -426,7 +447,9 @@ def estimator_state(estimator, writer, name):
 
 
 def _storable(attribute, value):
-    """A fitted attribute as files have it: labels of a subclass of str as the strings that they hold."""
+    """A fitted attribute as files have it: labels of a subclass of str as the strings
+    that they hold.
+    """
     if (
         attribute != "classes_"
         or not isinstance(value, np.ndarray)
@@ -459,7 +482,8 @@ def _estimator_from_state(node, reader, where):
     names = cls._get_param_names()
     unknown = sorted(set(parameters) - set(names))
     require(not unknown, f"{where} has no parameter {', '.join(unknown):.60}")
-    # What a later version calls a fitted attribute may be a method or property here, or the reverse.
+    # What a later version calls a fitted attribute may be a method or property here, or
+    # the reverse.
     odd = sorted(
         a for a in fitted if not _FITTED.match(a) or a in names or hasattr(cls, a)
     )

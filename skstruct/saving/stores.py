@@ -32,9 +32,9 @@ from .fields import (
 from .packing import COMPRESSED, EXACT, numerators
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Weights
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _kept(name, dtype, n, **how):
     return Field(name, array(dtype, n, may_lack=True, **how))
 
@@ -136,9 +136,11 @@ PACKED = Table(
 
 
 def _packed(store, dtype, divisor):
-    """The members of a final store without zeros: of a compressed model, or of one with a ``divisor``.
+    """The members of a final store without zeros: of a compressed model, or of one with
+    a ``divisor``.
 
-    The latter, if it is not 0, is what numerators are divided by, if weights are such means.
+    The latter, if it is not 0, is what numerators are divided by, if weights are such
+    means.
     """
     held = (
         np.ones(store.value.shape[0], np.bool_) if store.sparse else store.value != 0.0
@@ -152,7 +154,9 @@ def _packed(store, dtype, divisor):
 
 
 def weights(rows, columns, *, final=True, may_be_sparse=True):
-    """A store of so many rows and columns; one in training asks for ``rule`` and ``clock``."""
+    """A store of so many rows and columns; one in training asks for ``rule`` and
+    ``clock``.
+    """
 
     def write(store, writer, name, f):
         store = in_use(store)._replace(columns=int(store.columns))
@@ -196,9 +200,9 @@ def full(store):
     return store._replace(room=store.count.copy())
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Rules and clocks
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 RULE = Table(
     "Rule",
     Field("update", choice({"perceptron": PERCEPTRON, **VARIANTS})),

@@ -1,9 +1,10 @@
 """Python values as JSON with references to arrays, and back.
 
-What JSON can say is written as it is. What it cannot say (tuples, sets, infinities, arrays, ...)
-becomes an object with one member whose name starts with ``$`` and says how to read it; the table is in
-``docs/file-format.md``. Reading builds only the types in that table: no file can name a class or a
-function that is then looked up. Modules higher up add kinds of values by :func:`savable_value`.
+What JSON can say is written as it is. What it cannot say (tuples, sets, infinities,
+arrays, ...) becomes an object with one member whose name starts with ``$`` and says how
+to read it; the table is in ``docs/file-format.md``. Reading builds only the types in
+that table: no file can name a class or a function that is then looked up. Modules
+higher up add kinds of values by :func:`savable_value`.
 """
 
 import contextlib
@@ -35,7 +36,9 @@ from .fields import (
 from .packing import NARROWED, groups, narrowed, widened
 
 LONG = 1000
-"""Collections longer than this become an array of their JSON text: the header of a file is limited."""
+"""Collections longer than this become an array of their JSON text: the header of a file
+is limited.
+"""
 
 _ARRAYS = (
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
@@ -50,7 +53,9 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 def _one_by_one(text):
-    """A str; raises where it has two surrogates that JSON would give back as one character."""
+    """A str; raises where it has two surrogates that JSON would give back as one
+    character.
+    """
     if not text.isascii() and _PAIR.search(text):
         wrong = (
             "has two surrogates in a row, which a file would give back as one character"
@@ -70,7 +75,8 @@ class Writer:
     training : bool
         Whether estimators store what only further training needs.
     encode_estimator : callable
-        ``(value, writer, name) -> dict``, or None for what is no estimator of this package.
+        ``(value, writer, name) -> dict``, or None for what is no estimator of this
+        package.
     smaller : tuple of (dtype, keep), optional
         Compress all models on the way; see :meth:`.registry.Savable.compress`.
 
@@ -78,7 +84,8 @@ class Writer:
     ----------
     arrays : dict of str to ndarray
     packed : str or None
-        Type of the weights of the model that is being written, if it is a compressed one.
+        Type of the weights of the model that is being written, if it is a compressed
+        one.
     version : int
         Of the format that the file needs.
     """
@@ -94,7 +101,9 @@ class Writer:
 
     @contextlib.contextmanager
     def packing(self, dtype):
-        """A context in which weights are stored as that type and integers in few bytes; None: as they are."""
+        """A context in which weights are stored as that type and integers in few bytes;
+        None: as they are.
+        """
         before = self.packed
         self.packed = dtype
         if dtype is not None:
@@ -299,9 +308,9 @@ class Reader:
         ]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Marked values
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _items(node, where, f):
     return f.reader.value(f.reader.list(node, where), where)
 
@@ -329,7 +338,8 @@ def _objects(*place):
 def _text(node, where, f):
     items, shape = _SHAPED.read(node, where, f)
     require(all(type(v) is str for v in items), f"{where} must hold strings")
-    # Each takes as much memory as the longest: 16 times what the file has, and a little, at most.
+    # Each takes as much memory as the longest: 16 times what the file has, and a
+    # little, at most.
     longest = max(map(len, items), default=0)
     ok = len(items) * longest <= 16 * (sum(map(len, items)) + len(items)) + 2**20
     require(ok, f"{where}: the strings differ too much in length")
@@ -376,11 +386,14 @@ _ENCODERS = {}
 
 
 _SHARED = set()
-"""Tags of values that a file has once, wherever they occur: large ones that never change."""
+"""Tags of values that a file has once, wherever they occur: large ones that never
+change.
+"""
 
 
 def savable_value(tag, cls, kind, shared=False):
-    """Let instances of a class stand wherever a value can: in parameters, lists, fitted attributes.
+    """Let instances of a class stand wherever a value can: in parameters, lists, fitted
+    attributes.
 
     Parameters
     ----------

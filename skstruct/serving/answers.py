@@ -1,4 +1,6 @@
-"""What a model says to a request: its input from text or JSON, and its predictions as JSON."""
+"""What a model says to a request: its input from text or JSON, and its predictions as
+JSON.
+"""
 
 from .._sklearn import final_step, innermost, layers
 from ..data.inputs import SPANS, WORDS, PlaceError
@@ -12,8 +14,9 @@ MOST = 100
 """Predictions that a request can ask for, of each sequence."""
 
 MOST_TOKENS = 1_000_000
-"""Tokens in all predictions that a request can ask for, its own tokens times K: each costs
-some hundred bytes of the server, and ten of the answer."""
+"""Tokens in all predictions that a request can ask for, its own tokens times K: each
+costs some hundred bytes of the server, and ten of the answer.
+"""
 
 
 def inputs_of(model):
@@ -34,9 +37,11 @@ def span_labels(model):
 
 
 def reason(model, method):
-    """Why a model lacks a method: of the estimators around each other the innermost that lacks it knows.
+    """Why a model lacks a method: of the estimators around each other the innermost
+    that lacks it knows.
 
-    Those with a reason of their own go before: what is inside of them would not help if it had the method.
+    Those with a reason of their own go before: what is inside of them would not help if
+    it had the method.
     """
     lacking = [layer for layer, _ in layers(model) if not hasattr(layer, method)]
     own = [
@@ -49,7 +54,8 @@ def reason(model, method):
 
 
 def as_sequence(inputs, text):
-    """A text as one sequence: of segmenters and span taggers as it is; else the words between white space.
+    """A text as one sequence: of segmenters and span taggers as it is; else the words
+    between white space.
 
     Slashes part the columns of a word.
 
@@ -73,7 +79,9 @@ def as_sequence(inputs, text):
 
 
 def example(model):
-    """An input that the model takes, for messages; None if it is not known what it reads."""
+    """An input that the model takes, for messages; None if it is not known what it
+    reads.
+    """
     inputs = inputs_of(model)
     if inputs is None:
         return None
@@ -86,11 +94,12 @@ def example(model):
 
 
 def predicted(model, request):
-    """What a model says to the body of a request; text/plain is one text, all else JSON.
+    """What a model says to the body of a request; text/plain is one text, all else
+    JSON.
 
-    The option ``proba=1`` puts each label, word or span in a pair with its probability; ``kbest=K`` gives K
-    predictions of each sequence with their scores; ``sets=1`` the spans that ``SpanSets`` offers;
-    ``offsets=utf-16`` counts spans as JavaScript does.
+    The option ``proba=1`` puts each label, word or span in a pair with its probability;
+    ``kbest=K`` gives K predictions of each sequence with their scores; ``sets=1`` the
+    spans that ``SpanSets`` offers; ``offsets=utf-16`` counts spans as JavaScript does.
 
     Raises
     ------
@@ -209,7 +218,9 @@ def _n_tokens(model, X):
 
 
 def _units_of(model, offsets):
-    """The function of texts and their spans that counts in the units asked for; of others it does nothing."""
+    """The function of texts and their spans that counts in the units asked for; of
+    others it does nothing.
+    """
     if offsets not in ("characters", "utf-16"):
         raise Refused(400, f"offsets must be characters or utf-16, got {offsets!r:.40}")
     if offsets == "utf-16" and task_of(model) != SPANS:
@@ -231,7 +242,9 @@ def _in_units(units, X, found):
 
 
 def _probable(model, last, units):
-    """The function of sequences that gives pairs with probabilities; ``last`` is the model's last step."""
+    """The function of sequences that gives pairs with probabilities; ``last`` is the
+    model's last step.
+    """
     parts = task_of(last) in (WORDS, SPANS)
     proba = _method(
         last, "proba", "predict_segment_proba" if parts else "predict_marginals"

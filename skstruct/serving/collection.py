@@ -1,4 +1,5 @@
-"""The annotations that a service collects: JSON lines, of each task the last annotation.
+"""The annotations that a service collects: JSON lines, of each task the last
+annotation.
 
 A new annotation is appended. The line that it takes the place of is then overwritten
 with spaces, which every reader of JSON lines skips. So an annotation costs its own

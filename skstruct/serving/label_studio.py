@@ -1,11 +1,13 @@
-"""A model of spans as a machine learning backend of Label Studio, which asks for predictions to be reviewed.
+"""A model of spans as a machine learning backend of Label Studio, which asks for
+predictions to be reviewed.
 
-Label Studio sends its labelling interface (XML) with each request: the name of its tag Labels, that of the
-tag Text, and the key of the text in a task's data follow from it.
+Label Studio sends its labelling interface (XML) with each request: the name of its tag
+Labels, that of the tag Text, and the key of the text in a task's data follow from it.
 
 References
 ----------
-HumanSignal, "Write your own ML backend" and "Webhook event format reference", https://labelstud.io/guide.
+HumanSignal, "Write your own ML backend" and "Webhook event format reference",
+https://labelstud.io/guide.
 """
 
 import threading
@@ -21,10 +23,14 @@ from .retraining import Versions
 from .wsgi import Application, Refused, Route
 
 TASKS_LIMIT = 50_000_000
-"""Bytes of a body: Label Studio asks at once for predictions of all tasks that are selected."""
+"""Bytes of a body: Label Studio asks at once for predictions of all tasks that are
+selected.
+"""
 
 _REMEMBERED = 10_000
-"""Tasks whose data are kept in memory, since webhooks of older Label Studios name the task alone."""
+"""Tasks whose data are kept in memory, since webhooks of older Label Studios name the
+task alone.
+"""
 
 _KEPT = "ANNOTATION_CREATED", "ANNOTATION_UPDATED"
 _DROPPED = {
@@ -146,7 +152,9 @@ class Backend(Application):
         return {"model_version": version}
 
     def predict(self, request):
-        """A prediction for each task: the regions of its spans, and their score if the model knows one."""
+        """A prediction for each task: the regions of its spans, and their score if the
+        model knows one.
+        """
         model, version = self._versions.current()
         given = _object(request.json())
         control = control_of(given.get("label_config"))

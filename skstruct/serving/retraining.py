@@ -1,9 +1,10 @@
 """A model trained anew on the annotations that were collected, in a process of its own.
 
-A fifth of the tasks, chosen by a hash of their ids, is held out: always the same ones, so that no model has
-learned from them. A new model takes the place of the old one if its F1 there is not lower. The old
-model's file stays; new ones stand beside it, as ``ner-1.skstruct``. What the first model was trained on is
-in no model file: lines of it in the collection are learned, too.
+A fifth of the tasks, chosen by a hash of their ids, is held out: always the same ones,
+so that no model has learned from them. A new model takes the place of the old one if
+its F1 there is not lower. The old model's file stays; new ones stand beside it, as
+``ner-1.skstruct``. What the first model was trained on is in no model file: lines of it
+in the collection are learned, too.
 """
 
 import atexit

@@ -1,8 +1,9 @@
-"""A server of waitress for an application: bounded connections, threads, sizes, and time for a request.
+"""A server of waitress for an application: bounded connections, threads, sizes, and
+time for a request.
 
-waitress reads requests in one thread and hands over whole ones, so that a slow client holds no worker. Its
-own time limit is one of inactivity. That of a whole request is added here, and so is the refusal of requests
-that say their length in two ways.
+waitress reads requests in one thread and hands over whole ones, so that a slow client
+holds no worker. Its own time limit is one of inactivity. That of a whole request is
+added here, and so is the refusal of requests that say their length in two ways.
 """
 
 import json
@@ -87,7 +88,9 @@ def _channel(patience):
 
     class Parser(HTTPRequestParser):
         def parse_header(self, header_plus):
-            """Parse a header; what says the length of the body in two ways might be read in two ways."""
+            """Parse a header; what says the length of the body in two ways might be
+            read in two ways.
+            """
             try:
                 super().parse_header(header_plus)
             except ValueError:  # Python reads no numbers of 5,000 digits
@@ -154,7 +157,8 @@ def run(
     asked_to_stop : callable
         Asked at least once a second.
     timeout : float
-        Seconds that clients may take to send the rest of a request, and to read answers.
+        Seconds that clients may take to send the rest of a request, and to read
+        answers.
     """
     from waitress import wasyncore
 

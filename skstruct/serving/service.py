@@ -92,10 +92,12 @@ def app(
 
 
 def from_environment() -> Application:
-    """The application of the models that the environment names, for servers that start applications.
+    """The application of the models that the environment names, for servers that start
+    applications.
 
-    ``SKSTRUCT_MODELS`` names files as ``skstruct serve`` does, with spaces between them;
-    ``SKSTRUCT_MAX_BYTES`` and ``SKSTRUCT_ALLOWED_HOSTS`` are the parameters of `app`.
+    ``SKSTRUCT_MODELS`` names files as ``skstruct serve`` does, with spaces between
+    them; ``SKSTRUCT_MAX_BYTES`` and ``SKSTRUCT_ALLOWED_HOSTS`` are the parameters of
+    `app`.
     """
     given = shlex.split(os.environ.get("SKSTRUCT_MODELS", ""))
     if not given:
@@ -141,7 +143,9 @@ def _check_names(names):
 
 
 def loaded(files):
-    """The models in files, by name, with their kernels loaded or compiled before the first request."""
+    """The models in files, by name, with their kernels loaded or compiled before the
+    first request.
+    """
     models = {name: load_model(path) for name, path in files.items()}
     for model in models.values():
         if inputs_of(model) is not None:

@@ -1,7 +1,9 @@
-"""Requests and answers: what any service of ours says of methods, hosts, options, bodies and failures.
+"""Requests and answers: what any service of ours says of methods, hosts, options,
+bodies and failures.
 
-An `Application` is a table of routes. A route is a function of a `Request`, which returns a value for JSON,
-or a page as bytes, and raises `Refused` for what it cannot answer.
+An `Application` is a table of routes. A route is a function of a `Request`, which
+returns a value for JSON, or a page as bytes, and raises `Refused` for what it cannot
+answer.
 """
 
 import json
@@ -20,7 +22,9 @@ _ENCODINGS = ("utf-8", "utf8", "us-ascii")
 
 
 class Refused(Exception):
-    """A request that cannot be answered: the status, what is wrong, and more of that for JSON."""
+    """A request that cannot be answered: the status, what is wrong, and more of that
+    for JSON.
+    """
 
     def __init__(self, status, error, headers=(), **more):
         super().__init__(error)
@@ -29,7 +33,9 @@ class Refused(Exception):
 
 
 class Route(NamedTuple):
-    """What answers a method of a path, and the options that may stand behind the question mark."""
+    """What answers a method of a path, and the options that may stand behind the
+    question mark.
+    """
 
     answer: Callable
     options: tuple = ()

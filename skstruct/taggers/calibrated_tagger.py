@@ -40,7 +40,9 @@ from .sequence_tagger import SequenceTagger
 from .temperature import encoded_fold, fit_temperature, in_units_of
 
 ENOUGH_TOKENS = 50_000
-"""Tokens by which the temperature is found at most: they determine it to half a percent."""
+"""Tokens by which the temperature is found at most: they determine it to half a
+percent.
+"""
 
 ENOUGH_SEEN = 200
 """Sequences by which the unit of two taggers' scores is compared, at most."""
@@ -58,21 +60,24 @@ class CalibratedTagger(
 ):
     """Probabilities from the scores of a tagger.
 
-    Scores divided by a temperature are the log-probabilities of a conditional random field, up to a constant:
-    ``p(y|x) = exp(score(y) / temperature) / Z(x)`` [1]_. Predictions stay those of the tagger.
+    Scores divided by a temperature are the log-probabilities of a conditional random
+    field, up to a constant: ``p(y|x) = exp(score(y) / temperature) / Z(x)`` [1]_.
+    Predictions stay those of the tagger.
 
-    The temperature is the one under which labels that the tagger was not trained on are most likely: the
-    corpus is divided into ``cv`` folds, and a clone trained on the others scores each of them. The tagger
-    that predicts is trained on everything. Its scores may be larger than those of the clones; by how much
-    shows on sequences that both were trained on, and the temperature is in its unit.
+    The temperature is the one under which labels that the tagger was not trained on are
+    most likely: the corpus is divided into ``cv`` folds, and a clone trained on the
+    others scores each of them. The tagger that predicts is trained on everything. Its
+    scores may be larger than those of the clones; by how much shows on sequences that
+    both were trained on, and the temperature is in its unit.
 
     Attributes
     ----------
     estimator_ : estimator
         The tagger, trained on everything; or the one that was frozen.
     temperature_ : float
-        What scores are divided by. 1 if it makes no difference, since there is but one labelling; inf if the
-        labels of the folds are no more likely under the scores than by chance.
+        What scores are divided by. 1 if it makes no difference, since there is but one
+        labelling; inf if the labels of the folds are no more likely under the scores
+        than by chance.
     classes_ : ndarray of shape (n_labels,)
     history_ : list of dict
         That of ``estimator_``.
@@ -134,7 +139,7 @@ class CalibratedTagger(
     def _distribution(self):
         return replace(self._model, scale=1.0 / self.temperature_)
 
-    # -- fitting -----------------------------------------------------------------------------------
+    # -- fitting -----------------------------------------------------------------------
     @with_callbacks
     def fit(
         self,
@@ -153,11 +158,11 @@ class CalibratedTagger(
         X, y
             As the estimator's ``fit`` takes them.
         sample_weight : array-like of shape (n_sequences,), optional
-            Multiplies a sequence's log-likelihood in the choice of the temperature; and handed to the
-            estimator, with metadata routing if it asks for it.
+            Multiplies a sequence's log-likelihood in the choice of the temperature; and
+            handed to the estimator, with metadata routing if it asks for it.
         X_val, y_val : lists of sequences, optional
-            Held-out sequences, handed to the ``fit`` of the tagger that predicts. The clones by which the
-            temperature is found do not see them.
+            Held-out sequences, handed to the ``fit`` of the tagger that predicts. The
+            clones by which the temperature is found do not see them.
         **params
             Metadata that the estimator asks for, with scikit-learn's metadata routing.
 
@@ -168,15 +173,17 @@ class CalibratedTagger(
         Raises
         ------
         ValueError
-            If the input is not as the estimator takes it (the message names the place), or there are fewer
-            sequences than folds. This estimator is then as it was before.
+            If the input is not as the estimator takes it (the message names the place),
+            or there are fewer sequences than folds. This estimator is then as it was
+            before.
         TypeError
             If the estimator is no chain tagger.
 
         Warns
         -----
         UserWarning
-            If the labels of the folds are no more likely under the scores than by chance.
+            If the labels of the folds are no more likely under the scores than by
+            chance.
         """
         self._validate_params()
         template = self._template()
@@ -216,7 +223,8 @@ class CalibratedTagger(
         def part(number):
             (train, test), model = folds[number], fitted._model
             if len(train):
-                # The lines of a clone that prints some would look like those of the tagger.
+                # The lines of a clone that prints some would look like those of the
+                # tagger.
                 silent = clone(template).set_params(
                     **dict.fromkeys(parameters_named(template, "verbose"), 0)
                 )
@@ -242,7 +250,9 @@ class CalibratedTagger(
         return self
 
     def _folds(self, used, X, y):
-        """[(train, test)]: positions of sequences, of those with tokens and a weight (``used``)."""
+        """[(train, test)]: positions of sequences, of those with tokens and a weight
+        (``used``).
+        """
         cv = 5 if self.cv is None else self.cv
         if is_int(cv):
             if len(used) < cv:
@@ -271,7 +281,8 @@ class CalibratedTagger(
         return [(train, test[chosen[test]]) for train, test in folds]
 
     def adapt(self, X: Corpus | None) -> Self:
-        """Count accessor varieties anew, on unlabelled text; see the estimator's ``adapt``.
+        """Count accessor varieties anew, on unlabelled text; see the estimator's
+        ``adapt``.
 
         Parameters
         ----------
@@ -284,7 +295,8 @@ class CalibratedTagger(
         Raises
         ------
         ValueError
-            If the estimator was frozen: it stays as it is. And as the estimator's ``adapt``.
+            If the estimator was frozen: it stays as it is. And as the estimator's
+            ``adapt``.
         """
         check_is_fitted(self)
         self._refuse_frozen("adapt")
@@ -293,7 +305,7 @@ class CalibratedTagger(
         self.estimator_ = adapted
         return self
 
-    # -- prediction --------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------
     def predict_kbest(self, X: Corpus, k: int = 5, allowed: Given = None) -> Ranked:
         """The k most probable labellings of each sequence.
 
@@ -302,12 +314,14 @@ class CalibratedTagger(
         X : list of sequences of tokens
         k : int, default=5
         allowed : list of lists, optional
-            As in :meth:`predict`. Probabilities are those among all labellings, not among those allowed.
+            As in :meth:`predict`. Probabilities are those among all labellings, not
+            among those allowed.
 
         Returns
         -------
         list of lists of (labels, log-probability)
-            For each sequence up to k distinct labellings, best first; fewer if there are no more.
+            For each sequence up to k distinct labellings, best first; fewer if there
+            are no more.
         """
         found = super().predict_kbest(X, k, allowed)
         scale = self._distribution.scale

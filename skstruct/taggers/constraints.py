@@ -13,19 +13,23 @@ from ..training.parameters import parameters_named
 
 
 def scheme_of(estimator):
-    """The label scheme that an estimator's constraints name, or those of one inside of it, or None."""
+    """The label scheme that an estimator's constraints name, or those of one inside of
+    it, or None.
+    """
     named = parameters_named(estimator, "constraints").values()
     return next((value for value in named if isinstance(value, str)), None)
 
 
 def constraint_arrays(constraints, labels):
-    """``start`` (L,), ``allowed`` (L, L) and ``end`` (L,): 0 where allowed, -inf where not.
+    """``start`` (L,), ``allowed`` (L, L) and ``end`` (L,): 0 where allowed, -inf where
+    not.
 
     Parameters
     ----------
     constraints : None, name of a label scheme, or iterable of pairs
-        Pairs are (previous, next) labels that may follow each other; ``(None, y)`` lets a sequence
-        start with y, ``(y, None)`` lets it end with y. Without any such pair every label may.
+        Pairs are (previous, next) labels that may follow each other; ``(None, y)`` lets
+        a sequence start with y, ``(y, None)`` lets it end with y. Without any such pair
+        every label may.
     labels : Labels
     """
     L = len(labels)
@@ -82,7 +86,8 @@ class BrokenConstraint(PlaceError):
 
 
 def constraints_of(given, labels, gold, token):
-    """The arrays of `constraint_arrays`, after a check that the gold labels keep to them.
+    """The arrays of `constraint_arrays`, after a check that the gold labels keep to
+    them.
 
     Parameters
     ----------
@@ -95,7 +100,8 @@ def constraints_of(given, labels, gold, token):
     Raises
     ------
     BrokenConstraint
-        Naming the place and, if the constraints are a scheme's, what rewrites the labels.
+        Naming the place and, if the constraints are a scheme's, what rewrites the
+        labels.
     """
     try:
         arrays = constraint_arrays(given, labels)
@@ -108,7 +114,9 @@ def constraints_of(given, labels, gold, token):
 
 
 def _name_remedy(error, given, gold, token, labels):
-    """Let the message name the scheme, and a call of `convert_scheme` that writes the labels as it does."""
+    """Let the message name the scheme, and a call of `convert_scheme` that writes the
+    labels as it does.
+    """
     error.text = error.text.replace(
         "under the constraints", f"under the constraints {given!r}"
     )
@@ -160,10 +168,11 @@ GAPS = 4096
 
 
 class _Follow(NamedTuple):
-    """The labels of a corpus as one chain, and which of them may follow each other; L labels.
+    """The labels of a corpus as one chain, and which of them may follow each other; L
+    labels.
 
-    A gap is what is between two labels that are given, or an end of a sequence: tokens without a label, or
-    with a set of labels.
+    A gap is what is between two labels that are given, or an end of a sequence: tokens
+    without a label, or with a set of labels.
     """
 
     may: (
@@ -177,7 +186,9 @@ class _Follow(NamedTuple):
 
     @classmethod
     def of(cls, gold, token, constraints, L):
-        """Those of gold labels under constraints; None if every label may follow every other one."""
+        """Those of gold labels under constraints; None if every label may follow every
+        other one.
+        """
         may = np.ones((L + 1, L + 1), np.bool_)
         may[L, :L], may[:L, :L], may[:L, L] = (part == 0.0 for part in constraints)
         if may.all():
@@ -191,7 +202,9 @@ class _Follow(NamedTuple):
         return np.searchsorted(self.begin, places, side="right") - 1
 
     def broken_pairs(self):
-        """The places of labels that are given and cannot stand before the one behind them, ascending."""
+        """The places of labels that are given and cannot stand before the one behind
+        them, ascending.
+        """
         flat = np.maximum(self.flat, UNLABELLED)
         return np.flatnonzero(
             (flat[:-1] >= 0) & (flat[1:] >= 0) & ~self.may[flat[:-1], flat[1:]]
@@ -200,7 +213,8 @@ class _Follow(NamedTuple):
     def closed_gaps(self):
         """The places of gaps that no labels fill, ascending.
 
-        Gaps without sets are alike where their ends and lengths are, so that one of each kind is looked at.
+        Gaps without sets are alike where their ends and lengths are, so that one of
+        each kind is looked at.
         """
         unknown = self.flat < 0
         L = self.may.shape[0] - 1
@@ -228,7 +242,9 @@ class _Follow(NamedTuple):
         return gap[closed]
 
     def _are_closed(self, gap, stop, with_sets):
-        """(G,) bool: whether no labels fill each of the gaps, which begin and stop at these places."""
+        """(G,) bool: whether no labels fill each of the gaps, which begin and stop at
+        these places.
+        """
         out = np.zeros(gap.shape[0], np.bool_)
         longest_first = np.argsort(gap - stop, kind="stable")
         for begin in range(0, gap.shape[0], GAPS):
@@ -238,7 +254,9 @@ class _Follow(NamedTuple):
         return out
 
     def _reached(self, gap, stop, with_sets):
-        """(G, L) bool: the labels that the last token of each gap can have; the longest gaps come first."""
+        """(G, L) bool: the labels that the last token of each gap can have; the longest
+        gaps come first.
+        """
         L = self.may.shape[0] - 1
         choices = np.ones((1, L), np.bool_)  # by -1 - id
         if with_sets:
@@ -257,7 +275,8 @@ class _Follow(NamedTuple):
 
 
 def check_known(gold, unseen, token, labels, constraints):
-    """As :func:`check_gold`, for sequences with labels that training lacks; they are passed over.
+    """As :func:`check_gold`, for sequences with labels that training lacks; they are
+    passed over.
 
     Parameters
     ----------
@@ -272,7 +291,8 @@ def check_known(gold, unseen, token, labels, constraints):
     Returns
     -------
     list of int
-        The sequences with such labels for which constraints and their other labels leave no labelling.
+        The sequences with such labels for which constraints and their other labels
+        leave no labelling.
     """
     chain = _Follow.of(gold, token, constraints, len(labels))
     if chain is None:

@@ -1,4 +1,6 @@
-"""What estimators over raw text share: a tagger inside, which is trained on sequences made of the texts."""
+"""What estimators over raw text share: a tagger inside, which is trained on sequences
+made of the texts.
+"""
 
 from __future__ import annotations
 
@@ -39,15 +41,17 @@ class TaggerData(NamedTuple):
 class TaggerTraining(
     ShowsTraining, FitsAnother, Parameters, CallbackSupportMixin, Savable, BaseEstimator
 ):
-    """The part of ``Segmenter`` and ``SpanTagger`` that hands their texts to the tagger.
+    """The part of ``Segmenter`` and ``SpanTagger`` that hands their texts to the
+    tagger.
 
     A subclass has
 
-    * ``_training_data(X, y, go_on=False)``: the :class:`TaggerData` of texts; with ``go_on`` what the
-      estimator has learned before stays in force;
+    * ``_training_data(X, y, go_on=False)``: the :class:`TaggerData` of texts; with
+      ``go_on`` what the estimator has learned before stays in force;
     * ``_held_out_data(X, y)``: held-out texts as the tagger takes them;
     * ``_sequences(X)``: the sequences that the fitted tagger sees of texts;
-    * ``_agreed(known)``: one dict of fitted attributes from those of several shards, or an error.
+    * ``_agreed(known)``: one dict of fitted attributes from those of several shards, or
+      an error.
     """
 
     tagger_: Any
@@ -82,7 +86,8 @@ class TaggerTraining(
         Parameters
         ----------
         X, y, sample_weight
-            As in :meth:`fit`. What the data of the first call decide besides the tagger's weights stays.
+            As in :meth:`fit`. What the data of the first call decide besides the
+            tagger's weights stays.
         **params
             Metadata that the tagger asks for, with scikit-learn's metadata routing.
 
@@ -105,7 +110,9 @@ class TaggerTraining(
         return self._train(tagger, tagger.partial_fit, data, data.metadata)
 
     def _weighted(self, X, y, metadata, go_on=False):
-        """The :class:`TaggerData` of texts, with the tagger's metadata for each of its sequences."""
+        """The :class:`TaggerData` of texts, with the tagger's metadata for each of its
+        sequences.
+        """
         data = self._training_data(X, y, go_on)
         classes = {name: given for name, given in metadata.items() if name == "classes"}
         found = {name: given for name, given in metadata.items() if name not in classes}
@@ -147,11 +154,13 @@ class TaggerTraining(
             return self._held_out_data(*given)
 
     def _fit_by(self, train, X, y):
-        """``fit``, with ``train(tagger)``, a function of X and y, for the fit of the tagger."""
+        """``fit``, with ``train(tagger)``, a function of X and y, for the fit of the
+        tagger.
+        """
         tagger = self._learner()
         return self._train(tagger, train(tagger), self._training_data(X, y))
 
-    # -- as an estimator around a learner; see ``training.learner.OnlineLearner`` ---------------------
+    # -- as an estimator around a learner; see ``training.learner.OnlineLearner`` ------
     def _learner_metadata(self, metadata):
         return self._routed("fit", metadata)
 
@@ -167,7 +176,9 @@ class TaggerTraining(
         vars(self).update(known, tagger_=tagger)
 
     def _train(self, tagger, train, data, metadata=None):
-        """Train, then set the fitted attributes; also after an interrupt that left a usable tagger."""
+        """Train, then set the fitted attributes; also after an interrupt that left a
+        usable tagger.
+        """
         fitted = {**data.known, "tagger_": tagger}
         try:
             with renumbered(data.positions):
@@ -184,7 +195,9 @@ class TaggerTraining(
         return self
 
     def _explain(self, tagger, error):
-        """Raise, if the tagger in which training failed is one of scikit-learn's that label single rows."""
+        """Raise, if the tagger in which training failed is one of scikit-learn's that
+        label single rows.
+        """
         tags = getattr(tagger, "__sklearn_tags__", None)
         if tags is None or (kind := tags().estimator_type) not in (
             "classifier",

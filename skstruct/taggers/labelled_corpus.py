@@ -1,7 +1,8 @@
-"""The first half of ``fit``, the same for all chain learners: a labelled corpus is checked and encoded.
+"""The first half of ``fit``, the same for all chain learners: a labelled corpus is
+checked and encoded.
 
-So are held-out sequences, which are labelled after each epoch; and shards of a corpus that were encoded
-apart are brought to one vocabulary.
+So are held-out sequences, which are labelled after each epoch; and shards of a corpus
+that were encoded apart are brought to one vocabulary.
 """
 
 from typing import NamedTuple
@@ -24,8 +25,8 @@ from .constraints import BrokenConstraint, constraint_arrays, constraints_of
 class LabelledCorpus(NamedTuple):
     """A checked corpus and its labels; n sequences, N tokens, L labels.
 
-    Sequences of weight 0 are empty, so that nothing of them is learned and errors about the others still name
-    the right one.
+    Sequences of weight 0 are empty, so that nothing of them is learned and errors about
+    the others still name the right one.
     """
 
     X: object
@@ -49,7 +50,8 @@ def read_corpus(estimator, X, y, sample_weight, labels=None, grow=True, is_part=
     grow : bool
         Whether there may be others.
     is_part : bool
-        Whether the corpus is one of several shards: then the others may have all the labels.
+        Whether the corpus is one of several shards: then the others may have all the
+        labels.
 
     Raises
     ------
@@ -79,7 +81,9 @@ def read_corpus(estimator, X, y, sample_weight, labels=None, grow=True, is_part=
 
 
 def _constraints(given, labels, gold, token, is_part):
-    """As :func:`.constraints_of`; a part of a corpus may lack the labels that its missing ones have to be."""
+    """As :func:`.constraints_of`; a part of a corpus may lack the labels that its
+    missing ones have to be.
+    """
     try:
         return constraints_of(given, labels, gold, token)
     except BrokenConstraint:
@@ -91,10 +95,12 @@ def _constraints(given, labels, gold, token, is_part):
 
 
 def encoder_for(estimator, corpus, model=None, scaled=True, stream=False):
-    """The encoder of a fit to a corpus: a new one, or a copy, which grows, of that of the ``model`` so far.
+    """The encoder of a fit to a corpus: a new one, or a copy, which grows, of that of
+    the ``model`` so far.
 
-    ``scaled``: whether rows of numbers may be; ``stream``: whether the count cut-off counts over all corpora
-    that the encoder has met, and not in each by itself, which may be the same again.
+    ``scaled``: whether rows of numbers may be; ``stream``: whether the count cut-off
+    counts over all corpora that the encoder has met, and not in each by itself, which
+    may be the same again.
     """
     if model is None:
         words = clusters_of(estimator.words, corpus)
@@ -115,11 +121,12 @@ def encoder_for(estimator, corpus, model=None, scaled=True, stream=False):
 
 
 def class_costs(class_weight, gold, labels, otherwise, complete=True):
-    """(L,) cost of missing a token of each label; ``otherwise`` where ``class_weight`` says nothing.
+    """(L,) cost of missing a token of each label; ``otherwise`` where ``class_weight``
+    says nothing.
 
-    ``gold``: the labels to train on, without those of held-out sequences.
-    ``complete``: no label may come later, so that one which is not among ``labels`` is warned of. It is no
-    error: a part of a corpus, as in cross-validation, may lack a rare label.
+    ``gold``: the labels to train on, without those of held-out sequences. ``complete``:
+    no label may come later, so that one which is not among ``labels`` is warned of. It
+    is no error: a part of a corpus, as in cross-validation, may lack a rare label.
     """
     costs = np.full(len(labels), float(otherwise))
     if class_weight is None:
@@ -143,7 +150,9 @@ def class_costs(class_weight, gold, labels, otherwise, complete=True):
 
 
 def balanced_costs(counts, otherwise):
-    """Costs in inverse proportion to how often labels occur, (L,) int; ``otherwise`` for others."""
+    """Costs in inverse proportion to how often labels occur, (L,) int; ``otherwise``
+    for others.
+    """
     costs = np.full(counts.shape[0], float(otherwise))
     seen = counts > 0
     costs[seen] = counts.sum() / (np.count_nonzero(seen) * counts[seen])
@@ -167,7 +176,9 @@ class EncodedPart(NamedTuple):
         return cls(task, np.where(unseen, np.int32(UNSEEN), gold.ids), gold.sets)
 
     def accuracy(self, model):
-        """Token accuracy of a :class:`.ChainModel`, over the tokens whose label is given."""
+        """Token accuracy of a :class:`.ChainModel`, over the tokens whose label is
+        given.
+        """
         given = self.gold != UNLABELLED
         refuse_nothing(given)
         found = model.best_ids(self.task)
@@ -184,7 +195,9 @@ def count_in_sequences(flags, token):
 
 
 def vocabulary_of(run, min_count):
-    """What a shard met, a :class:`.Vocabulary`; with counts of features if ``min_count`` > 1."""
+    """What a shard met, a :class:`.Vocabulary`; with counts of features if
+    ``min_count`` > 1.
+    """
     gold = run.task.gold
     counts = count_rows(run.encoder, run.task) if min_count > 1 else None
     label_counts = np.bincount(gold[gold >= 0], minlength=len(run.labels))
@@ -200,9 +213,11 @@ def merged(vocabularies, learner, cost):
     cost : ndarray of shape (L,)
         See :func:`class_costs`.
     ids : list of ndarray
-        By shard: the label that each of its labels has become; the last one serves UNLABELLED.
+        By shard: the label that each of its labels has become; the last one serves
+        UNLABELLED.
     rows : list of RowMap
-        By shard: the rows that its rows have become, -1 if a count cut-off leaves them out.
+        By shard: the rows that its rows have become, -1 if a count cut-off leaves them
+        out.
 
     Raises
     ------

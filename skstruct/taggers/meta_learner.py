@@ -1,7 +1,8 @@
 """Estimators that train another one several times and are, in the end, one model.
 
-Shuffle-and-average and parameter mixing differ in how they come to their weights. Their result is the base
-estimator, fitted with these weights, and what can be asked of it can be asked of them.
+Shuffle-and-average and parameter mixing differ in how they come to their weights. Their
+result is the base estimator, fitted with these weights, and what can be asked of it can
+be asked of them.
 """
 
 from __future__ import annotations
@@ -33,13 +34,17 @@ from .perceptron import StructuredPerceptron
 _FROZEN = "what is frozen does not learn; give it the estimator inside, of which only the parameters count"
 
 TRAINABLE = "_prepare"
-"""What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a ``training.run.Run``."""
+"""What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a
+``training.run.Run``.
+"""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def inside_has(name: str) -> Callable[[F], F]:
-    """Decorator of a method that is there if the estimator inside has what is called ``name``."""
+    """Decorator of a method that is there if the estimator inside has what is called
+    ``name``.
+    """
 
     def check(around: Any) -> bool:
         getattr(around._inside(), name)  # its error says what is missing
@@ -49,7 +54,9 @@ def inside_has(name: str) -> Callable[[F], F]:
 
 
 class FitsAnother:
-    """What estimators share that train another one, a parameter, and keep it as a fitted attribute."""
+    """What estimators share that train another one, a parameter, and keep it as a
+    fitted attribute.
+    """
 
     _around = "estimator"
     """The parameter's name; with an underscore behind, that of the attribute."""
@@ -58,7 +65,9 @@ class FitsAnother:
         return hasattr(self, f"{self._around}_")
 
     def get_metadata_routing(self) -> Any:
-        """Metadata routing of this object and the estimator inside; see scikit-learn's user guide."""
+        """Metadata routing of this object and the estimator inside; see scikit-learn's
+        user guide.
+        """
         return fit_routing(self, **{self._around: self._template()})
 
     def _template(self):
@@ -70,11 +79,15 @@ class FitsAnother:
     """Whether weights of sequences are for the estimator inside alone."""
 
     def _routed(self, verb, given):
-        """What a method of the estimator inside gets of metadata; see ``_sklearn.routed``."""
+        """What a method of the estimator inside gets of metadata; see
+        ``_sklearn.routed``.
+        """
         return routed(self, verb, self._around, given, hands_on=self._hands_on)
 
     def _refuse_frozen(self, verb):
-        """Raise if the estimator inside is frozen, and the method ``verb`` would change it."""
+        """Raise if the estimator inside is frozen, and the method ``verb`` would change
+        it.
+        """
         role = self._around
         refuse_frozen(self, verb, **{role: self._inside()})
         refuse_frozen(self, verb, **{role: self._template()})
@@ -86,7 +99,9 @@ class FitsAnother:
 
     @property
     def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        """What the fitted model reads and predicts, a
+        :class:`skstruct.data.inputs.Inputs`.
+        """
         check_is_fitted(self)
         return self._inside().inputs
 
@@ -102,7 +117,9 @@ class FitsAnother:
 
 
 class ShowsColumns:
-    """What is known of rows of numbers by an estimator that keeps a fitted one as an attribute."""
+    """What is known of rows of numbers by an estimator that keeps a fitted one as an
+    attribute.
+    """
 
     _around: str
 
@@ -117,12 +134,16 @@ class ShowsColumns:
 
     @property
     def n_features_in_(self) -> int:
-        """Columns of the rows of numbers that it was trained on; absent with other tokens."""
+        """Columns of the rows of numbers that it was trained on; absent with other
+        tokens.
+        """
         return self._of_rows("n_features_in_", "")
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
-        """Names of the columns of the rows of numbers that it was trained on, if they had any."""
+        """Names of the columns of the rows of numbers that it was trained on, if they
+        had any.
+        """
         return self._of_rows("feature_names_in_", " with names of columns")
 
 
@@ -205,7 +226,9 @@ class MetaLearner(
         return getattr(self._inside(), "accepts_dictionary", False)
 
     def _fitted(self):
-        """The fitted estimator with this object's ``n_jobs``: a copy, since its own is a parameter."""
+        """The fitted estimator with this object's ``n_jobs``: a copy, since its own is
+        a parameter.
+        """
         check_is_fitted(self)
         estimator = inner = copy(self.estimator_)
         if hasattr(estimator, "tagger_"):
@@ -215,7 +238,8 @@ class MetaLearner(
 
     @inside_has("predict")
     def predict(self, X: Corpus, **options: Any) -> list[list[Any]]:
-        """Predict with the one model; ``options`` are those of the estimator's ``predict``.
+        """Predict with the one model; ``options`` are those of the estimator's
+        ``predict``.
 
         Parameters
         ----------
@@ -243,7 +267,8 @@ class MetaLearner(
 
     @inside_has("predict_kbest")
     def predict_kbest(self, X: Corpus, k: int = 5, **options: Any) -> Ranked:
-        """The k best of each sequence, as the estimator's ``predict_kbest`` returns them.
+        """The k best of each sequence, as the estimator's ``predict_kbest`` returns
+        them.
 
         Parameters
         ----------
@@ -288,7 +313,8 @@ class MetaLearner(
     def predict_segment_proba(
         self, X: Corpus, *given: Any, **options: Any
     ) -> list[list[tuple[Any, float]]]:
-        """Probabilities of segments, where the estimator has them; arguments are those of the estimator's.
+        """Probabilities of segments, where the estimator has them; arguments are those
+        of the estimator's.
 
         Parameters
         ----------
@@ -316,7 +342,8 @@ class MetaLearner(
 
     @inside_has("adapt")
     def adapt(self, X: Corpus | None) -> Self:
-        """Count accessor varieties anew, on unlabelled text; see the estimator's ``adapt``.
+        """Count accessor varieties anew, on unlabelled text; see the estimator's
+        ``adapt``.
 
         Parameters
         ----------

@@ -52,7 +52,8 @@ def routed(
     plain: tuple[str, ...] = ("sample_weight",),
     hands_on: bool = False,
 ) -> dict[str, Any]:
-    """What a method of the estimator inside gets of the metadata that this one was called with.
+    """What a method of the estimator inside gets of the metadata that this one was
+    called with.
 
     Parameters
     ----------
@@ -74,8 +75,9 @@ def routed(
     TypeError
         If nobody asks for one of them.
     ValueError
-        If the estimator inside asks for weights under another name than that which they have; and
-        scikit-learn's ``UnsetMetadataPassedError``, if it does not say whether it wants them.
+        If the estimator inside asks for weights under another name than that which they
+        have; and scikit-learn's ``UnsetMetadataPassedError``, if it does not say
+        whether it wants them.
     """
     given = {name: value for name, value in given.items() if value is not None}
     if not is_routing():

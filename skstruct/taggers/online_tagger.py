@@ -1,7 +1,8 @@
 """Chain taggers that learn example by example.
 
-``fit`` validates and encodes, then a :class:`ChainRun` goes through the epochs; the fitted attributes are
-set in one go at the end, so that a failed fit leaves the estimator as it was.
+``fit`` validates and encodes, then a :class:`ChainRun` goes through the epochs; the
+fitted attributes are set in one go at the end, so that a failed fit leaves the
+estimator as it was.
 """
 
 from __future__ import annotations
@@ -72,17 +73,21 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         Parameters
         ----------
         X : list of sequences of tokens
-            A token is a str, a tuple of str, a dict of features, a list of str, or a row of numbers; all
-            tokens are of one kind, but for dicts and lists of str, which may mix.
+            A token is a str, a tuple of str, a dict of features, a list of str, or a
+            row of numbers; all tokens are of one kind, but for dicts and lists of str,
+            which may mix.
         y : list of sequences of labels
-            Labels of one type that sorts (str, int, bool, float, or tuples of these); None marks an
-            unlabelled token, for which the best completion under the current weights counts as gold.
+            Labels of one type that sorts (str, int, bool, float, or tuples of these);
+            None marks an unlabelled token, for which the best completion under the
+            current weights counts as gold.
         sample_weight : array-like of shape (n_sequences,), optional
-            Multiplies a sequence's update. Sequences of weight 0 are left out altogether.
+            Multiplies a sequence's update. Sequences of weight 0 are left out
+            altogether.
         X_val, y_val : lists of sequences, optional
-            Held-out sequences, on which the model is scored after each epoch (``scoring``); the scores are
-            ``validation_score`` in ``history_``. With ``early_stopping`` they decide when to stop and which
-            epoch to keep, in place of a part of ``X``; otherwise they have no influence on the model.
+            Held-out sequences, on which the model is scored after each epoch
+            (``scoring``); the scores are ``validation_score`` in ``history_``. With
+            ``early_stopping`` they decide when to stop and which epoch to keep, in
+            place of a part of ``X``; otherwise they have no influence on the model.
 
         Returns
         -------
@@ -91,15 +96,16 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         Raises
         ------
         ValueError
-            If the input is not as described; the message names sequence and position. The estimator
-            is then as it was before.
+            If the input is not as described; the message names sequence and position.
+            The estimator is then as it was before.
         KeyboardInterrupt
             After Ctrl-C; the completed epochs are kept, and the model can be used.
 
         Warns
         -----
         UserWarning
-            If ``y_val`` has labels that training lacks; once, naming them. They count as wrong.
+            If ``y_val`` has labels that training lacks; once, naming them. They count
+            as wrong.
         """
         run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
         return run.train(X, y, context)
@@ -111,15 +117,17 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         classes: ArrayLike | None = None,
         sample_weight: Weights = None,
     ) -> Self:
-        """One pass over more data; features, and labels unless ``classes`` closed them, may be new.
+        """One pass over more data; features, and labels unless ``classes`` closed them,
+        may be new.
 
         Parameters
         ----------
         X, y, sample_weight
             As in :meth:`fit`.
         classes : array-like of shape (n_classes,), optional
-            All labels there will ever be, in any order: other labels are an error from then on. May be
-            given in any call, if it holds all labels seen so far; later calls may repeat it.
+            All labels there will ever be, in any order: other labels are an error from
+            then on. May be given in any call, if it holds all labels seen so far; later
+            calls may repeat it.
 
         Returns
         -------
@@ -127,23 +135,26 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
 
         Notes
         -----
-        The count cut-off ``min_count`` counts over all calls: a feature enters when it has been seen
-        often enough. A ``fit`` under ``warm_start``, whose corpus may be the same again, counts in that
-        alone. Of pairs that ``all_pairs`` leaves to the data, a call knows those shown so far. After a
-        ``fit``, the pass starts from the (averaged) weights of the fit and begins a new average.
-        ``early_stopping`` and callbacks do not apply. ``history_`` remembers the last calls only, about a
+        The count cut-off ``min_count`` counts over all calls: a feature enters when it
+        has been seen often enough. A ``fit`` under ``warm_start``, whose corpus may be
+        the same again, counts in that alone. Of pairs that ``all_pairs`` leaves to the
+        data, a call knows those shown so far. After a ``fit``, the pass starts from the
+        (averaged) weights of the fit and begins a new average. ``early_stopping`` and
+        callbacks do not apply. ``history_`` remembers the last calls only, about a
         thousand.
 
-        ``class_weight`` may name labels that are still to come. ``"balanced"`` counts the labels of each
-        call alone, so that the weights depend on how the data is cut and ordered; costs that should not are
-        given as a dict. Noise of features depends on it, too: it is drawn by their numbers, and those of a
-        call stand behind those of earlier calls.
+        ``class_weight`` may name labels that are still to come. ``"balanced"`` counts
+        the labels of each call alone, so that the weights depend on how the data is cut
+        and ordered; costs that should not are given as a dict. Noise of features
+        depends on it, too: it is drawn by their numbers, and those of a call stand
+        behind those of earlier calls.
         """
         return self._partial_fit(X, y, sample_weight, classes=classes)
 
     def _leave_undecided(self):
         super()._leave_undecided()
-        # Which features are frequent enough, and what labels there are, is known when all are counted.
+        # Which features are frequent enough, and what labels there are, is known when
+        # all are counted.
         self.min_count = 1
         self.class_weight = None
 
@@ -215,10 +226,11 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         return run
 
     def _with_pairs(self, task, chain, before, model, labels):
-        """The task with the pairs that may have weights, and these as the state of training keeps them.
+        """The task with the pairs that may have weights, and these as the state of
+        training keeps them.
 
-        Here and not when an epoch begins: then a fit that goes on from a checkpoint would take the weights
-        that it has by then for pairs that were shown.
+        Here and not when an epoch begins: then a fit that goes on from a checkpoint
+        would take the weights that it has by then for pairs that were shown.
         """
         known = None
         if before is not None:
@@ -248,7 +260,9 @@ def _closed_labels(classes, before, labels):
 
 
 class WeightRows(NamedTuple):
-    """What fresh weights need to know of an encoder; all that a shard is told of that of the whole."""
+    """What fresh weights need to know of an encoder; all that a shard is told of that
+    of the whole.
+    """
 
     n_node_rows: int
     n_edge_rows: int

@@ -1,4 +1,6 @@
-"""The structured perceptron, and the passive-aggressive tagger, whose steps are as long as a margin asks."""
+"""The structured perceptron, and the passive-aggressive tagger, whose steps are as long
+as a margin asks.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,10 @@ from .online_tagger import OnlineTagger
 class StructuredPerceptron(OnlineTagger):
     """Sequence tagger trained by the averaged structured perceptron.
 
-    For each example the best labelling under the current weights is decoded; if it is wrong, the
-    weights step towards the features of the right labelling and away from those of the wrong one
-    [1]_. Averaging, penalties and dropout follow [2]_, corruption of features [3]_.
+    For each example the best labelling under the current weights is decoded; if it is
+    wrong, the weights step towards the features of the right labelling and away from
+    those of the wrong one [1]_. Averaging, penalties and dropout follow [2]_,
+    corruption of features [3]_.
 
     Attributes
     ----------
@@ -28,10 +31,10 @@ class StructuredPerceptron(OnlineTagger):
     n_iter_ : int
         Epochs completed.
     history_ : list of dict
-        For each epoch: ``epoch`` (counted from 1, and on over continued fits), ``updates`` (sequences
-        predicted wrongly), ``sequence_error``, ``token_error``, ``loss`` (here the same as ``updates``),
-        ``seconds``, ``complete`` (False if Ctrl-C cut the epoch short), and ``validation_score`` if sequences
-        are held out.
+        For each epoch: ``epoch`` (counted from 1, and on over continued fits),
+        ``updates`` (sequences predicted wrongly), ``sequence_error``, ``token_error``,
+        ``loss`` (here the same as ``updates``), ``seconds``, ``complete`` (False if
+        Ctrl-C cut the epoch short), and ``validation_score`` if sequences are held out.
     resumed_from_ : int
         Epochs that came from the checkpoint; there only if ``checkpoint`` is given.
 
@@ -65,20 +68,23 @@ class StructuredPerceptron(OnlineTagger):
 class PassiveAggressiveTagger(OnlineTagger):
     """Sequence tagger trained by the online passive-aggressive algorithm.
 
-    For each example the best *wrong* labelling is decoded exactly; if the right one does not beat it
-    by a margin, the weights take the smallest step that restores the margin ([1]_, equations 2 to 14;
-    [2]_). Averaging, penalties and dropout follow [3]_, trigrams of labels [4]_.
+    For each example the best *wrong* labelling is decoded exactly; if the right one
+    does not beat it by a margin, the weights take the smallest step that restores the
+    margin ([1]_, equations 2 to 14; [2]_). Averaging, penalties and dropout follow
+    [3]_, trigrams of labels [4]_.
 
     Attributes
     ----------
     classes_, n_iter_, history_, resumed_from_
-        As in :class:`StructuredPerceptron`; the ``loss`` in the history is the sum of the hinge losses met.
+        As in :class:`StructuredPerceptron`; the ``loss`` in the history is the sum of
+        the hinge losses met.
 
     Notes
     -----
-    Algorithm 1 of [1]_ prints ``w_0 ← 0`` inside the loop over epochs, which would forget every
-    epoch and average ten models of one pass each. It is read as ``w_0 ← w_T`` of the epoch before,
-    0 for the first: otherwise a later epoch would learn no more than the first.
+    Algorithm 1 of [1]_ prints ``w_0 ← 0`` inside the loop over epochs, which would
+    forget every epoch and average ten models of one pass each. It is read as ``w_0 ←
+    w_T`` of the epoch before, 0 for the first: otherwise a later epoch would learn no
+    more than the first.
 
     References
     ----------

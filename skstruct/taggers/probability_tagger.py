@@ -1,4 +1,6 @@
-"""Taggers whose scores are log-probabilities up to a constant: marginals, and probabilities of labellings."""
+"""Taggers whose scores are log-probabilities up to a constant: marginals, and
+probabilities of labellings.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ Segment: TypeAlias = tuple[int, int, str]
 
 
 class ProbabilityTagger(SequenceTagger):
-    """Base of the chain taggers that know probabilities: ``p(y|x) = exp score(y) / Z(x)``."""
+    """Base of the chain taggers that know probabilities: ``p(y|x) = exp score(y) /
+    Z(x)``.
+    """
 
     @property
     def _distribution(self):
@@ -57,7 +61,9 @@ class ProbabilityTagger(SequenceTagger):
         return scheme_of(self)
 
     def _log_partitions(self, X, gold=None):
-        """log Z of each sequence, and with ``gold`` before it that of the labellings that agree with it."""
+        """log Z of each sequence, and with ``gold`` before it that of the labellings
+        that agree with it.
+        """
         check_is_fitted(self)
         found = log_partitions(self._distribution, as_tokens(X), gold, self.n_jobs)
         for log_z in found:
@@ -67,8 +73,9 @@ class ProbabilityTagger(SequenceTagger):
     def predict_marginals(self, X: Corpus) -> list[NDArray[np.float64]]:
         """Probabilities of the labels of each token, given the whole sequence.
 
-        The most probable label of each token (:meth:`predict_posterior`) need not be the one of the most
-        probable labelling (:meth:`predict`): marginals sum over all labellings.
+        The most probable label of each token (:meth:`predict_posterior`) need not be
+        the one of the most probable labelling (:meth:`predict`): marginals sum over all
+        labellings.
 
         Parameters
         ----------
@@ -82,8 +89,9 @@ class ProbabilityTagger(SequenceTagger):
         Raises
         ------
         ValueError
-            If a sequence is not what the model was trained on, the constraints leave it no labelling, or
-            values of its features are so large that scores overflow; the message names it.
+            If a sequence is not what the model was trained on, the constraints leave it
+            no labelling, or values of its features are so large that scores overflow;
+            the message names it.
         """
         rows, token = self._marginals(X)
         return Sequences(
@@ -93,8 +101,9 @@ class ProbabilityTagger(SequenceTagger):
     def predict_posterior(self, X: Corpus) -> list[list[Any]]:
         """The most probable label of each token: posterior decoding.
 
-        Has the fewest wrong labels in expectation, where :meth:`predict` is the labelling that is most
-        often right as a whole. Neighbours may contradict the constraints.
+        Has the fewest wrong labels in expectation, where :meth:`predict` is the
+        labelling that is most often right as a whole. Neighbours may contradict the
+        constraints.
 
         Parameters
         ----------
@@ -134,8 +143,8 @@ class ProbabilityTagger(SequenceTagger):
         ----------
         X : list of sequences of tokens
         y : list of sequences of labels
-            None stands for any label, a set for one of its labels: the probabilities of all completions are
-            summed.
+            None stands for any label, a set for one of its labels: the probabilities of
+            all completions are summed.
 
         Returns
         -------
@@ -145,8 +154,8 @@ class ProbabilityTagger(SequenceTagger):
         Raises
         ------
         ValueError
-            If sequences and labels do not fit, a label is unknown, or scores overflow; the message names
-            the place.
+            If sequences and labels do not fit, a label is unknown, or scores overflow;
+            the message names the place.
         """
         check_is_fitted(self)
         X, y, token = check_X_y(X, y, read=as_tokens)
@@ -166,31 +175,34 @@ class ProbabilityTagger(SequenceTagger):
     ) -> list[list[tuple[Segment, float]]]:
         """Probabilities of segments: chunks, entities.
 
-        The probability of a segment is the sum over all labellings in which exactly this segment stands.
+        The probability of a segment is the sum over all labellings in which exactly
+        this segment stands.
 
         Parameters
         ----------
         X : list of sequences of tokens
         segments : list of lists of (start, stop, type), optional
-            The segments asked for, ``stop`` exclusive and the type ``""`` where labels have none; by default
-            those of the labellings that :meth:`predict` returns.
+            The segments asked for, ``stop`` exclusive and the type ``""`` where labels
+            have none; by default those of the labellings that :meth:`predict` returns.
         min_proba : float in (0, 1], optional
             In place of ``segments``: all that have at least this probability.
         scheme : str, optional
-            The label scheme; by default the one that ``constraints`` names. Segments are read as by
-            `skstruct.data.schemes.labels_to_spans`, which finds them in labellings that are not well formed
-            too, unless constraints exclude these.
+            The label scheme; by default the one that ``constraints`` names. Segments
+            are read as by `skstruct.data.schemes.labels_to_spans`, which finds them in
+            labellings that are not well formed too, unless constraints exclude these.
 
         Returns
         -------
         list of lists of ((start, stop, type), probability)
-            For each sequence, in the order of ``segments``; with ``min_proba`` the most probable first.
+            For each sequence, in the order of ``segments``; with ``min_proba`` the most
+            probable first.
 
         Raises
         ------
         ValueError
-            If there is no scheme, or labels do not belong to it; if a segment is empty, leaves its sequence
-            or has a type that no label has; and as :meth:`predict_marginals`. The message names the place.
+            If there is no scheme, or labels do not belong to it; if a segment is empty,
+            leaves its sequence or has a type that no label has; and as
+            :meth:`predict_marginals`. The message names the place.
         """
         check_is_fitted(self)
         name = self._scheme if scheme is None else scheme
@@ -224,7 +236,9 @@ class ProbabilityTagger(SequenceTagger):
 
 
 def check_min_proba(segments, min_proba):
-    """Raise unless ``min_proba`` is None, or a probability that is given in place of segments."""
+    """Raise unless ``min_proba`` is None, or a probability that is given in place of
+    segments.
+    """
     if min_proba is None:
         return
     if segments is not None:
@@ -245,7 +259,8 @@ def probabilities_of(segments, min_proba, kinds, model, corpus, *how, n_jobs=Non
     Parameters
     ----------
     segments : list of lists of (start, stop, type), or None
-        From :func:`as_segments`; None: all that have the probability ``min_proba``, the most probable first.
+        From :func:`as_segments`; None: all that have the probability ``min_proba``, the
+        most probable first.
     kinds : dict
         The numbers of types, in their order.
     model, corpus, *how, n_jobs
@@ -276,7 +291,9 @@ def probabilities_of(segments, min_proba, kinds, model, corpus, *how, n_jobs=Non
 
 
 def as_segments(segments, lengths, kinds):
-    """Lists of (start, stop, type), one for each sequence; ``kinds`` has the types there are."""
+    """Lists of (start, stop, type), one for each sequence; ``kinds`` has the types
+    there are.
+    """
     segments = as_sequences(segments, "segments", "segment")
     check_same_lengths(
         np.zeros(len(lengths), np.int64),
@@ -312,7 +329,9 @@ def _checked(segment, i, k, T, kinds):
 
 
 def check_sums(log_z, given=False):
-    """Raise if scores overflow, or a sequence has no labelling; with labels given that is no error."""
+    """Raise if scores overflow, or a sequence has no labelling; with labels given that
+    is no error.
+    """
     bad = np.flatnonzero(~(log_z < np.inf))
     if bad.size:
         raise PlaceError(bad[0], None, "the scores of its labellings overflow", "X")

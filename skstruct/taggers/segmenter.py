@@ -1,7 +1,8 @@
 """Word segmentation of raw text through any sequence tagger.
 
-A segmented text is one label per character (N. Xue, "Chinese word segmentation as character tagging", 2003).
-What happens to the strings at both ends is in `skstruct.data.segmented`.
+A segmented text is one label per character (N. Xue, "Chinese word segmentation as
+character tagging", 2003). What happens to the strings at both ends is in
+`skstruct.data.segmented`.
 """
 
 from __future__ import annotations
@@ -44,8 +45,9 @@ from .text_probabilities import WordAnalyses
 class Segmenter(WordAnalyses, TaggerTraining):
     """Raw text in, words out: segmentation with any sequence tagger over characters.
 
-    The tagger labels each character with its place in a word [1]_. Trained on (word, tag) pairs instead of
-    words it segments and tags jointly [2]_: labels are then such as ``B-NN``, and predictions are pairs too.
+    The tagger labels each character with its place in a word [1]_. Trained on (word,
+    tag) pairs instead of words it segments and tags jointly [2]_: labels are then such
+    as ``B-NN``, and predictions are pairs too.
 
     Attributes
     ----------
@@ -60,18 +62,21 @@ class Segmenter(WordAnalyses, TaggerTraining):
 
     Notes
     -----
-    White space, that is what ``str.split`` splits at, separates words and belongs to none: the words
-    of a text spell it without its white space, ``"".join(words) == "".join(text.split())``, and no
-    word reaches over white space. The tagger does not see it either; it reads a text as one sequence
-    with the white space left out. In prediction, a tagger that says ``accepts_allowed = True`` and has
-    ``classes_`` (those of this package, alone or in an averager or a mixer) is given ``allowed``, and
-    searches among the labellings that have a boundary there; another's labels are simply cut there.
+    White space, that is what ``str.split`` splits at, separates words and belongs to
+    none: the words of a text spell it without its white space, ``"".join(words) ==
+    "".join(text.split())``, and no word reaches over white space. The tagger does not
+    see it either; it reads a text as one sequence with the white space left out. In
+    prediction, a tagger that says ``accepts_allowed = True`` and has ``classes_``
+    (those of this package, alone or in an averager or a mixer) is given ``allowed``,
+    and searches among the labellings that have a boundary there; another's labels are
+    simply cut there.
 
     Any sequence of labels is cut into words, well formed or not, as by
     `skstruct.data.schemes.labels_to_words`.
 
-    Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no effect;
-    ``partial_fit`` continues: all words with tags or all without, over all calls.
+    Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no
+    effect; ``partial_fit`` continues: all words with tags or all without, over all
+    calls.
 
     References
     ----------
@@ -110,7 +115,7 @@ class Segmenter(WordAnalyses, TaggerTraining):
     inputs = Inputs(WORDS, str, 1)
     """What the fitted model reads and predicts."""
 
-    # -- fitting -----------------------------------------------------------------------------------
+    # -- fitting -----------------------------------------------------------------------
     @with_callbacks
     def fit(
         self,
@@ -133,8 +138,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
         sample_weight : array-like of shape (n_texts,), optional
             Handed to the tagger.
         X_val, y_val : list of str and list of lists, optional
-            Held-out texts and their words, handed to the tagger as characters and labels: what it scores is
-            labels, with its own ``scoring``.
+            Held-out texts and their words, handed to the tagger as characters and
+            labels: what it scores is labels, with its own ``scoring``.
         **params
             Metadata that the tagger asks for, with scikit-learn's metadata routing.
 
@@ -145,8 +150,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
         Raises
         ------
         ValueError
-            If the input is not as described; the message names sequence and position. The segmenter is
-            then as it was before.
+            If the input is not as described; the message names sequence and position.
+            The segmenter is then as it was before.
         KeyboardInterrupt
             After Ctrl-C; what the tagger kept can be used.
         """
@@ -196,7 +201,7 @@ class Segmenter(WordAnalyses, TaggerTraining):
             )
         return known[0]
 
-    # -- prediction --------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------
     @inside_has("adapt")
     def adapt(self, X: Texts | None) -> Self:
         """Count accessor varieties anew, on texts of the domain to be segmented.
@@ -204,8 +209,9 @@ class Segmenter(WordAnalyses, TaggerTraining):
         Parameters
         ----------
         X : list of str, or None
-            Texts, not segmented. Their statistics, and theirs alone, are in force until the next ``fit``;
-            None goes back to those of the training texts. White space does not count.
+            Texts, not segmented. Their statistics, and theirs alone, are in force until
+            the next ``fit``; None goes back to those of the training texts. White space
+            does not count.
 
         Returns
         -------
@@ -214,8 +220,9 @@ class Segmenter(WordAnalyses, TaggerTraining):
         Raises
         ------
         ValueError
-            If the tagger's templates read no accessor variety (``features="char-av"`` do), or ``X`` holds
-            no character or is no list of str; if the tagger is frozen.
+            If the tagger's templates read no accessor variety (``features="char-av"``
+            do), or ``X`` holds no character or is no list of str; if the tagger is
+            frozen.
 
         See Also
         --------
@@ -239,22 +246,23 @@ class Segmenter(WordAnalyses, TaggerTraining):
         X : list of str
             Texts.
         dictionary : collection of str, optional
-            Words to be found as such, with no training: where a text holds one, it becomes a word. From
-            left to right the longest word that begins at a character is taken and the search goes on
-            behind it, so that the first of two words that overlap wins. The tagger finds the best
-            labelling of the rest around them, and the tags of the joint task.
+            Words to be found as such, with no training: where a text holds one, it
+            becomes a word. From left to right the longest word that begins at a
+            character is taken and the search goes on behind it, so that the first of
+            two words that overlap wins. The tagger finds the best labelling of the rest
+            around them, and the tags of the joint task.
 
         Returns
         -------
         list of lists of str, or of (str, str)
-            The words of each text, in order, or words with tags if it was trained on such; [] for a text
-            that is empty or white space.
+            The words of each text, in order, or words with tags if it was trained on
+            such; [] for a text that is empty or white space.
 
         Raises
         ------
         ValueError
-            If ``X`` is not a list of str, the message names the sequence; or the dictionary holds what is
-            no word, or white space.
+            If ``X`` is not a list of str, the message names the sequence; or the
+            dictionary holds what is no word, or white space.
         """
         n, filled, texts, marks = self._read(X, dictionary)
         result = Sequences([] for _ in range(n))
@@ -267,7 +275,9 @@ class Segmenter(WordAnalyses, TaggerTraining):
         return result
 
     def _read(self, X, dictionary):
-        """(number of texts, positions of those that are not empty, their pieces, marks of words in these)"""
+        """(number of texts, positions of those that are not empty, their pieces, marks
+        of words in these)
+        """
         check_is_fitted(self)
         pieces = as_pieces(X)
         known = None if dictionary is None else as_dictionary(dictionary)
@@ -281,7 +291,9 @@ class Segmenter(WordAnalyses, TaggerTraining):
         )
 
     def _labels(self, pieces, marks=None):
-        """What the tagger says about texts that are not empty, words of a dictionary in them marked."""
+        """What the tagger says about texts that are not empty, words of a dictionary in
+        them marked.
+        """
         texts = ["".join(parts) for parts in pieces]
         labels = self.tagger_.predict(
             list(map(list, texts)), **self._constraints(pieces, marks)
@@ -293,7 +305,9 @@ class Segmenter(WordAnalyses, TaggerTraining):
         return labels
 
     def _constraints(self, pieces, marks=None):
-        """The keyword arguments that let the tagger search what white space and a dictionary leave."""
+        """The keyword arguments that let the tagger search what white space and a
+        dictionary leave.
+        """
         if not getattr(self.tagger_, "accepts_allowed", False):
             return {}
         allowed = label_options(
@@ -302,7 +316,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
         return {} if allowed is None else {"allowed": allowed}
 
     def score(self, X: Texts, y: Corpus, sample_weight: Weights = None) -> float:
-        """F1 of the words; of words with their tags if both the model and ``y`` have tags.
+        """F1 of the words; of words with their tags if both the model and ``y`` have
+        tags.
 
         Parameters
         ----------

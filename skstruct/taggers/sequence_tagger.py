@@ -1,4 +1,6 @@
-"""What all sequence taggers share: scikit-learn's conventions, input checks, prediction, scoring."""
+"""What all sequence taggers share: scikit-learn's conventions, input checks,
+prediction, scoring.
+"""
 
 from __future__ import annotations
 
@@ -114,14 +116,17 @@ class TaggerParameters(WordsParameter):
         [dict, StrOptions({"balanced"}), None],
     )
     _least_seen = None
-    """What the values of a feature at the tokens of a label must add up to, with their signs, for the pair to
-    have a weight; and how often training must show a pair of labels, unless ``all_pairs`` takes all. None: no
-    such condition."""
+    """What the values of a feature at the tokens of a label must add up to, with their
+    signs, for the pair to have a weight; and how often training must show a pair of
+    labels, unless ``all_pairs`` takes all. None: no such condition.
+    """
     all_pairs: bool | Literal["states", "transitions"] = parameter(True, *PAIRS)
 
 
 def is_one_list(X):
-    """Whether X is one sequence, a list in a list: the ordinary call, which has a short road."""
+    """Whether X is one sequence, a list in a list: the ordinary call, which has a short
+    road.
+    """
     return type(X) is list and len(X) == 1 and type(X[0]) is list
 
 
@@ -140,7 +145,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         return rows_tags(sequence_tags(super().__sklearn_tags__()))
 
-    # -- input -------------------------------------------------------------------------------------
+    # -- input -------------------------------------------------------------------------
     def _options(self, sequences, allowed):
         """(N, L) bool: what ``allowed`` permits, or None."""
         if allowed is None:
@@ -169,7 +174,9 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         return options
 
     def _of_rows(self, what, attribute):
-        """What is known of the rows of numbers that the model reads; else it lacks the attribute."""
+        """What is known of the rows of numbers that the model reads; else it lacks the
+        attribute.
+        """
         reads = self._model.encoder.reads if hasattr(self, "_model") else None
         if reads is None or reads.width is None or getattr(reads, what) is None:
             lack = f"{type(self).__name__} has no attribute {attribute!r}: it has seen no matrix"
@@ -180,23 +187,28 @@ class SequenceTagger(SavableLearner, BaseEstimator):
 
     @property
     def n_features_in_(self) -> int:
-        """Columns of the rows of numbers that it was trained on; absent with other tokens."""
+        """Columns of the rows of numbers that it was trained on; absent with other
+        tokens.
+        """
         return int(self._of_rows("width", "n_features_in_"))
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
-        """Names of the columns of the rows of numbers that it was trained on, if they had any."""
+        """Names of the columns of the rows of numbers that it was trained on, if they
+        had any.
+        """
         return np.array(self._of_rows("names", "feature_names_in_").all(), dtype=object)
 
-    # -- accessor variety --------------------------------------------------------------------------
+    # -- accessor variety --------------------------------------------------------------
     def adapt(self, X: Corpus | None) -> Self:
         """Count accessor varieties anew, on unlabelled text of the domain to be tagged.
 
         Parameters
         ----------
         X : list of sequences of tokens, or None
-            The text whose statistics are in force from now on, until the next ``fit``: alone, so add the
-            training text for the statistics of both. None goes back to those of the training text.
+            The text whose statistics are in force from now on, until the next ``fit``:
+            alone, so add the training text for the statistics of both. None goes back
+            to those of the training text.
 
         Returns
         -------
@@ -205,14 +217,15 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         Raises
         ------
         ValueError
-            If the templates read no accessor variety, or ``X`` holds no token or is no such list. The
-            statistics in force then stay.
+            If the templates read no accessor variety, or ``X`` holds no token or is no
+            such list. The statistics in force then stay.
 
         Notes
         -----
-        Weights stay as they are: what changes is the value of features such as ``%av2[0,0]`` ([1]_, section
-        6). ``partial_fit`` and ``warm_start`` go on with the statistics in force. Accessor varieties grow
-        with the text, so that a text much smaller than that of the training is a poor base.
+        Weights stay as they are: what changes is the value of features such as
+        ``%av2[0,0]`` ([1]_, section 6). ``partial_fit`` and ``warm_start`` go on with
+        the statistics in force. Accessor varieties grow with the text, so that a text
+        much smaller than that of the training is a poor base.
 
         References
         ----------
@@ -224,7 +237,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         self._model = self._model.adapted(sequences)
         return self
 
-    # -- prediction --------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------
     def _best(self, X, allowed=None):
         check_is_fitted(self)
         sequences = as_tokens(X)
@@ -244,7 +257,8 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         ----------
         X : list of sequences of tokens
         allowed : list of lists, optional
-            For each token None (any label), a label (forced), or a collection of labels.
+            For each token None (any label), a label (forced), or a collection of
+            labels.
 
         Returns
         -------
@@ -254,8 +268,8 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         Raises
         ------
         ValueError
-            If a sequence or token is not what the model was trained on (the message names it), or
-            constraints and ``allowed`` contradict each other.
+            If a sequence or token is not what the model was trained on (the message
+            names it), or constraints and ``allowed`` contradict each other.
         """
         if allowed is None and is_one_list(X) and hasattr(self, "_model"):
             labels = self._model.label_one(X[0])
@@ -273,8 +287,9 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         Returns
         -------
         TokenCorpus
-            It stands for ``X`` and behaves as the list of its sequences. Until this tagger is trained anew,
-            no call with the corpus, or with parts of it such as ``corpus[:10]``, encodes anything.
+            It stands for ``X`` and behaves as the list of its sequences. Until this
+            tagger is trained anew, no call with the corpus, or with parts of it such as
+            ``corpus[:10]``, encodes anything.
 
         Examples
         --------
@@ -297,8 +312,8 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_sequences,)
-            Log-scores, not normalised: comparable between labellings of one sequence only. 0 for an
-            empty sequence.
+            Log-scores, not normalised: comparable between labellings of one sequence
+            only. 0 for an empty sequence.
         """
         return self._best(X)[1]
 
@@ -315,9 +330,9 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         Returns
         -------
         list of lists of (labels, score)
-            For each sequence up to k distinct labellings, best first; fewer if there are no more.
-            Ties are broken deterministically. The first is what :meth:`predict` returns, unless
-            several labellings share the best score.
+            For each sequence up to k distinct labellings, best first; fewer if there
+            are no more. Ties are broken deterministically. The first is what
+            :meth:`predict` returns, unless several labellings share the best score.
         """
         check_is_fitted(self)
         check_positive("k", k)
@@ -332,7 +347,8 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         )
 
     def score(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
-        """Token accuracy, over the tokens whose label is given (not None); any of a set of labels is right.
+        """Token accuracy, over the tokens whose label is given (not None); any of a set
+        of labels is right.
 
         Parameters
         ----------

@@ -1,4 +1,6 @@
-"""Sets of spans with a promised recall, and spans that are right with a promised precision."""
+"""Sets of spans with a promised recall, and spans that are right with a promised
+precision.
+"""
 
 from __future__ import annotations
 
@@ -58,10 +60,11 @@ class SpanSets(
 ):
     """Sets of spans with a promised recall, and spans with a promised precision.
 
-    Of all spans with at least a probability λ a new document misses at most the share ``1 - recall``, in
-    expectation over documents: λ comes from conformal risk control [1]_. The probabilities that decide are
-    those of a document's true spans by a clone of the estimator that was not trained on it. Sure spans have
-    at least a second threshold, found by tests of one threshold after the other [2]_.
+    Of all spans with at least a probability λ a new document misses at most the share
+    ``1 - recall``, in expectation over documents: λ comes from conformal risk control
+    [1]_. The probabilities that decide are those of a document's true spans by a clone
+    of the estimator that was not trained on it. Sure spans have at least a second
+    threshold, found by tests of one threshold after the other [2]_.
 
     Attributes
     ----------
@@ -70,8 +73,8 @@ class SpanSets(
     thresholds_ : dict
         λ for each type of spans; ``{None: λ}`` is for all.
     sure_threshold_ : float
-        The least probability of a sure span; inf if no threshold is known to have the precision. Only with
-        ``precision``.
+        The least probability of a sure span; inf if no threshold is known to have the
+        precision. Only with ``precision``.
     n_calibration_ : int
         Documents with spans.
     history_ : list of dict
@@ -81,8 +84,9 @@ class SpanSets(
 
     Notes
     -----
-    The promise is a mean over documents like those of ``fit``, not for each of them; that of ``predict_sure``
-    is asymptotic, for a hundred documents and more. Candidates may overlap.
+    The promise is a mean over documents like those of ``fit``, not for each of them;
+    that of ``predict_sure`` is asymptotic, for a hundred documents and more. Candidates
+    may overlap.
 
     With ``by_type`` spans of a type that no document has are never offered.
 
@@ -90,7 +94,8 @@ class SpanSets(
     ----------
     .. [1] A. Angelopoulos, S. Bates, A. Fisch, L. Lei, T. Schuster (2024). Conformal risk control. ICLR.
     .. [2] A. Angelopoulos, S. Bates, E. Candès, M. Jordan, L. Lei (2025). Learn then test: calibrating
-       predictive algorithms to achieve risk control. Annals of Applied Statistics 19(2).
+       predictive algorithms to achieve risk control. Annals of Applied Statistics
+       19(2).
 
     Examples
     --------
@@ -185,8 +190,9 @@ class SpanSets(
         Raises
         ------
         ValueError
-            If the input is not as the estimator takes it (the message names the place), there are too few
-            documents with spans, or too many spans that cannot be offered. This estimator is then as it was.
+            If the input is not as the estimator takes it (the message names the place),
+            there are too few documents with spans, or too many spans that cannot be
+            offered. This estimator is then as it was.
         TypeError
             If the estimator is no tagger that knows probabilities.
 
@@ -220,7 +226,9 @@ class SpanSets(
         return self
 
     def _folds(self, document, X, y, groups):
-        """[(train, test)]: positions of sequences; numbers cut documents, splitters see X and y."""
+        """[(train, test)]: positions of sequences; numbers cut documents, splitters see
+        X and y.
+        """
         cv = 5 if self.cv is None else self.cv
         if is_int(cv):
             n_documents = int(document.max(initial=-1)) + 1
@@ -244,7 +252,9 @@ class SpanSets(
         return folds
 
     def _out_of_fold(self, template, folds, X, y, gold, metadata):
-        """For each sequence the probabilities of its gold spans, and all candidates of sure ones."""
+        """For each sequence the probabilities of its gold spans, and all candidates of
+        sure ones.
+        """
         p = [[] for _ in range(len(X))]
         offered = [[] for _ in range(len(X))]
         for train, test in folds:
@@ -280,7 +290,9 @@ class SpanSets(
         return found
 
     def _sure(self, offered, gold, document):
-        """The threshold of sure spans; candidates that touch what nobody annotated do not count."""
+        """The threshold of sure spans; candidates that touch what nobody annotated do
+        not count.
+        """
         tested = []
         for found, true, number in zip(offered, gold, document.tolist()):
             of_span = {Span(*span): p for span, p in found}
@@ -326,7 +338,8 @@ class SpanSets(
         return self.estimator_.score(X, y)
 
     def predict_sets(self, X: Corpus) -> list[list[tuple[Any, float]]]:
-        """Sets of spans that hold the share ``recall`` of a document's true ones, on average over documents.
+        """Sets of spans that hold the share ``recall`` of a document's true ones, on
+        average over documents.
 
         Parameters
         ----------
@@ -335,8 +348,8 @@ class SpanSets(
         Returns
         -------
         list of lists of (span, probability)
-            For each sequence, the most probable first; they may overlap. Spans are those of the estimator's
-            ``predict_segment_proba``.
+            For each sequence, the most probable first; they may overlap. Spans are
+            those of the estimator's ``predict_segment_proba``.
         """
         check_is_fitted(self)
         least = min(self.thresholds_.values())
@@ -361,7 +374,8 @@ class SpanSets(
         Returns
         -------
         list of lists of spans
-            In the order of the text. Where ``sure_threshold_`` is above 0.5 they do not overlap.
+            In the order of the text. Where ``sure_threshold_`` is above 0.5 they do not
+            overlap.
 
         Raises
         ------

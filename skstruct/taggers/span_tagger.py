@@ -1,4 +1,6 @@
-"""Labelled spans of raw text through any sequence tagger: texts in, (start, end, label) out."""
+"""Labelled spans of raw text through any sequence tagger: texts in, (start, end, label)
+out.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +41,10 @@ AT_ONCE = 1_000_000
 class SpanTagger(SpanAnalyses, SpanTraining):
     """Raw text in, labelled spans out: entities, say, as annotation tools store them.
 
-    Texts become tokens, and spans become labels of tokens under a scheme [1]_, which any sequence tagger
-    learns; predicted labels become spans of the text again. Spans that do not end where tokens do are
-    aligned with them; :meth:`alignment_report` lists them.
+    Texts become tokens, and spans become labels of tokens under a scheme [1]_, which
+    any sequence tagger learns; predicted labels become spans of the text again. Spans
+    that do not end where tokens do are aligned with them; :meth:`alignment_report`
+    lists them.
 
     Attributes
     ----------
@@ -50,7 +53,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     pieces_ : {"lines", "paragraphs", "texts"}
         What texts are cut into.
     alignment_ : dict of str to int
-        The counts of the :class:`skstruct.data.alignment_report.AlignmentReport` of the training texts.
+        The counts of the :class:`skstruct.data.alignment_report.AlignmentReport` of the
+        training texts.
     history_ : list of dict
         That of ``tagger_``, if it has one.
     n_iter_ : int
@@ -58,18 +62,20 @@ class SpanTagger(SpanAnalyses, SpanTraining):
 
     Notes
     -----
-    A span whose label is None says that its part of a text is not annotated: tokens that it touches have the
-    label None, unless another span has them, and :meth:`score` ignores predictions that touch it.
+    A span whose label is None says that its part of a text is not annotated: tokens
+    that it touches have the label None, unless another span has them, and :meth:`score`
+    ignores predictions that touch it.
 
-    White space at the ends of a span is cut off. Of two spans that claim one token after alignment, the one
-    with more of its characters has it.
+    White space at the ends of a span is cut off. Of two spans that claim one token
+    after alignment, the one with more of its characters has it.
 
-    Tokens are compared in Unicode's normal form C. Offsets are those of the text as it is, in code points:
-    those of tools that count UTF-16 units are converted by ``skstruct.datasets.from_utf16``.
+    Tokens are compared in Unicode's normal form C. Offsets are those of the text as it
+    is, in code points: those of tools that count UTF-16 units are converted by
+    ``skstruct.datasets.from_utf16``.
 
-    Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no effect;
-    ``partial_fit`` continues; its first call decides ``pieces_``. Held-out texts are cut into pieces as
-    training texts are, by their own spans.
+    Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no
+    effect; ``partial_fit`` continues; its first call decides ``pieces_``. Held-out
+    texts are cut into pieces as training texts are, by their own spans.
 
     References
     ----------
@@ -142,7 +148,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     inputs = Inputs(SPANS, str, 1)
     """What the fitted model reads and predicts."""
 
-    # -- fitting -----------------------------------------------------------------------------------
+    # -- fitting -----------------------------------------------------------------------
     @with_callbacks
     def fit(
         self,
@@ -161,13 +167,13 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         X : list of str
             Texts; those without a token are ignored.
         y : list of lists of (start, end, label)
-            The spans of each text, in any order: tuples, lists, or dicts with these keys. ``start`` and
-            ``end`` count code points, ``end`` is exclusive.
+            The spans of each text, in any order: tuples, lists, or dicts with these
+            keys. ``start`` and ``end`` count code points, ``end`` is exclusive.
         sample_weight : array-like of shape (n_texts,), optional
             Handed to the tagger.
         X_val, y_val : list of str and list of lists, optional
-            Held-out texts and their spans, handed to the tagger as tokens and labels: what it scores is
-            labels, with its own ``scoring``.
+            Held-out texts and their spans, handed to the tagger as tokens and labels:
+            what it scores is labels, with its own ``scoring``.
         **params
             Metadata that the tagger asks for, with scikit-learn's metadata routing.
 
@@ -178,19 +184,20 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         Raises
         ------
         ValueError
-            If the input is not as described; the message names sequence and position. The model is then as
-            it was before.
+            If the input is not as described; the message names sequence and position.
+            The model is then as it was before.
         KeyboardInterrupt
             After Ctrl-C; what the tagger kept can be used.
 
         Warns
         -----
         UserWarning
-            If spans do not end where tokens do, or are left out: they hold no token, or overlap others.
+            If spans do not end where tokens do, or are left out: they hold no token, or
+            overlap others.
         """
         return self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
 
-    # -- before fitting ----------------------------------------------------------------------------
+    # -- before fitting ----------------------------------------------------------------
     def tokens(self, X: Texts) -> list[list[tuple[int, int]]]:
         """Where the tokens of texts are; also of a model that is not fitted.
 
@@ -226,7 +233,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         self._validate_params()
         return AlignmentReport(*self._aligned(X, y))
 
-    # -- prediction --------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------
     def predict(self, X: Texts) -> list[list[Span]]:
         """Spans.
 
@@ -259,7 +266,9 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         return result
 
     def _parts(self, texts):
-        """The pieces of texts, about as many at once as `AT_ONCE` says; their numbers count all texts."""
+        """The pieces of texts, about as many at once as `AT_ONCE` says; their numbers
+        count all texts.
+        """
         self._validate_params()  # parameters may have been set since ``fit``
         group = np.cumsum(lengths_of(texts)) // AT_ONCE
         stops = (np.flatnonzero(np.diff(group)) + 1).tolist()
@@ -269,7 +278,9 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             yield pieces._replace(text=pieces.text + first)
 
     def _spans(self, labels, part, which):
-        """The spans that labels of pieces spell, in a list for each; ``which`` are the pieces."""
+        """The spans that labels of pieces spell, in a list for each; ``which`` are the
+        pieces.
+        """
         if list(map(len, labels)) != np.diff(part.bounds)[which].tolist():
             raise ValueError(
                 "the tagger must predict one label for each token of each text"
@@ -288,9 +299,9 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         ----------
         X : list of str
         y : list of lists of (start, end, label)
-            As of :meth:`fit`; white space at the ends of spans does not count, as with ``texts`` in
-            :func:`skstruct.metrics.span_f1_score`. They may overlap, and are not aligned with tokens: those
-            that the model cannot predict are missed.
+            As of :meth:`fit`; white space at the ends of spans does not count, as with
+            ``texts`` in :func:`skstruct.metrics.span_f1_score`. They may overlap, and
+            are not aligned with tokens: those that the model cannot predict are missed.
         sample_weight : array-like of shape (n_texts,), optional
             Multiplies the counts of a text's spans.
 
@@ -301,7 +312,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         Raises
         ------
         ValueError
-            If spans with the label None hold all that there is in the texts, so that nothing counts.
+            If spans with the label None hold all that there is in the texts, so that
+            nothing counts.
         """
         check_is_fitted(self)
         texts = as_texts(X)

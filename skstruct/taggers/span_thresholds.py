@@ -1,8 +1,10 @@
-"""Thresholds of probabilities with a promise: of the recall of spans above them, or of the precision.
+"""Thresholds of probabilities with a promise: of the recall of spans above them, or of
+the precision.
 
-The first is conformal risk control (A. Angelopoulos et al., "Conformal risk control", ICLR 2024), whose loss
-is the share of a document's gold spans below the threshold. The second is Learn-then-Test (A. Angelopoulos et
-al., "Learn then test", Annals of Applied Statistics, 2025).
+The first is conformal risk control (A. Angelopoulos et al., "Conformal risk control",
+ICLR 2024), whose loss is the share of a document's gold spans below the threshold. The
+second is Learn-then-Test (A. Angelopoulos et al., "Learn then test", Annals of Applied
+Statistics, 2025).
 """
 
 from fractions import Fraction
@@ -15,11 +17,13 @@ from ..data.places import numbered
 
 
 def offering_threshold(p, document, recall, what="spans"):
-    """The largest λ such that spans with ``p >= λ`` hold the share ``recall`` of a new document's, expected.
+    """The largest λ such that spans with ``p >= λ`` hold the share ``recall`` of a new
+    document's, expected.
 
-    Each gold span weighs 1 / (n m), with n documents and m gold spans in its own. With ``α = 1 - recall`` a
-    new document loses at most α, expected, if the weight of those below λ does not exceed
-    ``(α (n + 1) - 1) / n``. Weights are compared as integers, exactly.
+    Each gold span weighs 1 / (n m), with n documents and m gold spans in its own. With
+    ``α = 1 - recall`` a new document loses at most α, expected, if the weight of those
+    below λ does not exceed ``(α (n + 1) - 1) / n``. Weights are compared as integers,
+    exactly.
 
     Parameters
     ----------
@@ -58,9 +62,11 @@ def offering_threshold(p, document, recall, what="spans"):
 
 
 def certain_threshold(p, wrong, document, n_documents, precision, confidence):
-    """The smallest threshold tested above which spans are right with ``precision``; inf if there is none.
+    """The smallest threshold tested above which spans are right with ``precision``; inf
+    if there is none.
 
-    Thresholds are tested from strict to loose, each at the level 1 - ``confidence``, until one fails.
+    Thresholds are tested from strict to loose, each at the level 1 - ``confidence``,
+    until one fails.
 
     Parameters
     ----------
@@ -79,8 +85,8 @@ def certain_threshold(p, wrong, document, n_documents, precision, confidence):
     document = document[order]
     loss = wrong - risk
     n = np.arange(1, p.shape[0] + 1)
-    # The sum of squares of what documents lose grows with each span by (x + loss)^2 - x^2, x its document's
-    # sum before.
+    # The sum of squares of what documents lose grows with each span by (x + loss)^2 -
+    # x^2, x its document's sum before.
     by_document = np.argsort(document, kind="stable")
     sums = np.cumsum(loss[by_document])
     first = np.searchsorted(document[by_document], document[by_document])

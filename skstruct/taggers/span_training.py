@@ -1,4 +1,6 @@
-"""What a span tagger's tagger is trained on: tokens of pieces of texts, and labels that spell the spans."""
+"""What a span tagger's tagger is trained on: tokens of pieces of texts, and labels that
+spell the spans.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ class SpanTraining(TaggerTraining, WordsParameter):
     def _aligned(self, X, y, judging=False):
         """(tokens, spans, what these are in tokens) of annotated texts.
 
-        ``judging``: gold spans that no labels express are not refused, as ``score`` takes them too.
+        ``judging``: gold spans that no labels express are not refused, as ``score``
+        takes them too.
         """
         texts = as_texts(X)
         given = as_spans(y, texts)
@@ -77,7 +80,9 @@ class SpanTraining(TaggerTraining, WordsParameter):
         return pieces.sequences(self.layout), labels
 
     def _pieces_of(self, X, y=None, judging=False):
-        """The pieces of texts; and if their spans are given the labels of these, which no piece cuts."""
+        """The pieces of texts; and if their spans are given the labels of these, which
+        no piece cuts.
+        """
         self._validate_params()
         if y is not None:
             return self._labelled(*self._aligned(X, y, judging), self.pieces_)
@@ -147,7 +152,8 @@ def _sum(counts):
 
 
 def _constrained(tagger, scheme):
-    """The tagger, whose labels obey the scheme: it and those inside of it, where they name no other.
+    """The tagger, whose labels obey the scheme: it and those inside of it, where they
+    name no other.
 
     Raises
     ------
@@ -186,7 +192,9 @@ def _reading(tagger, words):
 
 @functools.cache
 def all_but(types, scheme):
-    """What the label of a token outside of spans may be, if only some types are annotated."""
+    """What the label of a token outside of spans may be, if only some types are
+    annotated.
+    """
     labels = (
         label
         for kind in types

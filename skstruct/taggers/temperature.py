@@ -1,14 +1,15 @@
 """The temperature under which the labels of held-out sequences are most likely.
 
-Scores divided by a temperature are the log-probabilities of a conditional random field, up to a constant
-(C. Guo et al. 2017, "On calibration of modern neural networks", ICML, section 4.2, for one label at a time).
-With complete labels the log-likelihood, ``Σ β score(y) - log Z_β``, is concave in β = 1 / temperature, so
-that it has one maximum: where its slope, computed as a difference quotient, is zero.
+Scores divided by a temperature are the log-probabilities of a conditional random field,
+up to a constant (C. Guo et al. 2017, "On calibration of modern neural networks", ICML,
+section 4.2, for one label at a time). With complete labels the log-likelihood, ``Σ β
+score(y) - log Z_β``, is concave in β = 1 / temperature, so that it has one maximum:
+where its slope, computed as a difference quotient, is zero.
 
-Labels that the scores never miss would ask for the temperature 0. So one token more is counted, whose label
-is drawn at random: of N tokens the labels given have the weight (N + 1) / (N + 2), which is the correction of
-J. Platt (1999), "Probabilistic outputs for support vector machines and comparisons to regularized likelihood
-methods".
+Labels that the scores never miss would ask for the temperature 0. So one token more is
+counted, whose label is drawn at random: of N tokens the labels given have the weight (N
++ 1) / (N + 2), which is the correction of J. Platt (1999), "Probabilistic outputs for
+support vector machines and comparisons to regularized likelihood methods".
 """
 
 from dataclasses import replace
@@ -50,11 +51,13 @@ def encoded_fold(model, X, y, weight, place):
 
 
 def in_units_of(other, model, X, y):
-    """A model with its scores in the unit of another one, both trained on sequences X with labels y.
+    """A model with its scores in the unit of another one, both trained on sequences X
+    with labels y.
 
-    A tagger that has learned from more examples has larger weights, and so may one that saw them in another
-    order. By how much shows on text that both were trained on: the unit is by how much, on average, the
-    labels given score higher than labels drawn at random.
+    A tagger that has learned from more examples has larger weights, and so may one that
+    saw them in another order. By how much shows on text that both were trained on: the
+    unit is by how much, on average, the labels given score higher than labels drawn at
+    random.
     """
     here, there = (_gain(each, X, y) for each in (model, other))
     both = np.isfinite(here) & np.isfinite(there)
@@ -68,7 +71,9 @@ def in_units_of(other, model, X, y):
 
 
 def _gain(model, X, y):
-    """(n,) by how much the labels given score higher than labels drawn at random; NaN if that is unknown."""
+    """(n,) by how much the labels given score higher than labels drawn at random; NaN
+    if that is unknown.
+    """
     part = encoded_fold(model, X, y, None, None)
     return _mean_score(part, True) - _mean_score(part, False)
 
@@ -79,7 +84,9 @@ def _log_z(part, scale, given):
 
 
 def _mean_score(part, given):
-    """(n,) mean score of all labellings, or of those with the labels given: the slope of log Z_β at β = 0."""
+    """(n,) mean score of all labellings, or of those with the labels given: the slope
+    of log Z_β at β = 0.
+    """
     with np.errstate(invalid="ignore"):  # where no labelling is left it is NaN
         size = np.abs(_log_z(part, 1.0, given) - _log_z(part, 0.0, given))
         step = STEP / max(size[np.isfinite(size)].max(initial=0.0), 1e-300)
@@ -101,7 +108,8 @@ class _Likelihood:
                     "the scores of its labellings overflow",
                     "X",
                 )
-        # What constraints, with labels that a part's model lacks, make impossible says nothing of β.
+        # What constraints, with labels that a part's model lacks, make impossible says
+        # nothing of β.
         possible = zip(parts, self._each(_log_z, 0.0, True))
         self.parts = [
             p._replace(weight=np.where(z > -np.inf, p.weight, 0.0)) for p, z in possible
@@ -134,7 +142,9 @@ class _Likelihood:
         return self._total(self._each(_log_z, beta, given))
 
     def value(self, log_beta):
-        """Σ weight (log Z_β - log Z_β of the labels given), with the token whose label is drawn at random."""
+        """Σ weight (log Z_β - log Z_β of the labels given), with the token whose label
+        is drawn at random.
+        """
         beta = np.exp(log_beta)
         given = beta * self.given if self.complete else self.log_z(beta, True)
         return (
@@ -162,7 +172,8 @@ def fit_temperature(parts, n_jobs=None):
     Returns
     -------
     float
-        1 if no temperature makes a difference; inf if the scores speak against the labels.
+        1 if no temperature makes a difference; inf if the scores speak against the
+        labels.
     """
     with threads(n_jobs, len(parts)) as map_all:
         return _solve(

@@ -1,4 +1,6 @@
-"""What estimators over texts say besides the best: the k best, and probabilities of spans and of words."""
+"""What estimators over texts say besides the best: the k best, and probabilities of
+spans and of words.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def placed(part, segments, which):
 
 
 def _in_pieces(part, spans):
-    """For each piece the segments of tokens that spans are, given by text; the others are left out."""
+    """For each piece the segments of tokens that spans are, given by text; the others
+    are left out.
+    """
     tokens = part.tokens
     found = [[] for _ in part.text]
     starts, ends = (
@@ -77,7 +81,9 @@ def _distinct(ranked):
 
 
 class SpanAnalyses:
-    """What a span tagger says whose tagger has k best labellings, or knows probabilities."""
+    """What a span tagger says whose tagger has k best labellings, or knows
+    probabilities.
+    """
 
     @inside_has("predict_kbest")
     def predict_kbest(
@@ -94,10 +100,10 @@ class SpanAnalyses:
         Returns
         -------
         list of lists of (spans, score)
-            For each text different sets of spans, best first: at most k. A score is the sum of the scores of
-            the text's pieces, each that of the best labelling that spells its spans. The first is that of
-            :meth:`predict`, unless several share the best score. A text without a token has one, [], with
-            score 0.
+            For each text different sets of spans, best first: at most k. A score is the
+            sum of the scores of the text's pieces, each that of the best labelling that
+            spells its spans. The first is that of :meth:`predict`, unless several share
+            the best score. A text without a token has one, [], with score 0.
 
         Raises
         ------
@@ -128,29 +134,30 @@ class SpanAnalyses:
     ) -> list[list[tuple[Span, float]]]:
         """Probabilities of spans.
 
-        The probability of a span is the sum over all labellings of its piece of text in which exactly this
-        span stands.
+        The probability of a span is the sum over all labellings of its piece of text in
+        which exactly this span stands.
 
         Parameters
         ----------
         X : list of str
             Texts.
         segments : list of lists of (start, end, label), optional
-            The spans asked for; by default those that :meth:`predict` finds. What is not whole tokens of one
-            piece has the probability 0.
+            The spans asked for; by default those that :meth:`predict` finds. What is
+            not whole tokens of one piece has the probability 0.
         min_proba : float in (0, 1], optional
             In place of ``segments``: all that have at least this probability.
 
         Returns
         -------
         list of lists of (Span, probability)
-            For each text, in the order of ``segments``; with ``min_proba`` the most probable first.
+            For each text, in the order of ``segments``; with ``min_proba`` the most
+            probable first.
 
         Raises
         ------
         ValueError
-            If ``X`` is not a list of str, or a span leaves its text or has a label that the model does not
-            know; the message names the place.
+            If ``X`` is not a list of str, or a span leaves its text or has a label that
+            the model does not know; the message names the place.
         """
         check_is_fitted(self)
         check_min_proba(segments, min_proba)
@@ -206,11 +213,14 @@ class SpanAnalyses:
 
 
 def best_sums(pieces, k):
-    """The k best sums over pieces, each of which has a list of (spans, score), best first."""
+    """The k best sums over pieces, each of which has a list of (spans, score), best
+    first.
+    """
     best = [0.0]
     steps = []
     for ranked in pieces:
-        # Of what is i-th and j-th there are (i + 1)(j + 1) sums that are at least as good.
+        # Of what is i-th and j-th there are (i + 1)(j + 1) sums that are at least as
+        # good.
         sums = [
             (-(score + more), i, j)
             for i, score in enumerate(best)
@@ -223,7 +233,9 @@ def best_sums(pieces, k):
 
 
 def _spans_of(pieces, steps, i):
-    """The spans of the i-th sum over all pieces; a step says of each sum of which two it is made."""
+    """The spans of the i-th sum over all pieces; a step says of each sum of which two
+    it is made.
+    """
     found = []
     for ranked, step in zip(reversed(pieces), reversed(steps)):
         i, j = step[i]
@@ -252,10 +264,11 @@ class WordAnalyses:
         Returns
         -------
         list of lists of (words, score)
-            For each text the different segmentations, best first, with the score of the best labelling that
-            spells them: at most k, and fewer where several labellings spell the same. The first is that of
-            :meth:`predict`, unless several labellings share the best score. A text that is empty or white
-            space has one, [], with score 0.
+            For each text the different segmentations, best first, with the score of the
+            best labelling that spells them: at most k, and fewer where several
+            labellings spell the same. The first is that of :meth:`predict`, unless
+            several labellings share the best score. A text that is empty or white space
+            has one, [], with score 0.
 
         Raises
         ------
@@ -289,29 +302,32 @@ class WordAnalyses:
     ) -> list[list[tuple[Segment, float]]]:
         """Probabilities of words.
 
-        The probability of a word is the sum over all labellings of its text in which exactly this word
-        stands, among those that :meth:`predict` chooses from: they have boundaries at white space.
+        The probability of a word is the sum over all labellings of its text in which
+        exactly this word stands, among those that :meth:`predict` chooses from: they
+        have boundaries at white space.
 
         Parameters
         ----------
         X : list of str
             Texts.
         segments : list of lists of (start, stop, tag), optional
-            The words asked for: ``text[start:stop]``, and the tag ``""`` where words have none; by default
-            those that :meth:`predict` finds.
+            The words asked for: ``text[start:stop]``, and the tag ``""`` where words
+            have none; by default those that :meth:`predict` finds.
         min_proba : float in (0, 1], optional
             In place of ``segments``: all that have at least this probability.
 
         Returns
         -------
         list of lists of ((start, stop, tag), probability)
-            For each text, in the order of ``segments``; with ``min_proba`` the most probable first.
+            For each text, in the order of ``segments``; with ``min_proba`` the most
+            probable first.
 
         Raises
         ------
         ValueError
-            If ``X`` is not a list of str, or a word is empty, leaves its text, begins or ends with white
-            space, or has a tag that no label has; the message names the place.
+            If ``X`` is not a list of str, or a word is empty, leaves its text, begins
+            or ends with white space, or has a tag that no label has; the message names
+            the place.
         """
         check_is_fitted(self)
         check_min_proba(segments, min_proba)

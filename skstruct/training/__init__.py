@@ -1,1 +1,3 @@
-"""Epochs of any structure, with their parameters, early stopping, checkpoints, Ctrl-C and files."""
+"""Epochs of any structure, with their parameters, early stopping, checkpoints, Ctrl-C
+and files.
+"""

@@ -1,10 +1,10 @@
 """The state of one fit on disk, so that a fit that was killed goes on where it was.
 
-Training is a pure function of the state between two epochs, so that arrays and a few numbers are
-all there is to keep. They go into one checked file (``saving.container``) whose name is a fingerprint of
-parameters and data, the same in each process: every fit finds its own file and no other. A large state is
-written only if training has taken much longer since the last one than writing takes, so that a fit costs
-hardly more.
+Training is a pure function of the state between two epochs, so that arrays and a few
+numbers are all there is to keep. They go into one checked file (``saving.container``)
+whose name is a fingerprint of parameters and data, the same in each process: every fit
+finds its own file and no other. A large state is written only if training has taken
+much longer since the last one than writing takes, so that a fit costs hardly more.
 
 Knows arrays, no learner.
 """
@@ -41,9 +41,9 @@ _SPARSE_FROM = 4096
 """Entries from which an array that is mostly zero is stored by its other entries."""
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Named tuples of arrays, as flat dictionaries
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def arrays_of(value, name):
     """{path: array} of the arrays in nested named tuples, in order."""
     found = {}
@@ -100,9 +100,9 @@ def _unpacked(arrays):
     return out
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # The file
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class Checkpoint:
     """The file of one fit.
 
@@ -142,8 +142,8 @@ class Checkpoint:
         Raises
         ------
         ModelFileError
-            If the file is damaged, not this fit's, or from another feature release of numpy: their
-            random numbers may differ (NEP 19).
+            If the file is damaged, not this fit's, or from another feature release of
+            numpy: their random numbers may differ (NEP 19).
         """
         try:
             header, arrays = read_container(self.path, kind=KIND)
@@ -170,7 +170,8 @@ class Checkpoint:
         )
 
     def offer(self, state, arrays, surely=False):
-        """Write a state, unless it is a large one and the last was written a short while ago.
+        """Write a state, unless it is a large one and the last was written a short
+        while ago.
 
         Parameters
         ----------
@@ -210,9 +211,11 @@ class Checkpoint:
 
 
 def fingerprint(facts, arrays):
-    """A hexadecimal digest of facts, arrays (name: array) and the version of the package.
+    """A hexadecimal digest of facts, arrays (name: array) and the version of the
+    package.
 
-    Another version may train in another way, so that a state of one is nothing that the other can go on from.
+    Another version may train in another way, so that a state of one is nothing that the
+    other can go on from.
 
     Parameters
     ----------
@@ -234,7 +237,9 @@ def fingerprint(facts, arrays):
 
 
 def _plain(value):
-    """What JSON lacks: an array (its ``repr`` leaves out most of it), a set, a number of numpy, an object."""
+    """What JSON lacks: an array (its ``repr`` leaves out most of it), a set, a number
+    of numpy, an object.
+    """
     if isinstance(value, (np.ndarray, np.generic)):
         return [value.dtype.str, value.tolist()]
     if isinstance(value, (set, frozenset)):
@@ -242,7 +247,8 @@ def _plain(value):
             map(repr, value)
         )  # their own order differs from process to process
     if isinstance(value, types.FunctionType):
-        # Not the name alone: all functions written as ``lambda`` in one place have the same.
+        # Not the name alone: all functions written as ``lambda`` in one place have the
+        # same.
         outer = inspect.getclosurevars(value)
         numbers = {
             n: v
@@ -281,10 +287,12 @@ def _name(value):
 
 
 def simple_parameters(estimator):
-    """The constructor parameters that are numbers, strings or flags, but for those without effect.
+    """The constructor parameters that are numbers, strings or flags, but for those
+    without effect.
 
-    ``random_state`` counts only if it is an int, ``scoring`` elsewhere, if there is something to score. Other
-    parameters (templates, constraints, costs) show in the encoded corpus.
+    ``random_state`` counts only if it is an int, ``scoring`` elsewhere, if there is
+    something to score. Other parameters (templates, constraints, costs) show in the
+    encoded corpus.
     """
     idle = {"checkpoint", "n_jobs", "scoring", "verbose"}
     return {

@@ -42,8 +42,8 @@ def with_arrays_changed(value, change, name=""):
 def as_writeable_view(value):
     """``value`` with arrays that kernels accept without being compiled anew.
 
-    A model may live in a read-only memory map. Numba treats read-only arrays as another type; since
-    prediction never writes to weights, it sees them as ordinary ones.
+    A model may live in a read-only memory map. Numba treats read-only arrays as another
+    type; since prediction never writes to weights, it sees them as ordinary ones.
     """
 
     def lend(_, array):
@@ -57,7 +57,8 @@ def as_writeable_view(value):
 
 @contextmanager
 def no_collection():
-    """Keep Python's cyclic collector from walking, again and again, over many lists in the making.
+    """Keep Python's cyclic collector from walking, again and again, over many lists in
+    the making.
 
     Twenty labellings of 3,654 sentences are 73,000 lists: half of the time went there.
     """
@@ -72,7 +73,9 @@ def no_collection():
 
 @contextmanager
 def threads(n_jobs, n):
-    """A ``map`` for n items, on threads unless one is enough; results come in the order of the items."""
+    """A ``map`` for n items, on threads unless one is enough; results come in the order
+    of the items.
+    """
     n_threads = min(effective_n_jobs(n_jobs), n)
     if n_threads < 2:
         yield map
@@ -91,10 +94,12 @@ def threads(n_jobs, n):
 
 
 def map_chunks(work, token, n_jobs, piece_tokens=PIECE_TOKENS):
-    """``work((first, last, first token, last token))`` over pieces of a corpus, on threads.
+    """``work((first, last, first token, last token))`` over pieces of a corpus, on
+    threads.
 
-    ``token`` (n + 1,) tells where each sequence starts. The pieces depend on ``n_jobs``, results must not.
-    An error that ``work`` raises counts the sequences of its piece; here it learns where they are.
+    ``token`` (n + 1,) tells where each sequence starts. The pieces depend on
+    ``n_jobs``, results must not. An error that ``work`` raises counts the sequences of
+    its piece; here it learns where they are.
     """
 
     def placed(piece):

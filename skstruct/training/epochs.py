@@ -1,10 +1,10 @@
 """Online training: epochs of any structure, over any rule, penalty, average and noise.
 
-The model is a ``NamedTuple`` with a ``clock`` and weight stores, or ``()`` in the place of one. Training
-updates its arrays in place, and replaces it only when something in it has to grow. A model that meets
-features only while it searches has feature tables (``core.feature_table``) instead of stores. It may have
-``wanted``, the features that each of them lacked room for when the kernel returned; without it each table
-grows.
+The model is a ``NamedTuple`` with a ``clock`` and weight stores, or ``()`` in the place
+of one. Training updates its arrays in place, and replaces it only when something in it
+has to grow. A model that meets features only while it searches has feature tables
+(``core.feature_table``) instead of stores. It may have ``wanted``, the features that
+each of them lacked room for when the kernel returned; without it each table grows.
 """
 
 import time
@@ -20,7 +20,9 @@ CHUNK_TOKENS = 50_000
 """Number of tokens processed between checks for Ctrl-C."""
 
 LONG_EPOCH = 1.0
-"""Seconds from which an epoch is stopped in the middle by Ctrl-C; a shorter one is finished first."""
+"""Seconds from which an epoch is stopped in the middle by Ctrl-C; a shorter one is
+finished first.
+"""
 
 
 class EpochStats(NamedTuple):
@@ -77,7 +79,9 @@ def snapshot(model):
 
 
 def chunks(order, lengths):
-    """Bounds of consecutive pieces of ``order`` with about ``CHUNK_TOKENS`` tokens each."""
+    """Bounds of consecutive pieces of ``order`` with about ``CHUNK_TOKENS`` tokens
+    each.
+    """
     ends = np.cumsum(lengths[order])
     total = int(ends[-1]) if ends.shape[0] else 0
     marks = np.arange(CHUNK_TOKENS, total, CHUNK_TOKENS)
@@ -122,8 +126,8 @@ def run_epoch(run, order, lengths, noise, work, interrupt=None):
     Parameters
     ----------
     run : Run
-        Its ``state`` has the model in training, before and after. Nobody else refers to the model, so that
-        the arrays of before go when they have grown.
+        Its ``state`` has the model in training, before and after. Nobody else refers to
+        the model, so that the arrays of before go when they have grown.
     order : ndarray
         The examples to visit.
     lengths : ndarray of shape (n,)

@@ -1,8 +1,8 @@
 """What epochs are judged by: held-out sequences, a scorer, and early stopping.
 
-The part is either the user's, ``X_val`` and ``y_val`` of ``fit``, or a share of the corpus that
-``early_stopping`` takes away from training. After each epoch a scorer sees the estimator as it would be if
-training ended there.
+The part is either the user's, ``X_val`` and ``y_val`` of ``fit``, or a share of the
+corpus that ``early_stopping`` takes away from training. After each epoch a scorer sees
+the estimator as it would be if training ended there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ NAMES = "X_val", "y_val"
 class HeldOut:
     """Sequences that judge the epochs of a fit.
 
-    Making one raises a ValueError unless something in it counts in scores (:mod:`..metrics.counting`).
+    Making one raises a ValueError unless something in it counts in scores
+    (:mod:`..metrics.counting`).
 
     Attributes
     ----------
@@ -51,7 +52,10 @@ class HeldOut:
 
 
 def _told_apart(X):
-    """Sequences of tokens as JSON takes them; of rows of numbers a digest. Texts are what they are."""
+    """Sequences of tokens as JSON takes them; of rows of numbers a digest.
+
+    Texts are what they are.
+    """
     if not isinstance(X, TokenCorpus):
         return X
     if not X.numbers:
@@ -89,7 +93,9 @@ def both_or_neither(X_val, y_val):
 
 @contextmanager
 def of_held_out():
-    """Errors inside speak of ``X`` and ``y``; let them speak of ``X_val`` and ``y_val``."""
+    """Errors inside speak of ``X`` and ``y``; let them speak of ``X_val`` and
+    ``y_val``.
+    """
     try:
         yield
     except PlaceError as error:
@@ -112,7 +118,8 @@ def warn_unseen(labels, more=""):
 
 
 def scored(scoring, estimator, fitted, X, y):
-    """The score of an estimator that had just these fitted attributes; ``scoring`` as its parameter.
+    """The score of an estimator that had just these fitted attributes; ``scoring`` as
+    its parameter.
 
     Raises
     ------
@@ -135,7 +142,8 @@ def scored(scoring, estimator, fitted, X, y):
 
 
 class Watch:
-    """Scores each epoch on the held-out sequences of a run, if it has any; early stopping keeps the best one.
+    """Scores each epoch on the held-out sequences of a run, if it has any; early
+    stopping keeps the best one.
 
     Parameters
     ----------
@@ -155,7 +163,9 @@ class Watch:
         self.best = None
 
     def look(self, run, in_training, record):
-        """Score the model that ``in_training()`` returns, note it in the record, and say whether to stop."""
+        """Score the model that ``in_training()`` returns, note it in the record, and
+        say whether to stop.
+        """
         if run.held_out is None:
             return False
         model = in_training()

@@ -10,16 +10,18 @@ INSISTENT = 3
 class DeferredInterrupt:
     """Context manager that notes Ctrl-C instead of raising it, until its owner asks.
 
-    Outside the main thread, where Python delivers no signals, it does nothing; threads that are to stop
-    share that of the main thread. The third Ctrl-C, and each one after it, goes to the handler that was there
-    before, which raises: a scorer, a callback or a cluster may run for hours before the owner asks. What has
-    been learned may then be half written, and is not used.
+    Outside the main thread, where Python delivers no signals, it does nothing; threads
+    that are to stop share that of the main thread. The third Ctrl-C, and each one after
+    it, goes to the handler that was there before, which raises: a scorer, a callback or
+    a cluster may run for hours before the owner asks. What has been learned may then be
+    half written, and is not used.
 
     Parameters
     ----------
     at_once : bool
-        Nothing of what is interrupted will be used, so that there is no point in finishing an epoch. The
-        attribute of this name becomes True with the third Ctrl-C.
+        Nothing of what is interrupted will be used, so that there is no point in
+        finishing an epoch. The attribute of this name becomes True with the third
+        Ctrl-C.
 
     Attributes
     ----------

@@ -25,15 +25,16 @@ STREAM_HISTORY = 1000
 class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     """Base of the estimators that learn example by example.
 
-    A subclass has ``_prepare(X, y, sample_weight, given, continued, stream)``, which checks and encodes
-    everything and returns a :class:`.run.Run`. ``given``: the user's (X_val, y_val), which judge its epochs,
-    or None. ``continued``: go on from ``_model`` and ``_training``. ``stream``: the run is one call of
-    ``partial_fit``, which may have more arguments. A subclass that is no perceptron has a ``_rule`` of its
-    own.
+    A subclass has ``_prepare(X, y, sample_weight, given, continued, stream)``, which
+    checks and encodes everything and returns a :class:`.run.Run`. ``given``: the user's
+    (X_val, y_val), which judge its epochs, or None. ``continued``: go on from
+    ``_model`` and ``_training``. ``stream``: the run is one call of ``partial_fit``,
+    which may have more arguments. A subclass that is no perceptron has a ``_rule`` of
+    its own.
 
     What trains on shards asks an estimator for ``_learner``, ``_learner_metadata``,
-    ``_prepare_with``, ``_agreed``, ``_given_to_learner`` and ``_become``. An estimator around a
-    learner, such as ``Segmenter``, has them too.
+    ``_prepare_with``, ``_agreed``, ``_given_to_learner`` and ``_become``. An estimator
+    around a learner, such as ``Segmenter``, has them too.
     """
 
     n_iter_: int
@@ -41,8 +42,9 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     resumed_from_: int
 
     _after_pass = None
-    """Called after each epoch with its entry of ``history_`` and a function that returns the fitted attributes
-    as they are then; training stops if it returns true."""
+    """Called after each epoch with its entry of ``history_`` and a function that
+    returns the fitted attributes as they are then; training stops if it returns true.
+    """
 
     def _learner(self):
         """A learner, not fitted, that trains for this estimator; here the same."""
@@ -50,9 +52,11 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
 
     @cached_property
     def _training(self):
-        """What training goes on from where there is only a model, as an average of several is one.
+        """What training goes on from where there is only a model, as an average of
+        several is one.
 
-        A fit sets the attribute. This is what a file would give that was saved without a state of training.
+        A fit sets the attribute. This is what a file would give that was saved without
+        a state of training.
         """
         facts = {
             "closed": False,
@@ -64,11 +68,15 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         return training_from_state(node, self._model, [], None, "")
 
     def _learner_metadata(self, metadata):
-        """What the learner gets of the metadata that the ``fit`` of this estimator would get."""
+        """What the learner gets of the metadata that the ``fit`` of this estimator
+        would get.
+        """
         return metadata
 
     def _prepare_with(self, learner, X, y, sample_weight=None):
-        """The learner's run on data as this estimator takes it; and the fitted attributes known by then."""
+        """The learner's run on data as this estimator takes it; and the fitted
+        attributes known by then.
+        """
         return learner._prepare(X, y, sample_weight), {}
 
     def _agreed(self, known):
@@ -80,11 +88,15 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         return given
 
     def _become(self, learned, known):
-        """Be fitted: with the attributes of a fitted learner, and those that ``_prepare_with`` knew."""
+        """Be fitted: with the attributes of a fitted learner, and those that
+        ``_prepare_with`` knew.
+        """
         vars(self).update(known, **learned)
 
     _is_part = False
-    """Whether the corpus to train on is a shard of another: that one decides what depends on all."""
+    """Whether the corpus to train on is a shard of another: that one decides what
+    depends on all.
+    """
 
     def _leave_undecided(self):
         """Let ``_prepare`` leave open what a part of the corpus cannot decide."""
@@ -100,7 +112,8 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     def _beam(self):
         """The states that a beam search keeps in prediction, 0 for all.
 
-        ``beam_size`` may be set after fitting, so it is checked again: kernels check nothing.
+        ``beam_size`` may be set after fitting, so it is checked again: kernels check
+        nothing.
         """
         check_parameters(self, "beam_size")
         return int(self.beam_size or 0)
@@ -113,7 +126,7 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
             key, dropout, self.feature_noise, self.edge_noise, rate, exponent
         )
 
-    # -- fitting -----------------------------------------------------------------------------------
+    # -- fitting -----------------------------------------------------------------------
     def _callback_context(self):
         """The callbacks' context of a fit."""
         return self._init_callback_context(max_subtasks=self.max_iter)

@@ -1,4 +1,6 @@
-"""The loop over epochs, or over rounds of shards: what is scored, shown and kept after each, and Ctrl-C."""
+"""The loop over epochs, or over rounds of shards: what is scored, shown and kept after
+each, and Ctrl-C.
+"""
 
 from contextlib import nullcontext
 
@@ -14,15 +16,20 @@ class Loop:
 
     A subclass has
 
-    - ``about()``: the :class:`.run.Run` whose estimator and held-out sequences judge the epochs; the
-      estimator that is fitted; the number of epochs; whether they may stop early; the folder of checkpoints;
-    - ``run_epoch(*epoch_arguments(), interrupt)``: one epoch; returns what it did and whether that was all;
-    - ``record(did, complete)``: the same as ``history`` has it; and ``report()``, which prints it;
+    - ``about()``: the :class:`.run.Run` whose estimator and held-out sequences judge
+      the epochs; the estimator that is fitted; the number of epochs; whether they may
+      stop early; the folder of checkpoints;
+    - ``run_epoch(*epoch_arguments(), interrupt)``: one epoch; returns what it did and
+      whether that was all;
+    - ``record(did, complete)``: the same as ``history`` has it; and ``report()``, which
+      prints it;
     - ``in_training()``: the model as it is now;
-    - ``attributes()``: the fitted attributes as they are now; ``commit(for_good)`` sets them;
-    - ``identity()``: facts and arrays that the outcome depends on (see :func:`.checkpoint.fingerprint`);
-    - ``kept()``: the state as (header, arrays); ``take_over(header, arrays)`` goes on from it, and returns a
-      model of the form that those in training have.
+    - ``attributes()``: the fitted attributes as they are now; ``commit(for_good)`` sets
+      them;
+    - ``identity()``: facts and arrays that the outcome depends on (see
+      :func:`.checkpoint.fingerprint`);
+    - ``kept()``: the state as (header, arrays); ``take_over(header, arrays)`` goes on
+      from it, and returns a model of the form that those in training have.
 
     Attributes
     ----------
@@ -66,11 +73,13 @@ class Loop:
         n_epochs : int, optional
             Instead of what the parameters say; such a run writes no checkpoint.
         keep_checkpoint : bool
-            Leave the file of a finished run: the caller removes it (``self.checkpoint.remove()``).
+            Leave the file of a finished run: the caller removes it
+            (``self.checkpoint.remove()``).
         interrupt : DeferredInterrupt, optional
             That of the caller, if it is the caller who hears Ctrl-C.
         for_good : bool
-            The estimator will not be trained further: it gets no training state, whose arrays are let go of.
+            The estimator will not be trained further: it gets no training state, whose
+            arrays are let go of.
         """
         run, owner, most, stops, folder = self.about()
         self.watch = Watch(stops)
@@ -122,7 +131,9 @@ class Loop:
         return owner
 
     def _end_epoch(self, run, events, last, keep_checkpoint):
-        """Score, show and keep what an epoch has learned; returns whether it was the last one."""
+        """Score, show and keep what an epoch has learned; returns whether it was the
+        last one.
+        """
         stop = self.watch.look(run, self.in_training, self.history[-1])
         after_pass = run.estimator._after_pass
         if after_pass is not None and after_pass(self.history[-1], self.attributes):
@@ -134,11 +145,15 @@ class Loop:
         return events.end(self.attributes) or stop or last
 
     def best(self):
-        """The model in training to keep: that of the best epoch if early stopping watches, else the last."""
+        """The model in training to keep: that of the best epoch if early stopping
+        watches, else the last.
+        """
         return self.in_training() if self.watch.best is None else self.watch.best
 
     def _resume(self, folder, name):
-        """Go on from the checkpoint, if there is one; whether early stopping had stopped."""
+        """Go on from the checkpoint, if there is one; whether early stopping had
+        stopped.
+        """
         self.checkpoint = Checkpoint(folder, name, fingerprint(*self.identity()))
         found = self.checkpoint.load()
         if found is None:

@@ -1,15 +1,19 @@
-"""Constructor parameters: name, type, default, values allowed and documentation, each written once.
+"""Constructor parameters: name, type, default, values allowed and documentation, each
+written once.
 
-An estimator is a dataclass. A parameter is a field made by :func:`parameter`, which holds what a user reads
-of it and which values are allowed. Parameters that several estimators share are fields of the
-classes below, which estimators inherit. From the fields :func:`documented` makes the "Parameters" section of
-the docstring, the table that scikit-learn checks values by, and the order of the signature.
+An estimator is a dataclass. A parameter is a field made by :func:`parameter`, which
+holds what a user reads of it and which values are allowed. Parameters that several
+estimators share are fields of the classes below, which estimators inherit. From the
+fields :func:`documented` makes the "Parameters" section of the docstring, the table
+that scikit-learn checks values by, and the order of the signature.
 
-To add a shared parameter, add a field to the class that it belongs to: one of the three below, or
-``TaggerParameters`` of :mod:`skstruct.taggers.sequence_tagger`. Every estimator that inherits the class then
-takes it, checks it, shows it and keeps it in files.
+To add a shared parameter, add a field to the class that it belongs to: one of the three
+below, or ``TaggerParameters`` of :mod:`skstruct.taggers.sequence_tagger`. Every
+estimator that inherits the class then takes it, checks it, shows it and keeps it in
+files.
 
-Sources are cited by author and year here, since each estimator numbers its references by itself.
+Sources are cited by author and year here, since each estimator numbers its references
+by itself.
 """
 
 from __future__ import annotations
@@ -54,11 +58,12 @@ def parameter(
     text : str
         What it does. Line breaks do not matter.
     kind : str, optional
-        Which values are allowed, as a user reads it. Where this is None, the annotation says it: a bool, an
-        int of at least 1, or the values of a ``Literal``; or None.
+        Which values are allowed, as a user reads it. Where this is None, the annotation
+        says it: a bool, an int of at least 1, or the values of a ``Literal``; or None.
     allowed : list, optional
-        The same as scikit-learn checks it; see ``sklearn.utils._param_validation``. Where this is None, the
-        kind says it: "int >= 2", "float > 1", "float in [0, 1)"; or None.
+        The same as scikit-learn checks it; see ``sklearn.utils._param_validation``.
+        Where this is None, the kind says it: "int >= 2", "float > 1", "float in [0,
+        1)"; or None.
     """
     return field(
         default=default, metadata={"kind": kind, "allowed": allowed, "text": text}
@@ -66,14 +71,18 @@ def parameter(
 
 
 def inner_estimator(text: str) -> Any:
-    """A field for an estimator that does the work; None means an estimator that the text names."""
+    """A field for an estimator that does the work; None means an estimator that the
+    text names.
+    """
     return parameter(
         None, text, "estimator or None", [HasMethods(["fit", "predict"]), None]
     )
 
 
 def _range(kind: str) -> list[Any]:
-    """The numbers that a kind such as "float in [0, 1) or None" allows, as scikit-learn checks them."""
+    """The numbers that a kind such as "float in [0, 1) or None" allows, as scikit-learn
+    checks them.
+    """
     number, sign, low, *high = kind.removesuffix(" or None").split()
     none = [None] if kind.endswith(" or None") else []
     if sign == "in":
@@ -94,7 +103,9 @@ def _range(kind: str) -> list[Any]:
 
 
 def _values(cls: type, name: str) -> tuple[str, Any]:
-    """The values that a field allows: as a user reads them, and as scikit-learn checks them."""
+    """The values that a field allows: as a user reads them, and as scikit-learn checks
+    them.
+    """
     base = next(base for base in cls.__mro__ if name in inspect.get_annotations(base))
     about = inspect.getattr_static(base, "__dataclass_fields__")[name].metadata
     if about["kind"] is not None:
@@ -125,18 +136,22 @@ def _values(cls: type, name: str) -> tuple[str, Any]:
 
 
 def parameters_named(estimator: Any, name: str) -> dict[str, Any]:
-    """The parameters of that name, of an estimator and of all inside of it, by their names in full."""
+    """The parameters of that name, of an estimator and of all inside of it, by their
+    names in full.
+    """
     given = estimator.get_params()
     return {full: given[full] for full in sorted(given) if full.split("__")[-1] == name}
 
 
 def documented(**texts: str) -> Callable[[type[T]], type[T]]:
-    """Class decorator, above ``@dataclass``: documentation, checks and signature from the fields.
+    """Class decorator, above ``@dataclass``: documentation, checks and signature from
+    the fields.
 
     Parameters
     ----------
     **texts : str
-        For inherited parameters that mean something more special here: the text in place of the shared one.
+        For inherited parameters that mean something more special here: the text in
+        place of the shared one.
     """
 
     def decorate(cls: type[T]) -> type[T]:

@@ -1,8 +1,9 @@
-"""One training run of an online learner: epochs, their record, and the fitted attributes at its end.
+"""One training run of an online learner: epochs, their record, and the fitted
+attributes at its end.
 
-``OnlineLearner._prepare`` checks and encodes everything and returns a :class:`Run`, which only has to train.
-A structure adds a subclass that says what its fitted model is; all share the rest: orders, early stopping,
-callbacks, interrupts, checkpoints.
+``OnlineLearner._prepare`` checks and encodes everything and returns a :class:`Run`,
+which only has to train. A structure adds a subclass that says what its fitted model is;
+all share the rest: orders, early stopping, callbacks, interrupts, checkpoints.
 """
 
 from collections.abc import Callable
@@ -37,11 +38,12 @@ class TrainingState:
     closed : bool
         Whether ``partial_fit`` fixed the label set.
     stream : bool
-        Whether the average is one over calls of ``partial_fit``; else it belongs to a ``fit``.
+        Whether the average is one over calls of ``partial_fit``; else it belongs to a
+        ``fit``.
     history : list of dict
     pairs : object
-        The weights that there may be because training has shown them, as the structure keeps
-        them; None if nothing is known.
+        The weights that there may be because training has shown them, as the structure
+        keeps them; None if nothing is known.
     """
 
     model: NamedTuple
@@ -64,32 +66,38 @@ class Run(Loop):
 
     A subclass says what its structure is:
 
-    - ``epoch(task, order, begin, end, model, rule, noise, work)``: the kernel, a static method. It returns
-      (code, k): DONE and ``end``, or what it needs before it can learn from the example ``order[k]``;
+    - ``epoch(task, order, begin, end, model, rule, noise, work)``: the kernel, a static
+      method. It returns (code, k): DONE and ``end``, or what it needs before it can
+      learn from the example ``order[k]``;
     - ``scratch()``: working memory of the kernel;
     - ``model_class``: what a finished run leads to; has ``average``;
-    - ``finished(model, reuse=False)``: what prediction would use after the training so far. With ``reuse`` it
-      may be made of the arrays of ``model``, which is not used any more;
-    - ``held_out_part(X, y)``: the user's held-out sequences, checked and encoded, a :class:`.HeldOut`, and a
-      list of the labels of ``y`` that training lacks. Errors speak of X and y;
-    - ``held_out_score(model)``: how good a finished model is on the held-out sequences: what ``score`` would
-      return, of which ``score_name`` says what it measures.
+    - ``finished(model, reuse=False)``: what prediction would use after the training so
+      far. With ``reuse`` it may be made of the arrays of ``model``, which is not used
+      any more;
+    - ``held_out_part(X, y)``: the user's held-out sequences, checked and encoded, a
+      :class:`.HeldOut`, and a list of the labels of ``y`` that training lacks. Errors
+      speak of X and y;
+    - ``held_out_score(model)``: how good a finished model is on the held-out sequences:
+      what ``score`` would return, of which ``score_name`` says what it measures.
 
     Where its runs may be those of shards that are encoded apart:
 
-    - ``vocabulary(min_count)``: what the run's examples hold, a ``cluster.vocabulary.Vocabulary``; with
-      counts if ``min_count`` > 1;
-    - ``merged(vocabularies, learner, key)``, a class method: a run without examples over what all shards met,
-      in their order, with the random key of the whole, and the plan of each shard. A ValueError names a shard
-      that does not go with the others;
+    - ``vocabulary(min_count)``: what the run's examples hold, a
+      ``cluster.vocabulary.Vocabulary``; with counts if ``min_count`` > 1;
+    - ``merged(vocabularies, learner, key)``, a class method: a run without examples
+      over what all shards met, in their order, with the random key of the whole, and
+      the plan of each shard. A ValueError names a shard that does not go with the
+      others;
     - ``adopt(plan)``: translate the run, which has not begun, to what all shards met;
-    - ``node_halves(model)``, a static method where halves of keys may be rows, as a word is half of a longer
-      feature: by number, whether the left and the right half are; (n, 2) bool.
+    - ``node_halves(model)``, a static method where halves of keys may be rows, as a
+      word is half of a longer feature: by number, whether the left and the right half
+      are; (n, 2) bool.
 
     Parameters
     ----------
     estimator : OnlineLearner
-        Its parameters are read, and it is fitted at the end; until then it stays as it was.
+        Its parameters are read, and it is fitted at the end; until then it stays as it
+        was.
     state : TrainingState
         Where to start; taken over.
     task : NamedTuple
@@ -117,9 +125,11 @@ class Run(Loop):
         self.visited = np.flatnonzero(np.diff(task.token) > 0)
         self.history = []
 
-    # -- what a structure may say ------------------------------------------------------------------
+    # -- what a structure may say ------------------------------------------------------
     def kernel_arguments(self, noise, work):
-        """What the kernel of an epoch takes: the task, and all that comes after the examples to visit."""
+        """What the kernel of an epoch takes: the task, and all that comes after the
+        examples to visit.
+        """
         return self.task, self.state.model, self.state.rule, noise, work
 
     def fitted(self):
@@ -141,9 +151,11 @@ class Run(Loop):
             f"ParameterMixer.fit(X, y), without client, deals one corpus to shards"
         )
 
-    # -- what judges the epochs --------------------------------------------------------------------
+    # -- what judges the epochs --------------------------------------------------------
     def hold_out(self, given):
-        """Let the epochs be judged by ``given``, the user's (X_val, y_val), if it is not None."""
+        """Let the epochs be judged by ``given``, the user's (X_val, y_val), if it is
+        not None.
+        """
         if given is None:
             return
         with of_held_out():
@@ -159,9 +171,11 @@ class Run(Loop):
         fitted = {"_model": finished, **self.fitted()}
         return scored(scoring, self.estimator, fitted, self.held_out.X, self.held_out.y)
 
-    # -- training ----------------------------------------------------------------------------------
+    # -- training ----------------------------------------------------------------------
     def member(self, estimator, seed, drawn):
-        """A run of another estimator on the same task: its own weights, orders and examples."""
+        """A run of another estimator on the same task: its own weights, orders and
+        examples.
+        """
         run = copy(self)
         run.estimator, run.state, run.visited = (
             estimator,
@@ -213,7 +227,9 @@ class Run(Loop):
         self.tell(f"{self.title}epoch {self.history[-1]['epoch']}", self.history[-1])
 
     def tell(self, what, record, more=""):
-        """Print what is in the record of an epoch, or of a round, if the estimator is verbose."""
+        """Print what is in the record of an epoch, or of a round, if the estimator is
+        verbose.
+        """
         if not self.estimator.verbose:
             return
         line = f"{what}: {record['updates']} updates, token error {record['token_error']:.4f}{more}, "
@@ -257,7 +273,7 @@ class Run(Loop):
             fitted["_training"] = state
         set_fitted(self.estimator, fitted, "classes_", "resumed_from_")
 
-    # -- checkpoints -------------------------------------------------------------------------------
+    # -- checkpoints -------------------------------------------------------------------
     def identity(self):
         """See :class:`.loop.Loop`."""
         estimator = self.estimator
@@ -273,9 +289,11 @@ class Run(Loop):
         return facts, arrays_of((self.task, self.visited, self.prior()), "fit")
 
     def prior(self):
-        """What the outcome depends on besides simple parameters and examples; arrays in tuples.
+        """What the outcome depends on besides simple parameters and examples; arrays in
+        tuples.
 
-        Of a model without weights that is all that training leaves alone: constraints, costs, templates.
+        Of a model without weights that is all that training leaves alone: constraints,
+        costs, templates.
         """
         model = self.state.model
         return as_arrays(left_alone(model)), model if self.state.epoch else ()

@@ -1,4 +1,6 @@
-"""Saving what estimators have learned: a model and, for further training, a training state."""
+"""Saving what estimators have learned: a model and, for further training, a training
+state.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,16 +52,19 @@ class SavableModel:
     version : str
         Of the package, by which it was trained or written.
 
-    A model has ``sizes()``: its labels, features, state weights that are not zero, and transition weights
-    that are not, each None where there is no such thing. And it says what files hold:
+    A model has ``sizes()``: its labels, features, state weights that are not zero, and
+    transition weights that are not, each None where there is no such thing. And it says
+    what files hold:
 
-    - ``FIELDS``: the table of its members in a state, which makes the arguments of its constructor;
+    - ``FIELDS``: the table of its members in a state, which makes the arguments of its
+      constructor;
     - ``TRAINED``: the table of the members that describe ``TrainingState.model``;
     - ``FACTS``: which of ``closed``, ``stream`` and ``min_count`` a training state has;
     - ``MORE``: fields of a training state besides, of which files may lack any;
     - ``compressed(dtype, keep)``: a smaller model; see :meth:`.Savable.compress`;
-    - ``in_training(f)``: the model in training, from the members of a training state, of which ``trained`` is
-      what ``TRAINED`` has made, or None if there is only this model to go on from.
+    - ``in_training(f)``: the model in training, from the members of a training state,
+      of which ``trained`` is what ``TRAINED`` has made, or None if there is only this
+      model to go on from.
     """
 
     FIELDS: ClassVar[Table]
@@ -71,21 +76,26 @@ class SavableModel:
     version: str = __version__
 
     def words_of_training(self):
-        """The words that the model saw in training, a frozenset; None if it does not remember them."""
+        """The words that the model saw in training, a frozenset; None if it does not
+        remember them.
+        """
         return None
 
 
 class SavableLearner(Savable):
-    """An estimator whose model is ``_model`` and whose :class:`TrainingState`, if it has one, ``_training``.
+    """An estimator whose model is ``_model`` and whose :class:`TrainingState`, if it
+    has one, ``_training``.
 
-    ``explained_as`` says how ``inspection.explain`` takes its scores apart; ``_model_class`` is a
-    :class:`SavableModel`.
+    ``explained_as`` says how ``inspection.explain`` takes its scores apart;
+    ``_model_class`` is a :class:`SavableModel`.
     """
 
     _model_class = None
 
     def _settled(self, X, y, **metadata):
-        """The estimator to train on a corpus: itself, but for one that chooses parameters by the corpus."""
+        """The estimator to train on a corpus: itself, but for one that chooses
+        parameters by the corpus.
+        """
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -93,12 +103,16 @@ class SavableLearner(Savable):
 
     @property
     def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        """What the fitted model reads and predicts, a
+        :class:`skstruct.data.inputs.Inputs`.
+        """
         check_is_fitted(self)
         return self._model.inputs
 
     def n_features(self) -> int:
-        """Number of features of the fitted model; each has a weight for every label, or action."""
+        """Number of features of the fitted model; each has a weight for every label, or
+        action.
+        """
         check_is_fitted(self)
         return self._model.n_features
 
@@ -223,7 +237,9 @@ def _training_state(f):
 
 
 def training_from_state(node, model, history, reader, where):
-    """The :class:`TrainingState` of a file; without weights in it, one that starts from the model's."""
+    """The :class:`TrainingState` of a file; without weights in it, one that starts from
+    the model's.
+    """
     kept = isinstance(node, dict) and "rule" in node
     known = {**vars(model), "model": model, "history_": history, "kept": kept}
     return training_table(type(model)).read(node, where, Members(known, reader=reader))

@@ -1,8 +1,10 @@
-"""Models whose features get their rows while they learn: their state in training, and their fields in files.
+"""Models whose features get their rows while they learn: their state in training, and
+their fields in files.
 
-A *table* is a hash table of features with their weights (:mod:`skstruct.core.feature_table`). A model has
-one, or, as the parser, one for each kind of feature. What files say of a table begins with its prefix, which
-is empty for the first.
+A *table* is a hash table of features with their weights
+(:mod:`skstruct.core.feature_table`). A model has one, or, as the parser, one for each
+kind of feature. What files say of a table begins with its prefix, which is empty for
+the first.
 """
 
 from dataclasses import dataclass, replace
@@ -79,7 +81,9 @@ class TableModel(SavableModel):
         return {"keys": self.keys(), "weights": self.weights}
 
     def compressed(self, dtype, keep):
-        """The model without the features that have no weight; see :meth:`.Savable.compress`."""
+        """The model without the features that have no weight; see
+        :meth:`.Savable.compress`.
+        """
         stores = pruned(
             [self.table(prefix).weights for prefix in self.TABLES], dtype, keep
         )
@@ -93,12 +97,16 @@ class TableModel(SavableModel):
         return replace(self, packed=dtype, arrays=self.arrays._replace(**smaller))
 
     def rows_to_keep(self, keys, used):
-        """The rows that a smaller model has, and their keys; ``used`` (R,) bool: those with weights."""
+        """The rows that a smaller model has, and their keys; ``used`` (R,) bool: those
+        with weights.
+        """
         rows = np.flatnonzero(used)
         return rows, keys[rows]
 
     def in_training(self, f):
-        """See ``training.saved.SavableModel``; how to search is for the next training to say."""
+        """See ``training.saved.SavableModel``; how to search is for the next training
+        to say.
+        """
         tables = {
             name: features_in_training(f, prefix)
             for prefix, name in self.TABLES.items()
@@ -107,7 +115,9 @@ class TableModel(SavableModel):
 
 
 def final_arrays(model, rule, reuse=False, ended=False):
-    """What prediction searches under after the training so far; see ``core.feature_table.final``."""
+    """What prediction searches under after the training so far; see
+    ``core.feature_table.final``.
+    """
     tables = {
         name: final(table, model.clock, rule, reuse, ended)
         for name, table in learned_parts(model, FeatureTable).items()
@@ -116,7 +126,9 @@ def final_arrays(model, rule, reuse=False, ended=False):
 
 
 def check_unchanged(estimator, **parameters):
-    """Raise if parameters differ from those of the training to go on from: ``name=(value, value then)``."""
+    """Raise if parameters differ from those of the training to go on from:
+    ``name=(value, value then)``.
+    """
     for name, (value, before) in parameters.items():
         if value != before:
             raise ValueError(
@@ -142,9 +154,9 @@ def continued_state(before, rule, stream=False, **settings):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Files
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def read_keys(node, where, f):
     """The keys (R, 3) int64 of a file: an array of three columns, or packed."""
     if isinstance(node, dict) and "values" in node:  # arrays may have "steps" too
@@ -161,12 +173,14 @@ KEYS = Kind(
 
 
 def features_of(are_features, columns, prefix="", kind=KEYS, by_weight=True):
-    """The fields of a :class:`FeatureTable`: its keys, and its weights in the same order.
+    """The fields of a :class:`FeatureTable`: its keys, and its weights in the same
+    order.
 
     Parameters
     ----------
     are_features : callable
-        ``(members, keys) -> bool``: whether an array of keys, (R, 3) int64, is one of features.
+        ``(members, keys) -> bool``: whether an array of keys, (R, 3) int64, is one of
+        features.
     columns : str
         What has the number of columns of the weights.
     prefix : str
@@ -196,7 +210,8 @@ def features_of(are_features, columns, prefix="", kind=KEYS, by_weight=True):
 
 
 def training_of(names, *, ascending=False):
-    """The table of what a model in training has of its features, in the order of those of the fitted model.
+    """The table of what a model in training has of its features, in the order of those
+    of the fitted model.
 
     Parameters
     ----------
@@ -240,7 +255,9 @@ def training_of(names, *, ascending=False):
 
 
 def features_in_training(f, prefix):
-    """The :class:`FeatureTable` that training goes on from: a file's, or one made of the fitted model."""
+    """The :class:`FeatureTable` that training goes on from: a file's, or one made of
+    the fitted model.
+    """
     features = f["model"].table(prefix)
     found = f["trained"]
     enough = min(f["min_count"], 2**31 - 1)

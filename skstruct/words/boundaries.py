@@ -1,9 +1,11 @@
-"""Segmentations as decisions: at each character a word starts, or goes on, or nothing is known.
+"""Segmentations as decisions: at each character a word starts, or goes on, or nothing
+is known.
 
-Words, white space, a user's dictionary and flags per character all say the same kind of thing; here
-they become one array over the characters of a corpus that are not white space. Flags are given for every
-character of a text: True (a word starts here), False (it goes on) or None (not known); white space needs a
-flag to be counted, which is not looked at.
+Words, white space, a user's dictionary and flags per character all say the same kind of
+thing; here they become one array over the characters of a corpus that are not white
+space. Flags are given for every character of a text: True (a word starts here), False
+(it goes on) or None (not known); white space needs a flag to be counted, which is not
+looked at.
 """
 
 import numpy as np
@@ -33,7 +35,9 @@ def offsets_of_texts(pieces):
 
 
 def decisions_of_words(words, otherwise=INSIDE):
-    """START where a word of a text starts, else what is given: (N,) int8, texts one behind the other."""
+    """START where a word of a text starts, else what is given: (N,) int8, texts one
+    behind the other.
+    """
     sizes = offsets_of(lengths_of(flatten(words)))
     out = np.full(int(sizes[-1]), otherwise, np.int8)
     out[sizes[:-1]] = START
@@ -65,7 +69,8 @@ def as_gold(X, pieces, y):
     Raises
     ------
     ValueError
-        If ``y`` is not as described or contradicts the texts; the message names the place.
+        If ``y`` is not as described or contradicts the texts; the message names the
+        place.
     """
     if y is None:
         raise ValueError("y must be a list of lists of words, got None")
@@ -96,7 +101,8 @@ def as_gold(X, pieces, y):
 
 
 def as_limits(X, pieces, boundaries=None, dictionary=None):
-    """Decisions that prediction must take, from white space, flags and a dictionary: (N,) int8.
+    """Decisions that prediction must take, from white space, flags and a dictionary:
+    (N,) int8.
 
     Parameters
     ----------
@@ -111,7 +117,8 @@ def as_limits(X, pieces, boundaries=None, dictionary=None):
     Raises
     ------
     ValueError
-        If ``boundaries`` is not as described or contradicts the texts; the message names the place.
+        If ``boundaries`` is not as described or contradicts the texts; the message
+        names the place.
     """
     limit = white_space_limits(pieces)
     if boundaries is not None:
@@ -146,7 +153,9 @@ def _as_boundaries(boundaries, n):
 
 
 def _decisions_of_flags(name, i, text, flags):
-    """The decisions of one text; START where white space, or the start of the text, says so."""
+    """The decisions of one text; START where white space, or the start of the text,
+    says so.
+    """
     if len(flags) != len(text):
         wrong = f"expected one flag for each of the {len(text)} characters of the text, got {len(flags)}"
         raise PlaceError(i, None, wrong, name)
@@ -171,7 +180,9 @@ def _decisions_of_flags(name, i, text, flags):
 
 
 def _add_matches(limit, marks):
-    """Make words of the matches of a dictionary; ``marks`` (N,) as `find_words` returns them."""
+    """Make words of the matches of a dictionary; ``marks`` (N,) as `find_words` returns
+    them.
+    """
     begins = np.flatnonzero((marks == 1) | (marks == 4))
     ends = np.flatnonzero((marks == 3) | (marks == 4)) + 1  # behind the last character
     wanted = np.full(limit.shape[0] + 1, FREE, np.int8)

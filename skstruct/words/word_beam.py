@@ -2,8 +2,8 @@
 
 States and scores are explained in :mod:`.word_epoch`.
 
-Merging only ever happens between states that start a word at the same place, after words of equal length;
-so one slot for each length finds the state to merge with.
+Merging only ever happens between states that start a word at the same place, after
+words of equal length; so one slot for each length finds the state to merge with.
 
 Letters: n characters, B beam, i the place of a decision, ℓ and ℓ' lengths.
 """
@@ -42,7 +42,10 @@ class SegmentTask(NamedTuple):
 
 
 class States(NamedTuple):
-    """States of a search; room for M. Few arrays: kernels with many take long to compile."""
+    """States of a search; room for M.
+
+    Few arrays: kernels with many take long to compile.
+    """
 
     score: np.ndarray  # (M, 3) float64: columns SCORE, DONE, INNER
     fact: np.ndarray  # (M, 6) int64: columns LENGTH ... AGREES
@@ -51,12 +54,15 @@ class States(NamedTuple):
 SCORE = 0
 DONE = 1
 INNER = 2
-"""Of a state: what the beam compares; ZC14: that without the word in progress; the pairs inside of it."""
+"""Of a state: what the beam compares; ZC14: that without the word in progress; the
+pairs inside of it.
+"""
 
 LENGTH, BEFORE, NODE, NODE_BEFORE, RECORD, AGREES = range(6)
-"""Of a state: ℓ; ℓ', 0 at the first word; the nodes of both words; the last finished word; whether no
-decision so far contradicts what is known. A candidate has the node of its word but for the last character,
-and the record of the state it comes from."""
+"""Of a state: ℓ; ℓ', 0 at the first word; the nodes of both words; the last finished
+word; whether no decision so far contradicts what is known. A candidate has the node of
+its word but for the last character, and the record of the state it comes from.
+"""
 
 
 class SegmentWork(NamedTuple):
@@ -116,9 +122,9 @@ def new_work(task, beam, training=True):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Search
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def _set(states, k, score, inner, length, before, node, node_before, record, agrees):
     states.score[k, SCORE] = states.score[k, DONE] = score
@@ -153,7 +159,9 @@ def begin_states(states, size):
 
 @inline
 def _best_first(score, k, order):
-    """The best of k candidates, as many as ``order`` holds, best first; ties: the one created first."""
+    """The best of k candidates, as many as ``order`` holds, best first; ties: the one
+    created first.
+    """
     B = order.shape[0]
     kept = 0
     for a in range(k):
@@ -173,7 +181,9 @@ def _best_first(score, k, order):
 
 @inline
 def trace(work, begin, record, path, n):
-    """Decisions from the start of the word in progress, ``begin``, and the words before it."""
+    """Decisions from the start of the word in progress, ``begin``, and the words before
+    it.
+    """
     for k in range(n + 1):
         path[k] = INSIDE
     path[begin] = START
@@ -192,16 +202,18 @@ def search(limit, given, shadow, model, adjustment, work, path, lists, part=None
     limit : (n,) int8
         Decisions that must be taken, or FREE.
     given : (n,) int8
-        Decisions that are right, or FREE. The prefix ends as ``model.update`` says when the best states
-        contradict them. Empty in prediction.
+        Decisions that are right, or FREE. The prefix ends as ``model.update`` says when
+        the best states contradict them. Empty in prediction.
     shadow : bool
         Whether to score ``work.target`` alongside.
     lists : Lists or None
-        Where to keep the k best prefixes, in prediction; the list of the whole text is then that of the
-        words after one of no characters. With None the code for it is not there: it is compiled apart.
+        Where to keep the k best prefixes, in prediction; the list of the whole text is
+        then that of the words after one of no characters. With None the code for it is
+        not there: it is compiled apart.
     part : (3,) int64 or None
-        Take the decisions ``part[0] <= i < part[1]`` only, from the ``part[2]`` states in ``work.now``, whose
-        number is then written there; no path. With None the code for it is not there.
+        Take the decisions ``part[0] <= i < part[1]`` only, from the ``part[2]`` states
+        in ``work.now``, whose number is then written there; no path. With None the code
+        for it is not there.
 
     Returns
     -------

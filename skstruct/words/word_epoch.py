@@ -1,20 +1,24 @@
-"""Word segmentation: scores of words in a text, and the difference that an example teaches.
+"""Word segmentation: scores of words in a text, and the difference that an example
+teaches.
 
-A segmentation of n characters is a decision at each of 0 ... n: a word starts
-there (START; the first and the last are given) or goes on (INSIDE). The search (:mod:`.word_beam`)
-reads the characters from left to right; a state before the decision at i is the length ℓ of the word in
-progress and the length ℓ' of the word before. All features are functions of (i, ℓ, ℓ') and the decision,
-so states that agree in these are merged without loss. Of those that remain the B best are kept; with all
-of them the search is exact, and cubic in n.
+A segmentation of n characters is a decision at each of 0 ... n: a word starts there
+(START; the first and the last are given) or goes on (INSIDE). The search
+(:mod:`.word_beam`) reads the characters from left to right; a state before the decision
+at i is the length ℓ of the word in progress and the length ℓ' of the word before. All
+features are functions of (i, ℓ, ℓ') and the decision, so states that agree in these are
+merged without loss. Of those that remain the B best are kept; with all of them the
+search is exact, and cubic in n.
 
 * ZSZ18 (Zhang, Sun and Zhou 2012; Zhang, Su and Zhou 2014, section 6) scores decisions.
-* ZC14 (Zhang and Clark 2007) scores pairs of adjacent words. Their decoder compares prefixes as if the
-  word in progress ended here, and so does this one.
+* ZC14 (Zhang and Clark 2007) scores pairs of adjacent words. Their decoder compares
+  prefixes as if the word in progress ended here, and so does this one.
 
-Learning uses the prefix up to which the search went wrong: until the right state is lost (early update,
-Collins and Roark 2004), where it falls back most (max-violation, Huang, Fayong and Guo 2012), or all of it.
+Learning uses the prefix up to which the search went wrong: until the right state is
+lost (early update, Collins and Roark 2004), where it falls back most (max-violation,
+Huang, Fayong and Guo 2012), or all of it.
 
-Letters: n characters, i the place of a decision, m decisions of a prefix, ℓ and ℓ' lengths.
+Letters: n characters, i the place of a decision, m decisions of a prefix, ℓ and ℓ'
+lengths.
 """
 
 import numpy as np
@@ -70,7 +74,9 @@ def count_differing(target, path, m):
 
 @inline
 def emit_path(model, adjustment, work, path, other, m, amount):
-    """Emit the features of the first m decisions of ``path``, without those that ``other`` has too."""
+    """Emit the features of the first m decisions of ``path``, without those that
+    ``other`` has too.
+    """
     n = path.shape[0] - 1
     words = model.templates == ZC14
     zero = np.int64(0)
@@ -103,8 +109,9 @@ def emit_path(model, adjustment, work, path, other, m, amount):
 def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
     """Visit the texts ``order[begin:end]`` in turn: search, step, tick.
 
-    Returns (code, k): DONE and ``end``, or why it stopped before text ``order[k]`` was learned: TABLE_FULL
-    (grow the model and call again from k) or RESCALE (rebase the store).
+    Returns (code, k): DONE and ``end``, or why it stopped before text ``order[k]`` was
+    learned: TABLE_FULL (grow the model and call again from k) or RESCALE (rebase the
+    store).
     """
     path = work.path
     target = work.target
@@ -127,8 +134,9 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
             work.forced[t] = gold[t] if gold[t] != FREE else limit[t]
             partly = partly or gold[t] == FREE
         target[n] = START
-        # With all decisions known, a state that is lost is lost to a better one. The best completion of
-        # a text known in part may have been lost to a worse: its search had the beam for itself.
+        # With all decisions known, a state that is lost is lost to a better one. The
+        # best completion of a text known in part may have been lost to a worse: its
+        # search had the beam for itself.
         shadow = partly or model.update == MAX_VIOLATION
         m = n
         gap = 0.0
@@ -147,7 +155,8 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
                 mistakes += 1
         if mistakes > 0 and (gap >= 0.0 or model.update == STANDARD):
             differing = count_differing(target, path, min(m + 1, n + 1))
-            # Features, and the words, prefix by prefix; checked before anything changes.
+            # Features, and the words, prefix by prefix; checked before anything
+            # changes.
             if lacks_room(model.features, 2 * (ROWS_EACH * differing + m)):
                 return TABLE_FULL, k
             emit_path(model, adjustment, work, target[: n + 1], path[: n + 1], m, 1.0)
@@ -161,11 +170,12 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
 
 @kernel
 def predict(task, begin, end, model, noise, work, lists, out, score, found):
-    """Segment the texts ``begin <= i < end``: the best segmentation, or with ``lists`` the k best.
+    """Segment the texts ``begin <= i < end``: the best segmentation, or with ``lists``
+    the k best.
 
-    Writes how many text i has to ``found[i]``, 0 if it is empty, and their scores to ``score[i]``, (n, k)
-    float64, of the k best that the beam keeps; to ``out``, (k * N,) int8, the decisions of all of them, one
-    behind the other.
+    Writes how many text i has to ``found[i]``, 0 if it is empty, and their scores to
+    ``score[i]``, (n, k) float64, of the k best that the beam keeps; to ``out``, (k *
+    N,) int8, the decisions of all of them, one behind the other.
     """
     place = 0
     for i in range(begin, end):
@@ -211,15 +221,17 @@ def new_model(templates, beam, update, min_count, rule):
     return Scorer(templates, beam, update, features, new_clock())
 
 
-# --------------------------------------------------------------------------------------------------
-# One segmentation taken apart: the features that make up its score, and what other decisions would score
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
+# One segmentation taken apart: the features that make up its score, and what other
+# decisions would score
+# --------------------------------------------------------------------------------------
 @kernel
 def list_features(char, path, model, noise, work, out):
-    """The features of the decisions of ``path`` (n + 1,), of which the first and the last are START.
+    """The features of the decisions of ``path`` (n + 1,), of which the first and the
+    last are START.
 
-    Writes rows (i, row, column) of ``out``, where i is the decision, and returns how many there are. New
-    features are numbered.
+    Writes rows (i, row, column) of ``out``, where i is the decision, and returns how
+    many there are. New features are numbered.
     """
     n = char.shape[0]
     m = 0
@@ -244,7 +256,9 @@ def list_features(char, path, model, noise, work, out):
 
 
 def features_of_path(model, task, path, work):
-    """(decision, row, column) arrays of the known features of one segmentation of the only text of a task."""
+    """(decision, row, column) arrays of the known features of one segmentation of the
+    only text of a task.
+    """
     n = task.char.shape[0]
     out = np.empty((ROWS_EACH * (n + 1), 3), np.int64)
     more = with_room(
@@ -258,20 +272,23 @@ def features_of_path(model, task, path, work):
     return out[out[:, 1] < model.features.entries[0]].T
 
 
-# The score of the best segmentation with another decision at one place is found for each place by two
-# searches. Up to the place the search is the usual one. From there on two searches run side by side, and
-# one of them has to take the other decision. As soon as both hold the same states in the same order, and
-# the scores of one are all higher by the same amount, they go on alike, and that amount is what the other
-# decision gains. Under a beam this happens a few words further on. It need not happen where a few
-# characters repeat over and over, or where all states are kept: then both run to the end of the text, as
-# each decision may matter up to there.
+# The score of the best segmentation with another decision at one place is found for
+# each place by two searches. Up to the place the search is the usual one. From there on
+# two searches run side by side, and one of them has to take the other decision. As soon
+# as both hold the same states in the same order, and the scores of one are all higher
+# by the same amount, they go on alike, and that amount is what the other decision
+# gains. Under a beam this happens a few words further on. It need not happen where a
+# few characters repeat over and over, or where all states are kept: then both run to
+# the end of the text, as each decision may matter up to there.
 ROUNDING = 1e-12
 """Amounts are the same if they differ by less than this times the scores."""
 
 
 @inline
 def _advance(limit, i, size, model, work, part):
-    """Take the decision at i; returns how many states there are now, and the best score."""
+    """Take the decision at i; returns how many states there are now, and the best
+    score.
+    """
     part[0] = i
     part[1] = i + 1
     part[2] = size
@@ -300,14 +317,17 @@ def _alike(a, b, size, gain):
 
 @kernel
 def search_rivals(task, path, limit, model, noise, work, other, usual, part, gain):
-    """Write to ``gain`` (n,) by how much the decision other than ``path[i]`` raises the best score.
+    """Write to ``gain`` (n,) by how much the decision other than ``path[i]`` raises the
+    best score.
 
     Parameters
     ----------
     limit : (n,) int8
-        That of the only text of ``task``; scratch. Where it leaves no choice nothing is written.
+        That of the only text of ``task``; scratch. Where it leaves no choice nothing is
+        written.
     work, other, usual : SegmentWork
-        For the whole text, and for both searches from a place on; they share all but the states.
+        For the whole text, and for both searches from a place on; they share all but
+        the states.
     part : (3,) int64
         Scratch.
 
@@ -345,7 +365,8 @@ def search_rivals(task, path, limit, model, noise, work, other, usual, part, gai
 
 
 def rival_scores(model, task, path):
-    """The scores of the best segmentations with another decision, and the work that was.
+    """The scores of the best segmentations with another decision, and the work that
+    was.
 
     Parameters
     ----------

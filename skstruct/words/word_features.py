@@ -1,22 +1,26 @@
-"""What the word segmenter looks at: features of a word in progress, of its neighbours and of characters.
+"""What the word segmenter looks at: features of a word in progress, of its neighbours
+and of characters.
 
-Features are met while searching; the search only looks
-them up, an update numbers those it meets for the first time (``core.hashing.intern``). A key is a
-*compound*, four times the template's number plus a decision, and two integers. Characters are their code
+Features are met while searching; the search only looks them up, an update numbers those
+it meets for the first time (``core.hashing.intern``). A key is a *compound*, four times
+the template's number plus a decision, and two integers. Characters are their code
 points plus 1, 0 is the boundary; so keys mean the same in every model.
 
-Words are integers too, exactly and whatever their length: compound ``WORD`` maps (node of the word without
-its last character, last character) to a row; the word's *node* is that row plus 1, and 0 is the empty
-word. That row is the row of the feature "word w" as well: a trie whose places are weights.
+Words are integers too, exactly and whatever their length: compound ``WORD`` maps (node
+of the word without its last character, last character) to a row; the word's *node* is
+that row plus 1, and 0 is the empty word. That row is the row of the feature "word w" as
+well: a trie whose places are weights.
 
-Rows are numbered as features are met, so models that saw texts in other orders number them differently; and
-words stand in keys as nodes, which are rows too. Every word is numbered before the features that hold it, and
-after its prefixes. So going through rows in order, each key can be said in the numbers of another table.
+Rows are numbered as features are met, so models that saw texts in other orders number
+them differently; and words stand in keys as nodes, which are rows too. Every word is
+numbered before the features that hold it, and after its prefixes. So going through rows
+in order, each key can be said in the numbers of another table.
 
-Two sets of templates. w is the word in progress, w' the one before it, ℓ and ℓ' their lengths, b the
-decisions before: does a word start at a character (S) or go on (C)?
+Two sets of templates. w is the word in progress, w' the one before it, ℓ and ℓ' their
+lengths, b the decisions before: does a word start at a character (S) or go on (C)?
 
-* ``ZSZ18`` (K. Zhang, M. Sun, C. Zhou 2012) scores the decision at character i, given the state before:
+* ``ZSZ18`` (K. Zhang, M. Sun, C. Zhou 2012) scores the decision at character i, given
+  the state before:
 
       number   0     1 ... 7                                    8          15
       feature  w     c-1 | c0 | c-2 | c-1c0 | c-2c-1 | c0c1     c-1 c0     b-1 b-2
@@ -24,11 +28,11 @@ decisions before: does a word start at a character (S) or go on (C)?
       number   9     10       11       12        13         14        16     17
       feature  ℓ     w_1 ℓ    w_ℓ ℓ    w_1 w_ℓ   w'_ℓ' w_ℓ  w_1 c0    w ℓ'   w' ℓ
 
-  The numbers 1 ... 8 look at characters only. Those up to 14, and w, are functions of i and ℓ: states
-  that differ in ℓ' share their sum.
+  The numbers 1 ... 8 look at characters only. Those up to 14, and w, are functions of i
+  and ℓ: states that differ in ℓ' share their sum.
 
-* ``ZC14`` (Y. Zhang, S. Clark 2007) scores the pair of words w' w; numbers are those of the paper's table
-  1, but for the word itself, which is 0. Lengths count up to 15.
+* ``ZC14`` (Y. Zhang, S. Clark 2007) scores the pair of words w' w; numbers are those of
+  the paper's table 1, but for the word itself, which is 0. Lengths count up to 15.
 """
 
 from typing import NamedTuple
@@ -48,12 +52,16 @@ NONE = 2
 """Stands for the decision at a character that does not exist."""
 
 PAD = 4
-"""Boundary symbols around a text; templates look up to three characters back and one ahead."""
+"""Boundary symbols around a text; templates look up to three characters back and one
+ahead.
+"""
 
 WORD = 0
 CONTEXT = 9
 SHARED = 15
-"""ZSZ18: the numbers below CONTEXT look at characters only, those below SHARED not at ℓ'."""
+"""ZSZ18: the numbers below CONTEXT look at characters only, those below SHARED not at
+ℓ'.
+"""
 
 PAIR = 7
 """The number of ZC14 that looks at characters only."""
@@ -65,14 +73,17 @@ ROWS_EACH = 18
 LONGEST = 15
 """Lengths of words in ZC14 count up to here."""
 
-# Characters of the templates 1 ... 8 of ZSZ18, relative to i; ALONE: there is no second one.
+# Characters of the templates 1 ... 8 of ZSZ18, relative to i; ALONE: there is no second
+# one.
 ALONE = 9
 _LEFT = np.array([0, -1, 0, -2, -1, -2, 0, -3, -1])
 _RIGHT = np.array([0, ALONE, ALONE, ALONE, 0, -1, 1, -2, 0])
 
 
 class Scorer(NamedTuple):
-    """Everything that scores; columns are the decisions START and INSIDE (ZSZ18), or one (ZC14)."""
+    """Everything that scores; columns are the decisions START and INSIDE (ZSZ18), or
+    one (ZC14).
+    """
 
     templates: int  # ZSZ18 or ZC14
     beam: int  # states kept at each character; 0: all
@@ -83,7 +94,9 @@ class Scorer(NamedTuple):
 
 @inline
 def load(char, n, step, noise, c, hidden):
-    """The characters of a text, padded, and which of them input dropout hides at this step."""
+    """The characters of a text, padded, and which of them input dropout hides at this
+    step.
+    """
     for k in range(n):
         c[PAD + k] = char[k]
         hidden[PAD + k] = token_masked(noise, step, k, 0)
@@ -92,15 +105,17 @@ def load(char, n, step, noise, c, hidden):
         hidden[k] = hidden[PAD + n + k] = False
 
 
-# --------------------------------------------------------------------------------------------------
-# Keys: row k of ``keys`` (N_NUMBERS, 4) belongs to number k. Columns 0 and 1 hold the key, -1 in the first
-# where there is no such feature; columns 2 and 3 are scratch of :func:`sum_keys`.
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
+# Keys: row k of ``keys`` (N_NUMBERS, 4) belongs to number k. Columns 0 and 1 hold the
+# key, -1 in the first where there is no such feature; columns 2 and 3 are scratch of
+# :func:`sum_keys`.
+# --------------------------------------------------------------------------------------
 @inline
 def list_context(c, hidden, i, keys):
     """ZSZ18: the characters around the decision at character i.
 
-    A hidden character takes its features along; not those of c-1 as the last character of w.
+    A hidden character takes its features along; not those of c-1 as the last character
+    of w.
     """
     j = PAD + i
     for k in range(1, CONTEXT):
@@ -200,9 +215,9 @@ def list_pair(c, hidden, i, keys):
     keys[PAIR, 1] = c[j]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Scores
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def is_edge(templates, compound):
     """Whether a feature is the one of transitions: the decisions before (ZSZ18)."""
@@ -231,7 +246,9 @@ def add_row(model, adjustment, compound, key, row, total):
 
 @inline
 def sum_keys(model, adjustment, keys, begin, end, decision, total):
-    """Add the weights of the numbers ``begin <= k < end``; ``decision`` is part of their compounds."""
+    """Add the weights of the numbers ``begin <= k < end``; ``decision`` is part of
+    their compounds.
+    """
     table = model.features.table
     for k in range(begin, end):  # all slots are asked for before the first is needed
         if keys[k, 0] >= 0:
@@ -251,7 +268,9 @@ def sum_keys(model, adjustment, keys, begin, end, decision, total):
 
 @inline
 def sum_state(model, adjustment, keys, begin, end, node, total):
-    """Add the weights of a state: of the numbers ``begin <= k < end``, and of the word if it has a node."""
+    """Add the weights of a state: of the numbers ``begin <= k < end``, and of the word
+    if it has a node.
+    """
     zero = np.int64(0)
     sum_keys(model, adjustment, keys, begin, end, zero, total)
     if node > 0:
@@ -262,8 +281,8 @@ def sum_state(model, adjustment, keys, begin, end, node, total):
 def sum_characters(model, adjustment, i, work):
     """What states before the decision at i share, in rows 0 and 1 of ``work.total``.
 
-    ZSZ18: the scores of the decisions by the one before. ZC14: that of the pair of characters i - 1 and i
-    inside of a word, in ``total[0, 0]``.
+    ZSZ18: the scores of the decisions by the one before. ZC14: that of the pair of
+    characters i - 1 and i inside of a word, in ``total[0, 0]``.
     """
     keys = work.keys
     total = work.total
@@ -311,7 +330,9 @@ def sum_decisions(model, adjustment, i, length, before, node, node_before, work)
 
 @spliced
 def sum_words(model, adjustment, i, length, before, node, node_before, work):
-    """ZC14: add the score of the word that ends before character i, after the one before, to ``total[3]``."""
+    """ZC14: add the score of the word that ends before character i, after the one
+    before, to ``total[3]``.
+    """
     zero = np.int64(0)
     list_words(work.char, work.hidden, i, length, before, node, node_before, work.keys)
     sum_state(
@@ -326,9 +347,9 @@ def extended(table, node, character):
     return row + 1 if row >= 0 else np.int64(-1)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Learning
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def emit_keys(
     model, adjustment, keys, begin, end, decision, column, amount, difference
@@ -354,7 +375,9 @@ def intern_word(table, entries, c, begin, end):
 
 @inline
 def emit_decision(model, adjustment, work, last, word, i, decision, amount):
-    """Emit the features of the decision at i; the word in progress, and the one before, begin where said."""
+    """Emit the features of the decision at i; the word in progress, and the one before,
+    begin where said.
+    """
     c = work.char
     hidden = work.hidden
     keys = work.keys

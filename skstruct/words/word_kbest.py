@@ -1,14 +1,16 @@
 """The k best segmentations under the states that a beam search keeps.
 
-States are merged where a word starts, and nowhere else; of those that merge the search keeps the best. Here
-each such place keeps a list of its k best prefixes: a prefix is a rank in the list of the word before, which
-is a *record* of the search. Since features see no further back than the word before the word in progress,
-all prefixes of a record go on alike: what one is behind the best there, its *loss*, it stays behind. So lists
-are merged as numbers, no feature is scored twice, and the best of all is what the search finds without lists
-(k best lists of a dynamic programme: Huang and Chiang 2005, "Better k-best parsing", algorithm 1).
+States are merged where a word starts, and nowhere else; of those that merge the search
+keeps the best. Here each such place keeps a list of its k best prefixes: a prefix is a
+rank in the list of the word before, which is a *record* of the search. Since features
+see no further back than the word before the word in progress, all prefixes of a record
+go on alike: what one is behind the best there, its *loss*, it stays behind. So lists
+are merged as numbers, no feature is scored twice, and the best of all is what the
+search finds without lists (k best lists of a dynamic programme: Huang and Chiang 2005,
+"Better k-best parsing", algorithm 1).
 
-With all states kept these are the k best segmentations. Under a beam they are the k best of those that the
-beam kept.
+With all states kept these are the k best segmentations. Under a beam they are the k
+best of those that the beam kept.
 """
 
 from typing import NamedTuple
@@ -31,14 +33,19 @@ class Ranked(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """The k best prefixes of each record, and of words that are about to start. Scratch."""
+    """The k best prefixes of each record, and of words that are about to start.
+
+    Scratch.
+    """
 
     kept: Ranked  # record r stands at r + 1; the start of the text, record -1, at 0
     new: Ranked  # of a word that starts after one of ℓ characters, n + 2 of them
 
 
 def new_lists(work, k):
-    """Scratch beside that of a search, for k segmentations; no text has more than 2 ** (n - 1)."""
+    """Scratch beside that of a search, for k segmentations; no text has more than 2 **
+    (n - 1).
+    """
     m = work.slot.shape[0]
     k = min(k, 2 ** min(m - 3, 62))
     kept, new = (
@@ -52,7 +59,9 @@ def new_lists(work, k):
 
 @inline
 def offer(lists, length, score, record):
-    """A word of ``length`` ends; the best prefix of its ``record`` has this score there. Merge the lists."""
+    """A word of ``length`` ends; the best prefix of its ``record`` has this score
+    there. Merge the lists.
+    """
     new = lists.new
     r = record + 1
     own = new.score[length]
@@ -85,7 +94,9 @@ def offer(lists, length, score, record):
 
 @inline
 def keep(lists, length, record):
-    """The beam kept the word that starts after one of ``length``: its list is that of ``record``."""
+    """The beam kept the word that starts after one of ``length``: its list is that of
+    ``record``.
+    """
     kept = lists.kept
     new = lists.new
     r = record + 1
@@ -98,7 +109,9 @@ def keep(lists, length, record):
 
 @inline
 def trace_rank(lists, record_length, rank, path, n):
-    """Decisions of the segmentation of this rank; the list of words that start behind the text is at 0."""
+    """Decisions of the segmentation of this rank; the list of words that start behind
+    the text is at 0.
+    """
     for t in range(n + 1):
         path[t] = INSIDE
     path[n] = START

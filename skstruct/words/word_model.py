@@ -1,7 +1,8 @@
-"""The fitted model of a word segmenter, weights and prediction; and a training run, which makes one.
+"""The fitted model of a word segmenter, weights and prediction; and a training run,
+which makes one.
 
-Features carry their meaning in their keys (see :mod:`.word_features`), so that there is no vocabulary beside
-the table.
+Features carry their meaning in their keys (see :mod:`.word_features`), so that there is
+no vocabulary beside the table.
 """
 
 from dataclasses import dataclass
@@ -39,7 +40,8 @@ def make_task(texts, limit, gold=None, weight=None):
     texts : list of str
         Without white space.
     limit : ndarray of shape (N,), int8
-        Decisions that must be taken, or FREE; START at the first character of each text.
+        Decisions that must be taken, or FREE; START at the first character of each
+        text.
     gold : ndarray of shape (N,), int8, optional
     weight : ndarray of shape (n,), optional
     """
@@ -76,7 +78,8 @@ class WordModel(TableModel):
 
     arrays: Scorer
 
-    # Features are stored by their keys, in the order of rows: words stand before what holds them.
+    # Features are stored by their keys, in the order of rows: words stand before what
+    # holds them.
     FIELDS = Table(
         "WordSegmenter",
         Field("templates", choice(WORD_TEMPLATES), of="arrays.templates"),
@@ -101,7 +104,9 @@ class WordModel(TableModel):
 
     @classmethod
     def average(cls, models, nonzero):
-        """The average of models with the same templates, taken one at a time; see ``core.final_weights``."""
+        """The average of models with the same templates, taken one at a time; see
+        ``core.final_weights``.
+        """
         total = None
         for model in models:
             if total is None:
@@ -148,10 +153,11 @@ class WordModel(TableModel):
         )
 
     def predict_kbest(self, pieces, k, limit=None, n_jobs=None, beam=None):
-        """The k best segmentations of each text, as lists of (words, score), best first.
+        """The k best segmentations of each text, as lists of (words, score), best
+        first.
 
-        If k is None it is the best one alone, by a kernel without lists. Other parameters are those of
-        :meth:`predict`.
+        If k is None it is the best one alone, by a kernel without lists. Other
+        parameters are those of :meth:`predict`.
         """
         texts = ["".join(parts) for parts in pieces]
         limit = white_space_limits(pieces) if limit is None else limit

@@ -1,11 +1,14 @@
-"""What the keys of word features say, from Python: their names, and which of them a file may hold."""
+"""What the keys of word features say, from Python: their names, and which of them a
+file may hold.
+"""
 
 import numpy as np
 
 from ..core.codes import ZSZ18
 from .word_features import CONTEXT, N_NUMBERS, WORD
 
-# The atoms of each number, see `features`; the numbers 1 ... 7 of ZSZ18 have the decision before, too.
+# The atoms of each number, see `features`; the numbers 1 ... 7 of ZSZ18 have the
+# decision before, too.
 _ATOMS = [[name.strip() for name in names.split(",")] for names in (
     """w, c-1, c0, c-2, c-1 c0, c-2 c-1, c0 c1, c-3 c-2, c-1 c0, len(w), first(w) len(w), last(w) len(w),
     first(w) last(w), last(w') last(w), first(w) c0, b-1 b-2, w len(w'), w' len(w)""",
@@ -13,7 +16,8 @@ _ATOMS = [[name.strip() for name in names.split(",")] for names in (
     w' first(w), last(w') w, first(w') first(w), last(w') last(w), w' len(w), len(w') w""",
 )]  # fmt: skip
 
-# Whether the left, and the right, half of a number's key is the node of a word; rows: ZSZ18, ZC14.
+# Whether the left, and the right, half of a number's key is the node of a word; rows:
+# ZSZ18, ZC14.
 IS_NODE = np.zeros((2, N_NUMBERS, 2), np.bool_)
 for _templates, _names in enumerate(_ATOMS):
     for _number, _name in enumerate(_names):
@@ -22,7 +26,9 @@ for _templates, _names in enumerate(_ATOMS):
 
 
 def in_order(templates, keys):
-    """Whether keys stand in an order in which they can have been numbered: words before their uses."""
+    """Whether keys stand in an order in which they can have been numbered: words before
+    their uses.
+    """
     number = keys[:, 0] >> 2
     halves = keys[:, 1:]
     is_word = keys[:, 0] == WORD
@@ -64,12 +70,14 @@ def in_use(templates, keys, used):
 
 
 def features(templates, keys, rows=None):
-    """The features of some rows, by default of all, as tuples that mean the same in every model.
+    """The features of some rows, by default of all, as tuples that mean the same in
+    every model.
 
     Returns
     -------
     list of (number, decision, left, right)
-        A half is a str if it is a word, else an int: a length, or the code point of a character plus 1.
+        A half is a str if it is a word, else an int: a length, or the code point of a
+        character plus 1.
     """
     words = {0: ""}
     is_node = IS_NODE[templates].tolist()
@@ -105,7 +113,9 @@ def _atom(name, value):
 
 
 def feature_names(templates, features):
-    """The names of :func:`features`, such as ``"c-1=图 b-1=start"``, ``"w=图书 len(w')=1"``."""
+    """The names of :func:`features`, such as ``"c-1=图 b-1=start"``, ``"w=图书
+    len(w')=1"``.
+    """
     out = []
     for number, decision, left, right in features:
         if number == WORD:

@@ -1,7 +1,8 @@
-"""The word-based segmenter: beam search over words, trained by the structured perceptron.
+"""The word-based segmenter: beam search over words, trained by the structured
+perceptron.
 
-What is searched and learned is in :mod:`.word_epoch` and :mod:`.word_beam`, a training run in
-:mod:`.word_model`.
+What is searched and learned is in :mod:`.word_epoch` and :mod:`.word_beam`, a training
+run in :mod:`.word_model`.
 """
 
 from __future__ import annotations
@@ -44,35 +45,36 @@ from .word_model import WordModel, WordRun, held_out_texts, make_task
 class WordSegmenter(OnlineLearner, BaseEstimator):
     """Raw text in, words out: segmentation by words instead of labels of characters.
 
-    A beam search reads the text and decides before each character whether a word starts there, with
-    features of the word in progress and the one before it, besides those of the characters around
-    [1]_, [2]_. Trained by the averaged structured perceptron, on the part of a text up to which the
-    search went wrong [3]_.
+    A beam search reads the text and decides before each character whether a word starts
+    there, with features of the word in progress and the one before it, besides those of
+    the characters around [1]_, [2]_. Trained by the averaged structured perceptron, on
+    the part of a text up to which the search went wrong [3]_.
 
     Attributes
     ----------
     n_iter_ : int
         Epochs completed.
     history_ : list of dict
-        For each epoch: ``updates`` (texts learned from), ``sequence_error``, ``token_error`` (wrong
-        decisions in what was learned from, by character), ``seconds``, and ``validation_score`` if texts
-        are held out.
+        For each epoch: ``updates`` (texts learned from), ``sequence_error``,
+        ``token_error`` (wrong decisions in what was learned from, by character),
+        ``seconds``, and ``validation_score`` if texts are held out.
 
     Notes
     -----
-    White space, that is what ``str.split`` splits at, separates words and belongs to none, in training as
-    in prediction: the words of a text spell it without its white space, and no word reaches over white
-    space.
+    White space, that is what ``str.split`` splits at, separates words and belongs to
+    none, in training as in prediction: the words of a text spell it without its white
+    space, and no word reaches over white space.
 
-    *Flags* say what is known character by character: True where a word starts, False where a word goes
-    on, None where nothing is known. There is one for each character of a text, white space included,
-    whose own flag says nothing. ``y`` may hold flags instead of words, for texts that are segmented in
-    part; the right segmentation is then the best one that agrees with them. In prediction they are
-    constraints.
+    *Flags* say what is known character by character: True where a word starts, False
+    where a word goes on, None where nothing is known. There is one for each character
+    of a text, white space included, whose own flag says nothing. ``y`` may hold flags
+    instead of words, for texts that are segmented in part; the right segmentation is
+    then the best one that agrees with them. In prediction they are constraints.
 
-    With ``update="max-violation"`` only texts whose best segmentation in the end is wrong are learned from;
-    of a text that was wrong for a while nothing is learned (:class:`ShiftReduceParser` differs). Texts that
-    are segmented in part are not held out by ``early_stopping``.
+    With ``update="max-violation"`` only texts whose best segmentation in the end is
+    wrong are learned from; of a text that was wrong for a while nothing is learned
+    (:class:`ShiftReduceParser` differs). Texts that are segmented in part are not held
+    out by ``early_stopping``.
 
     Words may have any length. All features are exact: no two share a weight.
 
@@ -129,7 +131,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         return text_tags(super().__sklearn_tags__())
 
-    # -- fitting -----------------------------------------------------------------------------------
+    # -- fitting -----------------------------------------------------------------------
     @with_callbacks
     def fit(
         self,
@@ -147,13 +149,15 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         X : list of str
             Texts; empty ones are ignored.
         y : list of lists of str, or of flags
-            The words of each text, which spell it, or flags (see Notes) for texts segmented in part.
+            The words of each text, which spell it, or flags (see Notes) for texts
+            segmented in part.
         sample_weight : array-like of shape (n_texts,), optional
             Multiplies a text's update. Texts of weight 0 are left out altogether.
         X_val, y_val : list of str and list of lists of str, optional
-            Held-out texts and their words, on which the model is scored after each epoch (``scoring``); the
-            scores are ``validation_score`` in ``history_``. With ``early_stopping`` they decide when to stop
-            and which epoch to keep, in place of a part of ``X``; otherwise they have no influence.
+            Held-out texts and their words, on which the model is scored after each
+            epoch (``scoring``); the scores are ``validation_score`` in ``history_``.
+            With ``early_stopping`` they decide when to stop and which epoch to keep, in
+            place of a part of ``X``; otherwise they have no influence.
 
         Returns
         -------
@@ -162,8 +166,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         Raises
         ------
         ValueError
-            If the input is not as described; the message names sequence and position. The segmenter is
-            then as it was before.
+            If the input is not as described; the message names sequence and position.
+            The segmenter is then as it was before.
         KeyboardInterrupt
             After Ctrl-C; the completed epochs are kept, and the model can be used.
         """
@@ -186,8 +190,9 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
 
         Notes
         -----
-        After a ``fit``, the pass starts from the (averaged) weights of the fit and begins a new average.
-        ``early_stopping``, ``checkpoint`` and callbacks do not apply.
+        After a ``fit``, the pass starts from the (averaged) weights of the fit and
+        begins a new average. ``early_stopping``, ``checkpoint`` and callbacks do not
+        apply.
         """
         return self._partial_fit(X, y, sample_weight)
 
@@ -249,7 +254,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         )
         return TrainingState(model, rule, key)
 
-    # -- prediction --------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------
     def _limited(self, X, dictionary, boundaries):
         """(the texts cut at white space, the decisions that must be taken)."""
         check_is_fitted(self)
@@ -274,24 +279,28 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         X : list of str
             Texts.
         dictionary : collection of str, optional
-            Words to be found as such, with no training: where a text holds one, it becomes a word. From
-            left to right the longest word that begins at a character is taken and the search goes on
-            behind it, so that the first of two words that overlap wins. The best segmentation of the
-            rest around them is found.
+            Words to be found as such, with no training: where a text holds one, it
+            becomes a word. From left to right the longest word that begins at a
+            character is taken and the search goes on behind it, so that the first of
+            two words that overlap wins. The best segmentation of the rest around them
+            is found.
         boundaries : list of (list of flags, or None), optional
-            For each text None, or flags (see Notes): True forces a boundary before a character, False
-            forbids it. Words of the dictionary that contradict flags are ignored.
+            For each text None, or flags (see Notes): True forces a boundary before a
+            character, False forbids it. Words of the dictionary that contradict flags
+            are ignored.
 
         Returns
         -------
         list of lists of str
-            The words of each text, in order; [] for a text that is empty or white space.
+            The words of each text, in order; [] for a text that is empty or white
+            space.
 
         Raises
         ------
         ValueError
-            If ``X`` is not a list of str, or flags do not fit their text (the message names the sequence);
-            or the dictionary holds what is no word, or white space.
+            If ``X`` is not a list of str, or flags do not fit their text (the message
+            names the sequence); or the dictionary holds what is no word, or white
+            space.
         """
         return Sequences(self._best(X, dictionary, boundaries)[0])
 
@@ -314,10 +323,12 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         Returns
         -------
         list of lists of (words, score)
-            For each text up to k different segmentations, best first; ties are broken deterministically.
-            The first is that of :meth:`predict`, with the score of :meth:`decision_function`. They are the k
-            best of those whose states the beam kept: the k best of all if ``beam_size`` is None, fewer than
-            k if the beam leaves no more. A text that is empty or white space has one, [], with score 0.
+            For each text up to k different segmentations, best first; ties are broken
+            deterministically. The first is that of :meth:`predict`, with the score of
+            :meth:`decision_function`. They are the k best of those whose states the
+            beam kept: the k best of all if ``beam_size`` is None, fewer than k if the
+            beam leaves no more. A text that is empty or white space has one, [], with
+            score 0.
 
         Raises
         ------
@@ -326,9 +337,10 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
 
         Notes
         -----
-        Features look at the word in progress and the one before it, so that prefixes that agree in both
-        have the same future. The search keeps the k best of them where it keeps one for :meth:`predict`,
-        and scores no feature twice [1]_. Its memory grows with k.
+        Features look at the word in progress and the one before it, so that prefixes
+        that agree in both have the same future. The search keeps the k best of them
+        where it keeps one for :meth:`predict`, and scores no feature twice [1]_. Its
+        memory grows with k.
 
         References
         ----------
@@ -351,7 +363,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_texts,)
-            Not normalised: comparable between segmentations of one text only. 0 for an empty text.
+            Not normalised: comparable between segmentations of one text only. 0 for an
+            empty text.
         """
         return self._best(X)[1]
 

@@ -1,6 +1,7 @@
 """The names of ``python-crfsuite`` 0.9: ``Trainer``, ``Tagger``, ``ItemSequence``.
 
-What trains and what reads models is imported at its first use: programs import this module in any case.
+What trains and what reads models is imported at its first use: programs import this
+module in any case.
 """
 
 from . import _dumpparser, _logparser, _pycrfsuite

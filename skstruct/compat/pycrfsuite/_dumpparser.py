@@ -19,10 +19,11 @@ _WEIGHT = re.compile(r"\(\d+\) (.+) --> (.+): ([+-]?\d+\.\d+)")
 
 @dataclass
 class ParsedDump:
-    """The header of a model file, its labels and attributes with their numbers, and its weights.
+    """The header of a model file, its labels and attributes with their numbers, and its
+    weights.
 
-    Numbers of the header, labels and attributes are str, as in CRFsuite's text. Weights of an opened model
-    have full precision.
+    Numbers of the header, labels and attributes are str, as in CRFsuite's text. Weights
+    of an opened model have full precision.
     """
 
     header: dict = field(default_factory=dict)

@@ -32,7 +32,8 @@ CRFsuiteError = CRFSuiteError
 
 
 class BaseTrainer:
-    """Collects sequences and trains on them; messages of the training go to :meth:`message`.
+    """Collects sequences and trains on them; messages of the training go to
+    :meth:`message`.
 
     Parameters
     ----------
@@ -84,8 +85,9 @@ class BaseTrainer:
     def train(self, model, holdout=-1):
         """Train, and write the model to a file; with an empty name it is not written.
 
-        Sequences of the group ``holdout`` are not trained on; the log has the scores on them. What cannot be
-        written (a missing folder, a NUL character in a name) is an error before training.
+        Sequences of the group ``holdout`` are not trained on; the log has the scores on
+        them. What cannot be written (a missing folder, a NUL character in a name) is an
+        error before training.
         """
         from ..training import train
 
@@ -143,7 +145,9 @@ class BaseTrainer:
 
 
 class Trainer(BaseTrainer):
-    """A trainer whose methods ``on_...`` are called with parts of its log; ``logparser`` has the figures."""
+    """A trainer whose methods ``on_...`` are called with parts of its log;
+    ``logparser`` has the figures.
+    """
 
     logparser = None
 
@@ -151,7 +155,9 @@ class Trainer(BaseTrainer):
         self.logparser = TrainLogParser()
 
     def message(self, message):
-        """Read a message, and call the method of the event that it ends, if ``verbose``."""
+        """Read a message, and call the method of the event that it ends, if
+        ``verbose``.
+        """
         event = self.logparser.feed(message)
         if self.verbose and event is not None:
             figures = {
@@ -164,7 +170,8 @@ class Trainer(BaseTrainer):
     def on_start(self, log, *more):
         """Of each event: print its part of the log.
 
-        ``on_featgen_progress`` has the percentage, too, and ``on_iteration`` the figures of the pass.
+        ``on_featgen_progress`` has the percentage, too, and ``on_iteration`` the
+        figures of the pass.
         """
         print(log, end="")
 
@@ -173,7 +180,9 @@ class Trainer(BaseTrainer):
 
 
 class _Model:
-    """An opened model file, which threads may share: nothing in it changes but for the dump, made once."""
+    """An opened model file, which threads may share: nothing in it changes but for the
+    dump, made once.
+    """
 
     def __init__(self, source):
         from ...interchange.crfsuite import crfsuite_contents
@@ -201,7 +210,9 @@ class _Model:
 
 
 class _Current:
-    """A sequence of a thread, with the model that it was set for, and its marginals once they are asked for."""
+    """A sequence of a thread, with the model that it was set for, and its marginals
+    once they are asked for.
+    """
 
     __slots__ = ("marginals", "model", "tokens")
 
@@ -214,8 +225,8 @@ class _Current:
 class Tagger:
     """Tags sequences by a model file.
 
-    Threads may share a tagger. Each has a current sequence of its own: the one that it has given to
-    :meth:`set` or :meth:`tag` last.
+    Threads may share a tagger. Each has a current sequence of its own: the one that it
+    has given to :meth:`set` or :meth:`tag` last.
     """
 
     def __new__(cls, *args, **kwargs):
@@ -230,7 +241,9 @@ class Tagger:
         }
 
     def open(self, name):
-        """Open a model file, or a pickle of a ``sklearn_crfsuite.CRF``; a context manager that closes it."""
+        """Open a model file, or a pickle of a ``sklearn_crfsuite.CRF``; a context
+        manager that closes it.
+        """
         return self._open(os.fsdecode(name))
 
     def open_inmemory(self, value):
@@ -256,7 +269,9 @@ class Tagger:
         return current
 
     def _current(self, model):
-        """The thread's current sequence; an empty one if it was set for another model, or never."""
+        """The thread's current sequence; an empty one if it was set for another model,
+        or never.
+        """
         current = getattr(self._of_thread, "current", None)
         return (
             current
@@ -269,11 +284,15 @@ class Tagger:
         return list(self._opened().contents.labels)
 
     def set(self, xseq):
-        """The sequence that :meth:`tag`, :meth:`probability` and :meth:`marginal` speak of in this thread."""
+        """The sequence that :meth:`tag`, :meth:`probability` and :meth:`marginal` speak
+        of in this thread.
+        """
         self._set(self._opened(), xseq)
 
     def tag(self, xseq=None):
-        """The best labels of a sequence, which becomes the current one, or of the current one."""
+        """The best labels of a sequence, which becomes the current one, or of the
+        current one.
+        """
         model = self._opened()
         current = self._current(model) if xseq is None else self._set(model, xseq)
         return model.trained().predict([current.tokens])[0] if current.tokens else []
@@ -299,7 +318,9 @@ class Tagger:
         return exp(model.trained().sequence_log_proba([tokens], [labels])[0])
 
     def marginal(self, y, pos):
-        """The probability of a label at a position of the current sequence; 0 if that is empty."""
+        """The probability of a label at a position of the current sequence; 0 if that
+        is empty.
+        """
         model = self._opened()
         label = text_of(y, "a label")
         pos = whole_number(pos, "a position")

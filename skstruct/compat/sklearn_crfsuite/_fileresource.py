@@ -1,15 +1,21 @@
-"""The file of a model, which may be a temporary one: the name of ``sklearn_crfsuite._fileresource``."""
+"""The file of a model, which may be a temporary one: the name of
+``sklearn_crfsuite._fileresource``.
+"""
 
 import os
 import tempfile
 from contextlib import suppress
 
 CONTENT = "__FILE_RESOURCE_DATA__"
-"""Where a pickle has the content of a temporary file; ``sklearn-crfsuite`` has the same."""
+"""Where a pickle has the content of a temporary file; ``sklearn-crfsuite`` has the
+same.
+"""
 
 
 class FileResource:
-    """A file by name, or a temporary one, whose content is pickled and which goes with the object."""
+    """A file by name, or a temporary one, whose content is pickled and which goes with
+    the object.
+    """
 
     def __init__(self, filename=None, keep_tempfiles=False, suffix="", prefix=""):
         self.name = filename

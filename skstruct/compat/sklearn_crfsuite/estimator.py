@@ -31,11 +31,12 @@ def _of_model(what, read):
 
 
 class CRF(BaseEstimator):
-    """A conditional random field, or another learner, with the interface of ``sklearn-crfsuite``.
+    """A conditional random field, or another learner, with the interface of
+    ``sklearn-crfsuite``.
 
-    Parameters are those of CRFsuite; None stands for its default. ``model_filename`` names the model file,
-    which may exist, as may a pickle of a ``CRF`` there; without it there is a temporary one, which is pickled
-    with the object.
+    Parameters are those of CRFsuite; None stands for its default. ``model_filename``
+    names the model file, which may exist, as may a pickle of a ``CRF`` there; without
+    it there is a temporary one, which is pickled with the object.
     """
 
     def __init__(
@@ -56,7 +57,9 @@ class CRF(BaseEstimator):
         self._tagger = None
 
     def fit(self, X, y, X_dev=None, y_dev=None):
-        """Train on sequences of items and of labels; ``training_log_`` has the scores on X_dev, y_dev."""
+        """Train on sequences of items and of labels; ``training_log_`` has the scores
+        on X_dev, y_dev.
+        """
         if (X_dev is None) != (y_dev is None):
             raise ValueError("Pass both X_dev and y_dev to use the holdout data")
         names = {name for defaults in DEFAULTS.values() for name in defaults}
@@ -107,7 +110,9 @@ class CRF(BaseEstimator):
         return self.modelfile.name is not None and os.path.exists(self.modelfile.name)
 
     def predict(self, X):
-        """The labels of sequences: a 1-D array of lists, whose ``==`` compares whole sequences."""
+        """The labels of sequences: a 1-D array of lists, whose ``==`` compares whole
+        sequences.
+        """
         return SequenceArray.of(self._fitted().tag_all(X))
 
     def predict_single(self, xseq):
@@ -115,7 +120,9 @@ class CRF(BaseEstimator):
         return self._fitted().tag(xseq)
 
     def predict_marginals(self, X):
-        """For each token of each sequence a dict of the probabilities of labels: a 1-D array of lists."""
+        """For each token of each sequence a dict of the probabilities of labels: a 1-D
+        array of lists.
+        """
         tagger = self._fitted()
         labels = tagger.labels()
         found = (rows.tolist() for rows in tagger.marginals_of_all(X))

@@ -1,4 +1,6 @@
-"""The names of ``sklearn_crfsuite.metrics``: scores of scikit-learn, over the labels of all sequences."""
+"""The names of ``sklearn_crfsuite.metrics``: scores of scikit-learn, over the labels of
+all sequences.
+"""
 
 from functools import wraps
 
@@ -28,7 +30,9 @@ flat_fbeta_score = _flat(metrics.fbeta_score)
 
 
 def flat_classification_report(y_true, y_pred, labels=None, **kwargs):
-    """scikit-learn's report over the labels of all sequences; ``labels`` may be given by position."""
+    """scikit-learn's report over the labels of all sequences; ``labels`` may be given
+    by position.
+    """
     return metrics.classification_report(
         flatten(y_true), flatten(y_pred), labels=labels, **kwargs
     )

@@ -20,7 +20,9 @@ _COLUMNS = (
 
 
 class LinePerIterationTrainer(pycrfsuite.Trainer):
-    """A trainer that prints a line for each pass, and at the end a table of the scores on held-out data."""
+    """A trainer that prints a line for each pass, and at the end a table of the scores
+    on held-out data.
+    """
 
     def on_iteration(self, log, info):
         """Print a line."""
@@ -39,7 +41,9 @@ class LinePerIterationTrainer(pycrfsuite.Trainer):
 
 
 def _table(scores):
-    """Lines of a table: a label, three scores, and how often the label is right, in each."""
+    """Lines of a table: a label, three scores, and how often the label is right, in
+    each.
+    """
     width = max(5, *map(len, scores))
     head = f"{'Label':<{width}}  {'Precision':>9}  {'Recall':>9}  {'F1':>9}  {'Support':>9}"
     lines = ["=" * len(head), head]

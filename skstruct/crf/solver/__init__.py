@@ -1,1 +1,3 @@
-"""The optimum of a conditional random field: objective, kernels, and the solvers of both stages."""
+"""The optimum of a conditional random field: objective, kernels, and the solvers of
+both stages.
+"""

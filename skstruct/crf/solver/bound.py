@@ -1,15 +1,17 @@
 """A lower bound of the optimum, from gradients that a solver has seen.
 
-With all labels known the smooth part L of the objective (without its L2 term) is convex, so that each tangent
-lies below it: with gⱼ = ∇L(wⱼ) and bⱼ = L(wⱼ) - gⱼ·wⱼ, L(u) ≥ bⱼ + gⱼ·u for all u. Such a tangent is a *cut*.
-A mixture Σ αⱼ (bⱼ + gⱼ·u) of cuts lies below L, too. With penalties its minimum over u is reached for each
-weight by itself:
+With all labels known the smooth part L of the objective (without its L2 term) is
+convex, so that each tangent lies below it: with gⱼ = ∇L(wⱼ) and bⱼ = L(wⱼ) - gⱼ·wⱼ,
+L(u) ≥ bⱼ + gⱼ·u for all u. Such a tangent is a *cut*. A mixture Σ αⱼ (bⱼ + gⱼ·u) of
+cuts lies below L, too. With penalties its minimum over u is reached for each weight by
+itself:
 
     D(α) = Σ αⱼ bⱼ - Σₖ max(|ḡₖ| - c1, 0)² / (4 c2),  ḡ = Σ αⱼ gⱼ
 
-which no objective falls below. One cut gives a loose bound, the best mixture of the last forty a tight one.
-D is concave. It is maximised by quadratic programs: of the weights with ``|ḡₖ| > c1`` as they are now, which
-is exact as long as these stay the same, and a search along the line to its solution.
+which no objective falls below. One cut gives a loose bound, the best mixture of the
+last forty a tight one. D is concave. It is maximised by quadratic programs: of the
+weights with ``|ḡₖ| > c1`` as they are now, which is exact as long as these stay the
+same, and a search along the line to its solution.
 """
 
 import numpy as np
@@ -20,20 +22,24 @@ from .quasi_newton import dot, expected_gain
 CERTIFIED = 1e-3
 EXTRAPOLATED = 2e-4
 LAST = 2e-5
-"""Shares of the objective at which training ends if it has no ``tol``: of the certified gap; of the
-extrapolated decrease where no gap is known; and of that where the bound is loose, because the L2 penalty is
-small."""
+"""Shares of the objective at which training ends if it has no ``tol``: of the certified
+gap; of the extrapolated decrease where no gap is known; and of that where the bound is
+loose, because the L2 penalty is small.
+"""
 HOPELESS = 1e-2
 """A gap that is as good as none."""
 NEAR = 4.0
 EVERY = 2
 FEWEST = 4
-"""Once the extrapolated decrease is below ``NEAR * CERTIFIED``, every second iteration gives a gradient. No
-bound is of fewer than four."""
+"""Once the extrapolated decrease is below ``NEAR * CERTIFIED``, every second iteration
+gives a gradient. No bound is of fewer than four.
+"""
 SHARE = 0.3
 LONGEST = 24
-"""Of the iterations after which the gap would be small enough if it fell as it did between the last two
-bounds, the share before the next one; and the most iterations between two."""
+"""Of the iterations after which the gap would be small enough if it fell as it did
+between the last two bounds, the share before the next one; and the most iterations
+between two.
+"""
 PREFIX = "cuts_"
 """Of the names of arrays in a checkpoint."""
 ROUNDS = 5
@@ -41,22 +47,27 @@ ROUNDS = 5
 STEPS = 1.0, 0.5, 0.25, 0.1, 0.03
 """Shares of the way to the solution of a quadratic program that are tried."""
 RIDGE = 1e-10
-"""Share of the largest diagonal element that makes a matrix of products safely positive definite."""
+"""Share of the largest diagonal element that makes a matrix of products safely positive
+definite.
+"""
 LARGEST = 1e200
 """Element of a quadratic program that is solved."""
 EXCHANGES = 200
 ENOUGH = 1e-9
-"""Sets of cuts that a quadratic program tries, and the share of the largest offset that it may miss."""
+"""Sets of cuts that a quadratic program tries, and the share of the largest offset that
+it may miss.
+"""
 FIRST_ROWS = 1024
 """Of a table."""
 
 
 @kernel
 def _mix(table, threshold, alpha, used, mean, room):
-    """The mixture's gradient: ``mean`` (n,) of the known elements, ``room`` (n,) how far the others reach.
+    """The mixture's gradient: ``mean`` (n,) of the known elements, ``room`` (n,) how
+    far the others reach.
 
-    ``table`` (n, m) has nan for elements that are not stored, of at most ``threshold`` in size. ``used``:
-    the cuts whose share in ``alpha`` (m,) is not 0.
+    ``table`` (n, m) has nan for elements that are not stored, of at most ``threshold``
+    in size. ``used``: the cuts whose share in ``alpha`` (m,) is not 0.
     """
     for k in range(table.shape[0]):
         total = 0.0
@@ -79,7 +90,8 @@ def _set_excesses(table, k, sign, threshold, c1, row):
 
 @kernel
 def _enter(table, threshold, new, c1, sign, row, squares, products):
-    """What :class:`Cuts` keeps of the cuts ``new``: ``squares``, and their rows of ``products``.
+    """What :class:`Cuts` keeps of the cuts ``new``: ``squares``, and their rows of
+    ``products``.
 
     ``row`` (m,): scratch.
     """
@@ -104,7 +116,9 @@ def _enter(table, threshold, new, c1, sign, row, squares, products):
 
 @kernel
 def _follow(table, threshold, mean, room, c1, sign, row, products):
-    """Let ``products`` and ``sign`` be those of another mixture: weights enter, leave, and change sides."""
+    """Let ``products`` and ``sign`` be those of another mixture: weights enter, leave,
+    and change sides.
+    """
     m = row.shape[0]
     for k in range(table.shape[0]):
         now = np.int8(0)
@@ -125,16 +139,18 @@ def _follow(table, threshold, mean, room, c1, sign, row, products):
 
 
 class Cuts:
-    """The last tangents of the smooth part of an objective, and the bound that they give.
+    """The last tangents of the smooth part of an objective, and the bound that they
+    give.
 
     Parameters
     ----------
     m : int
         How many are kept.
     threshold : float >= 0
-        A weight's elements are stored from the first gradient on in which its element is larger in size. The
-        bound reckons those before as of this size, and with the sign that is worse, so that it stays one. Not
-        above ``c1`` nothing is lost by it but a little of the tightness.
+        A weight's elements are stored from the first gradient on in which its element
+        is larger in size. The bound reckons those before as of this size, and with the
+        sign that is worse, so that it stays one. Not above ``c1`` nothing is lost by it
+        but a little of the tightness.
     """
 
     def __init__(self, m=40, threshold=0.0):
@@ -153,7 +169,9 @@ class Cuts:
         self._hold(np.zeros(0, np.int64), FIRST_ROWS)
 
     def _hold(self, rows, capacity):
-        """Hold some of the rows, with room for so many; nothing is known of their products."""
+        """Hold some of the rows, with room for so many; nothing is known of their
+        products.
+        """
         weight = self.weight[rows]
         table = self.table[rows]
         n = rows.shape[0]
@@ -228,7 +246,8 @@ class Cuts:
         """The opposite of :meth:`arrays`."""
         self.weight = weight
         self.table = table
-        # As much room as there was: where it ends, products are reckoned anew, with other rounding errors.
+        # As much room as there was: where it ends, products are reckoned anew, with
+        # other rounding errors.
         self._hold(np.arange(weight.shape[0]), others["sign"].shape[0])
         vars(self).update((name, array.copy()) for name, array in others.items())
         self.size, self.next = about[:2].astype(int).tolist()
@@ -289,7 +308,9 @@ class Cuts:
         )
 
     def _maximise(self, starts, n, c1, c2):
-        """(bound, α) from the best of some starts; only the first ``n`` slots hold cuts."""
+        """(bound, α) from the best of some starts; only the first ``n`` slots hold
+        cuts.
+        """
         value, *here = max(
             (self._mixture(alpha, c1, c2) for alpha in starts),
             key=lambda found: found[0],
@@ -326,11 +347,13 @@ class Cuts:
 
 
 def _simplex(products, offset, alpha):
-    """The α ≥ 0 with sum 1 that maximises ``offset·α - α·products·α / 2``, by an active set from ``alpha``.
+    """The α ≥ 0 with sum 1 that maximises ``offset·α - α·products·α / 2``, by an active
+    set from ``alpha``.
 
-    The maximum over the cuts in use, with Σα = 1 alone, solves a system of equations. A cut whose share would
-    become negative leaves. Where there is none, the cut along which the value rises most enters; no more than
-    this slope can be gained. Every α on the way is one of the simplex.
+    The maximum over the cuts in use, with Σα = 1 alone, solves a system of equations. A
+    cut whose share would become negative leaves. Where there is none, the cut along
+    which the value rises most enters; no more than this slope can be gained. Every α on
+    the way is one of the simplex.
     """
     n = offset.shape[0]
     scale = max(float(np.diagonal(products).max()), float(np.ptp(offset))) or 1.0
@@ -371,11 +394,13 @@ class StoppingRule:
     ----------
     objective : CRFObjective
     tol : float >= 0 or None
-        Share of the objective that the extrapolated remaining decrease has to fall to. None: training ends
-        when the objective is certainly within ``CERTIFIED`` of the optimum; where no bound is known (``c2 =
-        0``, or labels that are not known) or of use, with ``EXTRAPOLATED``.
+        Share of the objective that the extrapolated remaining decrease has to fall to.
+        None: training ends when the objective is certainly within ``CERTIFIED`` of the
+        optimum; where no bound is known (``c2 = 0``, or labels that are not known) or
+        of use, with ``EXTRAPOLATED``.
     cuts : Cuts, None or False
-        Those of the same corpus under other penalties: a tangent knows none. False: no gap is asked for.
+        Those of the same corpus under other penalties: a tangent knows none. False: no
+        gap is asked for.
     """
 
     def __init__(self, objective, tol, cuts=None):
@@ -392,7 +417,9 @@ class StoppingRule:
         )  # (iterations, gap) at the last bound; iterations at the next
 
     def note(self, weights, gradient, value):
-        """Take the gradient of the smooth part, of all weights, where the objective is ``value``."""
+        """Take the gradient of the smooth part, of all weights, where the objective is
+        ``value``.
+        """
         if self.cuts is None:
             return
         o = self.objective
@@ -420,7 +447,8 @@ class StoppingRule:
             self.cuts.restore(**mine)
 
     def reached(self, past, noted=False):
-        """Whether to stop after an iteration; ``noted``: whether the gradient there was noted.
+        """Whether to stop after an iteration; ``noted``: whether the gradient there was
+        noted.
 
         Says by ``near`` whether the next one is wanted: it costs something.
         """
@@ -442,8 +470,8 @@ class StoppingRule:
     def ask(self, past):
         """Find whether the gap is small enough, and when to ask again if it is not.
 
-        Gaps fall by a factor an iteration, as between the last two bounds, and faster with more cuts. Where
-        they do not fall, bounds become half as many each time.
+        Gaps fall by a factor an iteration, as between the last two bounds, and faster
+        with more cuts. Where they do not fall, bounds become half as many each time.
         """
         before, last = self.last
         n, gap = self.last = len(past), self.gap(past[-1])
@@ -453,7 +481,9 @@ class StoppingRule:
         self.due = n + min(max(SHARE * ahead, EVERY), 2.0 * (n - before), LONGEST)
 
     def gap(self, value):
-        """How far ``value`` can be above the optimum, as a share of it; nan if no bound is known."""
+        """How far ``value`` can be above the optimum, as a share of it; nan if no bound
+        is known.
+        """
         if self.cuts is None:
             return np.nan
         o = self.objective

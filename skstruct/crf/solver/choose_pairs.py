@@ -1,13 +1,15 @@
-"""Which pairs of a state feature and a label and which transitions have weights, and how often the corpus
-shows each.
+"""Which pairs of a state feature and a label and which transitions have weights, and
+how often the corpus shows each.
 
-Weights stand in one vector: pairs of a state feature and a label, then, with observation-conditioned
-transitions, combinations of what is seen with pairs of labels, then pairs of labels.
+Weights stand in one vector: pairs of a state feature and a label, then, with
+observation-conditioned transitions, combinations of what is seen with pairs of labels,
+then pairs of labels.
 
-A pair whose gradient cannot leave [-c1, c1] at any weights has weight zero at the optimum, and is left out
-from the start. A probability is between 0 and 1, so the gradient is between minus the number of times the
-pair was seen and the number of times the feature was seen without the label. This drops most features of
-real corpora (those seen once, under c1 = 1) and loses nothing.
+A pair whose gradient cannot leave [-c1, c1] at any weights has weight zero at the
+optimum, and is left out from the start. A probability is between 0 and 1, so the
+gradient is between minus the number of times the pair was seen and the number of times
+the feature was seen without the label. This drops most features of real corpora (those
+seen once, under c1 = 1) and loses nothing.
 """
 
 from typing import NamedTuple
@@ -41,8 +43,8 @@ MANY_TIMES = 20
 class WeightLayout(NamedTuple):
     """Which weights there are, in their order.
 
-    F features have K pairs with a label, in the order of features, then labels; behind them are M
-    observation-conditioned transitions and Q pairs of labels.
+    F features have K pairs with a label, in the order of features, then labels; behind
+    them are M observation-conditioned transitions and Q pairs of labels.
     """
 
     row: np.ndarray  # (F,) int64: weight row of each feature
@@ -52,17 +54,18 @@ class WeightLayout(NamedTuple):
     edge_pair: np.ndarray  # (M, 3) int64: combination, previous label, next label
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # State features
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @kernel
 def _count(
     token, lists, gold, weight, L, sizes, total, unknown, seen, occurrences, largest
 ):
-    """Weighted occurrences of each feature: all, at unlabelled tokens, with each gold label.
+    """Weighted occurrences of each feature: all, at unlabelled tokens, with each gold
+    label.
 
-    ``seen`` (F * L,), ``occurrences`` and ``largest`` (F,) may be empty, and are then not counted; ``sizes``:
-    count absolute values in ``seen``.
+    ``seen`` (F * L,), ``occurrences`` and ``largest`` (F,) may be empty, and are then
+    not counted; ``sizes``: count absolute values in ``seen``.
     """
     for i in range(token.shape[0] - 1):
         T = token[i + 1] - token[i]
@@ -91,8 +94,9 @@ def count_features(lists, sequences, n, L=0, complete=False):
     L : int
         Labels to tell apart.
     complete : bool
-        Whether to count in the sequences whose labels are all given alone, for training. Else, to find out
-        what the corpus shows, values count by their sizes: those of both signs can add up to zero.
+        Whether to count in the sequences whose labels are all given alone, for
+        training. Else, to find out what the corpus shows, values count by their sizes:
+        those of both signs can add up to zero.
 
     Returns
     -------
@@ -111,7 +115,9 @@ def count_features(lists, sequences, n, L=0, complete=False):
 
 
 def choose_states(task, sequences, n_labels, n_rows, options):
-    """(lists of the features that have weights, (row, first, pair_label) of a :class:`WeightLayout`)."""
+    """(lists of the features that have weights, (row, first, pair_label) of a
+    :class:`WeightLayout`).
+    """
     lists = features_of_tokens(task, sequences, alive_rows(n_rows, task.node_alive))
     rows = np.flatnonzero(count_features(lists, sequences, n_rows)[0] > options.c1)
     lists = keep_features(lists, numbered(n_rows, rows))
@@ -123,8 +129,9 @@ def choose_states(task, sequences, n_labels, n_rows, options):
 
 
 def check_number(n, n_shown, what, every):
-    """Raise if there are more weights of a kind than can be numbered; warn if they are many for what the
-    corpus shows. ``every``: whether other ones take part, too."""
+    """Raise if there are more weights of a kind than can be numbered; warn if they are
+    many for what the corpus shows. ``every``: whether other ones take part, too.
+    """
     if n > MOST_PAIRS:
         text = f"the corpus has {n} {what}, at most {MOST_PAIRS} can have weights: "
         raise ValueError(f"{text}use all_pairs=False, or a larger c1 or min_count")
@@ -145,7 +152,8 @@ def screened(rows, total, unknown, seen, signed, options):
     rows : ndarray of shape (F,)
         The weight row of each feature.
     signed : bool
-        Whether values may be negative: the counts of labels then say nothing of the bounds.
+        Whether values may be negative: the counts of labels then say nothing of the
+        bounds.
     options : ObjectiveOptions
 
     Returns
@@ -190,11 +198,13 @@ def screened(rows, total, unknown, seen, signed, options):
     ), numbered(F, useful)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Pairs of labels
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _label_pairs(sequences, L):
-    """Tokens whose label and predecessor's label are known, and the pair of labels, p * L + y."""
+    """Tokens whose label and predecessor's label are known, and the pair of labels, p *
+    L + y.
+    """
     t = np.flatnonzero(sequences.has_predecessor())
     p = sequences.gold[t - 1].astype(np.int64)
     y = sequences.gold[t].astype(np.int64)
@@ -203,12 +213,16 @@ def _label_pairs(sequences, L):
 
 
 def shown_label_pairs(sequences, L, least=0.0):
-    """(L * L,) bool: the pairs of labels that the corpus shows, ``least`` times if that is above 1."""
+    """(L * L,) bool: the pairs of labels that the corpus shows, ``least`` times if that
+    is above 1.
+    """
     return np.bincount(_label_pairs(sequences, L)[1], minlength=L * L) >= max(least, 1)
 
 
 def seen_label_pairs(sequences, pair, L):
-    """Weighted count of each ``pair`` of labels, in the sequences whose labels are all given."""
+    """Weighted count of each ``pair`` of labels, in the sequences whose labels are all
+    given.
+    """
     t, number = _label_pairs(sequences, L)
     seen = np.bincount(
         number, sequences.token_weight(complete=True)[t], minlength=L * L
@@ -217,7 +231,8 @@ def seen_label_pairs(sequences, pair, L):
 
 
 def allowed_label_pairs(shown, transition, options):
-    """The pairs of labels (Q, 2) that have a weight, if the corpus has ``shown`` (L * L,) those.
+    """The pairs of labels (Q, 2) that have a weight, if the corpus has ``shown`` (L *
+    L,) those.
 
     Pairs that constraints forbid, -inf in ``transition`` (L, L), have none.
     """
@@ -228,9 +243,9 @@ def allowed_label_pairs(shown, transition, options):
     return np.stack(np.divmod(np.flatnonzero(allowed), L), axis=1)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Transitions that look at the input
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 UNKNOWN = -1
 OUTSIDE = -2
 """In place of a pair of labels: one is not known; there is no token before."""
@@ -260,10 +275,11 @@ class Combinations(NamedTuple):
         return cls(lists, token, labels[token])
 
     def counts(self, sequences, L):
-        """How often combinations occur at tokens with a predecessor, weighted: (keys, counts).
+        """How often combinations occur at tokens with a predecessor, weighted: (keys,
+        counts).
 
-        A key is the combination, times L * L + 2, and what is counted: p * L + y for two labels, L * L where
-        one is not known, L * L + 1 for all.
+        A key is the combination, times L * L + 2, and what is counted: p * L + y for
+        two labels, L * L where one is not known, L * L + 1 for all.
         """
         use = np.flatnonzero(self.labels != OUTSIDE)
         at = self.lists.item[use].astype(np.int64) * (L * L + 2)
@@ -274,7 +290,9 @@ class Combinations(NamedTuple):
         return added_up(keys, np.tile(sequences.token_weight()[self.token[use]], 2))
 
     def with_weights(self, sequences, edge_pair, n_edge_rows, L):
-        """(Occurrences of the transitions ``edge_pair``, weighted count of each); changes the lists."""
+        """(Occurrences of the transitions ``edge_pair``, weighted count of each);
+        changes the lists.
+        """
         number = (edge_pair * np.array([L * L, L, 1])).sum(axis=1)
         key = self.lists.item.astype(np.int64) * (L * L) + self.labels
         known = (self.labels >= 0) & np.isin(key, number)
@@ -301,7 +319,9 @@ def added_up(keys, counts):
 
 
 def allowed_conditioned(keys, counts, transition, options):
-    """The conditioned transitions (M, 3) that can have a weight; for keys see :meth:`Combinations.counts`."""
+    """The conditioned transitions (M, 3) that can have a weight; for keys see
+    :meth:`Combinations.counts`.
+    """
     L = transition.shape[0]
     n = L * L
     feature = keys // (n + 2)
@@ -327,13 +347,14 @@ def allowed_conditioned(keys, counts, transition, options):
     return np.stack([here // n, here // L % L, here % L], axis=1)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # All weights
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def choose_weights(
     task, sequences, transition, n_rows, n_edge_rows, options, layout=None
 ):
-    """The weights that a corpus needs, or those of a given layout, and where it has them.
+    """The weights that a corpus needs, or those of a given layout, and where it has
+    them.
 
     Returns
     -------

@@ -1,10 +1,11 @@
-"""What a pass over a corpus works with: sums of weights, transitions, groups of sequences, scratch, and where
-expectations are added up.
+"""What a pass over a corpus works with: sums of weights, transitions, groups of
+sequences, scratch, and where expectations are added up.
 
-Most transition weights are zero under L1, so exp(w) - 1 is a sparse matrix (N. Sokolovska, T. Lavergne,
-O. Cappé and F. Yvon 2010, "Efficient learning of sparse conditional random fields for supervised sequence
-labeling", IEEE Journal of Selected Topics in Signal Processing 4):
-``Σ_p a(p) exp w(p, y) = Σ_p a(p) + Σ_{p: w(p, y) ≠ 0} a(p) (exp w(p, y) - 1)``.
+Most transition weights are zero under L1, so exp(w) - 1 is a sparse matrix (N.
+Sokolovska, T. Lavergne, O. Cappé and F. Yvon 2010, "Efficient learning of sparse
+conditional random fields for supervised sequence labeling", IEEE Journal of Selected
+Topics in Signal Processing 4): ``Σ_p a(p) exp w(p, y) = Σ_p a(p) + Σ_{p: w(p, y) ≠ 0}
+a(p) (exp w(p, y) - 1)``.
 
 Letters: T tokens, L labels, t token, y label, p previous label.
 """
@@ -48,7 +49,9 @@ class Sequences(NamedTuple):
 
     @classmethod
     def some(cls, corpus, order):
-        """Those of the numbers ``order``, by descending length, of a task or of other sequences."""
+        """Those of the numbers ``order``, by descending length, of a task or of other
+        sequences.
+        """
         lengths = np.diff(corpus.token)[order]
         token, places = ranges(corpus.token[order], lengths)
         return cls(
@@ -77,7 +80,9 @@ class Sequences(NamedTuple):
         )
 
     def token_weight(self, complete=False):
-        """(N,) the weight of each token's sequence; ``complete``: 0 if one of its labels is not given."""
+        """(N,) the weight of each token's sequence; ``complete``: 0 if one of its
+        labels is not given.
+        """
         weight = self.weight.copy()
         if complete:
             weight[self.partial()] = 0.0
@@ -97,9 +102,9 @@ LAST = 2**30
 class Corpus(NamedTuple):
     """A corpus as sums of weights: K weights in use.
 
-    The weights of features that have few are listed for each token one by one: nothing is faster to read.
-    Where a feature has many only the first is listed, and the others are found behind it. Or tokens add up
-    rows of a table, of R rows.
+    The weights of features that have few are listed for each token one by one: nothing
+    is faster to read. Where a feature has many only the first is listed, and the others
+    are found behind it. Or tokens add up rows of a table, of R rows.
     """
 
     sequences: Sequences
@@ -119,7 +124,9 @@ def row_width(L):
 
 @inline
 def spread(features, token, expected, square, gradient):
-    """gradient[k] += x expected[label_k], or x², for the weights of a token; unless it is empty."""
+    """gradient[k] += x expected[label_k], or x², for the weights of a token; unless it
+    is empty.
+    """
     lists = features.lists
     first = features.first
     label = features.label
@@ -204,9 +211,10 @@ def form_groups(lengths):
 def new_lanes(corpora, n_labels):
     """Scratch for every group of some corpora, each a :class:`Sequences`.
 
-    A group whose first and longest sequence has T tokens takes ``P = (T | 1) * W`` places for each label,
-    with W the room for its sequences: no kernel goes further. A part of a corpus may have wider groups than
-    the whole, where longer sequences make them narrower. So give all that are walked with the scratch.
+    A group whose first and longest sequence has T tokens takes ``P = (T | 1) * W``
+    places for each label, with W the room for its sequences: no kernel goes further. A
+    part of a corpus may have wider groups than the whole, where longer sequences make
+    them narrower. So give all that are walked with the scratch.
     """
     places = 16
     for token, group in ((c.token, c.group) for c in corpora):
@@ -223,7 +231,9 @@ def new_lanes(corpora, n_labels):
 
 
 class ExpTransitions(NamedTuple):
-    """exp(transition - shift) by column (side 0) and by row (side 1): a base plus what is listed."""
+    """exp(transition - shift) by column (side 0) and by row (side 1): a base plus what
+    is listed.
+    """
 
     shift: float  # 0 unless a transition score is above 30
     first: (
@@ -259,7 +269,8 @@ def exp_transitions(potentials, pair):
         n = 0
         for k in range(L):
             column = columns[k]
-            # Differences from 1 cancel digits if the sum is much smaller than 1: then list them all.
+            # Differences from 1 cancel digits if the sum is much smaller than 1: then
+            # list them all.
             if shift == 0.0 and column.min() > 1e-3:
                 base[side, k] = 1.0
             listed = np.flatnonzero(column != base[side, k])
@@ -273,11 +284,13 @@ def exp_transitions(potentials, pair):
     return sparse, matrix
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Transitions that look at the input: each token has a matrix of its own
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class ExpConditioned(NamedTuple):
-    """Transitions that look at the input: exp of those into a token is ``matrix`` times what it has."""
+    """Transitions that look at the input: exp of those into a token is ``matrix`` times
+    what it has.
+    """
 
     of_token: Occurrences  # combinations; the label of a weight is p * L + y
     value: np.ndarray  # (M,) float64: exp(weight)
@@ -285,7 +298,8 @@ class ExpConditioned(NamedTuple):
 
 
 def exp_conditioned(edges, weights, matrix):
-    """The :class:`ExpConditioned` of ``edges`` (Occurrences) with ``weights`` (M,); empty without any.
+    """The :class:`ExpConditioned` of ``edges`` (Occurrences) with ``weights`` (M,);
+    empty without any.
 
     ``matrix`` (L, L): exp(transition - shift).
     """
@@ -310,7 +324,9 @@ def dot(x, i, y, j, n):
 
 @inline
 def _set_step(edges, token, step):
-    """step[p * L + y] = M[p, y] into a token, with the transitions that look at the input."""
+    """step[p * L + y] = M[p, y] into a token, with the transitions that look at the
+    input.
+    """
     of_token = edges.of_token
     lists = edges.of_token.lists
     for k in range(step.shape[0]):
@@ -323,7 +339,9 @@ def _set_step(edges, token, step):
 
 @inline
 def advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W):
-    """``expectations._advance`` where each token has a matrix of its own: inner loops run over labels."""
+    """``expectations._advance`` where each token has a matrix of its own: inner loops
+    run over labels.
+    """
     a = lattice.a
     b = lattice.b
     x = lattice.x
@@ -353,7 +371,9 @@ def advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W):
 
 @inline
 def count_steps(sequences, q, n_lanes, edges, lattice, P, W, counts):
-    """Add the expected transitions of a group, where each token has a matrix of its own."""
+    """Add the expected transitions of a group, where each token has a matrix of its
+    own.
+    """
     a = lattice.a
     x = lattice.x
     row = lattice.row

@@ -2,20 +2,23 @@
 
 The same sums as `skstruct.chain.lattice`, arranged for speed:
 
-* Sequences of about equal length form a group, and arrays hold label × token × sequence. Every inner
-  loop runs over the sequences of a group, so it vectorises whatever the number of labels.
-* Probabilities instead of logarithms, scaled at each token (Rabiner 1989): the recursions multiply and
-  add. One ``exp`` per token and label, and one per pair of labels.
+* Sequences of about equal length form a group, and arrays hold label × token ×
+  sequence. Every inner loop runs over the sequences of a group, so it vectorises
+  whatever the number of labels.
+* Probabilities instead of logarithms, scaled at each token (Rabiner 1989): the
+  recursions multiply and add. One ``exp`` per token and label, and one per pair of
+  labels.
 * Transitions are a sparse matrix (:class:`.corpus_sums.ExpTransitions`).
 
-Nothing over- or underflows unnoticed. Each sequence's mass is summed forwards and backwards; where the two
-differ it is left to :func:`.sequence_sums.sum_alone`. Numbers below e^-708 become 0 in both passes.
-They matter only if what follows is worth as much more after them as after what was kept; then the scale of a
-token, or the sum of what follows it (``total`` in :func:`_backward`), leaves the range from 1 / LARGEST to
+Nothing over- or underflows unnoticed. Each sequence's mass is summed forwards and
+backwards; where the two differ it is left to :func:`.sequence_sums.sum_alone`. Numbers
+below e^-708 become 0 in both passes. They matter only if what follows is worth as much
+more after them as after what was kept; then the scale of a token, or the sum of what
+follows it (``total`` in :func:`_backward`), leaves the range from 1 / LARGEST to
 LARGEST, and the sequence is left to logarithms too.
 
-Letters: T tokens, L labels, t token, y label, p previous label, W sequences in a group, l one of them,
-P places of a label (tokens × sequences).
+Letters: T tokens, L labels, t token, y label, p previous label, W sequences in a group,
+l one of them, P places of a label (tokens × sequences).
 """
 
 import numpy as np
@@ -41,7 +44,9 @@ LARGEST = 1e100
 
 @inline_fused
 def _advance(a, at, P, transitions, side, total, out, to, W):
-    """``out[y] = Σ_p a[p] M[p, y]`` for W sequences (side 1: M transposed); total = Σ_p a[p]."""
+    """``out[y] = Σ_p a[p] M[p, y]`` for W sequences (side 1: M transposed); total = Σ_p
+    a[p].
+    """
     other = transitions.other[side]
     value = transitions.value[side]
     for y in range(transitions.cost.shape[0]):
@@ -247,8 +252,8 @@ def _forward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P):
 def _backward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P):
     """b[y, t] = p(y_t = y), and x[y, t] such that p(p, y) = a[p, t-1] M[p, y] x[y, t].
 
-    With the scales of the forward pass Σ_y a b = 1 at every token. b is reset to 1 where a sequence
-    ends; entries after its end are undefined.
+    With the scales of the forward pass Σ_y a b = 1 at every token. b is reset to 1
+    where a sequence ends; entries after its end are undefined.
     """
     L = transitions.cost.shape[0]
     x = lattice.x
@@ -293,8 +298,8 @@ def _backward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P):
 def _add_log_z(sequences, q, n_lanes, transitions, lattice, T, W, P, bad):
     """Σ weight log Z of a group. Weights b and x, and clears what must not count.
 
-    A sequence whose forward and backward mass differ, or with a scale that is NaN, is noted in ``bad``
-    and left out.
+    A sequence whose forward and backward mass differ, or with a scale that is NaN, is
+    noted in ``bad`` and left out.
     """
     L = transitions.cost.shape[0]
     x = lattice.x
@@ -353,7 +358,9 @@ def _variances(weight, L, T, W, P, b):
 def _sum_group(
     sequences, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad
 ):
-    """Σ weight log Z of a group; b = its marginals, and the expected transitions are counted."""
+    """Σ weight log Z of a group; b = its marginals, and the expected transitions are
+    counted.
+    """
     a = lattice.a
     x = lattice.x
     _exp_emissions(x, T * W, P, transitions.cost.shape[0], lattice)
@@ -386,20 +393,24 @@ def expect(
     weight : (K,) float64
     transitions : ExpTransitions
     edges : ExpConditioned, or an empty tuple
-        Transitions that look at the input. Without them what is for them is not compiled.
+        Transitions that look at the input. Without them what is for them is not
+        compiled.
     clamped : bool
-        Sum over the labellings that agree with gold, without costs, instead of over all.
+        Sum over the labellings that agree with gold, without costs, instead of over
+        all.
     square : bool
-        Of features, add up p (1 - p) instead of p: what each token adds to the diagonal of the Hessian.
+        Of features, add up p (1 - p) instead of p: what each token adds to the diagonal
+        of the Hessian.
     lattice : Lanes
         With room for these groups.
     counts : ExpectedCounts
-        ``transition`` is (Q,) and receives Σ weight E[pair count] / exp(transition - shift); with ``edges``
-        it is (L * L,) and receives Σ weight E[pair count].
+        ``transition`` is (Q,) and receives Σ weight E[pair count] / exp(transition -
+        shift); with ``edges`` it is (L * L,) and receives Σ weight E[pair count].
     bad : (S,) bool
         Sequences that are left out, very long ones; receives others.
     alone : Alone, or an empty tuple
-        With it groups are single sequences, and those in ``bad`` are summed each by itself.
+        With it groups are single sequences, and those in ``bad`` are summed each by
+        itself.
 
     Returns
     -------

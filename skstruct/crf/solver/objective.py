@@ -1,16 +1,17 @@
 """The objective of an L1-regularised CRF, on all weights or on a working set.
 
-The objective (equation 8 of the two-stage paper, with class and sequence weights, and an L2 term besides) is
+The objective (equation 8 of the two-stage paper, with class and sequence weights, and
+an L2 term besides) is
 
     Σ_i weight_i (log Z(x_i) - log Z(x_i, y_i)) + c2 ‖λ‖² + c1 ‖λ‖₁
 
-where Z(x, y) sums over the labellings that agree with the labels given (just one if all are).
-:mod:`.choose_pairs` says which weights there are. All but those of pairs of labels are *optional*: a
-:class:`View` is the corpus written out in some of them only, for solvers that know which ones matter. Its
-passes cost what these weights cost.
+where Z(x, y) sums over the labellings that agree with the labels given (just one if all
+are). :mod:`.choose_pairs` says which weights there are. All but those of pairs of
+labels are *optional*: a :class:`View` is the corpus written out in some of them only,
+for solvers that know which ones matter. Its passes cost what these weights cost.
 
-Sums run over blocks of sequences that do not depend on the number of threads, and blocks are added in
-order: results are the same, bit for bit, for any number of threads.
+Sums run over blocks of sequences that do not depend on the number of threads, and
+blocks are added in order: results are the same, bit for bit, for any number of threads.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -43,11 +44,14 @@ N_BLOCKS = 8
 
 RATE = 0.3
 REPETITION = 28.0
-"""The learning rate of stage one, and up to which repetition of features within sequences."""
+"""The learning rate of stage one, and up to which repetition of features within
+sequences.
+"""
 
 N_PARTS = 2
-"""Blocks in a row share one sum of the gradient of all pairs, and of parts, which are long arrays: so many
-sums."""
+"""Blocks in a row share one sum of the gradient of all pairs, and of parts, which are
+long arrays: so many sums.
+"""
 
 
 class ObjectiveOptions(NamedTuple):
@@ -75,8 +79,8 @@ class Objective:
     potentials : Potentials
         Scores with weights zero.
     n_rows, n_edge_rows : int
-        Weight rows of the state features; combinations of the transition features (the first is the label
-        bigram).
+        Weight rows of the state features; combinations of the transition features (the
+        first is the label bigram).
     """
 
     def __init__(self, options, potentials, n_rows, n_edge_rows):
@@ -110,8 +114,8 @@ class CRFObjective(Objective):
     Parameters
     ----------
     task : ChainTask
-        The corpus; ``gold`` may hold UNLABELLED. Tokens that are nothing but dense rows of numbers stay so;
-        beside other features, each number is a feature of the bag.
+        The corpus; ``gold`` may hold UNLABELLED. Tokens that are nothing but dense rows
+        of numbers stay so; beside other features, each number is a feature of the bag.
     options, potentials, n_rows, n_edge_rows
         See :class:`Objective`.
     n_threads : int
@@ -144,7 +148,8 @@ class CRFObjective(Objective):
                 self.features.dense, s, self.row, self.n_labels, N_PARTS
             )
         elif fields is not None:
-            # Numbered as they come, so that sums have one order however the corpus was encoded.
+            # Numbered as they come, so that sums have one order however the corpus was
+            # encoded.
             _, first, field = np.unique(
                 fields[self.row], return_index=True, return_inverse=True
             )
@@ -208,7 +213,7 @@ class CRFObjective(Objective):
             *find_parts(self.features, self.grouping.group), self.n_labels, N_PARTS
         )
 
-    # -- sums over the corpus ----------------------------------------------------------------------
+    # -- sums over the corpus ----------------------------------------------------------
     @staticmethod
     def _split(sequences):
         at = sequences.token[sequences.group]
@@ -222,7 +227,9 @@ class CRFObjective(Objective):
         return features._replace(lists=features.lists.take(self.partial_tokens))
 
     def subcorpus(self, corpus, edges):
-        """The partially labelled sequences alone, with the same weights: (corpus, edges), or None."""
+        """The partially labelled sequences alone, with the same weights: (corpus,
+        edges), or None.
+        """
         if self.all_labelled:
             return None
         cut = {
@@ -239,7 +246,9 @@ class CRFObjective(Objective):
             return new_lanes(self.walked, self.n_labels)
 
     def _sum(self, view, weights, clamped, square=False, keep=False):
-        """Σ weight log Z and the expectations, over a corpus; with ``keep`` the optional ones of all too."""
+        """Σ weight log Z and the expectations, over a corpus; with ``keep`` the
+        optional ones of all too.
+        """
         corpus, edges = view.clamped if clamped else (view.corpus, view.edges)
         sequences = corpus.sequences
         (p, y) = self.pair.T
@@ -329,7 +338,8 @@ class CRFObjective(Objective):
         view : View
         weights : ndarray of shape (view.size,)
         keep : bool
-            Also keep the expectations of all optional weights, for :meth:`gradient_of_all`.
+            Also keep the expectations of all optional weights, for
+            :meth:`gradient_of_all`.
 
         Returns
         -------
@@ -353,8 +363,8 @@ class CRFObjective(Objective):
     def curvature(self, view, weights):
         """An estimate of the Hessian's diagonal.
 
-        Σ x² p (1 - p) over the occurrences of a feature, as if tokens were independent; for pairs of
-        labels half their expected count.
+        Σ x² p (1 - p) over the occurrences of a feature, as if tokens were independent;
+        for pairs of labels half their expected count.
         """
         self.n_passes += 1
         curvature = self._sum(view, weights, False, square=True)[1]
@@ -372,7 +382,7 @@ class CRFObjective(Objective):
         """``map``, on all threads."""
         return map(work, items) if self.pool is None else self.pool.map(work, items)
 
-    # -- what the solvers ask besides ---------------------------------------------------------------
+    # -- what the solvers ask besides --------------------------------------------------
     def view(self, chosen):
         """A view of some optional weights, and of all pairs of labels."""
         return View(self, chosen)
@@ -389,9 +399,10 @@ class CRFObjective(Objective):
     def learning_rate(self):
         """The rate of stage one that ``"auto"`` stands for.
 
-        A step on a sequence changes the score of a token by the rate times what the sequence's features have
-        in common with the token's. Features of nearly every token make that many times what a token has by
-        itself, and steps overshoot; so they do where weights make each step as long as several.
+        A step on a sequence changes the score of a token by the rate times what the
+        sequence's features have in common with the token's. Features of nearly every
+        token make that many times what a token has by itself, and steps overshoot; so
+        they do where weights make each step as long as several.
         """
         found = repetition(
             self.sequences.token, self.features, np.zeros(self.n_features)

@@ -1,7 +1,8 @@
-"""What the batch solvers share: pseudo-gradient, limited memory, line search within an orthant.
+"""What the batch solvers share: pseudo-gradient, limited memory, line search within an
+orthant.
 
-The L1 norm is linear within an orthant (Andrew and Gao 2007): there the
-objective is smooth, and L-BFGS (Liu and Nocedal 1989) applies. Sums use ``einsum``, not BLAS, whose
+The L1 norm is linear within an orthant (Andrew and Gao 2007): there the objective is
+smooth, and L-BFGS (Liu and Nocedal 1989) applies. Sums use ``einsum``, not BLAS, whose
 threads would get in the way of ours and would make results depend on their number.
 """
 
@@ -17,12 +18,18 @@ MAX_TRIALS = 30
 """Step lengths tried in one line search."""
 WINDOW = 10
 SHORTEST = 4
-"""Iterations whose gain is compared with that of as many before; fewer at the beginning, but so many."""
+"""Iterations whose gain is compared with that of as many before; fewer at the
+beginning, but so many.
+"""
 FASTEST = 0.6
 SLOWEST = 0.95
-"""Bounds on the rate of convergence per window that is extrapolated: a single good step proves nothing."""
+"""Bounds on the rate of convergence per window that is extrapolated: a single good step
+proves nothing.
+"""
 PRECISION = 1e-9
-"""Changes below this share of the first objective are rounding errors of sums over a corpus."""
+"""Changes below this share of the first objective are rounding errors of sums over a
+corpus.
+"""
 
 
 class Minimum(NamedTuple):
@@ -52,9 +59,9 @@ def pseudo_gradient(weights, gradient, c1):
 def _two_loop(steps, changes, slots, mask, diagonal, first_scale, share, q):
     """``q = H q`` (Nocedal and Wright 2006, algorithm 7.4) on the coordinates where ``mask`` is 1.
 
-    ``slots``: rows of ``steps`` and ``changes`` (m, n), oldest first. ``share`` (2, m): scratch.
-    H starts from ``γ / diagonal``, γ fitted to the newest pair. Pairs that lose their positive curvature
-    by the restriction are skipped.
+    ``slots``: rows of ``steps`` and ``changes`` (m, n), oldest first. ``share`` (2, m):
+    scratch. H starts from ``γ / diagonal``, γ fitted to the newest pair. Pairs that
+    lose their positive curvature by the restriction are skipped.
     """
     n = q.shape[0]
     scale = first_scale
@@ -97,11 +104,13 @@ def _two_loop(steps, changes, slots, mask, diagonal, first_scale, share, q):
 
 
 def expected_gain(past):
-    """The extrapolated remaining decrease of the objective: a geometric series through two windows.
+    """The extrapolated remaining decrease of the objective: a geometric series through
+    two windows.
 
-    With d₁ and d₂ the gains of the last window but one and of the last, r = d₂ / d₁, a geometric series:
-    d₂ (r + r² + ...) = d₂ r / (1 - r). Windows are shorter where a start near the optimum leaves few
-    iterations; infinite as long as there are fewer than two windows of ``SHORTEST``.
+    With d₁ and d₂ the gains of the last window but one and of the last, r = d₂ / d₁, a
+    geometric series: d₂ (r + r² + ...) = d₂ r / (1 - r). Windows are shorter where a
+    start near the optimum leaves few iterations; infinite as long as there are fewer
+    than two windows of ``SHORTEST``.
     """
     k = min(WINDOW, (len(past) - 1) // 2)
     if k < SHORTEST:
@@ -116,7 +125,9 @@ def expected_gain(past):
 
 
 def at_precision(promised, past):
-    """Whether a step without a gain promised so little that rounding can have swallowed it."""
+    """Whether a step without a gain promised so little that rounding can have swallowed
+    it.
+    """
     return promised <= PRECISION * abs(past[0])
 
 
@@ -127,8 +138,9 @@ class Memory:
     ----------
     m, n : int
     root : ndarray of shape (n,) or None
-        Coordinates are reckoned in units of ``1 / root``, which makes pairs of ordinary size, so that single
-        precision is enough for them: they shape the steps, not the optimum. None: double precision.
+        Coordinates are reckoned in units of ``1 / root``, which makes pairs of ordinary
+        size, so that single precision is enough for them: they shape the steps, not the
+        optimum. None: double precision.
     """
 
     def __init__(self, m, n, root=None):
@@ -174,7 +186,9 @@ class Memory:
         self.changes[slot] = change
 
     def move(self, old, new, root=None):
-        """Change coordinates: sorted ids ``old`` to ``new``; what is new has not moved so far."""
+        """Change coordinates: sorted ids ``old`` to ``new``; what is new has not moved
+        so far.
+        """
         self.root = root
         at = np.searchsorted(old, new)
         at[at == old.shape[0]] = 0
@@ -189,7 +203,9 @@ class Memory:
             setattr(self, name, after)
 
     def solve(self, gradient, free, diagonal, first_scale):
-        """``H gradient`` for the inverse Hessian H of the coordinates where ``free`` is true."""
+        """``H gradient`` for the inverse Hessian H of the coordinates where ``free`` is
+        true.
+        """
         mask = free.astype(float)
         q = gradient * mask
         if self.root is not None:
@@ -211,7 +227,8 @@ class Memory:
 
 
 def search(evaluate, weights, value, pseudo, direction, c1, step):
-    """Backtrack along a direction, projected on the orthant of ``weights`` (or of its descent).
+    """Backtrack along a direction, projected on the orthant of ``weights`` (or of its
+    descent).
 
     Parameters
     ----------

@@ -1,13 +1,14 @@
 """log Z and expectations of one sequence by itself, by :mod:`skstruct.chain.lattice`.
 
-For stochastic gradient descent; and in passes over a corpus for very long sequences, and for those whose sums
-:mod:`.expectations` cannot represent. The inner loops of that module run over many sequences at once, and
-would have length 1 here: those of scaled probabilities run over labels, and logarithms are right for every
-input. The matrix of transitions is dense: in stage one weights change with every sequence, and listing those
+For stochastic gradient descent; and in passes over a corpus for very long sequences,
+and for those whose sums :mod:`.expectations` cannot represent. The inner loops of that
+module run over many sequences at once, and would have length 1 here: those of scaled
+probabilities run over labels, and logarithms are right for every input. The matrix of
+transitions is dense: in stage one weights change with every sequence, and listing those
 that are not zero would cost more than it saves.
 
-Letters: T tokens, L labels, t token, y label, p previous label; ``s`` is :class:`Scores`, ``sgd`` an
-:class:`.Sgd`.
+Letters: T tokens, L labels, t token, y label, p previous label; ``s`` is
+:class:`Scores`, ``sgd`` an :class:`.Sgd`.
 """
 
 from typing import NamedTuple
@@ -56,7 +57,8 @@ def _scaled_forward(s, potentials, T, L):
 
 @inline
 def _expect_scaled(s, potentials, factor, both, T, L):
-    """log Z where all tokens share one matrix, which is set; NaN if scaled probabilities do not do.
+    """log Z where all tokens share one matrix, which is set; NaN if scaled
+    probabilities do not do.
 
     ``s.lattice.beta`` = marginals of the labels; ``both`` += ``factor`` times the expected pairs of labels.
     """
@@ -82,7 +84,9 @@ def _expect_scaled(s, potentials, factor, both, T, L):
 
 @inline
 def _expect_exactly(s, stride, potentials, factor, both, T, L):
-    """The same by logarithms, with a matrix for each ``stride`` numbers; see ``chain.lattice.log_expect``."""
+    """The same by logarithms, with a matrix for each ``stride`` numbers; see
+    ``chain.lattice.log_expect``.
+    """
     start = potentials.start
     end = potentials.end
     lattice = s.lattice
@@ -92,9 +96,9 @@ def _expect_exactly(s, stride, potentials, factor, both, T, L):
     )  # fmt: skip
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Stochastic gradient descent
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def log_partition(s, potentials, T, L):
     """log Z."""
@@ -122,7 +126,8 @@ def log_partition(s, potentials, T, L):
 def expect_sequence(sgd, potentials, sign, with_fallback, T, L):
     """log Z; ``beta`` = marginals; ``sgd.both`` += sign * expected pairs of labels.
 
-    NaN where scaling fails, if ``with_fallback`` is empty: logarithms are then not compiled.
+    NaN where scaling fails, if ``with_fallback`` is empty: logarithms are then not
+    compiled.
     """
     z = _expect_scaled(sgd.scores, potentials, sign, sgd.both, T, L)
     if len(with_fallback) > 0:
@@ -156,7 +161,9 @@ def set_emissions(features, token, T, L, sgd):
 
 @inline
 def set_transitions(potentials, pair, at, L, sgd):
-    """Scores of transitions and their exponentials, from the weights ``sgd.trial[at:]``."""
+    """Scores of transitions and their exponentials, from the weights
+    ``sgd.trial[at:]``.
+    """
     transition = sgd.scores.transition
     matrix = sgd.scores.lattice.matrix
     for p in range(L):
@@ -171,9 +178,9 @@ def set_transitions(potentials, pair, at, L, sgd):
             matrix[1, y * L + p] = v
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Passes over a corpus
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class Alone(NamedTuple):
     """What sequences by themselves are scored by, as logarithms, and scratch."""
 
@@ -196,7 +203,9 @@ def new_alone(potentials, edges, edge_weight, T):
 
 @inline
 def _score_steps(alone, first, T, L):
-    """Fill ``transition`` for the T tokens from ``first`` on; returns its stride, 0 for one matrix."""
+    """Fill ``transition`` for the T tokens from ``first`` on; returns its stride, 0 for
+    one matrix.
+    """
     edges = alone.edges
     lists = alone.edges.lists
     transition = alone.scores.transition
@@ -216,10 +225,11 @@ def _score_steps(alone, first, T, L):
 
 @inline
 def sum_alone(corpus, i, alone, lanes, T, P, counts):
-    """weight log Z of sequence i, a group of its own whose emissions are in ``lanes.x``.
+    """weight log Z of sequence i, a group of its own whose emissions are in
+    ``lanes.x``.
 
-    Writes its marginals, times its weight, to ``lanes.b``, and adds up the expected transitions;
-    ``counts.transition`` is (L * L,).
+    Writes its marginals, times its weight, to ``lanes.b``, and adds up the expected
+    transitions; ``counts.transition`` is (L * L,).
     """
     L = lanes.row.shape[0]
     first = corpus.sequences.token[i]

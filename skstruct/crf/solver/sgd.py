@@ -1,21 +1,23 @@
 """Stage one: stochastic gradient descent with a cumulative L1 penalty.
 
-After Tsuruoka, Tsujii and Ananiadou (2009), as in the two-stage paper: a weight moves only when one of its
-features is in the sequence at hand (equation 9), and then the L1 penalty of all steps since it last moved is
-applied, too (equations 10 and 11):
+After Tsuruoka, Tsujii and Ananiadou (2009), as in the two-stage paper: a weight moves
+only when one of its features is in the sequence at hand (equation 9), and then the L1
+penalty of all steps since it last moved is applied, too (equations 10 and 11):
 
     λ ← max(0, λ - (z + q)) if λ > 0,  min(0, λ + (z - q)) if λ < 0
 
-with z the penalty due to each weight so far, and q what this one has received. The learning rate is
-``η_j = η_0 α^(j/N)`` (equation 12) for the j-th of N sequences a pass, and with ``line_search`` the
-best of a few rates around it: algorithm 1, which tries the step on the sequence itself (equation 14).
+with z the penalty due to each weight so far, and q what this one has received. The
+learning rate is ``η_j = η_0 α^(j/N)`` (equation 12) for the j-th of N sequences a pass,
+and with ``line_search`` the best of a few rates around it: algorithm 1, which tries the
+step on the sequence itself (equation 14).
 
-Differs from the paper: after the last pass the pending penalty is applied to every weight. Otherwise
-features that the last sequences lack would keep weights that the penalty has long used up.
+Differs from the paper: after the last pass the pending penalty is applied to every
+weight. Otherwise features that the last sequences lack would keep weights that the
+penalty has long used up.
 
-An L2 penalty shrinks all weights in each step, by the factor 1 / (1 + 2 η c2 / N). So weights, and the
-L1 penalty z, are stored over the product of these factors, the *scale*. Before stage two L2 acts on the
-features of the sequence only.
+An L2 penalty shrinks all weights in each step, by the factor 1 / (1 + 2 η c2 / N). So
+weights, and the L1 penalty z, are stored over the product of these factors, the
+*scale*. Before stage two L2 acts on the features of the sequence only.
 """
 
 from typing import NamedTuple
@@ -110,7 +112,9 @@ def new_sgd(objective):
 
 @inline
 def apply_penalty(w, due, received):
-    """Equations 10 and 11: apply the penalty that is due and not received, never past zero."""
+    """Equations 10 and 11: apply the penalty that is due and not received, never past
+    zero.
+    """
     if w > 0.0:
         return max(0.0, w - (due + received))
     if w < 0.0:
@@ -120,7 +124,9 @@ def apply_penalty(w, due, received):
 
 @spliced
 def _add_weights(begin, end, n, s):
-    """List the weights ``begin`` to ``end``, with their values, behind n others; returns their number."""
+    """List the weights ``begin`` to ``end``, with their values, behind n others;
+    returns their number.
+    """
     for k in range(begin, end):
         s.local[n], s.trial[n], s.gradient[n] = k, s.clock[2] * s.weight[k], 0.0
         n += 1
@@ -149,7 +155,9 @@ def _gather(features, at, T, mark, s):
 
 @inline
 def _add_expected(features, at, T, L, sign, s):
-    """s.gradient += sign * the expected counts of features, from the marginals of labels."""
+    """s.gradient += sign * the expected counts of features, from the marginals of
+    labels.
+    """
     lists = features.lists
     first = features.first
     label = features.label
@@ -166,10 +174,11 @@ def _add_expected(features, at, T, L, sign, s):
 
 @inline
 def _differentiate(corpus, labels, at, with_fallback, partial, m, s):
-    """Equation 9: expectations given the labels minus expectations, for the sequence at hand.
+    """Equation 9: expectations given the labels minus expectations, for the sequence at
+    hand.
 
-    Fills ``s.gradient`` from the values in ``s.trial``; returns the negative log-likelihood, or NaN: see
-    :func:`.sequence_sums.expect_sequence`.
+    Fills ``s.gradient`` from the values in ``s.trial``; returns the negative
+    log-likelihood, or NaN: see :func:`.sequence_sums.expect_sequence`.
     """
     features = corpus.features
     potentials = corpus.potentials
@@ -217,7 +226,9 @@ def _score_of(labels, potentials, T, L, scores):
 
 @inline
 def _loss(corpus, labels, at, partial, m, s):
-    """The negative log-likelihood of the sequence at hand under the values in ``s.trial``."""
+    """The negative log-likelihood of the sequence at hand under the values in
+    ``s.trial``.
+    """
     features = corpus.features
     potentials = corpus.potentials
     sets = corpus.sequences.sets
@@ -238,7 +249,9 @@ def _loss(corpus, labels, at, partial, m, s):
 
 @inline
 def _search_rate(corpus, schedule, labels, at, partial, m, n, weight, loss, rate, s):
-    """Algorithm 1: the best of a few learning rates around ``rate`` for the sequence at hand."""
+    """Algorithm 1: the best of a few learning rates around ``rate`` for the sequence at
+    hand.
+    """
     penalty = schedule.penalty
     decay2 = schedule.decay2
     due = s.clock[1]
@@ -286,10 +299,11 @@ def _shrink(s, amount):
 
 @kernel
 def _descend(corpus, schedule, order, begin, end, with_fallback, s):
-    """Visit the sequences ``order[begin:end]``; returns the end, or the number of the one it stopped before.
+    """Visit the sequences ``order[begin:end]``; returns the end, or the number of the
+    one it stopped before.
 
-    With an empty ``with_fallback`` it stops where labels are missing or scaled probabilities fail, and tries
-    no rates: what is for that is then not compiled.
+    With an empty ``with_fallback`` it stops where labels are missing or scaled
+    probabilities fail, and tries no rates: what is for that is then not compiled.
     """
     sequences = corpus.sequences
     for j in range(begin, end):
@@ -356,7 +370,8 @@ def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
     objective : CRFObjective
     options : SolverOptions
     progress : Progress
-        Hears of each pass; an interrupt ends a pass in the middle, which is then the last.
+        Hears of each pass; an interrupt ends a pass in the middle, which is then the
+        last.
     seed : int
         Of the order of the sequences.
     weights : ndarray or None

@@ -1,10 +1,11 @@
 """Training a chain CRF: stage one, stage two, the record of both, and what they find.
 
-The two-stage algorithm (Zhou, Qiu and Huang 2011, *A Fast Accurate Two-stage Training Algorithm for
-L1-regularized CRFs with Heuristic Line Search Strategy*, IJCNLP): a few passes of stochastic gradient
-descent (:mod:`.sgd`), then a batch method that converges. Differs from the paper: the second stage is not
-OWL-QN on all weights but its relative on a working set (:mod:`.working_set`), which needs a fifth of the
-passes, on a corpus written out in a few percent of the weights.
+The two-stage algorithm (Zhou, Qiu and Huang 2011, *A Fast Accurate Two-stage Training
+Algorithm for L1-regularized CRFs with Heuristic Line Search Strategy*, IJCNLP): a few
+passes of stochastic gradient descent (:mod:`.sgd`), then a batch method that converges.
+Differs from the paper: the second stage is not OWL-QN on all weights but its relative
+on a working set (:mod:`.working_set`), which needs a fifth of the passes, on a corpus
+written out in a few percent of the weights.
 """
 
 import time
@@ -66,15 +67,17 @@ class CRFResult:
     nodes : SparseWeights of shape (n_rows, L)
         Weights of features and labels.
     edges : SparseWeights of shape (n_edge_rows * L, L)
-        Weights of transitions: row e * L + p, column y; the first L rows are the label bigram.
+        Weights of transitions: row e * L + p, column y; the first L rows are the label
+        bigram.
     weights : ndarray
         The same in the order of the objective.
     objective : float
     history : list of dict
-        For each iteration: ``stage``, ``objective`` (None within stage one, unless it is all there is),
-        ``n_active`` (weights that are not zero), ``optimality`` (norm of the minimal subgradient before
-        the step, on the working set; None within stage one), ``seconds`` since the start, and with
-        held-out sequences ``validation``, their mean log-probability.
+        For each iteration: ``stage``, ``objective`` (None within stage one, unless it
+        is all there is), ``n_active`` (weights that are not zero), ``optimality`` (norm
+        of the minimal subgradient before the step, on the working set; None within
+        stage one), ``seconds`` since the start, and with held-out sequences
+        ``validation``, their mean log-probability.
     n_iter : int
         Iterations of the second stage; passes of stage one if there is no second.
     n_passes : int
@@ -83,10 +86,12 @@ class CRFResult:
     optimality : float
         Norm of the minimal subgradient at the end, on all weights.
     max_violation : float
-        Its largest element in magnitude: how far the weight that fits worst is from optimality.
+        Its largest element in magnitude: how far the weight that fits worst is from
+        optimality.
     n_active_features : int
     gap : float
-        How far the objective can be above the optimum, as a share of it; nan if that is not known.
+        How far the objective can be above the optimum, as a share of it; nan if that is
+        not known.
     carry : Carry or None
         For a minimisation with other penalties; see :func:`.active_orthant`.
     """
@@ -145,7 +150,8 @@ def pack(objective, nodes, edges):
 
 
 class HeldOutLikelihood:
-    """The mean log-probability of held-out sequences; closed with the objective that it belongs to.
+    """The mean log-probability of held-out sequences; closed with the objective that it
+    belongs to.
 
     Parameters
     ----------
@@ -195,8 +201,8 @@ class Progress:
     held_out : HeldOutLikelihood, optional
         Its score is noted after each pass.
     after_pass : callable, optional
-        Called with each new entry of the history, and a function that returns the weights so far as
-        matrices (nodes, edges); stops if it returns true.
+        Called with each new entry of the history, and a function that returns the
+        weights so far as matrices (nodes, edges); stops if it returns true.
     checkpoint : Checkpoint, optional
         Where to keep the state between passes, and to go on from.
     interrupt : DeferredInterrupt, optional
@@ -209,7 +215,8 @@ class Progress:
     stage : {"sgd", "batch"}
         The stage that is running.
     evaluates : bool
-        Whether to work out the objective after each pass, for a stage that does not know it.
+        Whether to work out the objective after each pass, for a stage that does not
+        know it.
     resumed : str or None
         The stage that the checkpoint is of.
     n_resumed : int
@@ -239,7 +246,9 @@ class Progress:
 
     @property
     def found(self):
-        """(state, arrays) of the stage that is running, to go on from; None if there is nothing."""
+        """(state, arrays) of the stage that is running, to go on from; None if there is
+        nothing.
+        """
         return self._found if self.resumed == self.stage else None
 
     @property
@@ -307,7 +316,8 @@ def solve(objective, options, progress, *, weights=None, carry=None, cuts=None, 
     ----------
     objective : CRFObjective
     options : SolverOptions
-        With ``solver="sgd"`` weights that overflow raise ValueError; two stages then go on from zero.
+        With ``solver="sgd"`` weights that overflow raise ValueError; two stages then go
+        on from zero.
     progress : Progress
     weights : ndarray of shape (objective.size,) or None
         Where to start; skips stage one (unless it is all there is).

@@ -1,4 +1,6 @@
-"""What tokens have: lists of features, or the columns of dense rows, which are read where they are."""
+"""What tokens have: lists of features, or the columns of dense rows, which are read
+where they are.
+"""
 
 from typing import NamedTuple
 
@@ -10,7 +12,10 @@ from ...features.encoded import Dense
 
 
 class DenseFeatures(NamedTuple):
-    """Dense rows of numbers as features; R rows of weights, N tokens. The last two are scratch."""
+    """Dense rows of numbers as features; R rows of weights, N tokens.
+
+    The last two are scratch.
+    """
 
     rows: Dense
     place: np.ndarray  # (N,) int64: the number of each token in ``rows``
@@ -22,7 +27,9 @@ class DenseFeatures(NamedTuple):
 
 
 class TokenLists(NamedTuple):
-    """Features, weights, or rows of a table, of each of N tokens; or dense rows of numbers instead."""
+    """Features, weights, or rows of a table, of each of N tokens; or dense rows of
+    numbers instead.
+    """
 
     start: (
         np.ndarray
@@ -62,11 +69,12 @@ class TokenLists(NamedTuple):
 
 @inline
 def features_of(lists, dense, first, t, T):
-    """The features of token t of the T tokens from ``first`` on: (begin, end, features, values).
+    """The features of token t of the T tokens from ``first`` on: (begin, end, features,
+    values).
 
-    ``dense`` is that of the lists: what an empty argument rules out is not compiled. Features of dense rows
-    are written to their scratch, which has room for one more than there can be: what is zero is written, and
-    overwritten by the next.
+    ``dense`` is that of the lists: what an empty argument rules out is not compiled.
+    Features of dense rows are written to their scratch, which has room for one more
+    than there can be: what is zero is written, and overwritten by the next.
     """
     if len(dense) > 0:
         x = dense.rows
@@ -95,7 +103,9 @@ def features_of(lists, dense, first, t, T):
 
 @spliced
 def append(lists, n, item, value):
-    """Write an item behind n others, unless it is -1 or there is no room; returns how many there are then."""
+    """Write an item behind n others, unless it is -1 or there is no room; returns how
+    many there are then.
+    """
     if item >= 0 and lists.item.shape[0] > 0:
         lists.item[n] = item
         if lists.value.shape[0] > 0:
@@ -105,10 +115,11 @@ def append(lists, n, item, value):
 
 @kernel
 def _list_features(token, anchor, left, grid, bag, order, of_row, lists):
-    """The features of each token; returns their number. Without room for items they are only counted.
+    """The features of each token; returns their number. Without room for items they are
+    only counted.
 
-    The arguments up to the bag are those of a task. ``of_row`` (R,) int32 translates rows to features, -1
-    leaves them out.
+    The arguments up to the bag are those of a task. ``of_row`` (R,) int32 translates
+    rows to features, -1 leaves them out.
     """
     n = 0
     k = 0
@@ -153,7 +164,9 @@ def select(lists, of_item, new):
 
 
 def list_rows(task, order, grid, bag, of_row):
-    """The features of each token, by running the kernel twice: for sizes, then for content."""
+    """The features of each token, by running the kernel twice: for sizes, then for
+    content.
+    """
     place = task.token, task.anchor, task.left, grid, bag, order, of_row
     n_tokens = int(np.diff(task.token)[order].sum())
     lists = TokenLists.new(n_tokens)
@@ -165,7 +178,9 @@ def list_rows(task, order, grid, bag, of_row):
 
 
 def keep_features(lists, of_item):
-    """Keep the features with ``of_item >= 0``, under their new numbers; lists are changed in place."""
+    """Keep the features with ``of_item >= 0``, under their new numbers; lists are
+    changed in place.
+    """
     if lists.dense:
         number = np.append(of_item, np.int32(-1))[lists.dense.number]
         return lists._replace(dense=lists.dense._replace(number=number))
@@ -176,7 +191,9 @@ def keep_features(lists, of_item):
 
 
 def alive_rows(n_rows, alive):
-    """(n_rows,) int32: each row's own number; -1 for those that a count cut-off left out."""
+    """(n_rows,) int32: each row's own number; -1 for those that a count cut-off left
+    out.
+    """
     of_row = np.arange(n_rows, dtype=np.int32)
     if alive.shape[0]:
         of_row[alive == 0] = -1
@@ -191,7 +208,9 @@ def numbered(n, chosen):
 
 
 def features_of_tokens(task, sequences, of_row):
-    """The features of a corpus, as :class:`.TokenLists`; ``of_row`` (R,) int32: that of each row, or -1."""
+    """The features of a corpus, as :class:`.TokenLists`; ``of_row`` (R,) int32: that of
+    each row, or -1.
+    """
     if task.dense and task.bag.start.shape[0] == 1:
         place = ranges(task.token[sequences.order], sequences.lengths)[1]
         n = of_row.shape[0] + 1
@@ -204,7 +223,10 @@ def features_of_tokens(task, sequences, of_row):
 
 @kernel
 def repetition(token, lists, count):
-    """Mean over sequences of Σ_f (Σ_t x_tf)² / T. ``count`` (F,): zeros, and zeros again at the end."""
+    """Mean over sequences of Σ_f (Σ_t x_tf)² / T.
+
+    ``count`` (F,): zeros, and zeros again at the end.
+    """
     total = 0.0
     n = 0
     for i in range(token.shape[0] - 1):

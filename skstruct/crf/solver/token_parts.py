@@ -1,13 +1,16 @@
 """Parts of tokens that repeat: sums of weights and of probabilities once for each part.
 
-Features that look at the same thing come together: the word, its suffixes and its capitals, wherever the
-word stands; the same of its neighbour. A *part* is such a combination, and a token is a few parts. A table
-has a row of L numbers for each different part. Before a pass it receives the sums of the weights of the
-parts, and a token adds up its rows; in the pass a token adds its probabilities to a table of the same shape,
-and afterwards each part hands on what it has received to its features, once.
+Features that look at the same thing come together: the word, its suffixes and its
+capitals, wherever the word stands; the same of its neighbour. A *part* is such a
+combination, and a token is a few parts. A table has a row of L numbers for each
+different part. Before a pass it receives the sums of the weights of the parts, and a
+token adds up its rows; in the pass a token adds its probabilities to a table of the
+same shape, and afterwards each part hands on what it has received to its features,
+once.
 
-Features belong to *fields* (templates, keys of dicts): of what is one part is decided by field, on a sample
-of the tokens. Fields that do not repeat together stay alone: their features are parts of their own.
+Features belong to *fields* (templates, keys of dicts): of what is one part is decided
+by field, on a sample of the tokens. Fields that do not repeat together stay alone:
+their features are parts of their own.
 """
 
 from typing import NamedTuple
@@ -26,9 +29,9 @@ PIECES = 8
 """Of a table, that threads fill."""
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Which fields repeat together
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def _mix(h, feature, value):
     """A hash, never 0, of what has been hashed as h, and then of a feature."""
@@ -40,7 +43,9 @@ def _mix(h, feature, value):
 
 @kernel
 def _hash_fields(lists, field, step, hashes, sizes):
-    """The hash and the number of features by field, of every ``step``-th token; (n, fields)."""
+    """The hash and the number of features by field, of every ``step``-th token; (n,
+    fields).
+    """
     for k in range(hashes.shape[0]):
         for e in range(lists.start[k * step], lists.start[k * step + 1]):
             f = lists.item[e]
@@ -51,7 +56,9 @@ def _hash_fields(lists, field, step, hashes, sizes):
 
 @kernel
 def _count_parts(hashes, sizes, table):
-    """(n,) hashes and sizes of a part of n tokens: (tokens that have it, size of the different ones)."""
+    """(n,) hashes and sizes of a part of n tokens: (tokens that have it, size of the
+    different ones).
+    """
     tokens = 0
     size = 0
     mask = table.shape[0] - 1
@@ -81,8 +88,8 @@ class Grouping(NamedTuple):
 def group_fields(lists, field):
     """The :class:`Grouping` of a corpus, from a sample of its tokens.
 
-    Neighbouring fields are joined as long as that makes less to add up: the features of the different
-    parts, and the parts of the tokens.
+    Neighbouring fields are joined as long as that makes less to add up: the features of
+    the different parts, and the parts of the tokens.
     """
     n_fields = int(field.max(initial=-1)) + 1
     group = np.full(n_fields, -1)
@@ -150,9 +157,9 @@ class _Candidate(NamedTuple):
         return self.n_parts + self.n_features
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # The different parts
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @inline
 def _is_part(p, t, g, lists, group, parts):
     """Whether part p is what the features of group g are at token t."""
@@ -170,11 +177,12 @@ def _is_part(p, t, g, lists, group, parts):
 
 @kernel
 def _list_parts(lists, group, alone, hashes, table, tokens, parts):
-    """Fill ``tokens`` with their parts, and ``parts`` with features; both have room enough.
+    """Fill ``tokens`` with their parts, and ``parts`` with features; both have room
+    enough.
 
-    Returns (parts of tokens, different parts, features of these). ``group`` (F,): of features. ``alone``
-    (F,): the part of a feature that is one by itself, -1 at first. ``hashes`` (groups,): scratch. ``table``:
-    parts by hash, -1 at first.
+    Returns (parts of tokens, different parts, features of these). ``group`` (F,): of
+    features. ``alone`` (F,): the part of a feature that is one by itself, -1 at first.
+    ``hashes`` (groups,): scratch. ``table``: parts by hash, -1 at first.
     """
     m = 0
     n = 0
@@ -216,7 +224,8 @@ def _list_parts(lists, group, alone, hashes, table, tokens, parts):
 
 
 def find_parts(lists, group):
-    """(the parts of each token, the features of each different part), both :class:`.TokenLists`.
+    """(the parts of each token, the features of each different part), both
+    :class:`.TokenLists`.
 
     Parameters
     ----------
@@ -239,12 +248,14 @@ def find_parts(lists, group):
     return tokens.first(N, m), parts.first(n, size)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Sums
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @kernel
 def _score(parts, begin, end, weight, width, table):
-    """``table[r]`` (R, width) = Σ weights of part r, for the parts ``begin <= r < end``."""
+    """``table[r]`` (R, width) = Σ weights of part r, for the parts ``begin <= r <
+    end``.
+    """
     lists = parts.lists
     first = parts.first
     label = parts.label
@@ -261,7 +272,9 @@ def _score(parts, begin, end, weight, width, table):
 
 @kernel
 def _count(parts, table, width, square, gradient):
-    """``gradient[k]`` += Σ ``table[r, label of k]`` over the parts r that have the weight's feature."""
+    """``gradient[k]`` += Σ ``table[r, label of k]`` over the parts r that have the
+    weight's feature.
+    """
     for r in range(parts.lists.start.shape[0] - 1):
         spread(parts, r, table[r * width :], square, gradient)
 
@@ -278,7 +291,8 @@ class PartSums:
     Attributes
     ----------
     scores : ndarray of shape (R * width,)
-        The scores of each part, by label; ``width`` is the number of labels, rounded up to whole vectors.
+        The scores of each part, by label; ``width`` is the number of labels, rounded up
+        to whole vectors.
     counts : ndarray of shape (n_runs, R * width)
         What parts receive in a pass, by run of sequences.
     """
@@ -292,7 +306,9 @@ class PartSums:
         self.counts = np.zeros((n_runs, self.n * self.width))
 
     def whole(self, first, label):
-        """The weights of the parts, if features have those from ``first`` on, with ``label``."""
+        """The weights of the parts, if features have those from ``first`` on, with
+        ``label``.
+        """
         return Occurrences(self.features, first, label)
 
     def score(self, parts, weights, map):
@@ -306,7 +322,9 @@ class PartSums:
         list(map(work, range(PIECES)))
 
     def count(self, parts, n, square, gradient):
-        """Add to a gradient what the parts have received in n runs; their sum is left in the first one."""
+        """Add to a gradient what the parts have received in n runs; their sum is left
+        in the first one.
+        """
         for other in self.counts[1:n]:
             self.counts[0] += other
         _count(parts, self.counts[0], self.width, square, gradient)

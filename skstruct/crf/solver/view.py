@@ -1,13 +1,15 @@
 """The corpus written out in some of the weights.
 
-A pass over a corpus adds up the weights of each token, and hands probabilities on to them. A :class:`View`
-lists for it what a token has to add up, in the one of two ways that has less of it: the weights one by one,
-which is little where few weights are in use; or the rows of a table of sums, one for each part of the token
-(see :mod:`.token_parts`).
+A pass over a corpus adds up the weights of each token, and hands probabilities on to
+them. A :class:`View` lists for it what a token has to add up, in the one of two ways
+that has less of it: the weights one by one, which is little where few weights are in
+use; or the rows of a table of sums, one for each part of the token (see
+:mod:`.token_parts`).
 
-Of dense rows of numbers the scores of all tokens are ``X W``, and the gradient is ``Xᵀ B`` with the
-probabilities B of their labels: two products of matrices. Both are done in blocks of tokens, on one thread of
-BLAS each: results do not depend on how many threads there are. In between a token is a row of a table, too.
+Of dense rows of numbers the scores of all tokens are ``X W``, and the gradient is ``Xᵀ
+B`` with the probabilities B of their labels: two products of matrices. Both are done in
+blocks of tokens, on one thread of BLAS each: results do not depend on how many threads
+there are. In between a token is a row of a table, too.
 """
 
 import functools
@@ -21,12 +23,15 @@ from .corpus_sums import LAST, Corpus, Occurrences, row_width
 from .token_features import TokenLists, append, select
 
 MANY = 6
-"""A feature with so many weights has them listed in one place, not at each of its tokens."""
+"""A feature with so many weights has them listed in one place, not at each of its
+tokens.
+"""
 PART = 4.0
 LABEL = 0.75
 PART_FEATURE = 6.0
-"""What a part of a token costs, each label of it, and a feature of a part, if a weight listed at a token
-costs 1: measured with 4 to 49 labels."""
+"""What a part of a token costs, each label of it, and a feature of a part, if a weight
+listed at a token costs 1: measured with 4 to 49 labels.
+"""
 BLOCK = 2048
 """Tokens of a product."""
 RUNS = 8
@@ -62,13 +67,16 @@ def _with_weights(lists, n_weights):
 
 
 def _first(owner, n):
-    """(how many weights each of n features has, the first of each), from the owners of the weights."""
+    """(how many weights each of n features has, the first of each), from the owners of
+    the weights.
+    """
     n_weights = np.bincount(owner, minlength=n)
     return n_weights, np.append(0, np.cumsum(n_weights)).astype(np.int32)
 
 
 class Selection:
-    """Some weights: ``chosen`` (sorted indices of optional ones), and all pairs of labels.
+    """Some weights: ``chosen`` (sorted indices of optional ones), and all pairs of
+    labels.
 
     Attributes
     ----------
@@ -143,7 +151,8 @@ class View(Selection):
             n_listed = int(times @ few)
             n_runs = int(times[many].sum())
             entries = _made(_list_weights, n_listed, o.features, first, few)
-            # Runs take the numbers of their first weights for the numbers of the features.
+            # Runs take the numbers of their first weights for the numbers of the
+            # features.
             runs = _made(
                 select,
                 n_runs,
@@ -168,7 +177,7 @@ def _is_shorter_by_parts(objective, n_weights):
     return listed > by_parts
 
 
-# -- dense rows of numbers ------------------------------------------------------------------------------
+# -- dense rows of numbers -------------------------------------------------------------
 @functools.cache
 def _libraries():
     """What limits the threads of BLAS."""
@@ -183,8 +192,9 @@ _limits = []
 
 @contextmanager
 def one_thread_of_blas():
-    """A limit of one thread of BLAS, which is one for the whole process: the first of its users sets it, and
-    the last one takes it back."""
+    """A limit of one thread of BLAS, which is one for the whole process: the first of
+    its users sets it, and the last one takes it back.
+    """
     with _lock:
         _limits.append(
             _limits[0] if _limits else _libraries().limit(limits=1, user_api="blas")
@@ -199,7 +209,8 @@ def one_thread_of_blas():
 
 
 class ProductSums:
-    """The tokens of a corpus as rows of a table; has the methods of :class:`.token_parts.PartSums`.
+    """The tokens of a corpus as rows of a table; has the methods of
+    :class:`.token_parts.PartSums`.
 
     Parameters
     ----------
@@ -225,7 +236,9 @@ class ProductSums:
         self.counts = np.zeros((n_runs, self.n * self.width))
 
     def whole(self, first, label):
-        """The places, in a matrix of weights, of those from ``first`` on by feature, with ``label``."""
+        """The places, in a matrix of weights, of those from ``first`` on by feature,
+        with ``label``.
+        """
         return np.repeat(self.row, np.diff(first)) * np.int64(self.width) + label
 
     def score(self, places, weights, map):
@@ -246,7 +259,9 @@ class ProductSums:
             list(self._map(work, range(0, self.n, BLOCK)))
 
     def count(self, places, n, square, gradient):
-        """Add to a gradient what the tokens have received in n runs; their sum is left in the first one."""
+        """Add to a gradient what the tokens have received in n runs; their sum is left
+        in the first one.
+        """
         for other in self.counts[1:n]:
             self.counts[0] += other
         columns = self._columns(places)
@@ -268,7 +283,9 @@ class ProductSums:
             out[-1] += received.sum(axis=0)
 
     def _columns(self, places):
-        """By neighbour of a token: (its distance, columns in use, their rows in a matrix of weights)."""
+        """By neighbour of a token: (its distance, columns in use, their rows in a
+        matrix of weights).
+        """
         d = self.dense
         F = self.dense.block.shape[1]
         used = np.unique(places // self.width)
@@ -279,7 +296,9 @@ class ProductSums:
         return [each for each in found if each[1].shape[0]]
 
     def _blocks(self, a, columns):
-        """By neighbour: (tokens of the block that have it, its columns in use, rows of a matrix)."""
+        """By neighbour: (tokens of the block that have it, its columns in use, rows of
+        a matrix).
+        """
         d = self.dense
         b = min(a + BLOCK, self.n)
         for shift, mine, of_matrix in columns:

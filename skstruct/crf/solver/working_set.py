@@ -1,20 +1,21 @@
 """Stage two: quasi-Newton steps on the weights that matter.
 
-At the optimum of an L1-regularised CRF a few percent of the weights are
-not zero. A *working set* holds these and the ones whose gradient exceeds c1; passes use a corpus written out
-in its weights only (:class:`.view.View`), and now and then the gradient of all weights, from the lattices of
-the last pass, admits and dismisses weights. The end is certified on all weights.
+At the optimum of an L1-regularised CRF a few percent of the weights are not zero. A
+*working set* holds these and the ones whose gradient exceeds c1; passes use a corpus
+written out in its weights only (:class:`.view.View`), and now and then the gradient of
+all weights, from the lattices of the last pass, admits and dismisses weights. The end
+is certified on all weights.
 
-Within the set, steps are OWL-QN's but for three things, each of which lets a longer memory help
-instead of hurting:
+Within the set, steps are OWL-QN's but for three things, each of which lets a longer
+memory help instead of hurting:
 
-* the recursion runs on the free weights only (not zero, or about to leave zero), as in projected scaled
-  subgradient methods (Schmidt 2010, section 2.3);
-* a weight that is not zero may move against its pseudo-gradient; OWL-QN forbids it, which destroys
-  the conjugacy of the directions;
-* the recursion starts from a power of the Hessian's diagonal, Σ p (1 - p) over the occurrences of a
-  feature, instead of the identity. A feature is reckoned in units of its largest value, so that values of
-  any size take the same steps.
+* the recursion runs on the free weights only (not zero, or about to leave zero), as in
+  projected scaled subgradient methods (Schmidt 2010, section 2.3);
+* a weight that is not zero may move against its pseudo-gradient; OWL-QN forbids it,
+  which destroys the conjugacy of the directions;
+* the recursion starts from a power of the Hessian's diagonal, Σ p (1 - p) over the
+  occurrences of a feature, instead of the identity. A feature is reckoned in units of
+  its largest value, so that values of any size take the same steps.
 """
 
 from typing import NamedTuple
@@ -31,16 +32,21 @@ SHRINK = 0.85
 SMALLEST = 1000
 """Weights that may enter the working set in any case."""
 MARGIN = 0.9
-"""Share of c1 that the gradient of a zero weight must reach to enter when the set is revised."""
+"""Share of c1 that the gradient of a zero weight must reach to enter when the set is
+revised.
+"""
 EARLY = 36
 POWERS = (0.8, 0.45)
-"""Of the Hessian's diagonal, in so many iterations and after them. With 1, weights of rare features run
-ahead, which depend on each other and on the frequent ones; at first that is fast, later it is what is in the
-way: docs/decisions.md has figures."""
+"""Of the Hessian's diagonal, in so many iterations and after them. With 1, weights of
+rare features run ahead, which depend on each other and on the frequent ones; at first
+that is fast, later it is what is in the way: docs/decisions.md has figures.
+"""
 SMALLEST_UNIT = 1e-100
 """Smaller values count like this one: its square is a number."""
 KEEP_EVERY = 10
-"""Iterations of OWL-QN between two states offered to a checkpoint: a state holds the whole memory."""
+"""Iterations of OWL-QN between two states offered to a checkpoint: a state holds the
+whole memory.
+"""
 
 
 def active_orthant(objective, weights, options, progress, carry=None, cuts=None):
@@ -54,11 +60,11 @@ def active_orthant(objective, weights, options, progress, carry=None, cuts=None)
     options : SolverOptions
         ``memory``, ``max_iter`` and ``tol``, for which see :class:`.StoppingRule`.
     progress : Progress
-        Hears of each iteration, with arrays of the working set, and of each revision what it takes to go on
-        from there.
+        Hears of each iteration, with arrays of the working set, and of each revision
+        what it takes to go on from there.
     carry : Carry or None
-        What another minimisation ended with, of the same corpus with other penalties, whose ``weights`` are
-        near. Its memory is taken over.
+        What another minimisation ended with, of the same corpus with other penalties,
+        whose ``weights`` are near. Its memory is taken over.
     cuts : Cuts, None or False
         For the :class:`.StoppingRule`.
 
@@ -112,7 +118,8 @@ def active_orthant(objective, weights, options, progress, carry=None, cuts=None)
             and dot(missing, missing) <= c1 * rule.tol * abs(run.value)
         )
         stopped = progress.stopped or n_iter >= options.max_iter
-        # Without missing weights, or without a step, no number below this one can be reached.
+        # Without missing weights, or without a step, no number below this one can be
+        # reached.
         last = finished and (n_missing == 0 or done == 0)
         if converged or stopped or last:
             converged = bool(converged or not stopped and not run.stuck)
@@ -128,7 +135,9 @@ def active_orthant(objective, weights, options, progress, carry=None, cuts=None)
 
 
 def _working_set(objective, weights, gradient):
-    """Optional weights to work on: those not zero, and the steepest others, at most as many again."""
+    """Optional weights to work on: those not zero, and the steepest others, at most as
+    many again.
+    """
     k = objective.n_optional
     active = weights[:k] != 0.0
     slope = np.abs(gradient[:k])
@@ -137,13 +146,16 @@ def _working_set(objective, weights, gradient):
     steepest = slope > MARGIN * objective.c1
     if room < k:
         limit = np.partition(slope, k - 1 - room)[k - 1 - room]
-        # Where more weights than there is room for are equally steep, and the steepest, all enter.
+        # Where more weights than there is room for are equally steep, and the steepest,
+        # all enter.
         steepest &= slope > limit if slope.max() > limit else slope == limit
     return np.flatnonzero(active | steepest)
 
 
 class Carry(NamedTuple):
-    """What a minimisation leaves for another one of the same corpus with other penalties."""
+    """What a minimisation leaves for another one of the same corpus with other
+    penalties.
+    """
 
     memory: Memory
     where: np.ndarray  # the places, in all weights, of the coordinates of the memory
@@ -151,7 +163,9 @@ class Carry(NamedTuple):
 
 
 class _Iterations:
-    """Iterations on the weights of a view, and what it takes to go on from one of them; with a ``memory``."""
+    """Iterations on the weights of a view, and what it takes to go on from one of them;
+    with a ``memory``.
+    """
 
     def __init__(
         self, objective, weights, options, progress, view, cuts=None, keep=False
@@ -195,9 +209,11 @@ class _Iterations:
         )
 
     def step(self, direction, pseudo, length=1.0, keep=False):
-        """Search along a direction; returns whether the objective fell. If not, the memory is forgotten.
+        """Search along a direction; returns whether the objective fell. If not, the
+        memory is forgotten.
 
-        ``stuck``: there was none, and numbers of this precision would have shown what was promised.
+        ``stuck``: there was none, and numbers of this precision would have shown what
+        was promised.
         """
         o = self.objective
         w = self.weights
@@ -248,7 +264,8 @@ class _OnWorkingSet(_Iterations):
             keep=True,
         )
         if carry is None:
-            # Each feature's largest value. With an L2 penalty no curvature is less than 2 c2.
+            # Each feature's largest value. With an L2 penalty no curvature is less than
+            # 2 c2.
             least = max(SMALLEST_UNIT, min(2.0 * objective.c2, 1.0) ** 0.5)
             largest = objective.largest
             self.early, self.unit = (
@@ -261,14 +278,16 @@ class _OnWorkingSet(_Iterations):
             self.unit = carry.unit
             self.memory = carry.memory
             self.memory.move(carry.where, self.view.where, self._root())
-        # A token has this many features: no direction is steeper than that many diagonals.
+        # A token has this many features: no direction is steeper than that many
+        # diagonals.
         self.first_scale = 1.0 / (
             1.0 + objective.n_entries / max(objective.n_tokens, 1)
         )
 
     def of_all_weights(self):
-        """(all weights, the gradient of all), once :meth:`.CRFObjective.evaluate` kept it at the current
-        ones."""
+        """(all weights, the gradient of all), once :meth:`.CRFObjective.evaluate` kept
+        it at the current ones.
+        """
         o = self.objective
         at = np.zeros(o.size)
         full = np.zeros(o.size)
@@ -299,14 +318,17 @@ class _OnWorkingSet(_Iterations):
         )
 
     def _root(self):
-        """What weights are multiplied with, to count in each feature's unit, on the working set."""
+        """What weights are multiplied with, to count in each feature's unit, on the
+        working set.
+        """
         root = np.ones(self.view.size)
         n = self.view.n_states
         root[:n] = self.unit[self.objective.pair_feature[self.view.chosen[:n]]]
         return root
 
     def descend(self, budget):
-        """Up to ``budget`` iterations; leaves the gradient at the last point with the objective.
+        """Up to ``budget`` iterations; leaves the gradient at the last point with the
+        objective.
 
         Returns (iterations, whether there was nothing left to gain).
         """
@@ -342,7 +364,8 @@ class _OnWorkingSet(_Iterations):
 
 
 def owlqn(objective, weights, options, progress, carry=None, cuts=None):
-    """OWL-QN (Andrew and Gao 2007), the second stage of the two-stage paper, and CRFsuite's trainer.
+    """OWL-QN (Andrew and Gao 2007), the second stage of the two-stage paper, and
+    CRFsuite's trainer.
 
     All weights take part in every pass.
 

@@ -1,11 +1,13 @@
-"""Templates of a model as a file holds them: values, combinations, and where their weights are.
+"""Templates of a model as a file holds them: values, combinations, and where their
+weights are.
 
-Only what has weights is kept, with what longer combinations begin with. Values are sorted; combinations are
-sorted by the combination that they extend and then by their last value, so that a number is a place.
+Only what has weights is kept, with what longer combinations begin with. Values are
+sorted; combinations are sorted by the combination that they extend and then by their
+last value, so that a number is a place.
 
-Functions of characters read what this Python says of all code points. A table lists the places at which being
-in it begins, ends, begins ...: the first, and then how far it is to the next. Other versions of Python, and
-JavaScript, know other versions of Unicode.
+Functions of characters read what this Python says of all code points. A table lists the
+places at which being in it begins, ends, begins ...: the first, and then how far it is
+to the next. Other versions of Python, and JavaScript, know other versions of Unicode.
 """
 
 import functools
@@ -20,7 +22,8 @@ from .sections import combination_table
 
 
 class TemplateKeys:
-    """The keys of a ``TemplateEncoder`` whose rows of state and transition features have weights.
+    """The keys of a ``TemplateEncoder`` whose rows of state and transition features
+    have weights.
 
     Parameters
     ----------
@@ -109,7 +112,9 @@ class TemplateKeys:
         return out
 
     def write(self, sections):
-        """Add the combinations; returns for each side (new row by row, -1 without; how many)."""
+        """Add the combinations; returns for each side (new row by row, -1 without; how
+        many).
+        """
         maps = []
         for name, side, pairs, kept in zip(
             ("nodes", "edges"), self.sides, self.pairs, self.kept
@@ -139,11 +144,13 @@ class TemplateKeys:
         return maps
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Lexicons and accessor varieties
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def contexts_header(encoder, sections):
-    """Add the tables of the functions of contexts; returns what the header says of them."""
+    """Add the tables of the functions of contexts; returns what the header says of
+    them.
+    """
     contexts = encoder.contexts
     lexicons = []
     for name, column in encoder.plan.channels:
@@ -164,7 +171,9 @@ def contexts_header(encoder, sections):
 
 
 def _varieties(statistics: AccessorVariety, column, longest, sections):
-    """Add the strings whose variety matters and what they begin with; returns the tokens."""
+    """Add the strings whose variety matters and what they begin with; returns the
+    tokens.
+    """
     varieties = statistics.varieties[:longest]
     pairs = statistics.pairs
     buckets = [
@@ -190,9 +199,9 @@ def _varieties(statistics: AccessorVariety, column, longest, sections):
     return [strings[k] for k in order]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Features that are names: those of dicts and lists, and those that patterns write
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class NameKeys:
     """The keys of a ``BagEncoder``."""
 
@@ -274,7 +283,8 @@ _TESTS = {
     "lower": str.islower,
     "digit": str.isdigit,
     "punctuation": lambda c: unicodedata.category(c)[0] in "PS",
-    # A capital sigma is final behind a cased letter; what is ignorable between the two does not matter.
+    # A capital sigma is final behind a cased letter; what is ignorable between the two
+    # does not matter.
     "cased": lambda c: (c + "\u03a3").lower()[-1] == "\u03c2",
     "ignorable": lambda c: (
         ("a" + c + "\u03a3").lower()[-1] == "\u03c2" and not _TESTS["cased"](c)
@@ -297,7 +307,9 @@ def gaps(places):
 
 
 def _lower_case():
-    """The code points that change and by how much, both as :func:`gaps`, and what becomes two characters."""
+    """The code points that change and by how much, both as :func:`gaps`, and what
+    becomes two characters.
+    """
     lower = [chr(code).lower() for code in range(N_CODES)]
     changed = [
         code for code, to in enumerate(lower) if to != chr(code) and code != 0x3A3

@@ -1,4 +1,6 @@
-"""A fitted model as the block of a file: what is written, and why some models cannot be."""
+"""A fitted model as the block of a file: what is written, and why some models cannot
+be.
+"""
 
 from typing import NamedTuple
 
@@ -111,7 +113,8 @@ def payload_of(model, weights="exact"):
         "token": inner.encoder.token_type.__name__,
         "columns": inner.encoder.n_columns,
         "chain": "chain" if inner.order == 1 else "pairs",
-        # What scores are multiplied by to be log-probabilities, up to a constant; None if it knows none
+        # What scores are multiplied by to be log-probabilities, up to a constant; None
+        # if it knows none
         "probabilities": scales[0] if scales else None,
         **keys.header(sections),
         **add_weights(inner, keys, sections, weights),
@@ -130,11 +133,13 @@ def payload_of(model, weights="exact"):
     return Payload(header, sections, keys, parts)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What a model is made of
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def predictor_of(model):
-    """The tagger or segmenter that a search, a pipeline, or an average of segmenters is around."""
+    """The tagger or segmenter that a search, a pipeline, or an average of segmenters is
+    around.
+    """
     for layer, _ in layers(model):
         for _, step in getattr(layer, "steps", ())[:-1]:
             if step is not None and not isinstance(step, str):
@@ -184,9 +189,9 @@ def keys_of(model):
     return _KEYS[type(encoder)](encoder, used)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Weights
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def add_weights(model, keys, sections, weights):
     """Add weights and constraints; returns what the header says of them."""
     # of name, keys, weights, rows, columns
@@ -213,9 +218,9 @@ def add_weights(model, keys, sections, weights):
     return {"divisor": divisor, "step": step}
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What a file predicts: labels of tokens, words of texts, or spans of texts
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _words(segmenter, labels):
     parsed = LabelTable(segmenter.scheme).parse(labels)
     closes = [prefix in ENDING_WORD for prefix, _ in parsed]

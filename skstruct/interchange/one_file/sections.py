@@ -25,7 +25,9 @@ def refuse(reason):
 
 
 class Sections:
-    """Arrays one behind the other, each with its name, its kind and how many numbers it has."""
+    """Arrays one behind the other, each with its name, its kind and how many numbers it
+    has.
+    """
 
     def __init__(self):
         self.entries = []
@@ -34,8 +36,9 @@ class Sections:
     def add(self, name, values, kind="u"):
         """Add numbers.
 
-        Of kind ``"u"`` they are integers that are not negative, of ``"z"`` integers (0, -1, 1, -2 ... become
-        0, 1, 2, 3 ...), in as few bytes each as the largest needs; of ``"f"`` floats, of their own size.
+        Of kind ``"u"`` they are integers that are not negative, of ``"z"`` integers (0,
+        -1, 1, -2 ... become 0, 1, 2, 3 ...), in as few bytes each as the largest needs;
+        of ``"f"`` floats, of their own size.
         """
         values = np.asarray(values, None if kind == "f" else np.int64)
         if kind == "z":
@@ -75,7 +78,9 @@ class Sections:
 
 
 def check_spellings(known, written):
-    """Raise if JavaScript would take a string that a model knows for another one that is written."""
+    """Raise if JavaScript would take a string that a model knows for another one that
+    is written.
+    """
     for s in filter(_PAIR.search, known):
         joined = s.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
         if joined in written:
@@ -84,7 +89,8 @@ def check_spellings(known, written):
 
 
 def weight_table(sections, name, n_rows, keys, weights, columns):
-    """Add weights that are not zero: how many each row has, their columns, and themselves.
+    """Add weights that are not zero: how many each row has, their columns, and
+    themselves.
 
     Parameters
     ----------
@@ -103,7 +109,8 @@ def weight_table(sections, name, n_rows, keys, weights, columns):
 
 
 def combination_table(sections, name, pairs, kept, before, last):
-    """Add combinations: how many begin with each of the shorter ones, and their last values.
+    """Add combinations: how many begin with each of the shorter ones, and their last
+    values.
 
     Parameters
     ----------
@@ -118,7 +125,8 @@ def combination_table(sections, name, pairs, kept, before, last):
     Returns
     -------
     ndarray of shape (n,), int64
-        The new numbers: by the shorter one, then by the last value; 0 of those that are not kept.
+        The new numbers: by the shorter one, then by the last value; 0 of those that are
+        not kept.
     """
     mine = np.flatnonzero(kept)
     shorter = before[pairs[mine, 0]]
@@ -133,9 +141,10 @@ def combination_table(sections, name, pairs, kept, before, last):
     return number
 
 
-# --------------------------------------------------------------------------------------------------
-# Weights as numbers of a file: integers over a common denominator, floats, or rounded integers
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
+# Weights as numbers of a file: integers over a common denominator, floats, or rounded
+# integers
+# --------------------------------------------------------------------------------------
 WEIGHTS = ("exact", "int16", "int8")
 
 _SAMPLE = 200
@@ -179,7 +188,8 @@ def as_numbers(tables, weights):
 
 
 def common_denominator(weights):
-    """The int d for which every weight is the float64 nearest to an integer over d; None if there is none.
+    """The int d for which every weight is the float64 nearest to an integer over d;
+    None if there is none.
 
     Averages over n steps are such: d is n, or a part of it.
     """

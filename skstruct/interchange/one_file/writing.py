@@ -1,6 +1,7 @@
 """``export``: a fitted model written as one file that runs without this package.
 
-Real source files are joined to one: relative imports are left out, the constant of the model is put in.
+Real source files are joined to one: relative imports are left out, the constant of the
+model is put in.
 """
 
 from __future__ import annotations
@@ -49,28 +50,32 @@ def export(
     title: str | None = None,
     example: str | None = None,
 ) -> ExportReport:
-    """Write a fitted model as one file of Python or JavaScript, or as a page, that needs nothing else.
+    """Write a fitted model as one file of Python or JavaScript, or as a page, that
+    needs nothing else.
 
-    The functions of the file are called as the methods of the model: ``predict``, ``decision_function``,
-    ``predict_marginals``; in JavaScript ``decisionFunction`` and so on. ``explain`` tells for each token what
-    speaks for its label and against the runner-up.
+    The functions of the file are called as the methods of the model: ``predict``,
+    ``decision_function``, ``predict_marginals``; in JavaScript ``decisionFunction`` and
+    so on. ``explain`` tells for each token what speaks for its label and against the
+    runner-up.
 
     Parameters
     ----------
     model : StructuredPerceptron, L1CRF, Segmenter, SpanTagger ...
-        A fitted chain tagger, or a segmenter or span tagger over one; also an average, a mixture or a
-        calibrated one, or a search or pipeline that ends in one.
+        A fitted chain tagger, or a segmenter or span tagger over one; also an average,
+        a mixture or a calibrated one, or a search or pipeline that ends in one.
     path : str or os.PathLike
-        Ends in ``.py``, ``.js`` (or ``.cjs``), ``.mjs`` or ``.html``. Written whole or not at all; what was
-        there before is replaced.
+        Ends in ``.py``, ``.js`` (or ``.cjs``), ``.mjs`` or ``.html``. Written whole or
+        not at all; what was there before is replaced.
     weights : {"exact", "int16", "int8"}, default="exact"
-        ``"exact"``: labels and scores are those of the model, bit for bit. Otherwise weights are rounded to
-        multiples of the largest over 32767, or over 127, and scores are close.
+        ``"exact"``: labels and scores are those of the model, bit for bit. Otherwise
+        weights are rounded to multiples of the largest over 32767, or over 127, and
+        scores are close.
     keep : float in (0, 1], default=1.0
-        Share of the weights that stay, the largest first, as in the model's ``compress``.
+        Share of the weights that stay, the largest first, as in the model's
+        ``compress``.
     check : list of sequences, optional
-        Labelled by the model and by the data that is written; the report, and ``about`` in the file, have the
-        counts.
+        Labelled by the model and by the data that is written; the report, and ``about``
+        in the file, have the counts.
     title : str, optional
         Of a page, by default the kind of model. In every file it is part of ``about``.
     example : str, optional
@@ -86,7 +91,8 @@ def export(
     TypeError
         If it is another kind of model, or ``title`` or ``example`` is not a str.
     ValueError
-        If the model cannot be written, or a parameter has another value; the message says why.
+        If the model cannot be written, or a parameter has another value; the message
+        says why.
     OSError
         If the file cannot be written.
 
@@ -158,9 +164,9 @@ def export(
     return ExportReport(os.fspath(path), *sizes, payload.n_weights, *found)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # The report: size of the file, and how its predictions compare with those of the model
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 MOST_PLACES = 10
 
 
@@ -177,8 +183,8 @@ class ExportReport(NamedTuple):
     n_sequences : int
         Sequences that were compared; 0 without ``check``.
     n_sequences_differ, n_tokens_differ : int
-        Of these how many the file labels otherwise than the model, and how many tokens in them; of texts how
-        many words, or spans, of the model it misses.
+        Of these how many the file labels otherwise than the model, and how many tokens
+        in them; of texts how many words, or spans, of the model it misses.
     largest_difference : float or None
         Of a score; None if the model gives no scores.
     places : list of (sequence, position)
@@ -220,7 +226,9 @@ class ExportReport(NamedTuple):
 
 
 def compared(model: Any, block: str, X: Any) -> tuple[Any, ...]:
-    """``n_sequences`` ... ``places`` of the report about a model and its file on some sequences, or texts."""
+    """``n_sequences`` ... ``places`` of the report about a model and its file on some
+    sequences, or texts.
+    """
     if isinstance(X, (str, dict)) or not hasattr(X, "__len__"):
         raise ValueError(f"check must be a list of sequences, got {describe(X)}")
     file = open_model(block)
@@ -253,8 +261,9 @@ _PYTHON, _JAVASCRIPT, _PAGE = (
 _HEAD = '"""A model of skstruct {version} in one file, for Python 3.8 and later; needs nothing else."""\n'
 
 _LICENCE = """
-# The code of this file, not the model, is under the licence 0BSD: do with it what you like.
-# The model is the constant DATA, which holds no code. From the command line: python TAGGER.py [FILE]
+# The code of this file, not the model, is under the licence 0BSD: do with it what you
+# like. The model is the constant DATA, which holds no code. From the command line:
+# python TAGGER.py [FILE]
 """
 
 _JAVASCRIPT_HEAD = """\
@@ -292,7 +301,8 @@ def python_file(block, parts):
 
 
 def javascript_file(block, parts, ending):
-    """The text of a ``.js`` file, which is a script or a module of Node, or of a ``.mjs`` file.
+    """The text of a ``.js`` file, which is a script or a module of Node, or of a
+    ``.mjs`` file.
 
     Parameters
     ----------
@@ -311,7 +321,8 @@ def javascript_file(block, parts, ending):
 def page_file(block, parts, title):
     """The text of a page.
 
-    Its policy allows its one script and its one style, by their hashes, and nothing else.
+    Its policy allows its one script and its one style, by their hashes, and nothing
+    else.
 
     Parameters
     ----------

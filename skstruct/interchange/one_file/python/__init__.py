@@ -1,4 +1,6 @@
-"""The parts of a written ``.py`` file: ordinary modules, standard library only, for Python 3.8 and later."""
+"""The parts of a written ``.py`` file: ordinary modules, standard library only, for
+Python 3.8 and later.
+"""
 
 from . import (
     chain,

@@ -24,7 +24,8 @@ class Tagger:
     def predict(self, X, allowed=None):
         """The best labels of each sequence.
 
-        ``allowed``: for each token of each sequence None (any label), a label, or several labels.
+        ``allowed``: for each token of each sequence None (any label), a label, or
+        several labels.
         """
         X = self.sequences(X)
         out = []
@@ -66,9 +67,10 @@ class Tagger:
     def explain(self, sequence):
         """Why each token has its label.
 
-        A dict for each token: ``label``; ``runner_up``, its label in the best labelling that gives it another
-        one; ``margin``, how far that is behind; ``features``, as (name, weight for the label, weight for the
-        runner-up); and ``neighbours``, what the labels around add to the margin.
+        A dict for each token: ``label``; ``runner_up``, its label in the best labelling
+        that gives it another one; ``margin``, how far that is behind; ``features``, as
+        (name, weight for the label, weight for the runner-up); and ``neighbours``, what
+        the labels around add to the margin.
         """
         return [
             reasons
@@ -76,7 +78,7 @@ class Tagger:
             for reasons in self.explained(*part)
         ]
 
-    # -- inside ---------------------------------------------------------------------------------------
+    # -- inside ------------------------------------------------------------------------
     def sequences(self, X):
         """All that is labelled, as a list."""
         if isinstance(X, (str, dict)) or not hasattr(X, "__iter__"):
@@ -84,7 +86,9 @@ class Tagger:
         return list(X)
 
     def parts(self, sequence, i):
-        """What is labelled as one: (tokens, for each the numbers of the labels it may get, or None)."""
+        """What is labelled as one: (tokens, for each the numbers of the labels it may
+        get, or None).
+        """
         if isinstance(sequence, (str, dict)) or not hasattr(sequence, "__len__"):
             refuse(i, None, f"expected a list of tokens, got {sequence!r}")
         return [(list(sequence), None)]  # an array is one, too
@@ -111,7 +115,9 @@ class Tagger:
         return path, score * self.header["step"]
 
     def scores(self, found, options):
-        """By token the scores of labels, and transitions; ``options`` has the labels of each, or None."""
+        """By token the scores of labels, and transitions; ``options`` has the labels of
+        each, or None.
+        """
         rows, values, edges = found
         emission = self.chain.emissions(rows, values)
         for score, some in zip(emission, options or ()):

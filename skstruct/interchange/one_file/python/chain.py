@@ -1,7 +1,9 @@
-"""The first-order chain: scores of labels and of transitions, and the best labelling (Viterbi).
+"""The first-order chain: scores of labels and of transitions, and the best labelling
+(Viterbi).
 
-A labelling scores start[y0] + sum of emission[t][y] + sum of transition[t][p][y] + end[y]. Sums run in the
-order of the package that wrote this file, so that scores are the same to the last bit.
+A labelling scores start[y0] + sum of emission[t][y] + sum of transition[t][p][y] +
+end[y]. Sums run in the order of the package that wrote this file, so that scores are
+the same to the last bit.
 """
 
 from operator import add
@@ -27,7 +29,9 @@ class Chain:
         self.plain = self.transitions_into(1.0)
 
     def transitions_into(self, scale):
-        """For each label y the scores of the steps from each p, and the largest of them."""
+        """For each label y the scores of the steps from each p, and the largest of
+        them.
+        """
         L = self.L
         matrix = list(self.allowed)
         for k, w in self.edges[0]:
@@ -36,7 +40,9 @@ class Chain:
         return into, [max(scores) for scores in into]
 
     def emissions(self, rows, values, scale=1.0):
-        """For each token the scores of all labels, by the rows of weights of its features."""
+        """For each token the scores of all labels, by the rows of weights of its
+        features.
+        """
         weights = self.states
         out = []
         for t, mine in enumerate(rows):
@@ -55,7 +61,9 @@ class Chain:
         return out
 
     def transitions(self, rows, plain, T, scale=1.0):
-        """For each token the transitions into it: ``plain``, and what its own features add."""
+        """For each token the transitions into it: ``plain``, and what its own features
+        add.
+        """
         if rows is None:
             return [plain] * T
         out = []
@@ -74,14 +82,18 @@ class Chain:
         return out
 
     def prefixes(self, emission, transitions, joined_before):
-        """For each token and label what joins the scores of prefixes that end there in the label."""
+        """For each token and label what joins the scores of prefixes that end there in
+        the label.
+        """
         out = [list(map(add, self.start, emission[0]))]
         for score, (into, highest) in zip(emission[1:], transitions[1:]):
             out.append(list(map(add, joined_before(out[-1], into, highest), score)))
         return out
 
     def decode(self, emission, transitions):
-        """(labels, score): of equal scores the smaller label, from the last token backwards."""
+        """(labels, score): of equal scores the smaller label, from the last token
+        backwards.
+        """
         scores = self.prefixes(emission, transitions, best_before)
         reached = list(map(add, scores[-1], self.end))
         path = []
@@ -93,14 +105,17 @@ class Chain:
         return path[::-1], score
 
     def best_with_each_label(self, emission, transitions):
-        """For each token and label the best score of labellings that give the label to the token."""
+        """For each token and label the best score of labellings that give the label to
+        the token.
+        """
         return self.with_each_label(emission, transitions, best_before, max)
 
     def with_each_label(self, emission, transitions, joined_before, joined):
-        """For each token and label what joins the scores of labellings that give the label to the token.
+        """For each token and label what joins the scores of labellings that give the
+        label to the token.
 
-        ``joined`` is the maximum of some scores, or their sum as logarithms; ``joined_before`` is that over
-        the labels before, as `best_before`.
+        ``joined`` is the maximum of some scores, or their sum as logarithms;
+        ``joined_before`` is that over the labels before, as `best_before`.
         """
         scores = self.prefixes(emission, transitions, joined_before)
         behind = self.end
@@ -118,14 +133,18 @@ class Chain:
 
 
 def best_before(before, into, highest):
-    """For each label y the largest ``before[p] + into[y][p]``; ``highest[y]`` bounds the second part."""
+    """For each label y the largest ``before[p] + into[y][p]``; ``highest[y]`` bounds
+    the second part.
+    """
     return best_of_ranked(
         sorted(zip(before, range(len(before))), reverse=True), into, highest
     )
 
 
 def best_of_ranked(ranked, into, highest):
-    """As `best_before`; ``ranked`` holds (before[p], p) from the best one on, tried until none can win."""
+    """As `best_before`; ``ranked`` holds (before[p], p) from the best one on, tried
+    until none can win.
+    """
     out = []
     for scores, most in zip(into, highest):
         best = NEVER

@@ -1,7 +1,8 @@
-"""Functions of characters by tables that the model carries: what Unicode says differs between versions.
+"""Functions of characters by tables that the model carries: what Unicode says differs
+between versions.
 
-A table of code points is a list of places at which being in it begins, ends, begins ...: the first, and then
-how far it is to the next.
+A table of code points is a list of places at which being in it begins, ends, begins
+...: the first, and then how far it is to the next.
 """
 
 from bisect import bisect_right
@@ -67,7 +68,9 @@ def character_type(token, test):
 
 
 def lower_case(cased, ignorable, mapping):
-    """``str.lower``; ``mapping`` has code points and what is added to them, both as distances."""
+    """``str.lower``; ``mapping`` has code points and what is added to them, both as
+    distances.
+    """
     to = dict(mapping["long"])
     pairs = zip(*map(accumulate, (mapping["places"], mapping["differences"])))
     to.update((chr(code), chr(code + difference)) for code, difference in pairs)

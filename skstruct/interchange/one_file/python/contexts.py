@@ -1,11 +1,15 @@
-"""Functions of more than a token: lexicons, and accessor variety (how freely a string is used in a text)."""
+"""Functions of more than a token: lexicons, and accessor variety (how freely a string
+is used in a text).
+"""
 
 from .reading import PARTS
 from .templates import Combinations
 
 
 def context_functions(header, arrays):
-    """{(name, column): function}; a function gives the values along a column of a sequence."""
+    """{(name, column): function}; a function gives the values along a column of a
+    sequence.
+    """
     out = {}
     for lexicon in header["lexicons"]:
         out[lexicon["name"], lexicon["column"]] = lexicon_function(lexicon["entries"])
@@ -27,7 +31,9 @@ PARTS["contexts"] = context_functions
 
 
 def lexicon_function(entries):
-    """Marks of the longest entries, from left to right: B, I, E, or S alone, O elsewhere."""
+    """Marks of the longest entries, from left to right: B, I, E, or S alone, O
+    elsewhere.
+    """
     root = {}
     for entry in entries:
         node = root
@@ -59,9 +65,11 @@ def lexicon_function(entries):
 
 
 def variety_function(numbers, longer, buckets):
-    """For each token the place in, and the bucket of, the most varied string of n tokens around it.
+    """For each token the place in, and the bucket of, the most varied string of n
+    tokens around it.
 
-    ``numbers`` are those of tokens; ``longer`` finds the strings of two to n tokens, by what they begin with.
+    ``numbers`` are those of tokens; ``longer`` finds the strings of two to n tokens, by
+    what they begin with.
     """
     n = len(longer) + 1
 
@@ -78,7 +86,8 @@ def variety_function(numbers, longer, buckets):
             inside = max(begins[max(0, t - n + 2) : t], default=0)
             last = begins[t - n + 1] if t >= n - 1 else 0
             best = max(begins[t], inside, last)
-            # Of equal ones the token rather begins a string than ends it, and rather that than stands inside.
+            # Of equal ones the token rather begins a string than ends it, and rather
+            # that than stands inside.
             place = "B" if begins[t] == best else "E" if last == best else "I"
             out.append(f"{place}{best}" if best else "0")
         return out

@@ -14,7 +14,9 @@ class Names:
         self.row_of = {name: k for k, name in enumerate(header["names"])}.get
 
     def rows(self, sequence, i):
-        """By token the rows of its features, their values, and no rows of transitions; i is for errors."""
+        """By token the rows of its features, their values, and no rows of transitions;
+        i is for errors.
+        """
         rows = [[] for _ in sequence]
         values = [[] for _ in sequence]
         for t, token in enumerate(sequence):

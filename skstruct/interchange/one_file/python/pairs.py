@@ -1,7 +1,8 @@
 """The second-order chain: transitions look two labels back (Collins 2002).
 
-Most prefixes cannot be the start of a best labelling. What can follow a label is bounded by a first-order
-chain: a step scores the most that it can behind any label before. A beam finds a score to beat.
+Most prefixes cannot be the start of a best labelling. What can follow a label is
+bounded by a first-order chain: a step scores the most that it can behind any label
+before. A beam finds a score to beat.
 """
 
 from itertools import chain
@@ -16,7 +17,9 @@ BEAM = 3
 
 
 class Pairs(Chain):
-    """Weights, constraints and decoding of order 2; prefixes are told apart by their last two labels."""
+    """Weights, constraints and decoding of order 2; prefixes are told apart by their
+    last two labels.
+    """
 
     def __init__(self, header, arrays):
         super().__init__(header, arrays)
@@ -35,7 +38,9 @@ class Pairs(Chain):
         self.plain_limits = self.limits(self.plain[0])
 
     def limits(self, into):
-        """For each p at least what steps to each y add, the largest of it, and the size of its terms."""
+        """For each p at least what steps to each y add, the largest of it, and the size
+        of its terms.
+        """
         limits = [list(map(add, *rows)) for rows in zip(self.most, zip(*into))]
         return (
             limits,
@@ -44,10 +49,11 @@ class Pairs(Chain):
         )
 
     def bounds(self, emission, transitions):
-        """(behind, limits, error): for each token and label at least what can follow, and its `limits`.
+        """(behind, limits, error): for each token and label at least what can follow,
+        and its `limits`.
 
-        A prefix and what can follow score at least what a labelling that begins with it scores, but for
-        rounding: they may be ``error`` below it.
+        A prefix and what can follow score at least what a labelling that begins with it
+        scores, but for rounding: they may be ``error`` below it.
         """
         behind = [self.end]
         limits = [None]
@@ -69,7 +75,9 @@ class Pairs(Chain):
         )
 
     def score_to_beat(self, emission, transitions, behind):
-        """The score of a labelling, most often the best; a beam keeps the prefixes of the highest bounds."""
+        """The score of a labelling, most often the best; a beam keeps the prefixes of
+        the highest bounds.
+        """
         beam = [(a + b, -1, y) for y, (a, b) in enumerate(zip(self.start, emission[0]))]
         for t, follow in enumerate(behind):
             if t:
@@ -85,7 +93,8 @@ class Pairs(Chain):
         return beam[0][0] + self.end[beam[0][2]]
 
     def pair_prefixes(self, emission, transitions, behind, limits, beat):
-        """For each token and label y (score, p) of the best prefixes that end in p, y, from the best one on.
+        """For each token and label y (score, p) of the best prefixes that end in p, y,
+        from the best one on.
 
         Those are left out that cannot become a labelling of the score ``beat``.
         """
@@ -120,7 +129,9 @@ class Pairs(Chain):
         return out
 
     def decode(self, emission, transitions):
-        """(labels, score): of equal scores the smaller labels, from the last token backwards."""
+        """(labels, score): of equal scores the smaller labels, from the last token
+        backwards.
+        """
         behind, limits, error = self.bounds(emission, transitions)
         beat = self.score_to_beat(emission, transitions, behind) - error
         prefixes = self.pair_prefixes(emission, transitions, behind, limits, beat)
@@ -140,7 +151,9 @@ class Pairs(Chain):
         return path[::-1], total
 
     def best_with_each_label(self, emission, transitions):
-        """For each token and label the best score of labellings that give the label to the token."""
+        """For each token and label the best score of labellings that give the label to
+        the token.
+        """
         bounds, limits, _ = self.bounds(emission, transitions)
         prefixes = self.pair_prefixes(emission, transitions, bounds, limits, NEVER)
         labels = range(self.L)

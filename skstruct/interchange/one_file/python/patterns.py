@@ -23,7 +23,9 @@ class Patterns:
         ]
 
     def rows(self, sequence, i):
-        """By token the rows of state features, None (their values are all 1), and those of transitions."""
+        """By token the rows of state features, None (their values are all 1), and those
+        of transitions.
+        """
         columns = columns_of(sequence, i, self.header)
         T = len(sequence)
         nodes, edges = self.sides

@@ -1,8 +1,8 @@
 """The data of a model: a header, arrays, and tables of weights.
 
-The constant is base64 of a raw-deflated block: the length of the header (4 bytes, lowest first), the header
-(JSON in UTF-8), and the arrays, one behind the other. Of an array the bytes of equal rank stand together,
-lowest first.
+The constant is base64 of a raw-deflated block: the length of the header (4 bytes,
+lowest first), the header (JSON in UTF-8), and the arrays, one behind the other. Of an
+array the bytes of equal rank stand together, lowest first.
 """
 
 import json
@@ -13,7 +13,9 @@ from base64 import b64decode
 from itertools import accumulate
 
 PARTS = {}
-"""What the header of a model names, by that name; each part of this program enters itself."""
+"""What the header of a model names, by that name; each part of this program enters
+itself.
+"""
 
 REMEMBERED = 100_000
 """Entries of a memory at most."""
@@ -60,9 +62,11 @@ class Memory(dict):
 
 
 class Weights(dict):
-    """Row -> its weights that are not zero, as pairs (column, weight); made when they are first needed.
+    """Row -> its weights that are not zero, as pairs (column, weight); made when they
+    are first needed.
 
-    Of rows with many, all weights as a list, if the number of columns is given: such rows are added faster.
+    Of rows with many, all weights as a list, if the number of columns is given: such
+    rows are added faster.
     """
 
     def __init__(self, header, arrays, name, columns=None):

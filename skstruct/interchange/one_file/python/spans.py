@@ -1,7 +1,7 @@
 """Labelled spans of texts: texts in, (start, end, label) out.
 
-Texts become tokens by the class of each code point, by a table that the model carries. Tokens make pieces,
-each a sequence of its own. Offsets count code points.
+Texts become tokens by the class of each code point, by a table that the model carries.
+Tokens make pieces, each a sequence of its own. Offsets count code points.
 """
 
 import json
@@ -71,9 +71,11 @@ class SpanTagger(Tagger):
             if types[path[a]] is not None
         ]
 
-    # -- tokens and pieces ----------------------------------------------------------------------------
+    # -- tokens and pieces -------------------------------------------------------------
     def pieces(self, text, i):
-        """The pieces of a text, lists of (start, end, token) with all tokens that the model labels."""
+        """The pieces of a text, lists of (start, end, token) with all tokens that the
+        model labels.
+        """
         if not isinstance(text, str):
             refuse(i, None, f"expected a text (str), got {text!r}")
         kinds = [self.class_of[c] for c in text]
@@ -107,8 +109,9 @@ PARTS["spans"] = SpanTagger
 def words_in(text, kinds):
     """Where words begin and end.
 
-    Runs of letters, runs of digits, and other characters one by one, equal ones together. Marks belong to
-    what they follow, joiners join symbols, and regional indicators go in pairs.
+    Runs of letters, runs of digits, and other characters one by one, equal ones
+    together. Marks belong to what they follow, joiners join symbols, and regional
+    indicators go in pairs.
     """
     starts = []
     previous = 0
@@ -130,7 +133,9 @@ def words_in(text, kinds):
 
 
 def layout_before(text, kinds, tokens):
-    """What is before each token: 0 nothing, 1 a space, 2 a line break, 3 a blank line, or the text starts."""
+    """What is before each token: 0 nothing, 1 a space, 2 a line break, 3 a blank line,
+    or the text starts.
+    """
     out = [PARAGRAPH] * len(tokens)
     for k in range(1, len(tokens)):
         between = range(tokens[k - 1][1], tokens[k][0])
@@ -153,7 +158,9 @@ def gaps_before(text, tokens, before):
 
 
 def cuts_between(gaps, a, b, most):
-    """Where the pieces of the tokens a ... b - 1 begin: each ends at the largest gap of its second half."""
+    """Where the pieces of the tokens a ... b - 1 begin: each ends at the largest gap of
+    its second half.
+    """
     out = [a]
     while b - a > most:
         window = range(a + most, a + max(1, most // 2) - 1, -1)

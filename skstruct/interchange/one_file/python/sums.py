@@ -7,7 +7,9 @@ from .reading import PARTS
 
 
 def marginals(chain, scale, rows, values, edges):
-    """For each token the probabilities of its labels, given the whole sequence (forward-backward)."""
+    """For each token the probabilities of its labels, given the whole sequence
+    (forward-backward).
+    """
     if not rows:
         return []
     emission = chain.emissions(rows, values, scale)

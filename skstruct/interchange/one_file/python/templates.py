@@ -1,9 +1,11 @@
 """Features by templates: which rows of weights apply to which token.
 
-A *channel* is a function of a column of the tokens, such as ``suffix3`` of column 0; its values have numbers,
-0 for what is unknown. A *compound* is some channels at fixed distances. Its combinations of values are found
-one value at a time: those that begin alike stand together, sorted by their last value. A combination stands
-at an *anchor*, and is a feature of tokens at some distances from it: each is a *slot*, with a row of weights.
+A *channel* is a function of a column of the tokens, such as ``suffix3`` of column 0;
+its values have numbers, 0 for what is unknown. A *compound* is some channels at fixed
+distances. Its combinations of values are found one value at a time: those that begin
+alike stand together, sorted by their last value. A combination stands at an *anchor*,
+and is a feature of tokens at some distances from it: each is a *slot*, with a row of
+weights.
 """
 
 from bisect import bisect_left, bisect_right
@@ -44,7 +46,9 @@ class Templates:
         ]
 
     def rows(self, sequence, i):
-        """By token the rows of state features, None (their values are all 1), and those of transitions."""
+        """By token the rows of state features, None (their values are all 1), and those
+        of transitions.
+        """
         if not sequence:
             return [], None, None
         channels = self.channel_values(columns_of(sequence, i, self.header))
@@ -186,7 +190,9 @@ class Side:
         return out
 
     def atoms(self, row):
-        """(how the feature of a row is written, the (channel, value) that it is made of)."""
+        """(how the feature of a row is written, the (channel, value) that it is made
+        of).
+        """
         c = bisect_right(self.first_rows, row) - 1
         number, slot = divmod(row - self.first_rows[c], len(self.compounds[c][3]))
         form = self.compounds[c][4][slot]
@@ -200,14 +206,18 @@ class Side:
 
 
 class Combinations:
-    """A table of combinations: those that begin alike stand together, sorted by their last value."""
+    """A table of combinations: those that begin alike stand together, sorted by their
+    last value.
+    """
 
     def __init__(self, arrays, name):
         self.start = list(accumulate(arrays[name + ".left"], initial=0))
         self.last = arrays[name + ".right"]
 
     def along(self, before, values):
-        """The combinations of those before with the values behind them, 0 where there is none."""
+        """The combinations of those before with the values behind them, 0 where there
+        is none.
+        """
         out = []
         start = self.start
         last = self.last

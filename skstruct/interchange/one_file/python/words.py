@@ -1,4 +1,7 @@
-"""Word segmentation: texts in, words out. Characters are labelled; white space always ends a word."""
+"""Word segmentation: texts in, words out.
+
+Characters are labelled; white space always ends a word.
+"""
 
 from .calls import Tagger
 from .reading import PARTS, refuse
@@ -17,7 +20,8 @@ class WordTagger(Tagger):
             {y for y, yes in enumerate(self.words[name]) if yes}
             for name in ("opens", "ends")
         )
-        # By whether a character is the first of a piece, and the last: the labels that it may have
+        # By whether a character is the first of a piece, and the last: the labels that
+        # it may have
         self.choices = {
             (True, False): first,
             (False, True): last,
@@ -32,7 +36,9 @@ class WordTagger(Tagger):
         ]
 
     def parts(self, text, i):
-        """The characters of a text without its white space, and what that leaves of the labels."""
+        """The characters of a text without its white space, and what that leaves of the
+        labels.
+        """
         if not isinstance(text, str):
             refuse(i, None, f"expected a text (str), got {text!r}")
         pieces = text.split()
