@@ -32,7 +32,7 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.validation import _check_method_params as cut_metadata
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from .data.inputs import (
+from ._data.inputs import (
     PLACE,
     NothingToLearn,
     PlaceError,

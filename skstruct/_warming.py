@@ -2,7 +2,7 @@
 and asked.
 
 What numba compiles depends on the types of arrays only, so that a corpus of a few words
-does what a large one would do. Which folder keeps the result, ``core.compile`` says.
+does what a large one would do. Which folder keeps the result, ``_core.compile`` says.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from .core.compile import cache_counts
-from .core.kernel_folders import cache_folder
-from .crf.l1crf import L1CRF
-from .mixing.averager import BaggingShuffleAverager
-from .mixing.mixer import ParameterMixer
-from .parser.shift_reduce import ShiftReduceParser
-from .reranker.kbest_reranker import KBestReranker
-from .saving.registry import load
-from .taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
-from .taggers.segmenter import Segmenter
-from .taggers.span_tagger import SpanTagger
-from .words.word_segmenter import WordSegmenter
+from ._core.compile import cache_counts
+from ._core.kernel_folders import cache_folder
+from ._crf.l1crf import L1CRF
+from ._shards.mixing.averager import BaggingShuffleAverager
+from ._shards.mixing.mixer import ParameterMixer
+from ._parser.shift_reduce import ShiftReduceParser
+from ._words.kbest_reranker import KBestReranker
+from ._saving.registry import load
+from ._taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
+from ._taggers.segmenter import Segmenter
+from ._taggers.span_tagger import SpanTagger
+from ._words.word_segmenter import WordSegmenter
 
 _WORDS = [
     ["the", "dog", "barks"],

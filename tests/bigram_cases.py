@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 import oracles
-from skstruct.chain.viterbi import decode, decode_wrong
-from skstruct.core.compile import kernel
+from skstruct._chain.viterbi import decode, decode_wrong
+from skstruct._core.compile import kernel
 
 INF = math.inf
 

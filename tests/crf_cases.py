@@ -4,10 +4,10 @@ from contextlib import closing
 
 import numpy as np
 
-from skstruct.chain.bigram import ChainTask
-from skstruct.crf.solver.corpus_sums import Potentials
-from skstruct.crf.solver.objective import CRFObjective, ObjectiveOptions
-from skstruct.crf.solver.solve import Progress, SolverOptions, pack, solve
+from skstruct._chain.bigram import ChainTask
+from skstruct._crf.solver.corpus_sums import Potentials
+from skstruct._crf.solver.objective import CRFObjective, ObjectiveOptions
+from skstruct._crf.solver.solve import Progress, SolverOptions, pack, solve
 from skstruct.features.encoded import Bag, Grid
 
 L = 3

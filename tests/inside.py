@@ -7,17 +7,17 @@ inside the package is followed here and nowhere else.
 import numpy as np
 
 import skstruct
-import skstruct.crf.crf_run as crf_run
-import skstruct.crf.solver.working_set as working_set
-from skstruct.cluster import held
-from skstruct.core import final_weights as averaging
-from skstruct.crf.solver import bound
-from skstruct.data.reads import FeatureNames
+import skstruct._crf.crf_run as crf_run
+import skstruct._crf.solver.working_set as working_set
+from skstruct._shards import held
+from skstruct._core import final_weights as averaging
+from skstruct._crf.solver import bound
+from skstruct._data.reads import FeatureNames
 from skstruct.datasets import corpora
 from skstruct.features import contexts
-from skstruct.mixing.rounds import Rounds
-from skstruct.saving import container, registry
-from skstruct.training.run import Run
+from skstruct._shards.mixing.rounds import Rounds
+from skstruct._saving import container, registry
+from skstruct._training.run import Run
 
 CONLL2000 = corpora.CHUNKING_FILES
 CONLL2002 = corpora.ENTITY_FILES
@@ -253,7 +253,7 @@ def check_parameters(estimator):
 
 
 def ask_shards(tasks):
-    """Ask the shards of `skstruct.cluster.tasks.Tasks` for something, and wait for their answers."""
+    """Ask the shards of `skstruct._shards.tasks.Tasks` for something, and wait for their answers."""
     return tasks._run(None, lambda shard, lost: ())
 
 

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from one_file_cases import NODE
 
-from skstruct.formats.span_records import SPAN_KEYS
+from skstruct.datasets.formats.span_records import SPAN_KEYS
 
 DRIVER = """
 const words = /[A-Z][A-Za-z0-9_]+/g, whole = ["undo", "redo", "text", "unsaved"];
@@ -37,7 +37,7 @@ console.log(JSON.stringify(given.map(({ files, linewise, steps }) => {
 
 def ran(cases):
     """What happens in each case of files and steps, in one process."""
-    source = (files("skstruct.interchange.one_file") / "page" / "records.js").read_text(
+    source = (files("skstruct._one_file") / "page" / "records.js").read_text(
         encoding="utf-8"
     )
     program = (

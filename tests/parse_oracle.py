@@ -2,7 +2,7 @@
 
 import itertools
 
-from skstruct.parser.atoms import shape
+from skstruct._parser.atoms import shape
 
 SH, LR, RR = 0, 1, 2
 

@@ -5,28 +5,28 @@ import random
 import numpy as np
 import parse_oracle as oracle
 
-from skstruct.core.codes import (
+from skstruct._core.codes import (
     EARLY,
     NO_AVERAGE,
     NO_PENALTY,
     PERCEPTRON,
 )
-from skstruct.core.compile import kernel
-from skstruct.core.noise import QUIET
-from skstruct.core.rules import Adjustment
-from skstruct.core.store import Rule
-from skstruct.data.inputs import flatten, lengths_of, offsets_of
-from skstruct.data.labels import Labels, encode_labels
-from skstruct.parser import parser_epoch as parse
-from skstruct.parser.atoms import AtomEncoder, check_words
-from skstruct.parser.dependency_trees import encode_trees
-from skstruct.parser.parser_beam import new_work, search
-from skstruct.parser.parser_model import final_model, make_task
-from skstruct.parser.state_features import load
-from skstruct.parser.states import trace
-from skstruct.parser.template_sets import lines_of
-from skstruct.training.epochs import run_epoch
-from skstruct.training.run import Run, TrainingState
+from skstruct._core.compile import kernel
+from skstruct._core.noise import QUIET
+from skstruct._core.rules import Adjustment
+from skstruct._core.store import Rule
+from skstruct._data.inputs import flatten, lengths_of, offsets_of
+from skstruct._data.labels import Labels, encode_labels
+from skstruct._parser import parser_epoch as parse
+from skstruct._parser.atoms import AtomEncoder, check_words
+from skstruct._parser.dependency_trees import encode_trees
+from skstruct._parser.parser_beam import new_work, search
+from skstruct._parser.parser_model import final_model, make_task
+from skstruct._parser.state_features import load
+from skstruct._parser.states import trace
+from skstruct._parser.template_sets import lines_of
+from skstruct._training.epochs import run_epoch
+from skstruct._training.run import Run, TrainingState
 
 PLAIN = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, NO_AVERAGE)
 ALL = 260

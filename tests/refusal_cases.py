@@ -4,8 +4,8 @@ import pytest
 
 import skstruct
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.core import store as store_module
-from skstruct.saving.container import ModelFileError
+from skstruct._core import store as store_module
+from skstruct._saving.container import ModelFileError
 
 X = [
     [("The", "D"), ("dog", "N"), ("barks", "V")],

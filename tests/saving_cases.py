@@ -3,7 +3,7 @@
 import numpy as np
 from inside import contents_of, pairs_of
 
-from skstruct.core.store import Store
+from skstruct._core.store import Store
 from skstruct.features.bag_encoder import BagEncoder
 from skstruct.features.template_encoder import TemplateEncoder
 
@@ -89,7 +89,7 @@ def corpus(kind="str", labels="str", seed=0, n=40, words=30):
 def assert_same(a, b, where="it"):
     """Equal in type and bits, through all containers and objects.
 
-    So it notices when somebody adds an attribute that ``skstruct.saving`` does not know yet.
+    So it notices when somebody adds an attribute that ``skstruct._saving`` does not know yet.
     """
     assert type(a) is type(b), where
     if isinstance(a, np.ndarray):

@@ -22,8 +22,8 @@ from skstruct import (
     SpanTagger,
     StructuredPerceptron,
 )
-from skstruct.data.inputs import as_tokens
-from skstruct.data.schemes import spans_to_labels
+from skstruct._data.inputs import as_tokens
+from skstruct._data.schemes import spans_to_labels
 from skstruct.features import TokenPredictions, TokenTransformer, TokenVectorizer
 from skstruct.features.patterns import Patterns
 from skstruct.inspection import feature_weights

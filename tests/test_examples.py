@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from skstruct.core.compile import TEXT
+from skstruct._core.compile import TEXT
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
 EXPECTED = {

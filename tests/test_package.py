@@ -155,7 +155,7 @@ def test_each_kind_of_file_is_loaded_where_no_model_was_imported():
         "import os, sys, numba, skstruct\n"
         "for path in sys.argv[1:]:\n"
         "    if not os.fork():\n"
-        "        assert 'skstruct.saving' not in sys.modules\n"
+        "        assert 'skstruct._saving' not in sys.modules\n"
         "        print(type(skstruct.load(path)).__name__, flush=True)\n"
         "        os._exit(0)\n"
         "    assert os.wait()[1] == 0, path\n"

@@ -13,7 +13,7 @@ MODULES = (
     "skstruct",
     "features",
     "metrics",
-    "data.schemes",
+    "_data.schemes",
     "datasets",
     "inspection",
     "interchange",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from skstruct.core import compile as under_test
+from skstruct._core import compile as under_test
 
 SOURCES = {
     "__init__.py": "",

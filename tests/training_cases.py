@@ -5,7 +5,7 @@ import weights_view
 from inside import training_of
 
 import oracles
-from skstruct.training.epochs import epoch_order
+from skstruct._training.epochs import epoch_order
 
 EPOCHS = 4
 PENALTIES = [(None, 1e-6), ("l2", 0.03), ("l1", 2**-5), ("l1-cumulative", 2**-6)]

@@ -8,9 +8,9 @@ import numpy as np
 from inside import model_of
 
 import oracles
-from skstruct.core.compile import kernel
-from skstruct.core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
-from skstruct.data.inputs import as_tokens
+from skstruct._core.compile import kernel
+from skstruct._core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
+from skstruct._data.inputs import as_tokens
 from skstruct.features.bag_encoder import BagEncoder
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 from segment_oracle import decisions_of, zc14, zsz18
 
-from skstruct.core.codes import (
+from skstruct._core.codes import (
     DONE,
     EARLY,
     FREE,
@@ -19,16 +19,16 @@ from skstruct.core.codes import (
     ZC14,
     ZSZ18,
 )
-from skstruct.core.compile import kernel
-from skstruct.core.hashing import keys_of
-from skstruct.core.noise import QUIET
-from skstruct.core.rules import Adjustment
-from skstruct.core.store import Rule
-from skstruct.training.epochs import grow_tables, snapshot
-from skstruct.words import word_epoch as segment
-from skstruct.words.word_beam import SegmentTask, new_work, search
-from skstruct.words.word_features import load
-from skstruct.words.word_names import features
+from skstruct._core.compile import kernel
+from skstruct._core.hashing import keys_of
+from skstruct._core.noise import QUIET
+from skstruct._core.rules import Adjustment
+from skstruct._core.store import Rule
+from skstruct._training.epochs import grow_tables, snapshot
+from skstruct._words import word_epoch as segment
+from skstruct._words.word_beam import SegmentTask, new_work, search
+from skstruct._words.word_features import load
+from skstruct._words.word_names import features
 
 
 @kernel

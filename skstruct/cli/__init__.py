@@ -18,7 +18,7 @@ import sys
 import warnings
 
 from .._version import __version__
-from ..saving.atomic import FULL
+from .._saving.atomic import FULL
 from .common import CommandError, tell, warn
 
 COMMANDS = tuple(

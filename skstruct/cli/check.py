@@ -10,8 +10,8 @@ no span.
 import json
 import warnings
 
-from ..data.places import counted
-from ..formats.span_writing import write_spans
+from .._data.places import counted
+from ..datasets.formats.span_writing import write_spans
 from ..inspection import label_issues
 from ..inspection.html import readable
 from ..inspection.issues import corrected

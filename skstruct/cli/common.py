@@ -13,7 +13,7 @@ import stat
 import sys
 from pathlib import Path
 
-from ..saving.atomic import atomic_write, descriptor_of, naming
+from .._saving.atomic import atomic_write, descriptor_of, naming
 
 STANDARD = (None, "-")
 """Names of standard input and output."""

@@ -12,8 +12,8 @@ import sys
 from numba import config
 
 from .._warming import warm_up
-from ..core.compile import PORTABLE
-from ..core.kernel_folders import cache_folder, clear_cache
+from .._core.compile import PORTABLE
+from .._core.kernel_folders import cache_folder, clear_cache
 from .common import CommandError, tell
 
 

@@ -13,7 +13,7 @@ from argparse import Namespace
 
 from ..interchange import export, save_crfpp, save_crfsuite, save_wapiti
 from ..interchange.kinds import kind_of
-from ..interchange.one_file.writing import ENDINGS
+from .._one_file.writing import ENDINGS
 from .common import CommandError, check_inputs, check_target, load_model, share, tell
 from .corpus import inputs_of, read
 

@@ -1,10 +1,10 @@
 """Corpus files on the command line: which format, which columns, and where each token
 stood.
 
-The readers of `skstruct.formats.readers` do the reading; an `input_files.Source`
+The readers of `skstruct.datasets.formats.readers` do the reading; an `input_files.Source`
 between them and the file keeps the lines of the sentence at hand, so that errors about
 a sequence can name the line. Formats are guessed from the name of a file, or else from
-its first lines. What a model reads and predicts is its `skstruct.data.inputs.Inputs`,
+its first lines. What a model reads and predicts is its `skstruct._data.inputs.Inputs`,
 which decides how a file is read for it.
 """
 
@@ -13,9 +13,9 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import NamedTuple
 
-from ..data.inputs import LABELS, SPANS, TREES, WORDS, flatten
-from ..data.places import counted
-from ..formats.readers import (
+from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
+from .._data.places import counted
+from ..datasets.formats.readers import (
     CONLLU_FIELDS,
     as_head,
     check_heads,
@@ -23,7 +23,7 @@ from ..formats.readers import (
     iter_columns,
     iter_conllu,
 )
-from ..formats.text_files import numbered_lines
+from ..datasets.formats.text_files import numbered_lines
 from .common import CommandError, tell
 from .input_files import (
     Source,
@@ -94,7 +94,7 @@ class Corpus(NamedTuple):
 
 
 def inputs_of(model, format=None):
-    """The `skstruct.data.inputs.Inputs` of a fitted model.
+    """The `skstruct._data.inputs.Inputs` of a fitted model.
 
     Parameters
     ----------

@@ -14,8 +14,8 @@ import time
 from importlib import metadata
 
 from .._version import __version__
-from ..data.inputs import flatten
-from ..data.places import counted
+from .._data.inputs import flatten
+from .._data.places import counted
 from ..datasets import (
     columns_to_spans,
     load_chunking,
@@ -23,9 +23,9 @@ from ..datasets import (
     load_sample,
     write_spans,
 )
-from ..formats.text_files import open_text
-from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
-from ..taggers.segmenter import Segmenter
+from ..datasets.formats.text_files import open_text
+from .._taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
+from .._taggers.segmenter import Segmenter
 from .common import CommandError, check_target, tell
 from .evaluate import scores_of
 

@@ -1,7 +1,7 @@
 """Input files: their lines, the format that they look like, and what is unusual about
 them.
 
-The readers of `skstruct.formats.readers` take an open text file and give tokens. A
+The readers of `skstruct.datasets.formats.readers` take an open text file and give tokens. A
 `Source` is such a file, and remembers the lines they were made from, so that a command
 can give back what it read and say in which line something stood. It can be looked at
 before it is read.
@@ -18,10 +18,10 @@ import sys
 from collections import Counter, deque
 from difflib import get_close_matches
 
-from ..data.inputs import flatten
-from ..data.places import counted
-from ..formats.text_files import UNREADABLE, opened, split_cells, unreadable
-from ..saving.atomic import naming
+from .._data.inputs import flatten
+from .._data.places import counted
+from ..datasets.formats.text_files import UNREADABLE, opened, split_cells, unreadable
+from .._saving.atomic import naming
 from .common import STANDARD, CommandError, warn
 
 PEEK = 50

@@ -12,25 +12,25 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 from .._sklearn import InvalidParameterError
-from ..cluster.loading import dealt
-from ..crf.l1crf import L1CRF
-from ..crf.l1crf_cv import L1CRFCV
-from ..data.inputs import LABELS, TREES, WORDS
-from ..data.scheme_rules import check_scheme
+from .._shards.loading import dealt
+from .._crf.l1crf import L1CRF
+from .._crf.l1crf_cv import L1CRFCV
+from .._data.inputs import LABELS, TREES, WORDS
+from .._data.scheme_rules import check_scheme
 from ..features.presets import PRESETS
 from ..features.templates import FeatureTemplates
-from ..mixing.averager import BaggingShuffleAverager
-from ..mixing.mixer import ParameterMixer
-from ..parser.shift_reduce import ShiftReduceParser
-from ..reranker.kbest_reranker import KBestReranker
-from ..taggers.calibrated_tagger import CalibratedTagger
-from ..taggers.constraints import scheme_of
-from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
-from ..taggers.segmenter import Segmenter
-from ..taggers.span_sets import SpanSets
-from ..taggers.span_tagger import SpanTagger
-from ..training.learner import OnlineLearner
-from ..words.word_segmenter import WordSegmenter
+from .._shards.mixing.averager import BaggingShuffleAverager
+from .._shards.mixing.mixer import ParameterMixer
+from .._parser.shift_reduce import ShiftReduceParser
+from .._words.kbest_reranker import KBestReranker
+from .._taggers.calibrated_tagger import CalibratedTagger
+from .._taggers.constraints import scheme_of
+from .._taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
+from .._taggers.segmenter import Segmenter
+from .._taggers.span_sets import SpanSets
+from .._taggers.span_tagger import SpanTagger
+from .._training.learner import OnlineLearner
+from .._words.word_segmenter import WordSegmenter
 from .common import positive
 from .input_files import Source
 from .options import repeated, setting
@@ -133,7 +133,7 @@ def named_algorithm(text):
 
 
 def task_of(arguments):
-    """What the learner predicts: see `skstruct.data.inputs`."""
+    """What the learner predicts: see `skstruct._data.inputs`."""
     return _TASKS.get(ALGORITHMS[arguments.algorithm], LABELS)
 
 

@@ -5,8 +5,8 @@ other, best first, as they stand in the file; texts for a model of spans as JSON
 with the spans that it predicts.
 """
 
-from ..data.inputs import SPANS
-from ..formats.span_writing import write_spans
+from .._data.inputs import SPANS
+from ..datasets.formats.span_writing import write_spans
 from ..inspection import select
 from ..inspection.selection import STRATEGIES
 from . import texts

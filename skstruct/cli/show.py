@@ -11,8 +11,8 @@ import json
 import os
 
 from .._sklearn import final_step, layers
-from ..data.elements import spelled
-from ..data.inputs import LABELS, TREES
+from .._data.elements import spelled
+from .._data.inputs import LABELS, TREES
 from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
 from ..inspection.explanations import printable

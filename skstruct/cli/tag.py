@@ -17,9 +17,9 @@ from functools import partial
 from itertools import islice, repeat
 
 from .._sklearn import layers
-from ..data.inputs import LABELS, SPANS, TREES, WORDS, flatten
-from ..data.schemes import labels_to_spans
-from ..formats.readers import CONLLU_FIELDS, read_segmented
+from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
+from .._data.schemes import labels_to_spans
+from ..datasets.formats.readers import CONLLU_FIELDS, read_segmented
 from . import texts
 from .common import (
     CommandError,

@@ -14,12 +14,12 @@ from itertools import islice
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from ..data.inputs import LABELS, SPANS, TREES, WORDS, PlaceError
-from ..data.text import is_white_space
-from ..formats.annotation_tools import is_brat
-from ..formats.span_files import FORMATS, AnnotationReader
-from ..formats.span_records import SPAN_KEYS
-from ..formats.span_writing import brat_names, reserved_keys, write_spans
+from .._data.inputs import LABELS, SPANS, TREES, WORDS, PlaceError
+from .._data.text import is_white_space
+from ..datasets.formats.annotation_tools import is_brat
+from ..datasets.formats.span_files import FORMATS, AnnotationReader
+from ..datasets.formats.span_records import SPAN_KEYS
+from ..datasets.formats.span_writing import brat_names, reserved_keys, write_spans
 from ..inspection import render
 from ..serving.answers import reason, span_labels
 from .common import (

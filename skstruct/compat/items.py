@@ -3,7 +3,7 @@
 from collections.abc import Set
 from itertools import chain
 
-from ..data.elements import exact
+from .._data.elements import exact
 
 _SIMPLE = {str, bool, int, float}
 """Types of values that mean the same here and there."""

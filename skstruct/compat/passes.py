@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.corpus import TokenCorpus
-from ..data.inputs import as_tokens
+from .._data.corpus import TokenCorpus
+from .._data.inputs import as_tokens
 
 
 class HeldOut(NamedTuple):

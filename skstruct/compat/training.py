@@ -16,13 +16,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from ..core.user_warnings import warn
-from ..crf.l1crf import L1CRF
+from .._core.user_warnings import warn
+from .._crf.l1crf import L1CRF
 from ..features.vectorizer import TokenVectorizer
 from ..interchange.crfsuite import ALL_PAIRS, crfsuite_bytes, crfsuite_model
 from ..interchange.foreign import NamedModel, as_bytes
-from ..saving.atomic import check_target, write_whole
-from ..taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
+from .._saving.atomic import check_target, write_whole
+from .._taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from .items import attributes_of
 from .parameters import DEFAULTS, NO_LIMIT, TITLES
 from .passes import HeldOut, PassLog, figure

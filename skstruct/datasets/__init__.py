@@ -1,18 +1,18 @@
 """Data to try things on: the embedded samples, synthetic sequences, public corpora, and
 the readers of files.
 
-The readers live in ``skstruct.formats.readers`` and are offered here because this is
+The readers live in ``skstruct.datasets.formats.readers`` and are offered here because this is
 where a user looks.
 """
 
-from ..data.spans import from_utf16 as from_utf16
-from ..data.spans import to_utf16 as to_utf16
-from ..formats.readers import read_columns as read_columns
-from ..formats.readers import read_conllu as read_conllu
-from ..formats.readers import read_segmented as read_segmented
-from ..formats.span_files import iter_spans as iter_spans
-from ..formats.span_files import read_spans as read_spans
-from ..formats.span_writing import write_spans as write_spans
+from .._data.spans import from_utf16 as from_utf16
+from .._data.spans import to_utf16 as to_utf16
+from .formats.readers import read_columns as read_columns
+from .formats.readers import read_conllu as read_conllu
+from .formats.readers import read_segmented as read_segmented
+from .formats.span_files import iter_spans as iter_spans
+from .formats.span_files import read_spans as read_spans
+from .formats.span_writing import write_spans as write_spans
 from .columns import columns_to_spans as columns_to_spans
 from .columns import from_columns as from_columns
 from .columns import spans_to_columns as spans_to_columns

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..data.alignment_report import labels_of
-from ..data.inputs import PlaceError, check_X_y, describe, is_int
-from ..data.places import by_sequence, in_sequence, refuse_str
-from ..data.schemes import labels_to_spans
-from ..data.spans import Span
-from ..data.types import Corpus, Texts
-from ..taggers.span_tagger import SpanTagger
+from .._data.alignment_report import labels_of
+from .._data.inputs import PlaceError, check_X_y, describe, is_int
+from .._data.places import by_sequence, in_sequence, refuse_str
+from .._data.schemes import labels_to_spans
+from .._data.spans import Span
+from .._data.types import Corpus, Texts
+from .._taggers.span_tagger import SpanTagger
 
 
 def from_columns(
@@ -215,7 +215,7 @@ def columns_to_spans(
         Their labels; None becomes a span with the label None.
     scheme : str, default="BIO"
         Of the labels, which are read as conlleval does; see
-        `skstruct.data.schemes.labels_to_spans`.
+        `skstruct._data.schemes.labels_to_spans`.
     joint : str, default=" "
         What stands between two tokens in the text.
 

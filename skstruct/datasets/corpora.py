@@ -14,9 +14,9 @@ from typing import Any, Literal, NamedTuple
 
 from sklearn.utils import Bunch
 
-from ..data.inputs import check_choice
-from ..data.types import Path
-from ..formats.readers import read_columns, read_conllu, tokens_and_labels
+from .._data.inputs import check_choice
+from .._data.types import Path
+from .formats.readers import read_columns, read_conllu, tokens_and_labels
 from .fetch import fetch_file, get_data_home
 
 

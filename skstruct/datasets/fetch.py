@@ -22,9 +22,9 @@ import urllib.request
 import zlib
 
 from .._version import __version__
-from ..core.kernel_folders import user_cache
-from ..data.types import Path
-from ..saving.atomic import atomic_write
+from .._core.kernel_folders import user_cache
+from .._data.types import Path
+from .._saving.atomic import atomic_write
 
 _CHUNK = 1 << 16
 

@@ -35,9 +35,9 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
-from ..data.inputs import check_choice
-from ..data.places import by_sequence, offsets_of
-from ..formats.readers import read_columns
+from .._data.inputs import check_choice
+from .._data.places import by_sequence, offsets_of
+from .formats.readers import read_columns
 
 # Language -> names of the file's columns, as the fields of the Bunch are called.
 _COLUMNS = {"zh": "words tags", "en": "tokens pos chunks entities heads labels"}

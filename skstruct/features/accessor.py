@@ -8,7 +8,7 @@ variety is 1 however often it occurs.
     of distinct sentences that begin with s R_av(s) = number of distinct tokens behind s
     + number of distinct sentences that end with s
 
-Strings become nodes, by interning them pairwise (``core.hashing``). A token behind s
+Strings become nodes, by interning them pairwise (``_core.hashing``). A token behind s
 makes a string one longer, so R_av counts the distinct strings of length n + 1 that
 begin with s, and L_av those that end with it: one occurrence of each tells both. All of
 it is linear in the text.
@@ -24,9 +24,9 @@ Chinese word segmentation with online passive-aggressive algorithm. CIPS-SIGHAN.
 
 import numpy as np
 
-from ..core.hashing import find_pairs, intern_pairs, table_of
-from ..data.places import by_sequence, ranges
-from ..saving.container import require
+from .._core.hashing import find_pairs, intern_pairs, table_of
+from .._data.places import by_sequence, ranges
+from .._saving.container import require
 from .tokens import Alphabet
 
 LONGEST = 4

@@ -22,13 +22,13 @@ from math import isfinite
 
 import numpy as np
 
-from ..data.corpus import FEATURES, called_by_kind
-from ..data.elements import exact, exact_strings, spelled
-from ..data.inputs import describe, lengths_of, offsets_of
-from ..data.places import placed
-from ..data.reads import Reads
-from ..saving.container import require, within
-from ..saving.fields import Field, Table, array, built, inline, integer, strings
+from .._data.corpus import FEATURES, called_by_kind
+from .._data.elements import exact, exact_strings, spelled
+from .._data.inputs import describe, lengths_of, offsets_of
+from .._data.places import placed
+from .._data.reads import Reads
+from .._saving.container import require, within
+from .._saving.fields import Field, Table, array, built, inline, integer, strings
 from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
 from .encoded import NO_BAG, NO_ROWS, NOTHING, Bag, without_templates
 from .pairs import (

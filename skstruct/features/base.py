@@ -8,13 +8,13 @@ from itertools import compress, repeat
 
 import numpy as np
 
-from ..core.hashing import check_rows
-from ..data.corpus import OTHER
-from ..data.places import by_sequence
-from ..data.reads import Reads
-from ..saving import fields
-from ..saving.container import require, within
-from ..saving.fields import (
+from .._core.hashing import check_rows
+from .._data.corpus import OTHER
+from .._data.places import by_sequence
+from .._data.reads import Reads
+from .._saving import fields
+from .._saving.container import require, within
+from .._saving.fields import (
     Field,
     Table,
     array,
@@ -39,7 +39,7 @@ class Encoder:
     A subclass has the constructor ``for_tokens(features, min_count, flat)``, ``flat``
     the corpus' tokens, and
 
-    * ``reads``: a ``data.reads.Reads``, the tokens that it takes;
+    * ``reads``: a ``_data.reads.Reads``, the tokens that it takes;
     * ``encode(corpus, grow)``: the rows of a corpus that passed ``check``, an
       ``Encoded``;
     * ``n_node_rows``, ``n_edge_rows``, ``has_bigram``, ``n_features``: the weights a
@@ -59,7 +59,7 @@ class Encoder:
     """What it reads; of an instance where that depends on training."""
 
     token_type = None
-    """Of tokens, as ``data.inputs.Inputs`` has it."""
+    """Of tokens, as ``_data.inputs.Inputs`` has it."""
 
     templates = None
     """Those of features; None if features are ready-made."""

@@ -17,12 +17,12 @@ import re
 
 import numpy as np
 
-from ..core.compile import kernel
-from ..core.hashing import empty_table, find, grown, slot_of
-from ..data.inputs import describe, flatten, lengths_of, offsets_of
-from ..data.text import codes_of
-from ..saving.container import require
-from ..saving.fields import Field, Table, array, each, flag, integer, optional, pair
+from .._core.compile import kernel
+from .._core.hashing import empty_table, find, grown, slot_of
+from .._data.inputs import describe, flatten, lengths_of, offsets_of
+from .._data.text import codes_of
+from .._saving.container import require
+from .._saving.fields import Field, Table, array, each, flag, integer, optional, pair
 from .accessor import LONGEST, N_BUCKETS, AccessorVariety
 from .tokens import Alphabet, alphabet
 
@@ -330,9 +330,9 @@ def find_words(pieces, words):
     Parameters
     ----------
     pieces : list of lists of str
-        From `skstruct.data.segmented.as_pieces`.
+        From `skstruct._data.segmented.as_pieces`.
     words : list of str
-        From `skstruct.data.segmented.as_dictionary`.
+        From `skstruct._data.segmented.as_dictionary`.
 
     Returns
     -------

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..core.compile import kernel
-from ..data.corpus import TokenCorpus
-from ..data.places import offsets_of, ranges
+from .._core.compile import kernel
+from .._data.corpus import TokenCorpus
+from .._data.places import offsets_of, ranges
 from .numeric import as_features
 
 

@@ -7,16 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..data.corpus import DENSE, SPARSE, number_block
-from ..data.matrix import SequenceMatrix, assembled
-from ..data.reads import ColumnInfo, FeatureNames, joined_runs
+from .._data.corpus import DENSE, SPARSE, number_block
+from .._data.matrix import SequenceMatrix, assembled
+from .._data.reads import ColumnInfo, FeatureNames, joined_runs
 from .numeric import side_by_side
 
 
 class Joined(NamedTuple):
     """What is known of columns side by side, and does not depend on the tokens."""
 
-    # Which are dense, as ``data.reads.runs_of`` has it; None where all are of one kind.
+    # Which are dense, as ``_data.reads.runs_of`` has it; None where all are of one kind.
     runs: tuple[int, ...] | None
     # By kind of block: the names of its columns, and what else is known of them.
     by_kind: dict[str, tuple[FeatureNames, ColumnInfo | None]]

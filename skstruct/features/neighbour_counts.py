@@ -5,7 +5,7 @@ their weights.
 import numpy as np
 from scipy import sparse
 
-from ..data.places import numbered, offsets_of
+from .._data.places import numbered, offsets_of
 from .numeric import neighbours_of
 
 SMOOTHING = 0.75

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..core.user_warnings import warn
-from ..data.inputs import describe, is_int, offsets_of
-from ..data.places import ranges
+from .._core.user_warnings import warn
+from .._data.inputs import describe, is_int, offsets_of
+from .._data.places import ranges
 
 MOST_MEAN = 0.99
 """Share of the mean vector in the mean squared norm of rows above which there is a

@@ -15,10 +15,10 @@ from math import inf, isfinite
 
 import numpy as np
 
-from ..core.hashing import find_pairs, intern_pairs, pairs_of, table_of
-from ..data.elements import exact
-from ..data.inputs import describe, lengths_of
-from ..data.places import placed
+from .._core.hashing import find_pairs, intern_pairs, pairs_of, table_of
+from .._data.elements import exact
+from .._data.inputs import describe, lengths_of
+from .._data.places import placed
 
 MOST_LAYOUTS = 1000
 """Layouts remembered."""

@@ -8,10 +8,10 @@ stands at the token that it speaks of.
 
 import numpy as np
 
-from ..data.corpus import STRINGS, called_by_kind
-from ..data.inputs import describe
-from ..data.reads import Reads
-from ..saving.fields import Field, Table, built, knowing, value, via
+from .._data.corpus import STRINGS, called_by_kind
+from .._data.inputs import describe
+from .._data.reads import Reads
+from .._saving.fields import Field, Table, built, knowing, value, via
 from .base import (
     INDEX,
     MIN_COUNT,

@@ -21,9 +21,9 @@ from itertools import repeat
 from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
-from ..data.inputs import check_choice, describe
-from ..saving.fields import Field, Table, built, string, value, via
-from ..saving.values import savable_value
+from .._data.inputs import check_choice, describe
+from .._saving.fields import Field, Table, built, string, value, via
+from .._saving.values import savable_value
 from .byte_matching import ByteExpression
 
 CRFPP = "crf++"

@@ -12,7 +12,7 @@ whether there are digits, capitals or hyphens; ``order=2`` makes his tagger.
 ``char-best``, ``chunk-best``, ``word-best``: the sets that won in our own comparisons;
 ``docs/recipes.md`` says with which learner, and what was tried. ``text``:
 ``word-best``, and the white space before a token and the next: for
-`skstruct.data.text.TextToken`.
+`skstruct._data.text.TextToken`.
 """
 
 

@@ -9,10 +9,10 @@ from unicodedata import normalize
 
 import numpy as np
 
-from ..data.inputs import describe, renumbered
-from ..data.pieces import cut_texts
-from ..data.text import as_texts, tokenized
-from ..formats.text_files import numbered_lines
+from .._data.inputs import describe, renumbered
+from .._data.pieces import cut_texts
+from .._data.text import as_texts, tokenized
+from ..datasets.formats.text_files import numbered_lines
 from .neighbour_counts import parts
 
 # Clitics are tokens, abbreviations keep their points, and hyphens part nothing. Marks
@@ -41,11 +41,11 @@ RULES = {
     "spaces": r"\S+",
     "treebank": _TREEBANK,
 }
-"""The built-in rules that cut text, as ``data.text.tokenized`` takes them."""
+"""The built-in rules that cut text, as ``_data.text.tokenized`` takes them."""
 
 
 def rule_of(tokenizer: str | Callable[[str], Any]) -> str | Callable[[str], Any]:
-    """What ``data.text.tokenized`` takes for a ``tokenizer``: a function or a name.
+    """What ``_data.text.tokenized`` takes for a ``tokenizer``: a function or a name.
 
     Raises
     ------

@@ -13,13 +13,13 @@ from fractions import Fraction
 import numpy as np
 from scipy import sparse
 
-from ..data.corpus import DENSE, called_by_kind
-from ..data.places import describe
-from ..data.reads import FeatureNames, Reads
-from ..saving import fields
-from ..saving.container import require
-from ..saving.fields import Field, Table
-from ..saving.values import savable_value
+from .._data.corpus import DENSE, called_by_kind
+from .._data.places import describe
+from .._data.reads import FeatureNames, Reads
+from .._saving import fields
+from .._saving.container import require
+from .._saving.fields import Field, Table
+from .._saving.values import savable_value
 from .base import (
     MIN_COUNT,
     MOST_ROWS,

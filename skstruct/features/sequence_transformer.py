@@ -14,9 +14,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import get_tags, safe_indexing, safe_set_output, sequence_tags
-from ..data.corpus import DENSE, called_by_kind
-from ..data.elements import exact_strings, kind_of, plain_value, stored
-from ..data.inputs import (
+from .._data.corpus import DENSE, called_by_kind
+from .._data.elements import exact_strings, kind_of, plain_value, stored
+from .._data.inputs import (
     as_sequences,
     as_tokens,
     check_same_lengths,
@@ -24,11 +24,11 @@ from ..data.inputs import (
     flatten,
     lengths_of,
 )
-from ..data.matrix import SequenceMatrix, assembled
-from ..data.numbers import tables_in
-from ..data.places import PlaceError, as_objects, describe, offsets_of, place
-from ..data.reads import FeatureNames, Reads
-from ..data.types import Self
+from .._data.matrix import SequenceMatrix, assembled
+from .._data.numbers import tables_in
+from .._data.places import PlaceError, as_objects, describe, offsets_of, place
+from .._data.reads import FeatureNames, Reads
+from .._data.types import Self
 from .tokens import split_columns
 
 

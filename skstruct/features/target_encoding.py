@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._sklearn import folds_of, safe_indexing
-from ..data.tables import is_frame
+from .._data.tables import is_frame
 from .sequence_transformer import by_fold
 
 

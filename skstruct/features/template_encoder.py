@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.hashing import empty_table, find_rows, intern_pairs, table_of
-from ..data.corpus import STRINGS, called_by_kind
-from ..data.reads import Reads
-from ..saving.container import require
-from ..saving.fields import (
+from .._core.hashing import empty_table, find_rows, intern_pairs, table_of
+from .._data.corpus import STRINGS, called_by_kind
+from .._data.reads import Reads
+from .._saving.container import require
+from .._saving.fields import (
     Field,
     Table,
     array,
@@ -207,7 +207,7 @@ class TemplateEncoder(Encoder):
         """The nodes of a compound, from those of all atoms but the last, and the last;
         new ones are added.
 
-        For parameters see :func:`skstruct.core.hashing.intern_pairs`.
+        For parameters see :func:`skstruct._core.hashing.intern_pairs`.
         """
         out = np.full(anchor[-1], -1, np.int32)
         n_nodes = np.array([side.n_nodes[c]])

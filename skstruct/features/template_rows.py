@@ -15,10 +15,10 @@ from functools import cache
 
 import numpy as np
 
-from ..core.hashing import check_rows, pairs_of
-from ..data.inputs import lengths_of, offsets_of
-from ..saving.container import require, within
-from ..saving.fields import Field, Table, array, each, exactly, integer, without_last
+from .._core.hashing import check_rows, pairs_of
+from .._data.inputs import lengths_of, offsets_of
+from .._saving.container import require, within
+from .._saving.fields import Field, Table, array, each, exactly, integer, without_last
 from .base import MOST_ROWS, with_new_rows
 from .encoded import NOTHING, RowMap, count_grid
 from .patterns import CRFPP, boundary
@@ -107,7 +107,7 @@ class TemplateSide:
         return any(len({slot for slot, _ in uses}) < len(uses) for uses in self.uses)
 
     def joined(self):
-        """``row_of`` as one array, and what ``core.hashing.find_rows`` takes as
+        """``row_of`` as one array, and what ``_core.hashing.find_rows`` takes as
         ``groups``.
         """
         if self._joined is None:

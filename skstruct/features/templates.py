@@ -23,14 +23,14 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
-from ..data.elements import elements, exact_strings
-from ..data.inputs import describe
-from ..data.text import TextToken
-from ..data.types import Path, Self
-from ..saving.atomic import naming
-from ..saving.container import require
-from ..saving.fields import Field, Kind, Table, each, pair, string, value
-from ..saving.values import savable_value
+from .._data.elements import elements, exact_strings
+from .._data.inputs import describe
+from .._data.text import TextToken
+from .._data.types import Path, Self
+from .._saving.atomic import naming
+from .._saving.container import require
+from .._saving.fields import Field, Kind, Table, each, pair, string, value
+from .._saving.values import savable_value
 from .contexts import as_entries, is_context, lexicon_of
 from .patterns import Patterns
 from .presets import PRESETS, columns_preset, window

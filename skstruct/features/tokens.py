@@ -13,9 +13,9 @@ from operator import itemgetter
 
 import numpy as np
 
-from ..data.elements import exact_strings
-from ..data.places import counted, describe, numbered, placed
-from ..saving.fields import distinct, via
+from .._data.elements import exact_strings
+from .._data.places import counted, describe, numbered, placed
+from .._saving.fields import distinct, via
 
 
 def split_columns(corpus, n_columns, expected=None):

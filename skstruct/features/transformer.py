@@ -27,12 +27,12 @@ from .._sklearn import (
     refuse_frozen,
     safe_indexing,
 )
-from ..data.corpus import rows_of
-from ..data.elements import is_frame, spelled
-from ..data.inputs import PlaceError, as_tokens, by_sequence, check_some, renumbered
-from ..data.matrix import SequenceMatrix
-from ..data.reads import FeatureNames
-from ..data.types import Corpus, Self
+from .._data.corpus import rows_of
+from .._data.elements import is_frame, spelled
+from .._data.inputs import PlaceError, as_tokens, by_sequence, check_some, renumbered
+from .._data.matrix import SequenceMatrix
+from .._data.reads import FeatureNames
+from .._data.types import Corpus, Self
 from .sequence_transformer import (
     KnowsColumns,
     SequenceTransformer,

@@ -13,15 +13,15 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator
-from ..data.corpus import STRINGS
-from ..data.inputs import as_tokens, check_some, describe
-from ..data.matrix import SequenceMatrix, assembled
-from ..data.reads import ColumnInfo, FeatureNames
-from ..data.types import Corpus, Self
-from ..saving.container import require, within
-from ..saving.fields import Field, Table, array, integer, value, via
-from ..saving.values import savable_value
-from .choose import encoder, new_encoder
+from .._data.corpus import STRINGS
+from .._data.inputs import as_tokens, check_some, describe
+from .._data.matrix import SequenceMatrix, assembled
+from .._data.reads import ColumnInfo, FeatureNames
+from .._data.types import Corpus, Self
+from .._saving.container import require, within
+from .._saving.fields import Field, Table, array, integer, value, via
+from .._saving.values import savable_value
+from .encoder_choice import encoder, new_encoder
 from .encoded import features_listed, kept
 from .sequence_transformer import SequenceTransformer
 from .templates import FeatureTemplates

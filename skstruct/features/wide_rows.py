@@ -15,15 +15,15 @@ from sklearn.pipeline import FeatureUnion
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
-from ..data.corpus import DENSE, called_by_kind, number_block
-from ..data.elements import spelled
-from ..data.inputs import as_tokens, check_some, describe
-from ..data.matrix import SequenceMatrix
-from ..data.places import placed
-from ..data.reads import FeatureNames, Reads, joined_runs
-from ..data.types import Corpus, Self
-from ..saving.fields import value, via
-from ..saving.values import savable_value
+from .._data.corpus import DENSE, called_by_kind, number_block
+from .._data.elements import spelled
+from .._data.inputs import as_tokens, check_some, describe
+from .._data.matrix import SequenceMatrix
+from .._data.places import placed
+from .._data.reads import FeatureNames, Reads, joined_runs
+from .._data.types import Corpus, Self
+from .._saving.fields import value, via
+from .._saving.values import savable_value
 from .joining import united, with_boundaries
 from .numeric import neighbours_of, picked, side_by_side
 from .remembered import Remembered

@@ -8,9 +8,9 @@ from unicodedata import normalize
 
 import numpy as np
 
-from ..data.corpus import STRINGS
-from ..saving.fields import Field, Table, array, built, distinct
-from ..saving.values import savable_value
+from .._data.corpus import STRINGS
+from .._saving.fields import Field, Table, array, built, distinct
+from .._saving.values import savable_value
 
 UNKNOWN = "_"
 """The cluster of words that have none."""

@@ -23,14 +23,14 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator, StrOptions
-from ..data.corpus import STRINGS
-from ..data.inputs import LABELS, Inputs, as_tokens, by_sequence, describe
-from ..data.matrix import assembled
-from ..data.reads import FeatureNames, Reads
-from ..data.types import Corpus, Self
-from ..saving.container import require
-from ..saving.fields import Field, Kind, Table, array, distinct, each, string, value
-from ..saving.values import savable_value
+from .._data.corpus import STRINGS
+from .._data.inputs import LABELS, Inputs, as_tokens, by_sequence, describe
+from .._data.matrix import assembled
+from .._data.reads import FeatureNames, Reads
+from .._data.types import Corpus, Self
+from .._saving.container import require
+from .._saving.fields import Field, Kind, Table, array, distinct, each, string, value
+from .._saving.values import savable_value
 from .neighbour_counts import NeighbourCounts, mutual_information
 from .raw_text import RULES, rule_of, words_of_lines
 from .sequence_transformer import SequenceTransformer

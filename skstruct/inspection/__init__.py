@@ -1,7 +1,7 @@
 """Inspection of models: weights by the names of features, contributions to a score,
 errors and reports.
 
-A labelling scores the sum of the weights of its features (see ``chain.bigram``).
+A labelling scores the sum of the weights of its features (see ``_chain.bigram``).
 Nothing here approximates that: :func:`explain` lists every summand of every token.
 Features are named as ``features.template_rows`` says: ``U05:the/dog`` for the template
 ``U05:%x[-1,0]/%x[0,0]``.

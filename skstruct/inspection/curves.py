@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import final_step
-from ..crf.l1crf_cv import L1CRFCV
-from ..crf.path import PathPoint, regularization_path
-from ..data.elements import spelled
-from ..data.types import Corpus, Given, Self
+from .._crf.l1crf_cv import L1CRFCV
+from .._crf.path import PathPoint, regularization_path
+from .._data.elements import spelled
+from .._data.types import Corpus, Given, Self
 from .html import readable
 
 

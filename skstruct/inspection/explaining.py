@@ -14,22 +14,22 @@ from typing import Any
 import numpy as np
 
 from .._sklearn import innermost
-from ..core.codes import INSIDE, START
-from ..data.inputs import as_sequences, describe, flatten
-from ..data.schemes import words_to_labels
-from ..data.segmented import as_pieces, as_words, cut, word_spans
-from ..parser.dependency_trees import SHIFT, split_arcs
-from ..reranker.lattice import lattices_of, make_task, view_of
-from ..reranker.reranker_epoch import ABSENT, features_of_path, new_work
-from ..taggers.constraints import scheme_of
-from ..words.boundaries import decisions_of_words, white_space_limits
-from ..words.word_beam import new_work as new_beam_work
-from ..words.word_epoch import features_of_path as features_of_words
-from ..words.word_epoch import rival_scores
-from ..words.word_model import make_task as make_word_task
+from .._core.codes import INSIDE, START
+from .._data.inputs import as_sequences, describe, flatten
+from .._data.schemes import words_to_labels
+from .._data.segmented import as_pieces, as_words, cut, word_spans
+from .._parser.dependency_trees import SHIFT, split_arcs
+from .._words.word_lattice import lattices_of, make_task, view_of
+from .._words.reranker_epoch import ABSENT, features_of_path, new_work
+from .._taggers.constraints import scheme_of
+from .._words.boundaries import decisions_of_words, white_space_limits
+from .._words.word_beam import new_work as new_beam_work
+from .._words.word_epoch import features_of_path as features_of_words
+from .._words.word_epoch import rival_scores
+from .._words.word_model import make_task as make_word_task
 from .explanations import ArcExplanation, Explanation, TokenExplanation, TreeExplanation
 from .feature_lists import tokens_of, weight_rows
-from .of_chains import explain_chain, runners_up
+from .explain_chains import explain_chain, runners_up
 from .pictures import END, segment_reader
 
 

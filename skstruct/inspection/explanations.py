@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..data.elements import spelled
+from .._data.elements import spelled
 from .html import LONG, SHORT, Shown, bar, box, cell, escaped, note, table
 from .html import arcs as drawn_arcs
 from .pictures import Mark, line

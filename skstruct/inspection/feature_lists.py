@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._sklearn import innermost
-from ..crf.crf_run import nonzero_entries
-from ..data.inputs import as_tokens, check_positive, describe
+from .._crf.crf_run import nonzero_entries
+from .._data.inputs import as_tokens, check_positive, describe
 from ..features.rows_encoder import RowsEncoder
-from .of_taggers import seen_by_tagger
+from .explain_taggers import seen_by_tagger
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
 

@@ -5,7 +5,7 @@ transparent over those of the page, and text has the page's colour, so that a fr
 is readable on light and on dark ground. A file holds a whole page (:class:`Html`),
 light or dark as the reader's system is. All text goes through :func:`escaped`.
 
-The colour of a label is a function of its name alone (`skstruct.data.label_colours`).
+The colour of a label is a function of its name alone (`skstruct._data.label_colours`).
 Marks are drawn as on the page of a model that is one file.
 
 Dependency trees are arcs over the words, as SVG.
@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.elements import spelled
-from ..data.label_colours import label_style
+from .._data.elements import spelled
+from .._data.label_colours import label_style
 
 SHORT = 60
 LONG = 120

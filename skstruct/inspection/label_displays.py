@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 
-from ..data.inputs import (
+from .._data.inputs import (
     as_sequences,
     check_choice,
     check_same_lengths,
     flatten,
     lengths_of,
 )
-from ..data.labels import single_labels
-from ..data.places import refuse_str
-from ..data.types import Corpus, Self, Weights
+from .._data.labels import single_labels
+from .._data.places import refuse_str
+from .._data.types import Corpus, Self, Weights
 from ..metrics.counting import weights_of
 from .curves import check_matplotlib, plain
 from .feature_lists import chain_of, transition_weights

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._sklearn import Integral, fit_some, folds_of, safe_indexing
-from ..core.user_warnings import warning_once
-from ..data.inputs import Sequences, renumbered
-from ..data.labels import SEVERAL, Labels
-from ..data.types import Corpus
-from ..taggers.calibrated_tagger import CalibratedTagger
-from .of_taggers import positions_of, seen_by_tagger, tokens_shown
+from .._core.user_warnings import warning_once
+from .._data.inputs import Sequences, renumbered
+from .._data.labels import SEVERAL, Labels
+from .._data.types import Corpus
+from .._taggers.calibrated_tagger import CalibratedTagger
+from .explain_taggers import positions_of, seen_by_tagger, tokens_shown
 
 
 class OutOfFold(NamedTuple):

@@ -6,8 +6,8 @@ from functools import partial
 from itertools import repeat
 from typing import Any, NamedTuple
 
-from ..data.elements import spelled
-from ..data.inputs import (
+from .._data.elements import spelled
+from .._data.inputs import (
     SPANS,
     TREES,
     WORDS,
@@ -16,14 +16,14 @@ from ..data.inputs import (
     flatten,
     lengths_of,
 )
-from ..data.label_colours import label_style
-from ..data.labels import single_labels
-from ..data.scheme_rules import LabelTable, are_chunks, check_scheme, read_spans
-from ..data.segmented import as_pieces, as_words, word_spans
-from ..data.types import Corpus
+from .._data.label_colours import label_style
+from .._data.labels import single_labels
+from .._data.scheme_rules import LabelTable, are_chunks, check_scheme, read_spans
+from .._data.segmented import as_pieces, as_words, word_spans
+from .._data.types import Corpus
 from ..metrics.tree_scores import split_heads
 from .html import SHORT, Html, arcs, attribute, box, escaped, note
-from .of_taggers import as_characters, kind_of, tokens_shown
+from .explain_taggers import as_characters, kind_of, tokens_shown
 
 
 def render(

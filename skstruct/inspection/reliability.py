@@ -9,19 +9,19 @@ from numpy.typing import ArrayLike
 from sklearn.calibration import CalibrationDisplay
 
 from .._sklearn import final_step
-from ..data.inputs import SPANS, check_same_lengths
-from ..data.scheme_rules import LabelTable, check_scheme
-from ..data.segmented import as_pieces
-from ..data.spans import trimmed_spans
-from ..data.text import as_texts
-from ..data.types import Corpus, Self, Weights
+from .._data.inputs import SPANS, check_same_lengths
+from .._data.scheme_rules import LabelTable, check_scheme
+from .._data.segmented import as_pieces
+from .._data.spans import trimmed_spans
+from .._data.text import as_texts
+from .._data.types import Corpus, Self, Weights
 from ..metrics.checks import check_pairs
 from ..metrics.confidence import Floats, Strategy, reliability
 from ..metrics.counting import check_weight, surroundings_known
 from ..metrics.label_scores import segment_spans
 from ..metrics.text_scores import judged
 from .curves import check_matplotlib
-from .of_taggers import positions_of
+from .explain_taggers import positions_of
 from .pictures import word_marks
 
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.inputs import SPANS, TREES, WORDS, flatten
-from ..data.spans import trimmed_spans
-from ..data.text import as_texts
+from .._data.inputs import SPANS, TREES, WORDS, flatten
+from .._data.spans import trimmed_spans
+from .._data.text import as_texts
 from ..metrics.counting import has_label, refuse_nothing, surroundings_known
 from ..metrics.significance import resampled
 from ..metrics.text_scores import judged

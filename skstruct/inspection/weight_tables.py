@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.elements import spelled
+from .._data.elements import spelled
 from .html import LONG, Shown, box, cell, escaped, note, readable, shade, table
 
 SHOWN = 10

@@ -8,7 +8,7 @@ one is a ``ModelFileError`` that names the place.
 
 from .crfpp import load_crfpp, save_crfpp
 from .crfsuite import load_crfsuite, save_crfsuite
-from .one_file.writing import export
+from .._one_file.writing import export
 from .wapiti import load_wapiti, save_wapiti
 
 __all__ = [

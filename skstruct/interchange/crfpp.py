@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..crf.l1crf import L1CRF
-from ..data.types import Path
+from .._crf.l1crf import L1CRF
+from .._data.types import Path
 from ..features.patterns import CRFPP
-from ..saving.atomic import write_whole
-from ..saving.container import ModelFileError
+from .._saving.atomic import write_whole
+from .._saving.container import ModelFileError
 from .double_array import LONGEST, MOST_TIMES, UNIT, build, read_keys
 from .foreign import as_bytes, as_text, labels_in_order, read_source, refuse
 from .pattern_models import keyed_model, pattern_crf, patterns_of

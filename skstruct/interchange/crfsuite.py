@@ -18,14 +18,14 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from ..core.final_weights import LARGEST_WEIGHT
-from ..crf.l1crf import L1CRF, ready_crf
-from ..crf.solver.solve import SparseWeights
-from ..data.places import ranges
-from ..data.types import Path
+from .._core.final_weights import LARGEST_WEIGHT
+from .._crf.l1crf import L1CRF, ready_crf
+from .._crf.solver.solve import SparseWeights
+from .._data.places import ranges
+from .._data.types import Path
 from ..features.bag_encoder import BagEncoder
-from ..saving.atomic import write_whole
-from ..saving.container import ModelFileError
+from .._saving.atomic import write_whole
+from .._saving.container import ModelFileError
 from .cqdb import read_strings, string_database
 from .foreign import (
     MOST_LABELS,

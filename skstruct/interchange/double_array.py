@@ -15,7 +15,7 @@ from itertools import groupby
 
 import numpy as np
 
-from ..data.places import ranges
+from .._data.places import ranges
 
 UNIT = np.dtype([("base", "<i4"), ("check", "<u4")])
 

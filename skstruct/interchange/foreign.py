@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..crf.crf_run import nonzero_entries
-from ..crf.solver.solve import SparseWeights
-from ..data.inputs import LABELS, describe
-from ..data.labels import Labels
-from ..saving.atomic import naming
-from ..saving.container import ModelFileError
+from .._crf.crf_run import nonzero_entries
+from .._crf.solver.solve import SparseWeights
+from .._data.inputs import LABELS, describe
+from .._data.labels import Labels
+from .._saving.atomic import naming
+from .._saving.container import ModelFileError
 
 FORBIDDEN = -1e4
 """Weight of what constraints forbid: its probability is 0, and sums of it stay finite."""

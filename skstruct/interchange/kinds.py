@@ -2,9 +2,9 @@
 
 import os
 
-from ..saving.atomic import naming
-from ..saving.container import MAGIC
-from ..saving.registry import load
+from .._saving.atomic import naming
+from .._saving.container import MAGIC
+from .._saving.registry import load
 from . import crfpp, crfsuite, wapiti
 
 SKSTRUCT = "skstruct"

@@ -15,7 +15,7 @@ from contextlib import suppress
 from io import BytesIO
 from typing import Any, NamedTuple
 
-from ..saving.container import ModelFileError
+from .._saving.container import ModelFileError
 from .foreign import ForeignBytes
 
 MODEL_BYTES = "__FILE_RESOURCE_DATA__"

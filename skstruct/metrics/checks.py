@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..data.elements import elements, opened
-from ..data.inputs import PLACE, PlaceError
+from .._data.elements import elements, opened
+from .._data.inputs import PLACE, PlaceError
 
 
 def as_list(sequence, name, i=None):

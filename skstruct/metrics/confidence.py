@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._sklearn import final_step
-from ..data.inputs import PLACE, PlaceError, check_choice, check_positive
-from ..data.labels import settled
-from ..data.types import Corpus, Weights
+from .._data.inputs import PLACE, PlaceError, check_choice, check_positive
+from .._data.labels import settled
+from .._data.types import Corpus, Weights
 from .checks import as_list, as_lists, ratio
 from .counting import (
     LOG_LEAST,

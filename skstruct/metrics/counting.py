@@ -23,8 +23,8 @@ from operator import eq
 
 import numpy as np
 
-from ..data.inputs import PLACE, PlaceError, check_weights_of_sequences
-from ..data.labels import AllBut, settled
+from .._data.inputs import PLACE, PlaceError, check_weights_of_sequences
+from .._data.labels import AllBut, settled
 
 LEAST = float(np.finfo(np.float64).eps)
 """The least probability of a label in a log loss, as in scikit-learn's ``log_loss``."""

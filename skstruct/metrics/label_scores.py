@@ -1,7 +1,7 @@
 """Scores of label sequences: tokens, sequences, and the segments that labels encode.
 
 Counts are summed over the corpus and divided once; segments are compared as sets of
-``(start, stop, type)``. Segments are read as by `skstruct.data.schemes`. Tokens whose
+``(start, stop, type)``. Segments are read as by `skstruct._data.schemes`. Tokens whose
 true label is None do not count, nor do segments that hold or touch one
 (:mod:`.counting`).
 
@@ -18,10 +18,10 @@ from typing import Literal, TypeAlias, overload
 
 import numpy as np
 
-from ..data.inputs import check_choice
-from ..data.places import in_sequence
-from ..data.scheme_rules import LabelTable, check_scheme, read_spans
-from ..data.types import Corpus, Weights
+from .._data.inputs import check_choice
+from .._data.places import in_sequence
+from .._data.scheme_rules import LabelTable, check_scheme, read_spans
+from .._data.types import Corpus, Weights
 from .checks import check_pairs, f1, ratio
 from .counting import (
     count_right,

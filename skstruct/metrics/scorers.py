@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 from sklearn import metrics
 
 from .._sklearn import final_step
-from ..data.inputs import check_choice
-from ..data.scheme_rules import check_scheme
+from .._data.inputs import check_choice
+from .._data.scheme_rules import check_scheme
 from . import confidence, label_scores, text_scores, tree_scores
 
 Scorer: TypeAlias = Callable[..., float]

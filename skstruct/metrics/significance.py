@@ -19,9 +19,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..data.inputs import check_choice, check_positive, is_int
-from ..data.scheme_rules import LabelTable, check_scheme
-from ..data.types import Corpus, Texts
+from .._data.inputs import check_choice, check_positive, is_int
+from .._data.scheme_rules import LabelTable, check_scheme
+from .._data.types import Corpus, Texts
 from .checks import check_pairs
 from .counting import count_right, has_label, refuse_nothing, with_label
 from .label_scores import segment_spans

@@ -29,10 +29,10 @@ from typing import overload
 
 from sklearn.utils import Bunch
 
-from ..data.inputs import PlaceError, check_choice
-from ..data.spans import as_spans, refuse_dicts, trimmed_spans
-from ..data.text import as_texts
-from ..data.types import Corpus, Texts, Weights
+from .._data.inputs import PlaceError, check_choice
+from .._data.spans import as_spans, refuse_dicts, trimmed_spans
+from .._data.text import as_texts
+from .._data.types import Corpus, Texts, Weights
 from .checks import check_pairs, f1, of_pairs, ratio
 from .counting import weights_of
 from .label_scores import AVERAGES, Average, f1_of, report_of, report_text

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.inputs import PlaceError
-from ..data.types import Corpus, Weights
+from .._data.inputs import PlaceError
+from .._data.types import Corpus, Weights
 from .checks import check_pairs, of_pairs, ratio
 from .counting import has_label, weights_of
 

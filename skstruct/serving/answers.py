@@ -3,11 +3,11 @@ JSON.
 """
 
 from .._sklearn import final_step, innermost, layers
-from ..data.inputs import SPANS, WORDS, PlaceError
-from ..data.scheme_rules import LabelTable
-from ..data.text import tokenized
+from .._data.inputs import SPANS, WORDS, PlaceError
+from .._data.scheme_rules import LabelTable
+from .._data.text import tokenized
 from ..datasets import to_utf16
-from ..saving.missing_methods import REASONS
+from .._saving.missing_methods import REASONS
 from .wsgi import Refused
 
 MOST = 100
@@ -20,7 +20,7 @@ costs some hundred bytes of the server, and ten of the answer.
 
 
 def inputs_of(model):
-    """The `skstruct.data.inputs.Inputs` of a model; None of a pipeline."""
+    """The `skstruct._data.inputs.Inputs` of a model; None of a pipeline."""
     return getattr(model, "inputs", None)
 
 

@@ -14,8 +14,8 @@ import threading
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from ..formats.annotation_tools import task as as_task
-from ..formats.span_writing import with_units
+from ..datasets.formats.annotation_tools import task as as_task
+from ..datasets.formats.span_writing import with_units
 from .answers import span_labels
 from .collection import Collection
 from .log import LOG

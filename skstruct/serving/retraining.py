@@ -19,8 +19,8 @@ from pathlib import Path
 
 from sklearn.base import clone
 
-from ..data.inputs import SPANS
-from ..formats.span_files import read_spans
+from .._data.inputs import SPANS
+from ..datasets.formats.span_files import read_spans
 from ..interchange.kinds import load_model
 from ..metrics import span_f1_score
 from .answers import task_of

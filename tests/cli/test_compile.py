@@ -13,13 +13,13 @@ from numba import config
 from toy_package import drop_privileges
 
 import skstruct
-from skstruct.core import kernel_folders
-from skstruct.core.compile import cache_counts
+from skstruct._core import kernel_folders
+from skstruct._core.compile import cache_counts
 
 ROOT = pathlib.Path(skstruct.__file__).resolve().parent.parent
 SCRIPT = """
 import skstruct
-from skstruct.core.compile import cache_counts
+from skstruct._core.compile import cache_counts
 skstruct.warm_up()
 print(*cache_counts())
 """

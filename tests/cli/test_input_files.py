@@ -10,7 +10,7 @@ from cli_cases import run
 from skstruct import SpanTagger
 from skstruct.cli import corpus, texts
 from skstruct.cli.input_files import Source
-from skstruct.formats.span_files import AnnotationReader
+from skstruct.datasets.formats.span_files import AnnotationReader
 
 TEXT = "Ann is in Rome. " * 100
 N = 500

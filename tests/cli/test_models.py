@@ -16,7 +16,7 @@ from cli_model_cases import (
 )
 
 import skstruct
-from skstruct.formats.readers import read_conllu
+from skstruct.datasets.formats.readers import read_conllu
 from skstruct.metrics import attachment_scores, token_accuracy_score, word_f1_score
 
 pytestmark = pytest.mark.xdist_group("models of every kind")  # they are fitted once

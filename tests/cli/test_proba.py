@@ -5,7 +5,7 @@ from cli_cases import columns, run
 
 import skstruct
 from skstruct import L1CRF, Segmenter, StructuredPerceptron
-from skstruct.data.schemes import labels_to_spans
+from skstruct._data.schemes import labels_to_spans
 from skstruct.datasets import load_chunking, load_segmentation
 
 TOKENS, CHUNKS = (part[:30] for part in load_chunking())

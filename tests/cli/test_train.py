@@ -283,7 +283,7 @@ def test_python_names_the_repair():
         match=r"constraints 'IOB2'; .*convert_scheme\(y, 'BIO', 'BIO', strict=False",
     ):
         StructuredPerceptron(constraints="IOB2").fit(TOKENS, y)
-    repaired = skstruct.data.schemes.convert_scheme(y, "BIO", "BIO", strict=False)
+    repaired = skstruct._data.schemes.convert_scheme(y, "BIO", "BIO", strict=False)
     StructuredPerceptron("chunk", constraints="IOB2", max_iter=1).fit(TOKENS, repaired)
     with pytest.raises(
         ValueError,

@@ -38,7 +38,7 @@ def write(name, training):
     """Write one model and what it predicts."""
     from model_cases import fitted
 
-    from skstruct.core import store as store_module
+    from skstruct._core import store as store_module
 
     case, n_labels = name.removesuffix("-sparse").rsplit("-", 1)
     smallest = 0 if name.endswith("-sparse") else store_module.DENSE_WEIGHTS

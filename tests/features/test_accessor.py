@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inside import variety_of
 
-from skstruct.data.inputs import flatten, lengths_of, offsets_of
+from skstruct._data.inputs import flatten, lengths_of, offsets_of
 from skstruct.features.accessor import LONGEST, N_BUCKETS, AccessorVariety
 from skstruct.features.tokens import Alphabet
 

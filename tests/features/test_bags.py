@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import oracles
 from skstruct import L1CRF, StructuredPerceptron
-from skstruct.data.inputs import as_tokens, flatten
+from skstruct._data.inputs import as_tokens, flatten
 from skstruct.features import bag_encoder
 from skstruct.features.bag_encoder import BagEncoder
 from skstruct.inspection import feature_weights

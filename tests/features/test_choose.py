@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 
 from skstruct import ParameterMixer, StructuredPerceptron
-from skstruct.data.corpus import OTHER
-from skstruct.data.inputs import as_tokens
-from skstruct.data.reads import Reads
+from skstruct._data.corpus import OTHER
+from skstruct._data.inputs import as_tokens
+from skstruct._data.reads import Reads
 from skstruct.features import choose
 from skstruct.features.bag_encoder import BagEncoder
 from skstruct.inspection import explain, features_of

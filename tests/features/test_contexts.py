@@ -4,7 +4,7 @@ import pytest
 from inside import model_of, variety_of
 
 from skstruct import FeatureTemplates, StructuredPerceptron
-from skstruct.data.inputs import as_tokens, flatten, lengths_of, offsets_of
+from skstruct._data.inputs import as_tokens, flatten, lengths_of, offsets_of
 from skstruct.features.contexts import context_values
 from skstruct.features.presets import PRESETS
 from skstruct.features.template_encoder import TemplateEncoder

@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import SequenceMatrix
-from skstruct.data.inputs import as_tokens
-from skstruct.data.reads import FeatureNames, joined_runs, mask_of, runs_of
+from skstruct._data.inputs import as_tokens
+from skstruct._data.reads import FeatureNames, joined_runs, mask_of, runs_of
 from skstruct.features import SequenceUnion, TokenTransformer
 from skstruct.features.remembered import Remembered
 

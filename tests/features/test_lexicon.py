@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstruct import FeatureTemplates
-from skstruct.data.inputs import flatten, lengths_of, offsets_of
+from skstruct._data.inputs import flatten, lengths_of, offsets_of
 from skstruct.features.contexts import MARKS, Lexicon, are_characters, as_entries
 
 TEXT = st.text("abc", max_size=8)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from training_cases import corpus
 
-from skstruct.chain.chain_model import make_task
-from skstruct.data.inputs import as_tokens
-from skstruct.features.choose import merge_encoders, new_encoder
+from skstruct._chain.chain_model import make_task
+from skstruct._data.inputs import as_tokens
+from skstruct.features.encoder_choice import merge_encoders, new_encoder
 from skstruct.features.encoded import RowMap, count_rows
 from skstruct.features.templates import FeatureTemplates
 

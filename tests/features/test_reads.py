@@ -16,9 +16,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from skstruct import L1CRF, ParameterMixer, SequenceMatrix, StructuredPerceptron, load
-from skstruct.chain.chain_model import make_task
-from skstruct.data.inputs import as_tokens
-from skstruct.data.labels import Gold
+from skstruct._chain.chain_model import make_task
+from skstruct._data.inputs import as_tokens
+from skstruct._data.labels import Gold
 from skstruct.features import SequenceUnion, TokenPredictions, TokenTransformer, Window
 
 LENGTHS = [3, 0, 4, 2, 3, 1, 5]

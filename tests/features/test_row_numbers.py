@@ -9,7 +9,7 @@ from model_cases import ALL_CASES
 from sklearn.exceptions import NotFittedError
 
 from skstruct import StructuredPerceptron, WordSegmenter
-from skstruct.core import hashing
+from skstruct._core import hashing
 from skstruct.inspection import feature_weights
 
 MESSAGE = r"the features need \d+ \w.*, and there can be 8: use a larger min_count"

@@ -72,7 +72,7 @@ def check_mode(mode):
     """Make sure that kernels check bounds, if they shall."""
     import numpy as np
 
-    from skstruct.core.compile import kernel
+    from skstruct._core.compile import kernel
 
     @kernel
     def beyond(array, place):

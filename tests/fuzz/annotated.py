@@ -1,6 +1,6 @@
 """Random texts with spans of characters, as people mark them: well, badly, or not at all."""
 
-from skstruct.data.spans import Span
+from skstruct._data.spans import Span
 
 from .corpora import form
 

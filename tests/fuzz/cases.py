@@ -17,22 +17,22 @@ def scenario(function):
 
 
 SMALL = {
-    "taggers.span_tagger": {"AT_ONCE": 30},
-    "core.final_weights": {"PIECE_ROWS": 3},
-    "core.feature_table": {"FIRST_CAPACITY": 16},
-    "core.store": {"DENSE_WEIGHTS": 10, "FEW_LABELS": 1},
-    "crf.crf_run": {"FEW_LABELS": 1, "DENSE_WEIGHTS": 10},
-    "crf.solver.choose_pairs": {"MANY_FEATURES": 3},
-    "crf.solver.corpus_sums": {"PLACES": 64},
-    "crf.solver.token_parts": {"SAMPLE": 30},
-    "crf.solver.view": {"BLOCK": 16},
-    "crf.solver.working_set": {"SMALLEST": 2},
+    "_taggers.span_tagger": {"AT_ONCE": 30},
+    "_core.final_weights": {"PIECE_ROWS": 3},
+    "_core.feature_table": {"FIRST_CAPACITY": 16},
+    "_core.store": {"DENSE_WEIGHTS": 10, "FEW_LABELS": 1},
+    "_crf.crf_run": {"FEW_LABELS": 1, "DENSE_WEIGHTS": 10},
+    "_crf.solver.choose_pairs": {"MANY_FEATURES": 3},
+    "_crf.solver.corpus_sums": {"PLACES": 64},
+    "_crf.solver.token_parts": {"SAMPLE": 30},
+    "_crf.solver.view": {"BLOCK": 16},
+    "_crf.solver.working_set": {"SMALLEST": 2},
     "features.rows_encoder": {"SOME_ROWS": 7},
-    "formats.span_offsets": {"_GROUP": 2},
-    "parser.parser_epoch": {"FEW_LABELS": 1},
-    "parser.parser_beam": {"REMEMBERED": 4},
-    "reranker.lattice": {"BLOCK": 2},
-    "training.epochs": {"CHUNK_TOKENS": 20},
+    "datasets.formats.span_offsets": {"_GROUP": 2},
+    "_parser.parser_epoch": {"FEW_LABELS": 1},
+    "_parser.parser_beam": {"REMEMBERED": 4},
+    "_words.word_lattice": {"BLOCK": 2},
+    "_training.epochs": {"CHUNK_TOKENS": 20},
 }
 """Constants that Python reads and kernels do not: small ones bring out what else only large corpora do."""
 

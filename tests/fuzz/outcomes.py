@@ -8,7 +8,7 @@ import traceback
 import numpy as np
 
 import skstruct
-from skstruct.saving.container import ModelFileError
+from skstruct._saving.container import ModelFileError
 
 PACKAGE = os.path.dirname(os.path.abspath(skstruct.__file__))
 HERE = os.path.dirname(os.path.abspath(__file__))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skstruct import L1CRF, L1CRFCV, StructuredPerceptron, regularization_path
-from skstruct.data.schemes import (
+from skstruct._data.schemes import (
     allowed_transitions,
     convert_labels,
     labels_to_spans,

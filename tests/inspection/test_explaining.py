@@ -35,8 +35,8 @@ from skstruct.inspection import (
     transition_weights,
 )
 from skstruct.interchange import load_crfsuite, save_crfsuite
-from skstruct.words import word_model as words_model
-from skstruct.words.word_names import feature_names
+from skstruct._words import word_model as words_model
+from skstruct._words.word_names import feature_names
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

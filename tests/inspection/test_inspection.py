@@ -9,7 +9,7 @@ from inside import model_of
 from sklearn.exceptions import NotFittedError
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.core import store as store_module
+from skstruct._core import store as store_module
 from skstruct.datasets import make_hmm_sequences
 from skstruct.features.tokens import column_function
 from skstruct.inspection import (

@@ -8,7 +8,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import L1CRF, Segmenter
-from skstruct.data.schemes import labels_to_spans
+from skstruct._data.schemes import labels_to_spans
 from skstruct.datasets import load_entities, load_segmentation
 from skstruct.inspection import ReliabilityDisplay
 from skstruct.metrics import reliability

@@ -33,7 +33,7 @@ from skstruct.inspection import (
     transition_weights,
 )
 from skstruct.interchange import load_crfsuite, save_crfsuite
-from skstruct.saving.registry import ModelFileError
+from skstruct._saving.registry import ModelFileError
 
 X = [
     [{"w": "he", "up": True}, {"w": "ran", "length": 3.0}, {"w": "off", "up": 2}],

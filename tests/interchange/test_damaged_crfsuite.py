@@ -9,7 +9,7 @@ from crfsuite_cases import fitted_crf
 from foreign_models import crfsuite, crfsuite_small, damaged
 
 from skstruct.interchange import load_crfsuite
-from skstruct.saving.registry import ModelFileError
+from skstruct._saving.registry import ModelFileError
 
 
 # -- damage ----------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from skstruct.interchange import (
     load_wapiti,
     save_crfpp,
 )
-from skstruct.saving.registry import ModelFileError
+from skstruct._saving.registry import ModelFileError
 
 
 def tagged(**changes):

@@ -9,7 +9,7 @@ from one_file_cases import needs_node
 from page_records import one, ran, saved
 
 from skstruct.datasets import read_spans, to_utf16
-from skstruct.formats.span_records import SPAN_KEYS
+from skstruct.datasets.formats.span_records import SPAN_KEYS
 
 pytestmark = needs_node
 

@@ -41,7 +41,7 @@ from skstruct.interchange import (
     save_crfsuite,
     save_wapiti,
 )
-from skstruct.saving.registry import ModelFileError
+from skstruct._saving.registry import ModelFileError
 
 
 def small(name):

@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 from skstruct.interchange import load_crfsuite
-from skstruct.saving.container import ModelFileError
+from skstruct._saving.container import ModelFileError
 
 ARRAY = b"cjoblib.numpy_pickle\nNumpyArrayWrapper\n)R"
 

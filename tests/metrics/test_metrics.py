@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import cross_val_score
 
 from skstruct import StructuredPerceptron, metrics
-from skstruct.data.schemes import labels_to_spans, spans_to_labels
+from skstruct._data.schemes import labels_to_spans, spans_to_labels
 from skstruct.metrics import (
     attachment_scorer_for,
     attachment_scores,

@@ -8,7 +8,7 @@ import numpy as np
 
 import skstruct
 from skstruct import L1CRF, ShiftReduceParser, WordSegmenter, interchange
-from skstruct.saving.container import ModelFileError, read_container, write_container
+from skstruct._saving.container import ModelFileError, read_container, write_container
 
 from .. import estimators, texts
 from ..cases import scenario

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import skstruct
 from skstruct import BaggingShuffleAverager, ShiftReduceParser, WordSegmenter, cli
-from skstruct.saving.container import ModelFileError
+from skstruct._saving.container import ModelFileError
 
 from ... import inside
 from .. import estimators, texts

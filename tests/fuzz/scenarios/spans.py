@@ -17,7 +17,7 @@ from skstruct import (
     StructuredPerceptron,
     inspection,
 )
-from skstruct.data.spans import as_spans, trimmed_spans
+from skstruct._data.spans import as_spans, trimmed_spans
 from skstruct.datasets import read_spans, write_spans
 from skstruct.metrics import span_f1_score, span_report
 

@@ -1,0 +1,363 @@
+"""What a chain is made of, and its scores.
+
+A labelling y of a sequence scores, in the first order,
+
+    score(y) = start[y_0] + Σ_t emission[t, y_t] + Σ_{t>0} transition[t, y_{t-1}, y_t] + end[y_{T-1}]
+
+Emissions come from node features, transitions from the label bigram and from
+observation-conditioned transition features. Constraints are 0 or -inf in start, end and
+transitions, and never learned. A chain of the second order has scores of label trigrams
+besides: see :mod:`.second_order`.
+
+Letters: T tokens, L labels, t token, y label, p previous label, K runs of features.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._core.codes import NO_NOISE
+from .._core.compile import ONE, ZERO, inline, spliced
+from .._core.noise import EDGE_STREAM, NODE_STREAM, factor
+from .._core.penalties import has_lazy_penalty, is_lazy
+from .._core.rules import Difference, Pairs, new_difference
+from .._core.store import Clock, Store
+from ..features.encoded import Bag, Dense, Grid
+from .dense import DenseWork, new_dense_work, sum_dense
+from .second_order import Trigrams, new_trigrams
+from .token_scores import (
+    Runs,
+    list_dense,
+    list_runs,
+    mask_tokens,
+    new_runs,
+    sum_features,
+    sum_rows,
+)
+
+ALL_PAIRS = Pairs(np.zeros(0, np.int64), np.zeros(0, np.int32))
+
+
+class ChainTask(NamedTuple):
+    """A corpus as integers; n sequences, N tokens. Read-only."""
+
+    token: np.ndarray  # (n + 1,) int64: first token of each sequence
+    anchor: np.ndarray  # (n + 1,) int64: first anchor of each sequence
+    left: int  # anchors before the first token of a sequence
+    n_columns: int  # input columns
+    nodes: Grid
+    edges: Grid  # observation-conditioned transitions: combination e owns the rows e * L + p
+    bag: Bag
+    gold: (
+        np.ndarray
+    )  # (N,) int32: label, UNLABELLED, or -2 - s for one of the labels in the set s
+    weight: np.ndarray  # (n,) float64: weight of each sequence
+    node_alive: (
+        np.ndarray
+    )  # (R,) uint8: 0 for features below the count cut-off; empty without one
+    edge_alive: (
+        np.ndarray
+    )  # (E,) uint8: the same for observation-conditioned transitions
+    option: (
+        np.ndarray
+    )  # (N, L) bool: labels a token may get in prediction; empty if all may
+    dense: Dense | tuple[()] = ()
+    sets: (
+        np.ndarray | tuple[()]
+    ) = ()  # (S, L + 1) bool: see ``_data.labels.Gold``; empty if there are none
+    node_pairs: Pairs | tuple[()] = (
+        ALL_PAIRS  # rows and columns of ``Chain.nodes`` that may have a weight
+    )
+    edge_pairs: Pairs | tuple[()] = ALL_PAIRS  # the same of ``Chain.edges``
+
+
+class Chain(NamedTuple):
+    """Everything that scores: weights and constraints."""
+
+    nodes: Store  # rows: features; columns: labels
+    edges: Store  # rows p: label bigrams (p, y); then rows e * L + p as in ``ChainTask.edges``
+    clock: Clock
+    bigram: bool  # whether the label bigram is a feature
+    start: np.ndarray  # (L,) float64: 0 or -inf
+    allowed: np.ndarray  # (L, L) float64 [previous, next]: 0 or -inf
+    end: np.ndarray  # (L,) float64: 0 or -inf
+    cost: (
+        np.ndarray
+    )  # (L,) float64: cost of missing a token of each label, in training only
+    trigrams: (
+        Store | tuple[()]
+    ) = ()  # row p * (L + 1) + a + 1, column y: the labels a, p, y in this order
+
+
+STORES = "nodes", "edges", "trigrams"
+"""The stores of a chain; one of the first order has ``()`` for its trigrams."""
+
+
+class ChainWork(NamedTuple):
+    """Scratch for sequences of up to T tokens; belongs to one thread.
+
+    C cells tell prefixes apart: by their last label, or in the second order by their
+    last two.
+    """
+
+    emission: np.ndarray  # (T * L,) float64
+    transition: np.ndarray  # (L * L,) or (T * L * L,) float64 [t, previous, next]
+    score: np.ndarray  # (2, T * C) float64: of prefixes [t, last] or [t, previous, last]; for t = 0 [last]
+    node_runs: Runs | tuple[()] = ()
+    edge_runs: Runs | tuple[()] = ()
+    masked: (
+        np.ndarray | tuple[()]
+    ) = ()  # (T, n_columns) bool: tokens hidden by input dropout
+    labels: (
+        np.ndarray | tuple[()]
+    ) = ()  # (2, T) int32: gold, completed where labels lack, and the prediction
+    difference: (
+        Difference | tuple[()]
+    ) = ()  # of nodes, edges and trigrams: see ``token_scores.EDGE_ROWS``
+    dense: DenseWork | tuple[()] = ()
+    stats: (
+        np.ndarray | tuple[()]
+    ) = ()  # (3,) float64: updates, wrong tokens, loss since it was last cleared
+    trigrams: Trigrams | tuple[()] = ()
+
+
+def longest(token):
+    """Tokens of the longest sequence, at least 1."""
+    if token.shape[0] == 2:
+        return max(int(token[1]), 1)
+    return int((token[1:] - token[:-1]).max(initial=1))
+
+
+def n_trigram_rows(L):
+    """Rows of the store of trigrams."""
+    return L * (L + 1)
+
+
+def new_work(task, n_labels, order=1, training=True, listed=True):
+    """Scratch that fits every sequence of ``task``, for a chain of an order.
+
+    ``listed``: whether training lists dense rows of numbers feature by feature (see
+    :func:`lists_rows`).
+    """
+    T = longest(task.token)
+    n_anchors = int(np.diff(task.anchor).max(initial=1))
+    n_bag = 0
+    if task.bag.start.shape[0] > 1:
+        n_bag = int(np.diff(task.bag.start[task.token]).max(initial=0))
+    # Noise splits runs into single rows.
+    node_features = n_anchors * int(task.nodes.width.sum()) + n_bag
+    if training and listed and task.dense:
+        node_features += T * task.dense.n_rows
+    edge_features = n_anchors * int(task.edges.width.sum())
+    steps = T if edge_features else 1
+    return ChainWork(
+        node_runs=new_runs(node_features),
+        edge_runs=new_runs(max(edge_features, 1)),
+        masked=np.zeros((T, max(task.n_columns, 1)), np.bool_),
+        emission=np.empty(T * n_labels),
+        transition=np.empty(steps * n_labels * n_labels),
+        score=np.empty((2 if training else 1, T * n_labels**order)),
+        labels=np.empty((2, T), np.int32),
+        difference=new_difference(
+            2 * (node_features + edge_features + 2 * T) if training else 0
+        ),
+        dense=new_dense_work(task.dense, n_labels, training and not listed),
+        stats=np.zeros(3),
+        trigrams=new_trigrams(n_trigram_rows(n_labels), n_labels) if order == 2 else (),
+    )
+
+
+# --------------------------------------------------------------------------------------
+# Scores
+# --------------------------------------------------------------------------------------
+@spliced
+def reads_stored_weights(rule, noise):
+    """Whether scores are those of the stored weights: no lazy penalty, no noise."""
+    return (
+        not is_lazy(rule)
+        and noise.feature == NO_NOISE
+        and noise.token_below == np.uint64(0)
+    )
+
+
+@inline
+def reads_whole_rows(chain, rule, noise):
+    """Whether emissions are sums of whole rows of weights: full rows, no lazy penalty,
+    no noise.
+    """
+    if len(noise) == 0:
+        return True
+    return not chain.nodes.sparse and reads_stored_weights(rule, noise)
+
+
+def lists_rows(chain, rule, noise):
+    """Whether training under these lists dense rows of numbers feature by feature."""
+    noisy = noise.feature != NO_NOISE or noise.token_below > 0
+    return bool(chain.nodes.sparse or has_lazy_penalty(rule) or noisy)
+
+
+@spliced
+def _sum_whole_rows(task, i, chain, emission):
+    """``emission[t, y] = Σ_f x_f w[f, y]`` of sequence i."""
+    nodes = task.nodes
+    bag = task.bag
+    token = task.token[i]
+    anchor = task.anchor[i]
+    sum_features(
+        nodes.row, nodes.lo, nodes.width, task.left, anchor, task.anchor[i + 1] - anchor, bag.start, bag.row,
+        bag.value, token, task.token[i + 1] - token, chain.nodes.value, chain.nodes.columns, emission,
+    )  # fmt: skip
+
+
+@spliced
+def _multiply(scale, n, emission):
+    """The first n emissions in units of scores."""
+    if scale != 1.0:
+        for k in range(n):
+            emission[k] *= scale
+
+
+@spliced
+def score_tokens(task, i, chain, emission):
+    """Fill ``emission`` for sequence i, where scores are those of the stored weights in
+    full rows.
+    """
+    _sum_whole_rows(task, i, chain, emission)
+    _multiply(
+        chain.clock.scale[0],
+        (task.token[i + 1] - task.token[i]) * chain.nodes.columns,
+        emission,
+    )
+
+
+@spliced
+def score_transitions(chain, transition):
+    """``transition[p, y] = w[p, y]``, constraints included, of the same."""
+    edges = chain.edges.value
+    allowed = chain.allowed
+    bigram = chain.bigram
+    L = chain.nodes.columns
+    scale = chain.clock.scale[0]
+    for p in range(L):
+        for y in range(L):
+            transition[p * L + y] = (
+                scale * edges[p * L + y] if bigram else 0.0
+            ) + allowed[p, y]
+
+
+@spliced
+def _read_transitions(chain, rule, noise, work, transition):
+    """The same of any weights."""
+    L = chain.nodes.columns
+    step = chain.clock.step[0]
+    runs = work.edge_runs
+    for k in range(L * L):
+        transition[k] = 0.0
+    runs.row[0] = 0
+    runs.token[0] = 0
+    runs.width[0] = 1
+    runs.value[0] = 1.0
+    sum_rows(
+        chain.edges, rule, step, runs, ONE, L, L * L, chain.clock.scale[0], transition
+    )
+    for p in range(L):
+        for y in range(L):
+            k = p * L + y
+            transition[k] *= factor(noise, noise.edge, EDGE_STREAM, step, -1 - k)
+            transition[k] += chain.allowed[p, y]
+
+
+@inline
+def stride_of(task, L, noise):
+    """How far apart the transitions of a token and the next one are: 0 if all tokens
+    share one matrix.
+    """
+    if len(noise) == 0:
+        return ZERO
+    return L * L if task.edges.row.shape[0] > 0 else 0
+
+
+@inline
+def score_sequence(task, i, chain, rule, noise, whole_rows, work):
+    """Fill ``work.emission`` and ``work.transition``; returns the numbers of node and
+    edge runs.
+
+    With ``whole_rows`` (see :func:`reads_whole_rows`) the node runs are not listed, and
+    their number is -1; those of dense rows of numbers are not under sparse weights
+    either. With an empty ``noise`` ``work.transition`` is filled already (see
+    :func:`.chain_arguments.for_prediction`).
+    """
+    if len(noise) == 0:
+        score_tokens(task, i, chain, work.emission)
+        return -1, 0
+    L = chain.nodes.columns
+    step = chain.clock.step[0]
+    scale = chain.clock.scale[0]
+    token = task.token[i]
+    anchor = task.anchor[i]
+    T = task.token[i + 1] - token
+    n_anchors = task.anchor[i + 1] - anchor
+    emission = work.emission
+    transition = work.transition
+    if noise.token_below > np.uint64(0):
+        mask_tokens(T, step, noise, work.masked)
+
+    # emission[t, y] = Σ_f x_f w[f, y]
+    n_nodes = -1
+    by_rows = whole_rows or (len(task.dense) > 0 and reads_stored_weights(rule, noise))
+    if whole_rows:
+        _sum_whole_rows(task, i, chain, emission)
+    else:
+        for k in range(T * L):
+            emission[k] = 0.0
+        n = list_runs(
+            task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
+            step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
+        )  # fmt: skip
+        if not by_rows:
+            n = list_dense(
+                task.dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked, work.dense,
+                work.node_runs, n,
+            )  # fmt: skip
+            n_nodes = n
+        sum_rows(chain.nodes, rule, step, work.node_runs, n, ONE, L, 1.0, emission)
+    if by_rows:
+        sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
+    _multiply(scale, T * L, emission)
+
+    # transition[p, y] = w[p, y]; behind it, if transitions look at the input, one
+    # matrix a token
+    if chain.bigram and (chain.edges.sparse or is_lazy(rule) or noise.edge != NO_NOISE):
+        _read_transitions(chain, rule, noise, work, transition)
+    else:
+        score_transitions(chain, transition)
+    n_edges = 0
+    if task.edges.row.shape[0] > 0:
+        for t in range(1, T):
+            for k in range(L * L):
+                transition[t * L * L + k] = transition[k]
+        n_edges = list_runs(
+            task.edges, Bag(task.bag.start[:1], task.bag.row, task.bag.value), task.left, anchor,
+            n_anchors, token, T, step, noise, noise.edge, EDGE_STREAM, work.masked, work.edge_runs,
+        )  # fmt: skip
+        sum_rows(
+            chain.edges,
+            rule,
+            step,
+            work.edge_runs,
+            n_edges,
+            L,
+            L * L,
+            scale,
+            transition,
+        )
+    return n_nodes, n_edges
+
+
+@inline
+def forbid(option, first, T, L, emission):
+    """Labels that a token must not get score -inf; an empty ``option`` forbids none."""
+    for t in range(T if option.shape[0] > 0 else 0):
+        for y in range(L):
+            if not option[first + t, y]:
+                emission[t * L + y] = -np.inf

@@ -1,0 +1,163 @@
+"""What kernels of chains take: tuples of all arrays, or of few.
+
+Numba compiles a kernel for the types of its arguments, and leaves out what an empty
+tuple among them decides. So there is one text, and a small kernel for what most users
+train and predict: weights in full rows, no lazy penalty, no noise, no dense rows of
+numbers, no transitions that look at the input (:func:`applies_to`). Its ``noise`` is
+empty, and so is each array that it does not read, since each is code to compile: a
+first use waits half as long. Its results are those of the kernel for everything, bit
+for bit.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._core.codes import NO_NOISE, PERCEPTRON
+from .._core.noise import QUIET
+from .._core.penalties import has_lazy_penalty
+from .._core.store import READ_ONLY, Store
+from ..features.encoded import Bag, Grid
+from .bigram import Chain, ChainTask, ChainWork, longest, new_work
+from .second_order import Trigrams, read_trigrams
+
+
+def has_full_rows(chain):
+    """Whether no weights are sparse."""
+    return not any(
+        store.sparse
+        for store in (chain.nodes, chain.edges, chain.trigrams or chain.edges)
+    )
+
+
+def are_rows_of_nodes(x):
+    """Whether tokens are no dense rows of numbers, and transitions do not look at the
+    input.
+    """
+    return not (x.dense or x.edges.row.shape[0])
+
+
+def has_chosen_pairs(task):
+    """Whether only some pairs of a row and a column may have a weight."""
+    return task.node_pairs.start.size > 0 or task.edge_pairs.start.size > 0
+
+
+def applies_to(task, chain, rule, noise):
+    """Whether a small kernel is for this."""
+    noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE or noise.token_below > 0
+    return (
+        has_full_rows(chain)
+        and are_rows_of_nodes(task)
+        and not (noisy or has_lazy_penalty(rule))
+    )
+
+
+_UNREAD = {
+    ChainTask: ("n_columns", "edges", "edge_alive", "option"),
+    Grid: ("atom", "offset", "source"),
+    Chain: (),
+    Store: ("received", "last", "first", "count", "room", "column", "used"),
+    ChainWork: ("node_runs", "edge_runs", "masked"),
+}
+"""By type the fields that small kernels do not read."""
+
+
+def _without(named, fields):
+    return named._replace(**dict.fromkeys(fields, ()))
+
+
+def _small(value):
+    """The same without what small kernels do not read."""
+    if type(value) not in _UNREAD:
+        return value
+    return _without(type(value)(*map(_small, value)), _UNREAD[type(value)])
+
+
+def kernel_arguments(task, chain, rule, noise, work):
+    """What :func:`.chain_epoch.epoch` takes but for the examples, for the smallest
+    kernel that serves.
+    """
+    trigrams = work.trigrams
+    margin = (True,)
+    work = _without(work, ["trigrams"])
+    if applies_to(task, chain, rule, noise):
+        task = _small(task)
+        chain = _small(chain)
+        noise = ()
+        work = _small(work)
+        if rule.update == PERCEPTRON:
+            margin = ()
+        if not has_chosen_pairs(task):
+            task = _without(task, ["node_pairs", "edge_pairs"])
+    return task, chain, rule, noise, trigrams, margin, work
+
+
+class FinalChain(NamedTuple):
+    """What prediction reads of final weights in full rows; the same from call to call."""
+
+    chain: Chain  # without transitions
+    transition: np.ndarray  # (L * L,) float64
+    trigrams: Trigrams | tuple[()]
+    plain: tuple  # nodes, scale, start, end, transition and trigrams
+
+
+def final_chain(chain):
+    """The :class:`FinalChain` of a ``Chain`` with full rows."""
+    L = chain.start.shape[0]
+    scale = float(chain.clock.scale[0])
+    transition = scale * chain.edges.value[: L * L] if chain.bigram else np.zeros(L * L)
+    small = _without(_small(chain), ("edges", "bigram", "allowed", "cost", "trigrams"))
+    given = transition + chain.allowed.ravel(), read_trigrams(chain.trigrams, scale)
+    return FinalChain(
+        small, *given, (chain.nodes.value, scale, chain.start, chain.end, *given)
+    )
+
+
+def rows_of(x, token):
+    """What small kernels read of an encoded corpus, or a task: ``predict_small`` takes
+    it first.
+    """
+    return token, x.anchor, x.left, *x.nodes[:3], *x.bag
+
+
+def _scratch(token, final):
+    (L,), T = final.chain.start.shape, longest(token)
+    return (
+        np.empty(T * L),
+        final.transition,
+        np.empty((1, T * (L * L if final.trigrams else L))),
+    )
+
+
+def for_prediction(rows, gold, option, final, sets=()):
+    """What a kernel that serves all kinds of chains takes of :func:`rows_of` a corpus."""
+    token, anchor, left, *grid = rows[:6]
+    task = ChainTask(
+        token, anchor, left, (), Grid(*grid, (), (), ()), (), Bag(*rows[6:]), gold, (), (), (), option, (),
+        sets, (), (),
+    )  # fmt: skip
+    work = ChainWork(*_scratch(token, final))
+    return task, final.chain, READ_ONLY, (), final.trigrams, work
+
+
+def for_predict_small(rows, option, final):
+    """What :func:`.chain_epoch.predict_small` takes, which is for nothing else."""
+    emission, _, scratch = _scratch(rows[0], final)
+    return *rows, option if option.shape[0] else (), *final.plain, emission, scratch[0]
+
+
+def prediction_arguments(task, chain):
+    """What a kernel of prediction takes first: (task, chain, rule, noise, trigrams,
+    work).
+    """
+    if applies_to(task, chain, READ_ONLY, QUIET):
+        return for_prediction(
+            rows_of(task, task.token),
+            task.gold,
+            task.option,
+            final_chain(chain),
+            task.sets,
+        )
+    trigrams = read_trigrams(chain.trigrams, chain.clock.scale[0])
+    work = new_work(task, chain.start.shape[0], 2 if trigrams else 1, training=False)
+    return task, chain, READ_ONLY, QUIET, trigrams, work

@@ -1,0 +1,392 @@
+"""Probabilities of segments: in how much of the distribution stands exactly this chunk,
+or this word?
+
+A segment from token s to e - 1 stands in a labelling if its first label opens one of
+its type, each later label continues the segment of the label before it, and the label
+at e does not. Which label continues which is a relation of pairs, ``joins[p, y]``: so
+the labellings in which a segment stands are the paths of a lattice with fewer steps.
+Their sum is that of the prefixes up to s (α, without the steps that join), through the
+steps that join up to e - 1, and on to the suffixes behind (β, without those that join):
+
+    p = Σ_y v_{e-1}(y) exit(y) / Z
+
+All segments with a probability of at least θ are found from each start to the right, as
+long as the share of labellings in which the segment is still open at t, Σ_y v_t(y)
+behind(y) / Z, is at least θ: no longer one has a larger probability.
+
+Letters: as in :mod:`.lattice`; S segments, s start, e stop, v sums over prefixes within
+a segment.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._core.compile import inline
+from .forward_backward import log_sum, set_step
+
+
+class Segments(NamedTuple):
+    """Segments of n sequences, and how labels make them; C cells a token."""
+
+    first: np.ndarray  # (n + 1,) int64: first segment of each sequence
+    start: np.ndarray  # (S,) int64
+    stop: np.ndarray  # (S,) int64
+    kind: np.ndarray  # (S,) int64: type
+    of_label: (
+        np.ndarray
+    )  # (L,) int64: the type of the segments that a label opens; -1: it is in none
+    joins: (
+        np.ndarray
+    )  # (L, L) bool: whether a label continues the segment of the label before it
+    fixed: (
+        np.ndarray
+    )  # (N,) bool: whether a segment starts at the token whatever its label
+    cell: np.ndarray  # (2 * C,) float64: scratch for v, at two tokens in turn
+    row: np.ndarray  # (L,) float64: scratch
+    exit: np.ndarray  # (C,) float64: scratch
+    least: float  # 0, or find segments of at least this probability, and write them in place of what is given
+    found: (
+        np.ndarray
+    )  # (n + 1,) int64: how many of each sequence, and of all; of these S have a place
+
+
+def new_segments(first, spans, of_label, joins, fixed, order, least=0.0):
+    """The :class:`Segments` of ``spans``, (S, 3) with columns start, stop and kind."""
+    L = of_label.shape[0]
+    columns = (np.ascontiguousarray(column) for column in spans.T)
+    scratch = np.empty(2 * L**order), np.empty(L), np.empty(L**order)
+    found = np.zeros(first.shape[0], np.int64)
+    return Segments(
+        first - first[0], *columns, of_label, joins, fixed, *scratch, least, found
+    )
+
+
+# --------------------------------------------------------------------------------------
+# First order
+# --------------------------------------------------------------------------------------
+@inline
+def prepare(z, work, trigrams, lattice, logs, T, L):
+    """Turn ``lattice`` into α, M, x and, in place of the marginals, r: see
+    :func:`_extend_labels`.
+
+    Where sums are logarithms M is p(y_t|y_{t-1}, x), and r and x are 1, since exp of
+    scores may overflow.
+    """
+    if len(trigrams) == 0:
+        log_alpha = work.score[0]
+        for k in range(T * L):
+            if len(logs) > 0:
+                lattice.alpha[k] = np.exp(log_alpha[k] + logs.beta[k] - z)
+                lattice.x[k] = 1.0
+            else:
+                y = lattice.beta[k]
+                lattice.beta[k] = (
+                    lattice.x[k] * lattice.alpha[k] / y if y > 0.0 else 0.0
+                )
+
+
+@inline
+def _set_matrix(t, work, stride, edges, lattice, logs, L):
+    """M of the token t."""
+    at = t * stride
+    matrix = lattice.matrix
+    if len(logs) > 0:
+        behind = logs.beta
+        for p in range(L):
+            before = behind[(t - 1) * L + p]
+            for y in range(L):
+                step = (
+                    work.transition[at + p * L + y]
+                    + work.emission[t * L + y]
+                    + behind[t * L + y]
+                )
+                matrix[0, p * L + y] = (
+                    np.exp(step - before) if before > -np.inf else 0.0
+                )
+    elif len(edges) > 0:
+        if stride > 0:
+            set_step(work.transition, at, lattice, L)
+
+
+@inline
+def _joined(segments, at, p, y):
+    """Whether the label y of the token ``at`` continues the segment of the label p
+    before it.
+    """
+    return segments.joins[p, y] and not segments.fixed[at]
+
+
+@inline
+def _extend_labels(
+    segments, kind, s, t, first, work, stride, edges, lattice, logs, before, now, L
+):
+    """Write v_t of the segments that start at s to ``cell[now:]``, from v_{t-1} at
+    ``cell[before:]``.
+
+    In the scaled lattice α_t(y) = r_t(y) Σ_p α_{t-1}(p) M(p, y), and v_t goes the same way over fewer steps.
+    """
+    alpha = lattice.alpha
+    matrix = lattice.matrix[0]
+    cell = segments.cell
+    r = lattice.x if len(logs) > 0 else lattice.beta
+    if t > 0:
+        _set_matrix(t, work, stride, edges, lattice, logs, L)
+    for y in range(L):
+        if t == s and segments.of_label[y] != kind:
+            cell[now + y] = 0.0
+            continue
+        v = alpha[y] if t == 0 else 0.0
+        for p in range(L if t > 0 else 0):
+            joined = _joined(segments, first + t, p, y)
+            if joined == (t > s):
+                v += (cell[before + p] if joined else alpha[(t - 1) * L + p]) * matrix[
+                    p * L + y
+                ]
+        if t > 0:
+            v *= r[t * L + y]
+        cell[now + y] = v
+
+
+@inline
+def _leave_labels(segments, e, first, T, work, stride, edges, lattice, logs, now, L):
+    """Shares of the labellings: those that leave the segment at e, and all that have
+    been in it so far.
+
+    p(p, y) = α_{t-1}(p) M(p, y) x_t(y) leads out of it, or on.
+    """
+    x = lattice.x
+    matrix = lattice.matrix[0]
+    cell = segments.cell
+    left = 0.0
+    total = 0.0
+    if e < T:
+        _set_matrix(e, work, stride, edges, lattice, logs, L)
+    for y in range(L):
+        out = every = 1.0 if e == T else 0.0
+        for z in range(L if e < T else 0):
+            step = matrix[y * L + z] * x[e * L + z]
+            every += step
+            if not _joined(segments, first + e, y, z):
+                out += step
+        left += cell[now + y] * out
+        total += cell[now + y] * every
+    return left, total
+
+
+# --------------------------------------------------------------------------------------
+# Second order: the cell of the labels p, y is p * L + y, that of a first token y; v are
+# logarithms
+# --------------------------------------------------------------------------------------
+@inline
+def _extend_pairs(segments, kind, s, t, first, work, stride, trigrams, before, now, L):
+    """The same as :func:`_extend_labels`."""
+    alpha = work.score[0]
+    cell = segments.cell
+    row = segments.row
+    for p in range(L if t > 0 else 1):
+        r = p * (L + 1)
+        for y in range(L):
+            joined = t > 0 and _joined(segments, first + t, p, y)
+            v = -np.inf
+            if t == s:
+                if segments.of_label[y] == kind and not joined:
+                    v = alpha[t * L * L + p * L + y]
+            elif joined:
+                if t == 1:
+                    v = cell[before + p] + trigrams.score[r * L + y]
+                else:
+                    for a in range(L):
+                        row[a] = (
+                            cell[before + a * L + p]
+                            + trigrams.score[(r + a + 1) * L + y]
+                        )
+                    v = log_sum(row, L)
+                v = (
+                    v
+                    + work.emission[t * L + y]
+                    + work.transition[t * stride + p * L + y]
+                )
+            cell[now + p * L + y] = v
+
+
+@inline
+def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, now, L):
+    """The same as :func:`_leave_labels`, as logarithms, times Z."""
+    row = segments.row
+    last = segments.exit
+    cell = segments.cell
+    C = L * L
+    pairs = L if e > 1 else 1
+    for k in range(pairs * L):
+        last[k] = cell[now + k] + beta[(e - 1) * C + k]
+    total = log_sum(last, pairs * L)
+    for y in range(L):
+        for p in range(pairs):
+            x = cell[now + p * L + y]
+            if e == T:
+                last[p * L + y] = x + end[y]
+                continue
+            r = y * (L + 1) + (p + 1 if e > 1 else 0)
+            for z in range(L):
+                step = (
+                    trigrams.score[r * L + z] + work.transition[e * stride + y * L + z]
+                )
+                behind = step + work.emission[e * L + z] + beta[(e * L + y) * L + z]
+                row[z] = -np.inf if _joined(segments, first + e, y, z) else behind
+            last[p * L + y] = x + log_sum(row, L)
+    return log_sum(last, pairs * L), total
+
+
+# --------------------------------------------------------------------------------------
+# Both
+# --------------------------------------------------------------------------------------
+@inline
+def _extend(
+    segments, kind, s, t, first, work, stride, trigrams, edges, lattice, logs, L
+):
+    """Write v_t of the segments that start at s, from v_{t-1}; returns where in
+    ``segments.cell``.
+    """
+    half = segments.cell.shape[0] // 2
+    now = half * (t % 2)
+    before = half * (1 - t % 2)
+    if len(trigrams) > 0:
+        _extend_pairs(
+            segments, kind, s, t, first, work, stride, trigrams, before, now, L
+        )
+    else:
+        _extend_labels(
+            segments,
+            kind,
+            s,
+            t,
+            first,
+            work,
+            stride,
+            edges,
+            lattice,
+            logs,
+            before,
+            now,
+            L,
+        )
+    return now
+
+
+@inline
+def _leave(
+    segments, e, first, T, z, work, stride, trigrams, end, edges, lattice, logs, now, L
+):
+    """Probabilities of the segment that ends before e, and of that or a longer one;
+    v_{e-1} is at ``now``.
+    """
+    if len(trigrams) > 0:
+        left, total = _leave_pairs(
+            segments, e, first, T, work, stride, trigrams, end, logs.beta, now, L
+        )
+        left = np.exp(left - z)
+        total = np.exp(total - z)
+    else:
+        left, total = _leave_labels(
+            segments, e, first, T, work, stride, edges, lattice, logs, now, L
+        )
+    return min(left, 1.0), total
+
+
+@inline
+def segment_probability(
+    segments, k, first, T, z, work, stride, trigrams, end, edges, lattice, logs, L
+):
+    """The probability of segment k of a sequence that is summed up, and :func:`prepare`
+    d.
+    """
+    kind = segments.kind[k]
+    s = segments.start[k]
+    e = segments.stop[k]
+    now = np.int64(0)
+    for t in range(s, e):
+        now = _extend(
+            segments, kind, s, t, first, work, stride, trigrams, edges, lattice, logs, L
+        )
+    return _leave(
+        segments,
+        e,
+        first,
+        T,
+        z,
+        work,
+        stride,
+        trigrams,
+        end,
+        edges,
+        lattice,
+        logs,
+        now,
+        L,
+    )[0]
+
+
+ROUNDING = 1e-9
+"""Relative; sums over what is still open are wrong by less."""
+
+
+@inline
+def find_segments(
+    segments, i, first, T, z, work, stride, trigrams, end, edges, lattice, logs, out, L
+):  # fmt: skip
+    """Write the segments of a sequence, summed up and :func:`prepare` d, that are
+    probable enough.
+
+    Their places in the arrays follow those of the sequences before.
+    """
+    n = segments.found[-1]
+    kinds = 0
+    for y in range(L):
+        kinds = max(kinds, segments.of_label[y] + 1)
+    segments.first[i] = n
+    for s in range(T):
+        for kind in range(kinds):
+            e = s
+            mass = 1.0
+            while e < T and mass >= segments.least * (1.0 - ROUNDING):
+                now = _extend(
+                    segments,
+                    kind,
+                    s,
+                    e,
+                    first,
+                    work,
+                    stride,
+                    trigrams,
+                    edges,
+                    lattice,
+                    logs,
+                    L,
+                )
+                e += 1
+                p, mass = _leave(
+                    segments,
+                    e,
+                    first,
+                    T,
+                    z,
+                    work,
+                    stride,
+                    trigrams,
+                    end,
+                    edges,
+                    lattice,
+                    logs,
+                    now,
+                    L,
+                )
+                if p >= segments.least:
+                    if n < out.shape[0]:
+                        segments.start[n] = s
+                        segments.stop[n] = e
+                        segments.kind[n] = kind
+                        out[n] = p
+                    n += 1
+    segments.found[i] = n - segments.found[-1]
+    segments.found[-1] = n

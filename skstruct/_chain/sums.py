@@ -1,0 +1,433 @@
+"""Sums over the labellings of each sequence of a corpus: log Z, marginals,
+probabilities of segments.
+
+Chains of the first order by :mod:`.lattice`, those with trigrams by
+:mod:`.marginals_second`. The first call of the kernel sums by scaled probabilities, and
+log Z is NaN where these do not do. A second one, with :class:`LogSums`, sums such
+sequences by logarithms; it is compiled when it is first needed.
+
+Letters: as in :mod:`.lattice`; C cells tell prefixes apart, as in
+:class:`.bigram.ChainWork`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._core.compile import ZERO, inline, kernel
+from .._data.inputs import flatten, lengths_of, offsets_of
+from .._training.chunks import map_chunks
+from . import forward_backward as first_order
+from . import marginals_second as second_order
+from .bigram import forbid, longest, reads_whole_rows, score_sequence, stride_of
+from .chain_arguments import for_prediction, prediction_arguments
+from .chain_model import NO_GOLD, NO_OPTION, task_of
+from .forward_backward import clamp, log_sum, new_lattice, set_step
+from .segments import find_segments, new_segments, prepare, segment_probability
+from .viterbi import score_path
+
+
+class LogSums(NamedTuple):
+    """Scratch for sums of logarithms."""
+
+    beta: np.ndarray  # (T * C,) float64: log-sums over suffixes
+    row: np.ndarray  # (L,) float64
+    add: np.ndarray  # (L,) float64
+    keep: np.ndarray  # (L,) int64
+
+
+def _new_logs(token, L, order):
+    return LogSums(
+        np.empty(longest(token) * L**order),
+        np.empty(L),
+        np.empty(L),
+        np.empty(L, np.int64),
+    )
+
+
+# --------------------------------------------------------------------------------------
+# Kernels
+# --------------------------------------------------------------------------------------
+@inline
+def _forward(work, stride, trigrams, start, end, edges, unit, lattice, logs, T, L):
+    """log Z of one sequence.
+
+    Fills ``lattice``, or ``work.score[0]`` with log-sums over prefixes.
+    """
+    emission = work.emission
+    transition = work.transition
+    alpha = work.score[0]
+    if len(trigrams) > 0:
+        return second_order.forward(
+            emission, transition, stride, trigrams, start, end, alpha, logs, T, L
+        )
+    if len(logs) > 0:
+        return first_order.log_forward(
+            emission, transition, stride, start, end, alpha, logs.row, T, L
+        )
+    z = first_order.forward(
+        emission, transition, stride, start, end, edges, lattice, lattice.inverse, T, L
+    )
+    return z + (T - 1) * unit
+
+
+@inline
+def _backward(z, work, stride, trigrams, end, edges, lattice, logs, T, L):
+    """z, or NaN if it fails.
+
+    Fills the rest of the lattice, or ``logs.beta`` with log-sums over suffixes.
+    """
+    emission = work.emission
+    transition = work.transition
+    if len(trigrams) > 0:
+        second_order.backward(emission, transition, stride, trigrams, end, logs, T, L)
+        return z
+    if len(logs) > 0:
+        first_order.log_backward(
+            emission, transition, stride, end, logs.beta, logs.row, T, L
+        )
+        return z
+    well = first_order.backward(
+        transition, stride, edges, lattice, lattice.inverse, T, L
+    )
+    return z if well else np.nan
+
+
+@inline
+def _write_marginals(work, trigrams, lattice, logs, out, T, L):
+    """Write p(y_t) to ``out`` (T * L,); they sum to 1 whatever has been rounded."""
+    if len(logs) == 0:
+        beta = lattice.beta
+        for t in range(T):
+            total = 0.0
+            for y in range(L):
+                total += beta[t * L + y]
+            for y in range(L):
+                out[t * L + y] = beta[t * L + y] / total
+    else:
+        alpha = work.score[0]
+        beta = logs.beta
+        row = logs.row
+        add = logs.add
+        C = L if len(trigrams) == 0 else L * L
+        for t in range(T):
+            previous = C // L if t > 0 else 1
+            for y in range(L):
+                for p in range(previous):
+                    row[p] = alpha[t * C + p * L + y] + beta[t * C + p * L + y]
+                add[y] = log_sum(row, previous)
+            top = add[0]
+            for y in range(1, L):
+                top = max(top, add[y])
+            for y in range(
+                L
+            ):  # beside scores of 1e22 a difference of log 2 is rounded away
+                add[y] -= top
+            at_t = log_sum(add, L)
+            for y in range(L):
+                out[t * L + y] = np.exp(add[y] - at_t)
+
+
+@kernel
+def sum_corpus(
+    task, chain, rule, noise, trigrams, work, lattice, logs, given, segments, out, log_z
+):
+    """Write log Z of each sequence for which it is NaN so far, and what belongs to it.
+
+    Parameters
+    ----------
+    task, chain, rule, noise, trigrams, work
+        See :func:`.chain_arguments.prediction_arguments`. Labels in ``task.gold`` are
+        kept.
+    lattice : Lattice, or an empty tuple in the second order
+    logs : LogSums or an empty tuple
+        With it sums are logarithms, as they always are in the second order.
+    given : (bool,) or an empty tuple
+        log Z only: (True,) of the labellings that have the labels in ``task.gold``,
+        (False,) of all.
+    segments : Segments or an empty tuple
+    out : (S,) float64 with segments, else (N * L,)
+        Receives probabilities of segments, else marginals, unless log Z is -inf.
+    log_z : (n,) float64
+        -inf where no labelling is left; 0 for an empty sequence.
+    """
+    L = chain.start.shape[0]
+    start = chain.start
+    end = chain.end
+    stride = stride_of(task, L, noise)
+    whole_rows = reads_whole_rows(chain, rule, noise)
+    unit = np.nan
+    for i in range(log_z.shape[0]):
+        first = task.token[i]
+        stop = task.token[i + 1]
+        T = stop - first
+        gold = task.gold[first:stop]
+        if T == 0:
+            log_z[i] = 0.0
+        if not np.isnan(log_z[i]):
+            continue
+        score_sequence(task, i, chain, rule, noise, whole_rows, work)
+        if len(logs) == 0:
+            if np.isnan(
+                unit
+            ):  # where tokens have matrices of their own `forward` sets these, and adds units
+                unit = (
+                    0.0 if stride > 0 else set_step(work.transition, ZERO, lattice, L)
+                )
+        if len(given) > 0:
+            missing = T
+            if given[0]:
+                missing = clamp(gold, task.sets, L, work.emission)
+            if missing == 0:
+                log_z[i] = score_path(
+                    work.emission,
+                    work.transition,
+                    stride,
+                    trigrams,
+                    start,
+                    end,
+                    gold,
+                    T,
+                    L,
+                )
+                continue
+        forbid(task.option, first, T, L, work.emission)
+        z = _forward(
+            work, stride, trigrams, start, end, noise, unit, lattice, logs, T, L
+        )
+        if len(given) == 0 and z > -np.inf:
+            z = _backward(z, work, stride, trigrams, end, noise, lattice, logs, T, L)
+            if len(segments) > 0:
+                prepare(z, work, trigrams, lattice, logs, T, L)
+                if segments.least == 0.0:
+                    for k in range(segments.first[i], segments.first[i + 1]):
+                        out[k] = segment_probability(
+                            segments,
+                            k,
+                            first,
+                            T,
+                            z,
+                            work,
+                            stride,
+                            trigrams,
+                            end,
+                            noise,
+                            lattice,
+                            logs,
+                            L,
+                        )
+                elif not np.isnan(z):
+                    find_segments(
+                        segments,
+                        i,
+                        first,
+                        T,
+                        z,
+                        work,
+                        stride,
+                        trigrams,
+                        end,
+                        noise,
+                        lattice,
+                        logs,
+                        out,
+                        L,
+                    )
+            else:
+                _write_marginals(
+                    work, trigrams, lattice, logs, out[first * L : stop * L], T, L
+                )
+        log_z[i] = z
+
+
+# --------------------------------------------------------------------------------------
+# Corpora
+# --------------------------------------------------------------------------------------
+def _sum(model, task, given, segments, out):
+    """(``out``, log Z) of an encoded corpus; see :func:`sum_corpus`."""
+    return _sum_of(
+        model, prediction_arguments(task, model.ready.chain), given, segments, out
+    )
+
+
+def _sum_of(model, arguments, given, segments, out):
+    """The same of a kernel's ``arguments``."""
+    token = arguments[0].token
+    log_z = np.full(token.shape[0] - 1, np.nan)
+    L = len(model.labels)
+    lattice = ()
+    logs = _new_logs(token, L, model.order)
+    if model.order == 1:
+        lattice = new_lattice(logs.beta.shape[0] // L, L)
+        sum_corpus(*arguments, lattice, (), given, segments, out, log_z)
+    if np.isnan(log_z).any():
+        sum_corpus(*arguments, lattice, logs, given, segments, out, log_z)
+    return out, log_z
+
+
+def log_z(model, task, given):
+    """log Z (n,) of the labellings of an encoded corpus, or of those that have the
+    labels given, (N,).
+    """
+    return _sum(model, task, (given,), (), np.zeros(0))[1]
+
+
+def _sum_pieces(work, model, corpus, n_jobs):
+    """What ``work`` returns for (bounds, arguments of :func:`.chain_model.task_of`), of
+    a whole corpus.
+    """
+    model.encoder.check(corpus)
+    parts = map_chunks(
+        lambda at: work(corpus.piece(*at[:2]), *at), corpus.offsets, n_jobs
+    )
+    return [np.concatenate(each) for each in zip(*parts)]
+
+
+def log_partitions(model, corpus, gold=None, n_jobs=None):
+    """log Z (n,) of raw sequences, with ``gold`` (Gold) behind that of the labellings
+    that agree with it.
+    """
+
+    def work(piece, first, last, begin, end):
+        task = task_of(
+            model.encoder, piece, None if gold is None else gold.at(slice(begin, end))
+        )
+        return [
+            log_z(model, task, given)
+            for given in ([False] if gold is None else [True, False])
+        ]
+
+    return _sum_pieces(work, model, corpus, n_jobs)
+
+
+def marginals_of_one(model, tokens):
+    """Marginals (T, L) of one sequence, as :func:`marginals` has them; None where the
+    long road decides.
+    """
+    rows = model.encode_one(tokens)
+    if rows is None:
+        return None
+    arguments = for_prediction(rows, NO_GOLD, NO_OPTION, model.ready.final)
+    out = np.zeros((len(tokens), len(model.labels)))
+    log_z = _sum_of(model, arguments, (), (), out.reshape(-1))[1]
+    return out if np.isfinite(log_z[0]) else None
+
+
+def marginals(model, corpus, n_jobs=None):
+    """Marginals (N * L,) and log Z (n,) of raw sequences."""
+
+    def work(piece, first, last, begin, end):
+        out = np.zeros((end - begin) * len(model.labels))
+        return _sum(model, task_of(model.encoder, piece), (), (), out)
+
+    return _sum_pieces(work, model, corpus, n_jobs)
+
+
+def _sum_segments(work, model, corpus, fixed, options, n_jobs):
+    """What ``work`` returns for (task, fixed, first, last sequence) of pieces, of a
+    whole corpus.
+    """
+    fixed = np.zeros(corpus.offsets[-1], np.bool_) if fixed is None else fixed
+    options = NO_OPTION if options is None else options
+
+    def of_task(piece, first, last, begin, end):
+        return work(
+            task_of(model.encoder, piece, option=options[begin:end]),
+            fixed[begin:end],
+            first,
+            last,
+        )
+
+    return _sum_pieces(of_task, model, corpus, n_jobs)
+
+
+PLACES = 8
+"""Segments for which there is room at first, a token; there are hardly more of a
+probability above 1e-6.
+"""
+
+
+def probable_segments(
+    model, corpus, least, of_label, joins, fixed=None, options=None, n_jobs=None
+):
+    """All segments of raw sequences with a probability of at least ``least``, above 0.
+
+    Parameters
+    ----------
+    model, corpus, of_label, joins, fixed, options, n_jobs
+        As of :func:`segment_probabilities`.
+
+    Returns
+    -------
+    spans : ndarray of shape (S, 3), int64
+        Start, stop and kind.
+    probabilities : ndarray of shape (S,)
+        Equal to those of :func:`segment_probabilities`.
+    counts : ndarray of shape (n,), int64
+        Segments of each sequence.
+    log_z : ndarray of shape (n,)
+    """
+
+    def work(task, known, first, last):
+        places = PLACES * known.shape[0]
+        begins = np.zeros(last - first + 1, np.int64)
+        found = None
+        while found is None or found.found[-1] > places:
+            places = places if found is None else int(found.found[-1])
+            empty = np.zeros((places, 3), np.int64)
+            found = new_segments(
+                begins, empty, of_label, joins, known, model.order, least
+            )
+            p, z = _sum(model, task, (), found, np.zeros(places))
+        counts = found.found[:-1]
+        rows = np.repeat(
+            found.first[:-1] - np.cumsum(counts) + counts, counts
+        ) + np.arange(counts.sum())
+        return (
+            np.column_stack([found.start, found.stop, found.kind])[rows],
+            p[rows],
+            counts,
+            z,
+        )
+
+    return _sum_segments(work, model, corpus, fixed, options, n_jobs)
+
+
+def segment_probabilities(
+    model, corpus, spans, of_label, joins, fixed=None, options=None, n_jobs=None
+):
+    """Probabilities of segments of raw sequences.
+
+    Parameters
+    ----------
+    model : ChainModel
+        Its scores are log-probabilities up to a constant.
+    corpus : Corpus
+    spans : list of lists of (start, stop, kind)
+        For each sequence, ``0 <= start < stop <= T``; kinds as in ``of_label``.
+    of_label, joins : ndarray
+        See :class:`.segments.Segments`.
+    fixed : ndarray of shape (N,), bool, optional
+        Where a segment starts whatever the labels.
+    options : ndarray of shape (N, L), bool, optional
+        Labels allowed for each token; probabilities are those among the labellings
+        allowed.
+    n_jobs : int, optional
+
+    Returns
+    -------
+    probabilities : ndarray of shape (S,)
+    log_z : ndarray of shape (n,)
+        -inf where no labelling is left.
+    """
+    where = offsets_of(lengths_of(spans))
+    flat = np.array(flatten(spans), np.int64).reshape(-1, 3)
+
+    def work(task, known, first, last):
+        mine = flat[where[first] : where[last]]
+        segments = new_segments(
+            where[first : last + 1], mine, of_label, joins, known, model.order
+        )
+        return _sum(model, task, (), segments, np.zeros(mine.shape[0]))
+
+    return _sum_segments(work, model, corpus, fixed, options, n_jobs)

@@ -1,0 +1,442 @@
+"""The choice of both penalties of a conditional random field by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
+from scipy.stats import rankdata
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import (
+    CallbackSupportMixin,
+    HasMethods,
+    epoch_context,
+    folds_of,
+    sample_weights,
+    set_fitted,
+    takes_sample_weight,
+    with_callbacks,
+)
+from .._data.inputs import as_tokens, check_X_y
+from .._data.places import refuse_str
+from .._data.types import Corpus, Self
+from ..metrics.scorers import SCORERS
+from .._saving.fields import value, via
+from .._saving.registry import savable
+from .._saving.values import savable_value
+from .._taggers.probability_tagger import ProbabilityTagger
+from .._training.chunks import threads
+from .._training.interrupt import DeferredInterrupt
+from .._training.parameters import documented, parameter
+from .l1crf import L1CRF, CRFParameters, check_strengths
+from .path import Fold, FoldSearch
+from .solver.solve import MEASURES
+
+ITERABLE = [HasMethods(["__iter__"])]
+STOPPED = "the search was interrupted; the estimator is as it was before fit"
+
+
+@savable
+@documented(
+    constraints="""Labellings allowed: the name of a label scheme or (previous, next) pairs of labels, as in
+    :class:`StructuredPerceptron`.""",
+    class_weight="Cost of missing a token of a label, as in :class:`L1CRF`.",
+    scoring="""What candidates are chosen by, on the test part of each fold, and what ``score`` returns: None
+    means token accuracy; a str names a scorer of ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a
+    callable is called as ``scoring(estimator, X, y)`` and returns a number. More is better.""",
+    n_jobs="""Threads, over folds and then in the passes of each; and in prediction. Results do not depend on
+    it.""",
+    random_state="Determines the order of sequences in first stages.",
+    verbose="Print a line for each candidate in each fold.",
+)
+@dataclass(kw_only=True, eq=False, repr=False)
+class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
+    """Conditional random field whose penalties are chosen by cross-validation.
+
+    Does what ``GridSearchCV(L1CRF(), {"c1": ..., "c2": ...})`` does, with shared work:
+    a fold is encoded once, and each candidate starts from the nearest one before.
+    Candidates are minimised as far as a choice needs (``selection_tol``); the chosen
+    one is then fitted to all sequences as :class:`L1CRF` does it. The result is a
+    fitted tagger with all that a fitted :class:`L1CRF` can do.
+
+    Attributes
+    ----------
+    c1_, c2_ : float
+        The penalties chosen: of the best mean score; of several the strongest.
+    best_score_ : float
+        Their mean score over the folds.
+    best_params_ : dict
+        Their names and values.
+    best_index_ : int
+        Their place in ``cv_results_``.
+    cv_results_ : dict of lists or arrays, one entry for each candidate
+        The keys of ``GridSearchCV``, and for each fold ``split0_objective`` and
+        ``split0_n_iter``.
+    n_splits_ : int
+        Folds.
+    best_estimator_ : L1CRF
+        The model, with ``refit``; the same one whenever it is asked for.
+    classes_, objective_, optimality_, max_violation_, gap_, n_active_features_,
+    n_iter_, history_
+        As of :class:`L1CRF`, with ``refit``.
+
+    Notes
+    -----
+    No fold learns from its test part: its labels, its features, clusters of words
+    (``words``), its pairs of features and labels, and the weights that candidates start
+    from, come from its training part alone. A sequence that a training part holds
+    twice, as a bootstrap draws it, counts twice.
+
+    Examples
+    --------
+    >>> from skstruct import L1CRFCV
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]] * 5
+    >>> y = [["D", "N", "V"]] * 15
+    >>> search = L1CRFCV(c1s=[0.1, 10], c2s=[0.1], cv=3, random_state=0).fit(X, y)
+    >>> search.best_params_
+    {'c1': 0.1, 'c2': 0.1}
+    >>> search.predict([["a", "dog", "sleeps"]])
+    [['D', 'N', 'V']]
+    """
+
+    c1s: Iterable[float] = parameter(
+        (0.03, 0.1, 0.3, 1.0),
+        "Strengths of the L1 penalty.",
+        "iterable of float >= 0",
+        ITERABLE,
+    )
+    c2s: Iterable[float] = parameter(
+        (0.01, 0.1),
+        "Strengths of the squared L2 penalty; each is tried with each of ``c1s``.",
+        "iterable of float >= 0",
+        ITERABLE,
+    )
+    candidates: Iterable[Any] | None = parameter(
+        None,
+        """Pairs (c1, c2), or dicts as of scikit-learn's ``ParameterGrid`` and ``ParameterSampler``, to try in
+        place of the grid.""",
+        "iterable or None",
+        [*ITERABLE, None],
+    )
+    cv: Any = parameter(
+        None,
+        "Folds, as of ``GridSearchCV``, over sequences; a number makes stretches. None: 5.",
+        "int, splitter, iterable or None",
+        ["cv_object"],
+    )
+    selection_tol: float = parameter(
+        3e-3,
+        """How near to its optimum a candidate is brought, as a share of the objective, extrapolated
+        as by ``tol`` of :class:`L1CRF`.""",
+        "float > 0",
+    )
+    refit: bool = parameter(
+        True, "Fit the penalties chosen to all sequences; else there is no prediction."
+    )
+
+    _session_parameters: ClassVar = ("cv", "scoring", "candidates")
+
+    c1_: float = field(init=False)
+    c2_: float = field(init=False)
+    best_score_: float = field(init=False)
+    best_params_: dict[str, float] = field(init=False)
+    best_index_: int = field(init=False)
+    n_splits_: int = field(init=False)
+    cv_results_: dict[str, Any] = field(init=False)
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Choose the penalties, and learn with them.
+
+        Parameters
+        ----------
+        X, y : lists of sequences
+            As of :meth:`L1CRF.fit`.
+        sample_weight : array-like of shape (n_sequences,), optional
+            Weights in training; scores do not use them. Sequences of weight 0 are in no
+            training part.
+        groups : array-like of shape (n_sequences,), optional
+            For splitters that keep groups together, such as ``GroupKFold``: for
+            instance documents.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not as described, a candidate is no pair of strengths,
+            ``solver="sgd"``, a fold has nothing to learn from or to be scored on, or a
+            score is not finite.
+        TypeError
+            If ``c1s``, ``c2s`` or ``candidates`` is a generator, which the first fit
+            would use up.
+        KeyboardInterrupt
+            After Ctrl-C; the estimator is then as it was before.
+
+        Warns
+        -----
+        ConvergenceWarning
+            As :meth:`L1CRF.fit`, of the model that is refitted.
+        """
+        candidates, X, y, weight, folds = self._checked(X, y, sample_weight, groups)
+        n_tried = len(folds) * len(candidates)
+        context = self._init_callback_context(
+            max_subtasks=n_tried + self.refit, sequential_subtasks=False
+        )
+        events = epoch_context(context, self, X.for_users(), y)
+        events.begin_fit()
+        found = self._chosen(candidates, X, y, weight, folds, events)
+        if self.refit:
+            best = self._tagger(**found["best_params_"])
+            with events.member(best, n_tried, X.for_users(), y):
+                best.fit(X, y, sample_weight)
+            found.update(
+                (name, value) for name, value in vars(best).items() if name in _FITTED
+            )
+        events.end_fit(found)
+        set_fitted(self, found, *_FITTED, "_refitted", "_scoring_lost")
+        return self
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return {
+            name: value for name, value in state.items() if name != "_refitted"
+        }  # see `best_estimator_`
+
+    def __sklearn_is_fitted__(self) -> bool:
+        if "cv_results_" in vars(self) and "_model" not in vars(self):
+            raise NotFittedError(
+                "with refit=False there is no model: fit an L1CRF(**search.best_params_)"
+            )
+        return super().__sklearn_is_fitted__()
+
+    @property
+    def best_estimator_(self) -> L1CRF:
+        """The fitted :class:`L1CRF`; shares the model."""
+        if "_model" not in vars(self):
+            raise AttributeError("best_estimator_ needs a fit with refit=True")
+        if vars(self).get("_refitted", (None,))[0] is not self._model:
+            best = self._tagger(**self.best_params_)
+            vars(best).update(
+                (name, vars(self)[name]) for name in _FITTED if name in vars(self)
+            )
+            self._refitted = self._model, best
+        return self._refitted[1]
+
+    def score(
+        self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """How good the model is, by ``scoring``, as of ``GridSearchCV``; without it,
+        token accuracy.
+
+        Parameters
+        ----------
+        X, y : lists of sequences
+            As of :meth:`fit`.
+        sample_weight : array-like of shape (n_sequences,), optional
+            If the scorer takes weights.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If ``sample_weight`` is given to a scorer that takes none, or ``scoring``
+            was a callable, which the file does not hold that the model was loaded from.
+        """
+        check_is_fitted(self)
+        self._validate_params()  # scoring may have been set after fit
+        if self.scoring is None:
+            if "_scoring_lost" in vars(self):
+                wrong = (
+                    "scoring was a callable, which a file cannot hold: set it again by "
+                )
+                raise ValueError(
+                    f"{wrong}set_params(scoring=...), or a name such as 'token_accuracy'"
+                )
+            return super().score(X, y, sample_weight)
+        scorer = (
+            SCORERS[self.scoring] if isinstance(self.scoring, str) else self.scoring
+        )
+        if sample_weight is None:
+            return scorer(self.best_estimator_, X, y)
+        if not takes_sample_weight(scorer):
+            raise ValueError(
+                f"scoring={self.scoring!r} takes no sample_weight; score without it"
+            )
+        return scorer(self.best_estimator_, X, y, sample_weight=sample_weight)
+
+    def _to_state(self, writer, name):
+        state = super()._to_state(writer, name)
+        if state and (callable(self.scoring) or "_scoring_lost" in vars(self)):
+            state["scoring_lost"] = True
+        return state
+
+    @classmethod
+    def _from_state(cls, node, fitted, reader, where):
+        attributes = super()._from_state(node, fitted, reader, where)
+        if "scoring_lost" in node:
+            attributes["_scoring_lost"] = True
+        return attributes
+
+    def _tagger(self, **parameters):
+        """An L1CRF with the parameters that it shares with the search, and others."""
+        names = L1CRF._get_param_names()
+        shared = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if name in names
+        }
+        return L1CRF(**{**shared, **parameters})
+
+    def _settled(self, X, y, sample_weight=None, groups=None):
+        """See ``SavableLearner._settled``: the search is made once."""
+        silent = epoch_context(None, self, X, y)
+        checked = self._checked(X, y, sample_weight, groups)
+        return self._tagger(**self._chosen(*checked, silent)["best_params_"])
+
+    def _prepare(self, X, y, sample_weight, given=None):
+        """The run of the model with the penalties chosen."""
+        return self._settled(X, y, sample_weight)._prepare(X, y, sample_weight, given)
+
+    # -- the search --------------------------------------------------------------------
+    def _checked(self, X, y, sample_weight, groups=None):
+        """(candidates, X, y, weights, folds) of a search."""
+        self._validate_params()
+        candidates = self._candidates()
+        shown = X, y
+        X, y, _ = check_X_y(X, y, read=as_tokens)
+        weight = sample_weights(sample_weight, X)
+        folds = [
+            Fold(k, *fold) for k, fold in enumerate(folds_of(self.cv, *shown, groups))
+        ]
+        return candidates, X, y, weight, folds
+
+    def _candidates(self):
+        """(n, 2) c1 and c2."""
+        if self.solver == "sgd":
+            raise ValueError("a search needs a solver that converges, got solver='sgd'")
+        for name in ("c1s", "c2s", "candidates"):
+            refuse_str(
+                name,
+                getattr(self, name),
+                "pairs" if name == "candidates" else "numbers",
+            )
+            if isinstance(getattr(self, name), Iterator):
+                raise TypeError(
+                    f"{name} is an iterator, which one fit uses up; give a list: list({name})"
+                )
+        found = []
+        all_given = (
+            product(self.c1s, self.c2s) if self.candidates is None else self.candidates
+        )
+        for k, given in enumerate(all_given):
+            pair = given
+            if isinstance(given, dict):
+                odd = sorted(given.keys() - {"c1", "c2"})
+                if odd:
+                    raise ValueError(
+                        f"candidate {k} has {odd[0]!r}; a search chooses c1 and c2 only"
+                    )
+                pair = given.get("c1", L1CRF.c1), given.get("c2", L1CRF.c2)
+            try:
+                if isinstance(pair, (str, bytes)) or any(
+                    isinstance(each, (str, bytes)) for each in pair
+                ):
+                    raise TypeError  # float would read them
+                c1, c2 = map(float, pair)
+            except (TypeError, ValueError):
+                wrong = (
+                    f"candidate {k} must be a pair (c1, c2) or a dict, got {given!r}"
+                )
+                raise ValueError(f"{wrong}; c1 and c2 are numbers") from None
+            check_strengths(f"candidate {k}: c1 and c2", (c1, c2), given)
+            found.append((c1, c2))
+        if not found:
+            raise ValueError("there are no candidates")
+        return np.array(found)
+
+    def _chosen(self, candidates, X, y, weight, folds, events):
+        """The fitted attributes that say what was chosen."""
+        distinct, which = np.unique(candidates, axis=0, return_inverse=True)
+        n_jobs = effective_n_jobs(self.n_jobs)
+        of_fold = max(1, n_jobs // min(n_jobs, len(folds)))
+        tagger = self._tagger(tol=self.selection_tol, n_jobs=of_fold, verbose=0)
+        with DeferredInterrupt(at_once=True) as interrupt:
+
+            def work(fold):
+                def told(k):
+                    number = fold.number * len(candidates) + k
+                    return events.member(None, number, X.for_users(), y, "candidate")
+
+                return FoldSearch(self, tagger, fold, X, y, weight, interrupt).tried(
+                    distinct, told
+                )
+
+            with threads(self.n_jobs, len(folds)) as map_all:
+                tried = list(map_all(work, folds))
+            if interrupt.count:
+                raise KeyboardInterrupt(STOPPED)
+        return _results(
+            candidates, [[fold[c] for c in which.ravel()] for fold in tried]
+        )
+
+
+_FITTED = "_model", "classes_", "n_iter_", *(f"{name}_" for name in MEASURES)
+"""Attributes that a fitted L1CRF shares with the search."""
+
+
+def _results(candidates, table):
+    """The attributes of a finished search; ``table``: for each fold a list of Tried."""
+
+    def column(name):
+        return np.array([[getattr(tried, name) for tried in fold] for fold in table])
+
+    scores = column("score")
+    mean = scores.mean(axis=0)
+    results = {}
+    for name in "fit_time", "score_time":
+        seconds = column(name)
+        results[f"mean_{name}"], results[f"std_{name}"] = (
+            seconds.mean(axis=0),
+            seconds.std(axis=0),
+        )
+    for k, name in enumerate(("c1", "c2")):
+        results[f"param_{name}"] = np.ma.MaskedArray(candidates[:, k].copy())
+    results["params"] = [{"c1": c1, "c2": c2} for c1, c2 in candidates.tolist()]
+    for k, of_fold in enumerate(scores):
+        results[f"split{k}_test_score"] = of_fold
+    results["mean_test_score"], results["std_test_score"] = mean, scores.std(axis=0)
+    results["rank_test_score"] = rankdata(-mean, method="min").astype(np.int32)
+    for name in "objective", "n_iter":
+        for k, of_fold in enumerate(column(name)):
+            results[f"split{k}_{name}"] = of_fold
+    best = min(
+        range(len(mean)), key=lambda c: (-mean[c], *(-candidates[c]).tolist(), c)
+    )
+    c1, c2 = candidates[best].tolist()
+    return {
+        "c1_": c1, "c2_": c2, "best_score_": float(mean[best]), "best_params_": {"c1": c1, "c2": c2},
+        "best_index_": best, "n_splits_": len(table), "cv_results_": results,
+    }  # fmt: skip
+
+
+savable_value("$masked", np.ma.MaskedArray, via(value, np.asarray, np.ma.MaskedArray))

@@ -1,0 +1,352 @@
+"""One corpus, many penalties: minimisations that start from each other, the
+regularisation path, and what a search does on a fold.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from contextlib import closing
+from copy import copy
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from .._chain.chain_model import make_task
+from .._data.inputs import renumbered, take
+from .._data.labels import encode_known
+from .._data.places import refuse_str
+from .._data.types import Corpus
+from ..metrics import SCORES
+from .._taggers.labelled_corpus import EncodedPart
+from .._training.held_out import both_or_neither, scored
+from .crf_run import warn_unless_converged
+from .l1crf import L1CRF, check_strengths
+from .solver.bound import Cuts
+from .solver.solve import Progress, solve
+
+ZERO = 0.1
+"""A penalty of zero is as far from the others as this share of the least that is not."""
+
+
+class Step(NamedTuple):
+    """One of the minimisations of a :class:`PenaltyPath`."""
+
+    candidate: int  # its number
+    parent: int | None  # the candidate whose weights it starts from
+    last: bool  # whether no other one starts from the parent after it
+
+
+def tree_of_starts(candidates):
+    """Which penalties to start from which: a tree of short distances, from the
+    strongest.
+
+    Distance is ``|Δ log c1| / 2 + |Δ log c2|``: the weights change more with the L2
+    penalty.
+
+    Parameters
+    ----------
+    candidates : ndarray of shape (n, 2)
+        c1 and c2.
+
+    Returns
+    -------
+    list of Step
+        Each parent before its children. It does not depend on the order of the
+        candidates, but for the numbers.
+    """
+    logs = np.empty_like(candidates)
+    for k, values in enumerate(candidates.T):
+        positive = values > 0.0
+        least = values[positive].min() if positive.any() else 1.0
+        logs[:, k] = np.log(np.where(positive, values, ZERO * least))
+    ordered = sorted(range(len(candidates)), key=lambda i: tuple(-candidates[i]))
+    done = [ordered[0]]
+    waiting = ordered[1:]
+    found = [(ordered[0], None)]
+    while waiting:
+        distance = np.abs(logs[done][:, None] - logs[waiting]) @ np.array([0.5, 1.0])
+        i, j = np.unravel_index(distance.argmin(), distance.shape)
+        found.append((waiting[j], done[i]))
+        done.append(waiting.pop(j))
+    last = {parent: child for child, parent in found}
+    return [Step(child, parent, last[parent] == child) for child, parent in found]
+
+
+class PenaltyPath:
+    """Minimisations of one objective with several penalties, each from the nearest one
+    before.
+
+    All share one encoding of the corpus and one layout of the weights: what the weakest
+    L1 penalty keeps at zero, the stronger ones do too.
+
+    Parameters
+    ----------
+    run : CRFRun
+    candidates : ndarray of shape (n, 2)
+        c1 and c2.
+    options : SolverOptions
+    interrupt : DeferredInterrupt, optional
+        Ends a minimisation after a pass.
+    gaps : bool
+        Whether to find how far from its optimum each minimisation ended, if ``tol`` is
+        a number.
+    """
+
+    def __init__(self, run, candidates, options, interrupt=None, gaps=True):
+        self.candidates = candidates
+        self.options = options
+        self.interrupt = interrupt
+        self.tree, seed = tree_of_starts(candidates), run.seed()
+        self.objective = run.objective(candidates[:, 0].min())
+        cuts = (
+            Cuts(threshold=self.objective.c1)
+            if options.tol is None
+            else (None if gaps else False)
+        )
+        self.shared = {"cuts": cuts, "seed": seed}
+
+    def __iter__(self):
+        """Yield (number of the candidate, CRFResult); the objective has that
+        candidate's penalties then.
+        """
+        o = self.objective
+        ends = {None: (None, None)}
+        parents = {step.parent for step in self.tree}
+        for candidate, parent, last in self.tree:
+            o.c1, o.c2 = self.candidates[candidate].tolist()
+            weights, carry = ends.pop(parent) if last else ends[parent]
+            if carry is not None and not last:
+                carry = carry._replace(
+                    memory=copy(carry.memory)
+                )  # which `move` gives other arrays
+            progress = Progress(o, interrupt=self.interrupt)
+            result = solve(
+                o, self.options, progress, weights=weights, carry=carry, **self.shared
+            )
+            if candidate in parents:
+                ends[candidate] = result.weights, result.carry
+            # Memories are the largest thing here: none may live longer than it is
+            # needed.
+            carry = result.carry = None
+            yield candidate, result
+
+    def close(self):
+        """Stop the objective's threads."""
+        self.objective.close()
+
+
+class PathPoint(NamedTuple):
+    """One strength of the penalties; see :func:`regularization_path`."""
+
+    c1: float
+    objective: float
+    n_active: int  # weights that are not zero
+    n_iter: int  # passes
+    score: float | None  # on the held-out sequences, if there are any
+    log_proba: float | None  # their mean log-probability
+    model: L1CRF
+    c2: float
+
+
+def regularization_path(
+    estimator: L1CRF,
+    X: Corpus,
+    y: Corpus,
+    c1s: Iterable[float],
+    *,
+    c2s: Iterable[float] | None = None,
+    sample_weight: ArrayLike | None = None,
+    X_val: Corpus | None = None,
+    y_val: Corpus | None = None,
+) -> list[PathPoint]:
+    """Fit an :class:`L1CRF` for several values of ``c1``, and of ``c2``.
+
+    Costs much less than as many fits: the corpus is encoded once, and each model starts
+    from the nearest one before, from the strongest penalties, under which few weights
+    are not zero, to the weakest.
+
+    Parameters
+    ----------
+    estimator : L1CRF
+        All other parameters; not changed. Its solver must not be ``"sgd"``, which
+        converges to nothing. ``warm_start``, ``checkpoint`` and ``verbose`` are for
+        single fits, and have no effect here.
+    X, y, sample_weight
+        As in :meth:`L1CRF.fit`.
+    c1s : iterable of float >= 0
+        In any order; repetitions count once.
+    c2s : iterable of float >= 0, optional
+        Likewise; each with each of ``c1s``. None: the estimator's own ``c2``.
+    X_val, y_val : lists of sequences, optional
+        Held-out sequences to score, as in :meth:`L1CRF.fit`; labels that training lacks
+        are wrong.
+
+    Returns
+    -------
+    list of PathPoint
+        From the largest ``c1`` to the smallest, and for each from the largest ``c2`` to
+        the smallest: ``c1``, ``objective``, ``n_active``, ``n_iter``, ``score`` (what
+        ``model.score`` gives for the held-out sequences) and ``log_proba`` (their mean
+        log-probability), both None without such sequences, ``model``, a fitted clone,
+        and ``c2``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :meth:`L1CRF.fit`, or if ``c1s`` or ``c2s`` is empty, or holds a number that
+        cannot be a strength.
+
+    Examples
+    --------
+    >>> from skstruct import L1CRF, regularization_path
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]] * 5
+    >>> y = [["D", "N", "V"]] * 15
+    >>> path = regularization_path(L1CRF(random_state=0), X, y, [0.1, 1, 10], X_val=X, y_val=y)
+    >>> [point.c1 for point in path]
+    [10.0, 1.0, 0.1]
+    >>> max(path, key=lambda point: point.score).score
+    1.0
+    """
+    if not isinstance(estimator, L1CRF):
+        raise TypeError(f"estimator must be an L1CRF, got {type(estimator).__name__}")
+    strengths = [
+        _strengths("c1s", c1s),
+        _strengths("c2s", [estimator.c2] if c2s is None else c2s),
+    ]
+    if estimator.solver == "sgd":
+        raise ValueError("a path needs a solver that converges, got solver='sgd'")
+    candidates = np.array(list(product(*strengths)))
+    first = clone(estimator)
+    first._validate_params()
+    run = first._prepare(X, y, sample_weight, both_or_neither(X_val, y_val))
+    points = [None] * len(candidates)
+    with closing(PenaltyPath(run, candidates, run.options())) as path:
+        held_out = run.likelihood(path.objective)
+        for number, result in path:
+            warn_unless_converged(result, first)
+            c1, c2 = candidates[number].tolist()
+            model = clone(estimator).set_params(c1=c1, c2=c2)
+            vars(model).update(run.fitted(result))
+            score = None if X_val is None else model.score(X_val, y_val)
+            log_proba = None if held_out is None else held_out.score(result.weights)
+            facts = result.objective, result.n_active_features, result.n_iter
+            points[number] = PathPoint(c1, *facts, score, log_proba, model, c2)
+    return points
+
+
+def _strengths(name, values):
+    """Distinct strengths of a penalty, the largest first."""
+    refuse_str(name, values, "numbers")
+    values = list(values)
+    if any(
+        isinstance(value, (str, bytes)) for value in values
+    ):  # which numpy would read
+        raise ValueError(f"{name} must hold numbers, got {values!r}")
+    found = np.unique(np.asarray(values, dtype=float))[::-1]
+    if found.size == 0:
+        raise ValueError(f"{name} is empty")
+    check_strengths(name, found, found.tolist())
+    return found.tolist()
+
+
+# -- the folds of a search -------------------------------------------------------------
+class Fold(NamedTuple):
+    """One division of the corpus."""
+
+    number: int
+    train: np.ndarray  # positions of sequences
+    test: np.ndarray
+
+
+class Tried(NamedTuple):
+    """What a candidate came to in one fold."""
+
+    score: float
+    objective: float
+    n_iter: int
+    fit_time: float  # s
+    score_time: float  # s
+
+
+class FoldSearch:
+    """The candidates on one fold.
+
+    A fold is encoded by itself, as a fit to its training part would do it: all that is
+    learned of a corpus (labels, features, clusters of words, costs of classes) is
+    learned of that part, and a sequence that is in it twice counts twice.
+    """
+
+    def __init__(self, search, tagger, fold, X, y, weight, interrupt):
+        self.search = search
+        self.tagger = tagger
+        self.fold = fold
+        self.interrupt = interrupt
+        self.X, self.y = X.take(fold.test), take(y, fold.test)
+        train = fold.train if weight is None else fold.train[weight[fold.train] > 0.0]
+        for labels, use in (self.y, "be scored on"), (take(y, train), "learn from"):
+            if all(label is None for each in labels for label in each):
+                raise ValueError(
+                    f"fold {fold.number} has no token with a label to {use}"
+                )
+        with renumbered(train):
+            more = None if weight is None else weight[train]
+            self.run = tagger._prepare(X.take(train), take(y, train), more)
+        with renumbered(fold.test):
+            gold, unseen, _ = encode_known(self.y, self.X.offsets, self.run.labels)
+            task = make_task(self.run.encoder, self.X)
+        self.held_out = EncodedPart.of(task, gold, unseen)
+
+    def tried(self, candidates, told):
+        """A list of Tried, in the order of the candidates."""
+        found = [None] * len(candidates)
+        options = self.run.options()
+        with closing(
+            PenaltyPath(self.run, candidates, options, self.interrupt, gaps=False)
+        ) as path:
+            results = iter(path)
+            for k in range(len(candidates)):
+                if self.interrupt.count:
+                    break
+                with told(k):
+                    began = time.perf_counter()
+                    number, result = next(results)
+                    if self.interrupt.count:
+                        break
+                    fitted = time.perf_counter()
+                    score = self._score(result, candidates[number])
+                    times = fitted - began, time.perf_counter() - fitted
+                found[number] = Tried(score, result.objective, result.n_iter, *times)
+                if self.search.verbose:
+                    self._print(candidates[number], found[number])
+        return found
+
+    def _score(self, result, candidate):
+        scoring = self.search.scoring
+        fitted = self.run.fitted(result)
+        model = fitted["_model"]
+        (c1, c2) = candidate.tolist()
+        if scoring is None:
+            return self.held_out.accuracy(model)
+        try:
+            with renumbered(self.fold.test):
+                if scoring in SCORES:
+                    labels = model.labels.decode(
+                        model.best_ids(self.held_out.task), self.held_out.task.token
+                    )
+                    return float(SCORES[scoring](self.y, labels))
+                tagger = clone(self.tagger).set_params(c1=c1, c2=c2)
+                return scored(scoring, tagger, fitted, self.X.for_users(), self.y)
+        except ValueError as error:
+            raise ValueError(
+                f"fold {self.fold.number}, c1={c1:g}, c2={c2:g}: {error}"
+            ) from error
+
+    def _print(self, candidate, tried):
+        c1, c2 = candidate
+        text = f"fold {self.fold.number}: c1 {c1:g}, c2 {c2:g}, objective {tried.objective:.6g}, "
+        text += f"passes {tried.n_iter}, score {tried.score:.4f}, seconds {tried.fit_time:.3g}"
+        print(text, flush=True)

@@ -1,0 +1,380 @@
+"""Which pairs of a state feature and a label and which transitions have weights, and
+how often the corpus shows each.
+
+Weights stand in one vector: pairs of a state feature and a label, then, with
+observation-conditioned transitions, combinations of what is seen with pairs of labels,
+then pairs of labels.
+
+A pair whose gradient cannot leave [-c1, c1] at any weights has weight zero at the
+optimum, and is left out from the start. A probability is between 0 and 1, so the
+gradient is between minus the number of times the pair was seen and the number of times
+the feature was seen without the label. This drops most features of real corpora (those
+seen once, under c1 = 1) and loses nothing.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._core.compile import kernel
+from ..._core.user_warnings import warn
+from ..._data.places import offsets_of
+from ...features.encoded import NO_BAG
+from .corpus_sums import Occurrences
+from .token_features import (
+    TokenLists,
+    alive_rows,
+    features_of,
+    features_of_tokens,
+    keep_features,
+    list_rows,
+    numbered,
+)
+
+MANY_FEATURES = 4096
+"""Features whose pairs are chosen at a time: what that needs stays in the cache."""
+MOST_PAIRS = 2**31 - 1
+"""They are numbered in 32 bits."""
+MANY_WEIGHTS = 10_000_000
+MANY_TIMES = 20
+"""More weights, and more times those that the corpus shows, are warned of."""
+
+
+class WeightLayout(NamedTuple):
+    """Which weights there are, in their order.
+
+    F features have K pairs with a label, in the order of features, then labels; behind
+    them are M observation-conditioned transitions and Q pairs of labels.
+    """
+
+    row: np.ndarray  # (F,) int64: weight row of each feature
+    first: np.ndarray  # (F + 1,) int32: first pair of each feature
+    pair_label: np.ndarray  # (K,) int32
+    pair: np.ndarray  # (Q, 2) int64: previous label, next label
+    edge_pair: np.ndarray  # (M, 3) int64: combination, previous label, next label
+
+
+# --------------------------------------------------------------------------------------
+# State features
+# --------------------------------------------------------------------------------------
+@kernel
+def _count(
+    token, lists, gold, weight, L, sizes, total, unknown, seen, occurrences, largest
+):
+    """Weighted occurrences of each feature: all, at unlabelled tokens, with each gold
+    label.
+
+    ``seen`` (F * L,), ``occurrences`` and ``largest`` (F,) may be empty, and are then
+    not counted; ``sizes``: count absolute values in ``seen``.
+    """
+    for i in range(token.shape[0] - 1):
+        T = token[i + 1] - token[i]
+        for k in range(T):
+            t = token[i] + k
+            begin, end, which, values = features_of(lists, lists.dense, token[i], k, T)
+            for e in range(begin, end):
+                f = which[e]
+                x = values[e] if values.shape[0] > 0 else 1.0
+                total[f] += weight[t] * abs(x)
+                if largest.shape[0] > 0:
+                    occurrences[f] += 1
+                    largest[f] = max(largest[f], abs(x))
+                if seen.shape[0] > 0:
+                    if gold[t] < 0:
+                        unknown[f] += weight[t] * abs(x)
+                    else:
+                        seen[f * L + gold[t]] += weight[t] * (abs(x) if sizes else x)
+
+
+def count_features(lists, sequences, n, L=0, complete=False):
+    """How often n features occur, weighted.
+
+    Parameters
+    ----------
+    L : int
+        Labels to tell apart.
+    complete : bool
+        Whether to count in the sequences whose labels are all given alone, for
+        training. Else, to find out what the corpus shows, values count by their sizes:
+        those of both signs can add up to zero.
+
+    Returns
+    -------
+    total, unknown : ndarray of shape (n,)
+        All, and those at tokens that have no label.
+    seen : ndarray of shape (n * L,)
+        Those with each label.
+    occurrences, largest : ndarray of shape (n,)
+        Without weights, and the largest value, if ``complete``; else empty.
+    """
+    more = n if complete else 0
+    found = *np.zeros((2, n)), np.zeros(n * L), np.zeros(more, np.int64), np.zeros(more)
+    weight = sequences.token_weight(complete)
+    _count(sequences.token, lists, sequences.gold, weight, L, not complete, *found)
+    return found
+
+
+def choose_states(task, sequences, n_labels, n_rows, options):
+    """(lists of the features that have weights, (row, first, pair_label) of a
+    :class:`WeightLayout`).
+    """
+    lists = features_of_tokens(task, sequences, alive_rows(n_rows, task.node_alive))
+    rows = np.flatnonzero(count_features(lists, sequences, n_rows)[0] > options.c1)
+    lists = keep_features(lists, numbered(n_rows, rows))
+    counts = count_features(lists, sequences, rows.shape[0], n_labels)[:3]
+    states, of_feature = screened(rows, *counts, lists.signed, options)
+    if states[0].shape[0] < rows.shape[0]:
+        lists = keep_features(lists, of_feature)
+    return lists, states
+
+
+def check_number(n, n_shown, what, every):
+    """Raise if there are more weights of a kind than can be numbered; warn if they are
+    many for what the corpus shows. ``every``: whether other ones take part, too.
+    """
+    if n > MOST_PAIRS:
+        text = f"the corpus has {n} {what}, at most {MOST_PAIRS} can have weights: "
+        raise ValueError(f"{text}use all_pairs=False, or a larger c1 or min_count")
+    if every and n > max(MANY_WEIGHTS, MANY_TIMES * n_shown):
+        text = f"{n} {what} have weights, of which the corpus shows {n_shown}: "
+        warn(
+            f"{text}all_pairs='transitions' or False takes a fraction of time and memory"
+        )
+
+
+def screened(rows, total, unknown, seen, signed, options):
+    """The pairs whose gradient can be outside [-c1, c1] at some weights.
+
+    Of features with these counts, see :func:`count_features`.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (F,)
+        The weight row of each feature.
+    signed : bool
+        Whether values may be negative: the counts of labels then say nothing of the
+        bounds.
+    options : ObjectiveOptions
+
+    Returns
+    -------
+    states : tuple (row, first, pair_label)
+        As in :class:`WeightLayout`.
+    of_feature : ndarray of shape (F,)
+        The new number of each feature, -1 if it has no pair.
+    """
+    F = rows.shape[0]
+    L = seen.shape[0] // max(F, 1)
+    keep = np.zeros((F, L), np.bool_)
+    by_feature = seen.reshape(F, L)
+    for a in range(0, F, MANY_FEATURES):
+        part = slice(a, a + MANY_FEATURES)
+        every = total[part, None]
+        shown = by_feature[part]
+        if signed:
+            keep[part] = every > options.c1
+        else:
+            keep[part] = (shown + unknown[part, None] > options.c1) | (
+                every - shown > options.c1
+            )
+        if not options.all_states:
+            keep[part] &= (shown != 0.0) & (shown >= options.least_seen)
+    n_pairs = keep.sum(axis=1)
+    n_shown = (
+        int(np.count_nonzero(keep & (by_feature != 0.0))) if options.all_states else 0
+    )
+    check_number(
+        int(n_pairs.sum()),
+        n_shown,
+        "pairs of a feature and a label",
+        options.all_states,
+    )
+    useful = np.flatnonzero(n_pairs)
+    label = (np.flatnonzero(keep) % max(L, 1)).astype(np.int32)
+    return (
+        rows[useful],
+        offsets_of(n_pairs[useful]).astype(np.int32),
+        label,
+    ), numbered(F, useful)
+
+
+# --------------------------------------------------------------------------------------
+# Pairs of labels
+# --------------------------------------------------------------------------------------
+def _label_pairs(sequences, L):
+    """Tokens whose label and predecessor's label are known, and the pair of labels, p *
+    L + y.
+    """
+    t = np.flatnonzero(sequences.has_predecessor())
+    p = sequences.gold[t - 1].astype(np.int64)
+    y = sequences.gold[t].astype(np.int64)
+    known = (p >= 0) & (y >= 0)
+    return t[known], (p * L + y)[known]
+
+
+def shown_label_pairs(sequences, L, least=0.0):
+    """(L * L,) bool: the pairs of labels that the corpus shows, ``least`` times if that
+    is above 1.
+    """
+    return np.bincount(_label_pairs(sequences, L)[1], minlength=L * L) >= max(least, 1)
+
+
+def seen_label_pairs(sequences, pair, L):
+    """Weighted count of each ``pair`` of labels, in the sequences whose labels are all
+    given.
+    """
+    t, number = _label_pairs(sequences, L)
+    seen = np.bincount(
+        number, sequences.token_weight(complete=True)[t], minlength=L * L
+    )
+    return seen[pair[:, 0] * L + pair[:, 1]]
+
+
+def allowed_label_pairs(shown, transition, options):
+    """The pairs of labels (Q, 2) that have a weight, if the corpus has ``shown`` (L *
+    L,) those.
+
+    Pairs that constraints forbid, -inf in ``transition`` (L, L), have none.
+    """
+    L = transition.shape[0]
+    allowed = (
+        (shown | options.all_transitions) & (transition.ravel() == 0.0) & options.bigram
+    )
+    return np.stack(np.divmod(np.flatnonzero(allowed), L), axis=1)
+
+
+# --------------------------------------------------------------------------------------
+# Transitions that look at the input
+# --------------------------------------------------------------------------------------
+UNKNOWN = -1
+OUTSIDE = -2
+"""In place of a pair of labels: one is not known; there is no token before."""
+
+
+class Combinations(NamedTuple):
+    """What observation-conditioned transitions look at: E combinations of tokens."""
+
+    lists: TokenLists
+    token: np.ndarray  # (E,) int64: the token of each
+    labels: (
+        np.ndarray
+    )  # (E,) int64: the pair of labels there, p * L + y, or one of the numbers above
+
+    @classmethod
+    def of(cls, task, sequences, n_edge_rows, L):
+        """Those of a corpus."""
+        if task.edges.row.shape[0] == 0:
+            return cls(TokenLists.new(0), *np.zeros((2, 0), np.int64))
+        of_row = alive_rows(n_edge_rows, task.edge_alive)
+        lists = list_rows(task, sequences.order, task.edges, NO_BAG, of_row)
+        gold = sequences.gold.astype(np.int64)
+        before = np.roll(gold, 1)
+        labels = np.where((before >= 0) & (gold >= 0), before * L + gold, UNKNOWN)
+        labels[~sequences.has_predecessor()] = OUTSIDE
+        token = np.repeat(np.arange(gold.shape[0]), np.diff(lists.start))
+        return cls(lists, token, labels[token])
+
+    def counts(self, sequences, L):
+        """How often combinations occur at tokens with a predecessor, weighted: (keys,
+        counts).
+
+        A key is the combination, times L * L + 2, and what is counted: p * L + y for
+        two labels, L * L where one is not known, L * L + 1 for all.
+        """
+        use = np.flatnonzero(self.labels != OUTSIDE)
+        at = self.lists.item[use].astype(np.int64) * (L * L + 2)
+        labels = self.labels[use]
+        keys = np.concatenate(
+            [at + np.where(labels >= 0, labels, L * L), at + L * L + 1]
+        )
+        return added_up(keys, np.tile(sequences.token_weight()[self.token[use]], 2))
+
+    def with_weights(self, sequences, edge_pair, n_edge_rows, L):
+        """(Occurrences of the transitions ``edge_pair``, weighted count of each);
+        changes the lists.
+        """
+        number = (edge_pair * np.array([L * L, L, 1])).sum(axis=1)
+        key = self.lists.item.astype(np.int64) * (L * L) + self.labels
+        known = (self.labels >= 0) & np.isin(key, number)
+        weight = sequences.token_weight(complete=True)[self.token[known]]
+        seen = np.bincount(
+            np.searchsorted(number, key[known]), weight, minlength=number.shape[0]
+        )
+        first = np.searchsorted(edge_pair[:, 0], np.arange(n_edge_rows + 1)).astype(
+            np.int32
+        )
+        useful = np.where(np.diff(first) > 0, np.arange(n_edge_rows), -1).astype(
+            np.int32
+        )
+        lists = (
+            keep_features(self.lists, useful) if number.shape[0] else TokenLists.new(0)
+        )
+        return Occurrences(lists, first, (number % (L * L)).astype(np.int32)), seen
+
+
+def added_up(keys, counts):
+    """Distinct keys, ascending, and the sum of the counts of each."""
+    keys, which = np.unique(keys, return_inverse=True)
+    return keys, np.bincount(which, counts, minlength=keys.shape[0])
+
+
+def allowed_conditioned(keys, counts, transition, options):
+    """The conditioned transitions (M, 3) that can have a weight; for keys see
+    :meth:`Combinations.counts`.
+    """
+    L = transition.shape[0]
+    n = L * L
+    feature = keys // (n + 2)
+    what = keys % (n + 2)
+    unknown, total = np.zeros((2, int(feature.max(initial=-1)) + 1))
+    unknown[feature[what == n]], total[feature[what > n]] = (
+        counts[what == n],
+        counts[what > n],
+    )
+    shown = what < n
+    feature, seen, number = feature[shown], counts[shown], (feature * n + what)[shown]
+    keep = (seen + unknown[feature] > options.c1) | (total[feature] - seen > options.c1)
+    many = np.flatnonzero(total > options.c1)
+    here = number[keep]
+    n_pairs = many.shape[0] * n if options.all_states else here.shape[0]
+    check_number(
+        n_pairs, here.shape[0], "transitions that look at the input", options.all_states
+    )
+    if options.all_states:  # of a combination, too
+        every = (many[:, None] * n + np.arange(n)).ravel()
+        here = np.setdiff1d(every, number[~keep], assume_unique=True)
+    here = here[transition.ravel()[here % n] == 0.0]
+    return np.stack([here // n, here // L % L, here % L], axis=1)
+
+
+# --------------------------------------------------------------------------------------
+# All weights
+# --------------------------------------------------------------------------------------
+def choose_weights(
+    task, sequences, transition, n_rows, n_edge_rows, options, layout=None
+):
+    """The weights that a corpus needs, or those of a given layout, and where it has
+    them.
+
+    Returns
+    -------
+    WeightLayout
+    TokenLists
+        The features of its tokens.
+    Combinations
+    """
+    L = transition.shape[0]
+    combinations = Combinations.of(task, sequences, n_edge_rows, L)
+    if layout is not None:
+        return (
+            layout,
+            features_of_tokens(task, sequences, numbered(n_rows, layout.row)),
+            combinations,
+        )
+    lists, states = choose_states(task, sequences, L, n_rows, options)
+    shown = shown_label_pairs(sequences, L, options.least_seen)
+    edge_pair = allowed_conditioned(
+        *combinations.counts(sequences, L), transition, options
+    )
+    pair = allowed_label_pairs(shown, transition, options)
+    return WeightLayout(*states, pair, edge_pair), lists, combinations

@@ -1,0 +1,396 @@
+"""What a pass over a corpus works with: sums of weights, transitions, groups of
+sequences, scratch, and where expectations are added up.
+
+Most transition weights are zero under L1, so exp(w) - 1 is a sparse matrix (N.
+Sokolovska, T. Lavergne, O. Cappé and F. Yvon 2010, "Efficient learning of sparse
+conditional random fields for supervised sequence labeling", IEEE Journal of Selected
+Topics in Signal Processing 4): ``Σ_p a(p) exp w(p, y) = Σ_p a(p) + Σ_{p: w(p, y) ≠ 0}
+a(p) (exp w(p, y) - 1)``.
+
+Letters: T tokens, L labels, t token, y label, p previous label.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._core.compile import inline, inline_any_order, kernel
+from ..._data.places import ranges
+from .token_features import TokenLists
+
+
+class Occurrences(NamedTuple):
+    """Features of tokens, each with its weights: F features, K weights."""
+
+    lists: TokenLists  # of features
+    first: np.ndarray  # (F + 1,) int32: first weight of each feature
+    label: (
+        np.ndarray
+    )  # (K,) int32: label of each weight; of transition weights p * L + y
+
+
+class Sequences(NamedTuple):
+    """Labelled sequences by descending length: S sequences, N tokens."""
+
+    order: np.ndarray  # (S,) int64: their numbers where they were taken from
+    token: np.ndarray  # (S + 1,) int64: first token of each
+    group: (
+        np.ndarray
+    )  # (G + 1,) int64: first sequence of each group (see crf.expectations)
+    gold: np.ndarray  # (N,) int32: as in ``ChainTask``
+    weight: np.ndarray  # (S,) float64
+    sets: np.ndarray | tuple[()]  # as in ``ChainTask``
+
+    @classmethod
+    def of(cls, task):
+        """The sequences of a ``_chain.bigram.ChainTask`` whose weight is not 0."""
+        order = np.argsort(-np.diff(task.token), kind="stable")
+        return cls.some(task, order[task.weight[order] != 0.0])
+
+    @classmethod
+    def some(cls, corpus, order):
+        """Those of the numbers ``order``, by descending length, of a task or of other
+        sequences.
+        """
+        lengths = np.diff(corpus.token)[order]
+        token, places = ranges(corpus.token[order], lengths)
+        return cls(
+            order,
+            token,
+            form_groups(lengths),
+            corpus.gold[places],
+            corpus.weight[order],
+            corpus.sets,
+        )
+
+    @property
+    def lengths(self):
+        """(S,) tokens of each."""
+        return np.diff(self.token)
+
+    @property
+    def are_long(self):
+        """(S,) bool: whether each is a group of its own because of its length."""
+        return self.lengths > LONGEST
+
+    def partial(self):
+        """(P,) the numbers of those with tokens that have no label, or a set."""
+        return np.unique(
+            np.repeat(np.arange(self.order.shape[0]), self.lengths)[self.gold < 0]
+        )
+
+    def token_weight(self, complete=False):
+        """(N,) the weight of each token's sequence; ``complete``: 0 if one of its
+        labels is not given.
+        """
+        weight = self.weight.copy()
+        if complete:
+            weight[self.partial()] = 0.0
+        return np.repeat(weight, self.lengths)
+
+    def has_predecessor(self):
+        """(N,) bool: whether a token is not the first of its sequence."""
+        inner = np.ones(self.gold.shape[0], bool)
+        inner[self.token[:-1][self.lengths > 0]] = False
+        return inner
+
+
+LAST = 2**30
+"""Added to the label of the last weight of a feature."""
+
+
+class Corpus(NamedTuple):
+    """A corpus as sums of weights: K weights in use.
+
+    The weights of features that have few are listed for each token one by one: nothing
+    is faster to read. Where a feature has many only the first is listed, and the others
+    are found behind it. Or tokens add up rows of a table, of R rows.
+    """
+
+    sequences: Sequences
+    entries: TokenLists  # weights
+    runs: TokenLists  # first weights of features
+    label: np.ndarray  # (K,) int32: label of each weight
+    run_label: np.ndarray  # (K,) int32: the same, with LAST
+    rows: TokenLists  # rows of the table; without it ``start`` has one element
+    table: np.ndarray  # (R * row_width(L),) float64: scores
+
+
+@kernel
+def row_width(L):
+    """Numbers in a row of a table for L labels: whole vectors."""
+    return (L + 3) // 4 * 4
+
+
+@inline
+def spread(features, token, expected, square, gradient):
+    """gradient[k] += x expected[label_k], or x², for the weights of a token; unless it
+    is empty.
+    """
+    lists = features.lists
+    first = features.first
+    label = features.label
+    if gradient.shape[0] == 0:
+        return
+    for e in range(lists.start[token], lists.start[token + 1]):
+        f = lists.item[e]
+        x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
+        if square:
+            x *= x
+        for k in range(np.uint64(first[f]), np.uint64(first[f + 1])):
+            gradient[k] += x * expected[np.uint64(label[k])]
+
+
+class ExpectedCounts(NamedTuple):
+    """Where expectations are added up: += Σ weight E[count]."""
+
+    feature: np.ndarray  # (K,) float64: for the weights of a Corpus
+    transition: np.ndarray  # float64: for pairs of labels
+    conditioned: (
+        np.ndarray
+    )  # (M,) float64: for observation-conditioned transitions in use
+    whole: Occurrences  # all features of the same tokens
+    of_pairs: np.ndarray  # float64: for the weights of ``whole``; or empty
+    whole_edges: (
+        Occurrences  # all observation-conditioned transitions of the same tokens
+    )
+    of_edges: np.ndarray  # float64: for the weights of ``whole_edges``; or empty
+    of_rows: np.ndarray  # (R * row_width(L),) float64: for the rows of the table
+
+
+class Potentials(NamedTuple):
+    """Scores that all tokens share."""
+
+    transition: np.ndarray  # (L, L) float64 [previous, next]; -inf forbids
+    start: np.ndarray  # (L,) float64: 0 or -inf
+    end: np.ndarray  # (L,) float64: 0 or -inf
+    cost: np.ndarray  # (L,) float64: cost of missing a token of each label
+
+
+WIDTH = 32
+"""Sequences in a group: enough to vectorise, few enough to stay in the cache."""
+PLACES = 16384
+"""Tokens × sequences of a group, unless a single sequence is longer."""
+LONGEST = 2048
+"""A sequence of more tokens is a group of its own, whose inner loops run over labels."""
+
+
+class Lanes(NamedTuple):
+    """Scratch of one thread."""
+
+    x: (
+        np.ndarray
+    )  # (row_width(L) * P,) float64: exp(emission), then what x becomes in `_backward`
+    a: np.ndarray  # (row_width(L) * P,) float64: forward
+    b: np.ndarray  # (row_width(L) * P,) float64: backward, then marginals
+    inverse: np.ndarray  # (P,) float64: 1 / scale of each token
+    top: np.ndarray  # (P,) float64: largest emission of each token
+    scratch: np.ndarray  # (P,) float64
+    bits: np.ndarray  # (P,) int64: the same memory
+    row: np.ndarray  # (L,) float64: what belongs to one token
+    step: np.ndarray  # (L * L,) float64: transitions into one token
+
+
+@kernel
+def width_of(n):
+    """Room for n sequences: whole vectors, unless there are few."""
+    return n if n < 8 else (n + 15) // 16 * 16
+
+
+def form_groups(lengths):
+    """(G + 1,) int64: first sequence of each group; ``lengths`` must descend."""
+    group = [0]
+    n = lengths.shape[0]
+    while group[-1] < n:
+        longest = int(lengths[group[-1]])
+        size = min(WIDTH, PLACES // max(longest, 1)) if longest <= LONGEST else 1
+        group.append(min(n, group[-1] + max(size // 16 * 16 if size > 16 else size, 1)))
+    return np.array(group, np.int64)
+
+
+def new_lanes(corpora, n_labels):
+    """Scratch for every group of some corpora, each a :class:`Sequences`.
+
+    A group whose first and longest sequence has T tokens takes ``P = (T | 1) * W``
+    places for each label, with W the room for its sequences: no kernel goes further. A
+    part of a corpus may have wider groups than the whole, where longer sequences make
+    them narrower. So give all that are walked with the scratch.
+    """
+    places = 16
+    for token, group in ((c.token, c.group) for c in corpora):
+        for q, stop in zip(group[:-1], group[1:]):
+            places = max(
+                places, (int(token[q + 1] - token[q]) | 1) * width_of(int(stop - q))
+            )
+    scratch = np.zeros(places)
+    size = row_width(n_labels) * places  # rows of tables have so many labels
+    return Lanes(
+        *np.zeros((3, size)), *np.zeros((2, places)), scratch, scratch.view(np.int64), np.zeros(n_labels),
+        np.zeros(n_labels**2),
+    )  # fmt: skip
+
+
+class ExpTransitions(NamedTuple):
+    """exp(transition - shift) by column (side 0) and by row (side 1): a base plus what
+    is listed.
+    """
+
+    shift: float  # 0 unless a transition score is above 30
+    first: (
+        np.ndarray
+    )  # (2, L + 1) int64: where the list of each y (or p) starts; multiples of 4
+    other: np.ndarray  # (2, ...) int64: the p (or y) of each element
+    value: np.ndarray  # (2, ...) float64: what is added to the base
+    base: np.ndarray  # (2, L) float64
+    pair: np.ndarray  # (Q, 2) int64: the (p, y) whose expectations are wanted
+    start: np.ndarray  # (L,) bool: labels a sequence may start with
+    end: np.ndarray  # (L,) bool: labels it may end with
+    cost: np.ndarray  # (L,) float64: cost of missing a token of each label
+
+
+def exp_transitions(potentials, pair):
+    """The sparse form of exp(transition), and exp(transition - shift) itself.
+
+    Parameters
+    ----------
+    potentials : Potentials
+    pair : ndarray of shape (Q, 2)
+        The (previous, next) whose expectations are wanted.
+    """
+    transition, start, end, cost = potentials
+    L = transition.shape[0]
+    shift = max(0.0, float(transition.max()) - 30.0)
+    matrix = np.exp(transition - shift)
+    first = np.zeros((2, L + 1), np.int64)
+    other = np.zeros((2, L * (L + 3)), np.int64)
+    value = np.zeros(other.shape)
+    base = np.zeros((2, L))
+    for side, columns in enumerate((matrix.T, matrix)):
+        n = 0
+        for k in range(L):
+            column = columns[k]
+            # Differences from 1 cancel digits if the sum is much smaller than 1: then
+            # list them all.
+            if shift == 0.0 and column.min() > 1e-3:
+                base[side, k] = 1.0
+            listed = np.flatnonzero(column != base[side, k])
+            other[side, n : n + listed.size] = listed
+            value[side, n : n + listed.size] = column[listed] - base[side, k]
+            n += (listed.size + 3) // 4 * 4
+            first[side, k + 1] = n
+    sparse = ExpTransitions(
+        shift, first, other, value, base, pair, start == 0.0, end == 0.0, cost
+    )
+    return sparse, matrix
+
+
+# --------------------------------------------------------------------------------------
+# Transitions that look at the input: each token has a matrix of its own
+# --------------------------------------------------------------------------------------
+class ExpConditioned(NamedTuple):
+    """Transitions that look at the input: exp of those into a token is ``matrix`` times
+    what it has.
+    """
+
+    of_token: Occurrences  # combinations; the label of a weight is p * L + y
+    value: np.ndarray  # (M,) float64: exp(weight)
+    matrix: np.ndarray  # (L * L,) float64: exp(transition - shift) of pairs of labels
+
+
+def exp_conditioned(edges, weights, matrix):
+    """The :class:`ExpConditioned` of ``edges`` (Occurrences) with ``weights`` (M,);
+    empty without any.
+
+    ``matrix`` (L, L): exp(transition - shift).
+    """
+    if edges.lists.start.shape[0] == 1:
+        return ()
+    with np.errstate(
+        over="ignore"
+    ):  # sequences with such weights are left to logarithms
+        return ExpConditioned(edges, np.exp(weights), matrix.ravel())
+
+
+@inline_any_order
+def dot(x, i, y, j, n):
+    """Σ_k x[i + k] y[j + k]."""
+    total = 0.0
+    i = np.uint64(i)
+    j = np.uint64(j)
+    for k in range(np.uint64(n)):
+        total += x[i + k] * y[j + k]
+    return total
+
+
+@inline
+def _set_step(edges, token, step):
+    """step[p * L + y] = M[p, y] into a token, with the transitions that look at the
+    input.
+    """
+    of_token = edges.of_token
+    lists = edges.of_token.lists
+    for k in range(step.shape[0]):
+        step[k] = edges.matrix[k]
+    for e in range(lists.start[token], lists.start[token + 1]):
+        f = lists.item[e]
+        for k in range(of_token.first[f], of_token.first[f + 1]):
+            step[of_token.label[k]] *= edges.value[k]
+
+
+@inline
+def advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W):
+    """``expectations._advance`` where each token has a matrix of its own: inner loops
+    run over labels.
+    """
+    a = lattice.a
+    b = lattice.b
+    x = lattice.x
+    row = lattice.row
+    step = lattice.step
+    L = row.shape[0]
+    for l in range(n_lanes):
+        token = sequences.token[q + l] + t
+        at = t * W + l
+        if token >= sequences.token[q + l + 1]:
+            continue
+        _set_step(edges, token, step)
+        for y in range(L):
+            row[y] = x[y * P + at] if side else 0.0
+        for p in range(L):
+            before = p * P + at - W
+            if side:
+                b[before] = dot(step, p * L, row, 0, L)
+            else:
+                v = a[before]
+                o = np.uint64(p * L)
+                for y in range(np.uint64(L)):
+                    row[y] += v * step[o + y]
+        for y in range(0 if side else L):
+            a[y * P + at] = row[y]
+
+
+@inline
+def count_steps(sequences, q, n_lanes, edges, lattice, P, W, counts):
+    """Add the expected transitions of a group, where each token has a matrix of its
+    own.
+    """
+    a = lattice.a
+    x = lattice.x
+    row = lattice.row
+    step = lattice.step
+    L = row.shape[0]
+    for l in range(n_lanes):
+        first = sequences.token[q + l]
+        for t in range(1, sequences.token[q + l + 1] - first):
+            at = t * W + l
+            _set_step(edges, first + t, step)
+            for y in range(L):
+                row[y] = x[y * P + at]
+            for p in range(L):
+                v = a[p * P + at - W]
+                o = np.uint64(p * L)
+                for y in range(np.uint64(L)):
+                    step[o + y] *= v * row[y]
+                    counts.transition[o + y] += step[o + y]
+            spread(edges.of_token, first + t, step, False, counts.conditioned)
+            spread(counts.whole_edges, first + t, step, False, counts.of_edges)

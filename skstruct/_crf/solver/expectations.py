@@ -1,0 +1,476 @@
+"""Expectations of a whole corpus: the inner loop of batch training.
+
+The same sums as `skstruct._chain.forward_backward`, arranged for speed:
+
+* Sequences of about equal length form a group, and arrays hold label × token ×
+  sequence. Every inner loop runs over the sequences of a group, so it vectorises
+  whatever the number of labels.
+* Probabilities instead of logarithms, scaled at each token (Rabiner 1989): the
+  recursions multiply and add. One ``exp`` per token and label, and one per pair of
+  labels.
+* Transitions are a sparse matrix (:class:`.corpus_sums.ExpTransitions`).
+
+Nothing over- or underflows unnoticed. Each sequence's mass is summed forwards and
+backwards; where the two differ it is left to :func:`.sequence_sums.sum_alone`. Numbers
+below e^-708 become 0 in both passes. They matter only if what follows is worth as much
+more after them as after what was kept; then the scale of a token, or the sum of what
+follows it (``total`` in :func:`_backward`), leaves the range from 1 / LARGEST to
+LARGEST, and the sequence is left to logarithms too.
+
+Letters: T tokens, L labels, t token, y label, p previous label, W sequences in a group,
+l one of them, P places of a label (tokens × sequences).
+"""
+
+import numpy as np
+
+from ..._chain.forward_backward import exp_all
+from ..._chain.token_scores import cost_of
+from ..._chain.viterbi import differs
+from ..._core.compile import inline, inline_fused, kernel, spliced
+from .corpus_sums import (
+    LAST,
+    advance_each,
+    count_steps,
+    dot,
+    row_width,
+    spread,
+    width_of,
+)
+from .sequence_sums import sum_alone
+
+LARGEST = 1e100
+"""Largest scale of a token, and largest sum of what follows it in the same unit."""
+
+
+@inline_fused
+def _advance(a, at, P, transitions, side, total, out, to, W):
+    """``out[y] = Σ_p a[p] M[p, y]`` for W sequences (side 1: M transposed); total = Σ_p
+    a[p].
+    """
+    other = transitions.other[side]
+    value = transitions.value[side]
+    for y in range(transitions.cost.shape[0]):
+        o = np.uint64(to + y * P)
+        base = transitions.base[side, y]
+        for l in range(np.uint64(W)):
+            out[o + l] = base * total[l]
+        for k in range(transitions.first[side, y], transitions.first[side, y + 1], 4):
+            v0 = value[k]
+            v1 = value[k + 1]
+            v2 = value[k + 2]
+            v3 = value[k + 3]
+            i0 = np.uint64(at + other[k] * P)
+            i1 = np.uint64(at + other[k + 1] * P)
+            i2 = np.uint64(at + other[k + 2] * P)
+            i3 = np.uint64(at + other[k + 3] * P)
+            for l in range(np.uint64(W)):
+                out[o + l] += (
+                    a[i0 + l] * v0 + a[i1 + l] * v1 + a[i2 + l] * v2 + a[i3 + l] * v3
+                )
+
+
+@spliced
+def _items(lists, token):
+    """The first item of a token, and the one behind its last."""
+    return np.uint64(lists.start[token]), np.uint64(lists.start[token + 1])
+
+
+@spliced
+def _value(lists, e, square):
+    """What an item counts, or the square of that."""
+    if lists.value.shape[0] == 0:
+        return 1.0
+    return lists.value[e] * lists.value[e] if square else lists.value[e]
+
+
+@spliced
+def _sum_rows(rows, token, table, width, x, i, stride):
+    """x[i + y stride] = Σ_e value[e] table[rows[e], y], four labels at a time."""
+    one = np.uint64(1)
+    two = np.uint64(2)
+    three = np.uint64(3)
+    begin, end = _items(rows, token)
+    for y in range(np.uint64(0), width, np.uint64(4)):
+        s0 = 0.0
+        s1 = 0.0
+        s2 = 0.0
+        s3 = 0.0
+        for e in range(begin, end):
+            o = np.uint64(rows.item[e]) * width + y
+            v = rows.value[e] if rows.value.shape[0] > 0 else 1.0
+            s0 = s0 + v * table[o]
+            s1 = s1 + v * table[o + one]
+            s2 = s2 + v * table[o + two]
+            s3 = s3 + v * table[o + three]
+        o = i + y * stride
+        x[o] = s0
+        x[o + stride] = s1
+        x[o + two * stride] = s2
+        x[o + three * stride] = s3
+
+
+@spliced
+def _add_to_rows(rows, token, b, i, stride, square, of_rows, width):
+    """of_rows[rows[e], y] += value[e] b[i + y stride], four labels at a time."""
+    one = np.uint64(1)
+    two = np.uint64(2)
+    three = np.uint64(3)
+    begin, end = _items(rows, token)
+    for y in range(np.uint64(0), width, np.uint64(4)):
+        o = i + y * stride
+        p0 = b[o]
+        p1 = b[o + stride]
+        p2 = b[o + two * stride]
+        p3 = b[o + three * stride]
+        for e in range(begin, end):
+            o = np.uint64(rows.item[e]) * width + y
+            v = _value(rows, e, square)
+            s0 = of_rows[o] + v * p0
+            s1 = of_rows[o + one] + v * p1
+            s2 = of_rows[o + two] + v * p2
+            s3 = of_rows[o + three] + v * p3
+            of_rows[o] = s0
+            of_rows[o + one] = s1
+            of_rows[o + two] = s2
+            of_rows[o + three] = s3
+
+
+@inline
+def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
+    """x[y, t, l] = Σ weights, with costs; -inf where a label is not allowed.
+
+    Sums are formed in ``row``, which fits in the L1 cache; ``x`` does not.
+    """
+    L = transitions.cost.shape[0]
+    for k in range(np.uint64(L * P)):
+        x[k] = 0.0
+    entries = corpus.entries
+    runs = corpus.runs
+    label = corpus.label
+    run_label = corpus.run_label
+    gold = corpus.sequences.gold
+    sets = corpus.sequences.sets
+    by_row = corpus.rows.start.shape[0] > 1
+    width = np.uint64(row_width(L))
+    stride = np.uint64(P)
+    for l in range(n_lanes):
+        token = corpus.sequences.token[q + l]
+        length = corpus.sequences.token[q + l + 1] - token
+        for t in range(length):
+            i = np.uint64(t * W + l)
+            if by_row:
+                _sum_rows(corpus.rows, token + t, corpus.table, width, x, i, stride)
+            for y in range(np.uint64(L)):
+                row[y] = 0.0
+            begin, end = _items(entries, token + t)
+            for e in range(begin, end):
+                k = np.uint64(entries.item[e])
+                v = entries.value[e] if entries.value.shape[0] > 0 else 1.0
+                row[np.uint64(label[k])] += v * weight[k]
+            begin, end = _items(runs, token + t)
+            for e in range(begin, end):
+                k = np.uint64(runs.item[e])
+                y = 0
+                v = runs.value[e] if runs.value.shape[0] > 0 else 1.0
+                while y < LAST:
+                    y = run_label[k]
+                    row[np.uint64(y & (LAST - 1))] += v * weight[k]
+                    k += np.uint64(1)
+            if not by_row:
+                for y in range(np.uint64(L)):
+                    x[i + y * stride] = row[y]
+            g = gold[token + t]
+            missing = -np.inf if clamped else cost_of(g, sets, transitions.cost)
+            if g != -1 and missing != 0.0:
+                for y in range(L):
+                    if differs(y, g, sets):
+                        x[y * P + t * W + l] += missing
+        for y in range(L):
+            if length > 0 and not transitions.start[y]:
+                x[y * P + l] = -np.inf
+            if length > 0 and not transitions.end[y]:
+                x[y * P + (length - 1) * W + l] = -np.inf
+
+
+@inline_fused
+def _exp_emissions(x, n, P, L, lattice):
+    """top = max_y x, x = exp(x - top) at n places."""
+    top = lattice.top
+    n = np.uint64(n)
+    for j in range(n):
+        top[j] = x[j]
+    for y in range(1, L):
+        o = np.uint64(y * P)
+        for j in range(n):
+            top[j] = max(top[j], x[o + j])
+    for y in range(L):
+        o = np.uint64(y * P)
+        for j in range(n):
+            x[o + j] -= top[j]
+        exp_all(x[o : o + n], n, lattice.scratch, lattice.bits)
+
+
+@inline_fused
+def _forward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P):
+    """a[y, t] = x[y, t] Σ_p a[p, t-1] M[p, y] / scale[t], so that Σ_y a[y, t] = 1."""
+    L = transitions.cost.shape[0]
+    x = lattice.x
+    a = lattice.a
+    one = lattice.scratch
+    side = np.int64(0)  # a literal would have the helper compiled for it alone
+    for l in range(W):
+        one[l] = 1.0
+    for t in range(T):
+        at = t * W
+        if t == 0:
+            for y in range(L):
+                for l in range(W):
+                    a[y * P + l] = 1.0
+        elif len(edges) > 0:
+            advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W)
+        else:
+            _advance(a, at - W, P, transitions, side, one, a, at, W)
+        scale = lattice.inverse[at : at + W]
+        for l in range(W):
+            scale[l] = 0.0
+        for y in range(L):
+            o = np.uint64(y * P + at)
+            for l in range(np.uint64(W)):
+                v = a[o + l] * x[o + l]
+                a[o + l] = v
+                scale[l] += v
+        for l in range(W):
+            v = 1.0 / scale[l]
+            scale[l] = v if 1.0 / LARGEST < v < LARGEST else np.nan
+        for y in range(L):
+            o = np.uint64(y * P + at)
+            for l in range(np.uint64(W)):
+                a[o + l] *= scale[l]
+
+
+@inline_fused
+def _backward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P):
+    """b[y, t] = p(y_t = y), and x[y, t] such that p(p, y) = a[p, t-1] M[p, y] x[y, t].
+
+    With the scales of the forward pass Σ_y a b = 1 at every token. b is reset to 1
+    where a sequence ends; entries after its end are undefined.
+    """
+    L = transitions.cost.shape[0]
+    x = lattice.x
+    a = lattice.a
+    b = lattice.b
+    total = lattice.scratch
+    token = sequences.token
+    side = np.int64(1)
+    for y in range(L):
+        for l in range(W):
+            b[y * P + (T - 1) * W + l] = 1.0
+    for t in range(T - 1, -1, -1):
+        at = t * W
+        for l in range(n_lanes - 1, -1, -1):
+            length = token[q + l + 1] - token[q + l]
+            if length > t + 1:
+                break
+            if length == t + 1:
+                for y in range(L):
+                    b[y * P + at + l] = 1.0
+        scale = lattice.inverse[at : at + W]
+        for l in range(W):
+            total[l] = 0.0
+        for y in range(L):
+            o = np.uint64(y * P + at)
+            for l in range(np.uint64(W)):
+                v = b[o + l]
+                s = x[o + l] * v * scale[l]
+                x[o + l] = s
+                total[l] += s
+                b[o + l] = v * a[o + l]
+        for l in range(W):
+            scale[l] = scale[l] if total[l] < LARGEST else np.nan
+        if t > 0:
+            if len(edges) > 0:
+                advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W)
+            else:
+                _advance(x, at, P, transitions, side, total, b, at - W, W)
+
+
+@inline
+def _add_log_z(sequences, q, n_lanes, transitions, lattice, T, W, P, bad):
+    """Σ weight log Z of a group. Weights b and x, and clears what must not count.
+
+    A sequence whose forward and backward mass differ, or with a scale that is NaN, is
+    noted in ``bad`` and left out.
+    """
+    L = transitions.cost.shape[0]
+    x = lattice.x
+    a = lattice.a
+    b = lattice.b
+    total = 0.0
+    for l in range(W):
+        length = 0
+        factor = 0.0
+        if l < n_lanes:
+            length = sequences.token[q + l + 1] - sequences.token[q + l]
+            mass = 0.0
+            for y in range(L):
+                mass += b[y * P + l]
+            log_z = (length - 1) * transitions.shift
+            product = (
+                1.0  # of scales: a logarithm costs more than all the rest of a token
+            )
+            for t in range(length):
+                log_z += lattice.top[t * W + l]
+                product *= lattice.inverse[t * W + l]
+                if product > LARGEST or product < 1.0 / LARGEST:
+                    log_z -= np.log(product)
+                    product = 1.0
+            log_z -= np.log(product)
+            if length > 0 and abs(mass - 1.0) < 1e-7 and not np.isnan(product):
+                factor = sequences.weight[q + l]
+                total += factor * log_z
+            else:
+                bad[q + l] = length > 0
+                length = 0
+        for y in range(L):
+            if factor != 1.0:
+                for t in range(length):
+                    b[y * P + t * W + l] *= factor
+                    x[y * P + t * W + l] *= factor
+            x[y * P + l] = 0.0
+            for t in range(length, T):
+                x[y * P + t * W + l] = 0.0
+                a[y * P + t * W + l] = 0.0
+                b[y * P + t * W + l] = 0.0
+    return total
+
+
+@inline
+def _variances(weight, L, T, W, P, b):
+    """b = w p becomes w p (1 - p) = b (1 - b / w)."""
+    for y in range(L):
+        for t in range(T):
+            for l in range(weight.shape[0]):
+                k = y * P + t * W + l
+                b[k] *= 1.0 - b[k] / weight[l]
+
+
+@inline
+def _sum_group(
+    sequences, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad
+):
+    """Σ weight log Z of a group; b = its marginals, and the expected transitions are
+    counted.
+    """
+    a = lattice.a
+    x = lattice.x
+    _exp_emissions(x, T * W, P, transitions.cost.shape[0], lattice)
+    _forward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P)
+    _backward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P)
+    total = _add_log_z(sequences, q, n_lanes, transitions, lattice, T, W, P, bad)
+    if len(edges) > 0:
+        count_steps(sequences, q, n_lanes, edges, lattice, P, W, counts)
+    else:
+        for k in range(transitions.pair.shape[0]):
+            counts.transition[k] += dot(
+                a,
+                transitions.pair[k, 0] * P,
+                x,
+                transitions.pair[k, 1] * P + W,
+                (T - 1) * W,
+            )
+    return total
+
+
+@kernel
+def expect(
+    corpus, begin, end, weight, transitions, edges, clamped, square, lattice, counts, bad, alone
+):  # fmt: skip
+    """Add up log Z and expectations over the groups ``begin <= k < end``.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    weight : (K,) float64
+    transitions : ExpTransitions
+    edges : ExpConditioned, or an empty tuple
+        Transitions that look at the input. Without them what is for them is not
+        compiled.
+    clamped : bool
+        Sum over the labellings that agree with gold, without costs, instead of over
+        all.
+    square : bool
+        Of features, add up p (1 - p) instead of p: what each token adds to the diagonal
+        of the Hessian.
+    lattice : Lanes
+        With room for these groups.
+    counts : ExpectedCounts
+        ``transition`` is (Q,) and receives Σ weight E[pair count] / exp(transition -
+        shift); with ``edges`` it is (L * L,) and receives Σ weight E[pair count].
+    bad : (S,) bool
+        Sequences that are left out, very long ones; receives others.
+    alone : Alone, or an empty tuple
+        With it groups are single sequences, and those in ``bad`` are summed each by
+        itself.
+
+    Returns
+    -------
+    total : float
+        Σ weight log Z.
+    """
+    L = transitions.cost.shape[0]
+    total = 0.0
+    b = lattice.b
+    x = lattice.x
+    row = lattice.row
+    gradient = counts.feature
+    sequences = corpus.sequences
+    entries = corpus.entries
+    runs = corpus.runs
+    rows = corpus.rows
+    width = np.uint64(row_width(L))
+    for group in range(begin, end):
+        q = sequences.group[group]
+        n_lanes = sequences.group[group + 1] - q
+        T = sequences.token[q + 1] - sequences.token[q]
+        if T == 0 or bad[q] != (len(alone) > 0):
+            continue
+        W = width_of(n_lanes)
+        P = (T | 1) * W  # odd: places a power of two apart would share cache lines
+        stride = np.uint64(P)
+        _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row)
+        if len(alone) > 0:
+            total += sum_alone(corpus, q, alone, lattice, T, P, counts)
+        else:
+            total += _sum_group(
+                sequences, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad
+            )
+        if square:
+            _variances(sequences.weight[q : q + n_lanes], L, T, W, P, b)
+        for l in range(n_lanes):
+            first = sequences.token[q + l]
+            for t in range(sequences.token[q + l + 1] - first):
+                i = np.uint64(t * W + l)
+                token = first + t
+                for y in range(np.uint64(L)):
+                    row[y] = b[i + y * stride]
+                if rows.start.shape[0] > 1:
+                    _add_to_rows(
+                        rows, token, b, i, stride, square, counts.of_rows, width
+                    )
+                here, behind = _items(entries, token)
+                for e in range(here, behind):
+                    k = np.uint64(entries.item[e])
+                    gradient[k] += (
+                        _value(entries, e, square) * row[np.uint64(corpus.label[k])]
+                    )
+                here, behind = _items(runs, token)
+                for e in range(here, behind):
+                    k = np.uint64(runs.item[e])
+                    y = 0
+                    v = _value(runs, e, square)
+                    while y < LAST:
+                        y = corpus.run_label[k]
+                        gradient[k] += v * row[np.uint64(y & (LAST - 1))]
+                        k += np.uint64(1)
+                spread(counts.whole, token, row, False, counts.of_pairs)
+    return total

@@ -1,0 +1,258 @@
+"""What the batch solvers share: pseudo-gradient, limited memory, line search within an
+orthant.
+
+The L1 norm is linear within an orthant (Andrew and Gao 2007): there the objective is
+smooth, and L-BFGS (Liu and Nocedal 1989) applies. Sums use ``einsum``, not BLAS, whose
+threads would get in the way of ours and would make results depend on their number.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._core.compile import kernel_any_order
+
+SUFFICIENT = 1e-4
+"""Armijo's constant."""
+MAX_TRIALS = 30
+"""Step lengths tried in one line search."""
+WINDOW = 10
+SHORTEST = 4
+"""Iterations whose gain is compared with that of as many before; fewer at the
+beginning, but so many.
+"""
+FASTEST = 0.6
+SLOWEST = 0.95
+"""Bounds on the rate of convergence per window that is extrapolated: a single good step
+proves nothing.
+"""
+PRECISION = 1e-9
+"""Changes below this share of the first objective are rounding errors of sums over a
+corpus.
+"""
+
+
+class Minimum(NamedTuple):
+    """Where a solver ended; n weights."""
+
+    weights: np.ndarray  # (n,)
+    value: float  # the objective
+    pseudo: np.ndarray  # (n,) its subgradient of least norm
+    n_iter: int
+    converged: bool  # False also if no step lowers the objective although one should
+    gap: float  # how far the objective can be above the optimum, as a share of it; nan if that is not known
+    carry: tuple | None = None  # for a minimisation with other penalties
+
+
+def dot(x, y):
+    """Inner product without BLAS."""
+    return float(np.einsum("i,i->", x, y))
+
+
+def pseudo_gradient(weights, gradient, c1):
+    """The subgradient of least norm of ``f + c1 ‖·‖₁``; zero at the optimum only."""
+    at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - c1, 0.0)
+    return np.where(weights != 0.0, gradient + c1 * np.sign(weights), at_zero)
+
+
+@kernel_any_order
+def _two_loop(steps, changes, slots, mask, diagonal, first_scale, share, q):
+    """``q = H q`` (Nocedal and Wright 2006, algorithm 7.4) on the coordinates where ``mask`` is 1.
+
+    ``slots``: rows of ``steps`` and ``changes`` (m, n), oldest first. ``share`` (2, m):
+    scratch. H starts from ``γ / diagonal``, γ fitted to the newest pair. Pairs that
+    lose their positive curvature by the restriction are skipped.
+    """
+    n = q.shape[0]
+    scale = first_scale
+    fitted = False
+    for j in range(slots.shape[0] - 1, -1, -1):
+        s = steps[slots[j]]
+        y = changes[slots[j]]
+        sy = 0.0
+        yy = 0.0
+        sq = 0.0
+        for k in range(n):
+            t = y[k] * mask[k]
+            sy += s[k] * t
+            yy += y[k] * t / diagonal[k]
+            sq += s[k] * q[k]
+        share[1, j] = sy
+        if sy <= 1e-10 * yy:
+            share[1, j] = 0.0
+            continue
+        if not fitted:
+            scale = sy / yy
+            fitted = True
+        a = sq / sy
+        share[0, j] = a
+        for k in range(n):
+            q[k] -= a * y[k] * mask[k]
+    for k in range(n):
+        q[k] *= scale / diagonal[k]
+    for j in range(slots.shape[0]):
+        if share[1, j] == 0.0:
+            continue
+        s = steps[slots[j]]
+        y = changes[slots[j]]
+        yq = 0.0
+        for k in range(n):
+            yq += y[k] * q[k]
+        a = share[0, j] - yq / share[1, j]
+        for k in range(n):
+            q[k] += a * s[k] * mask[k]
+
+
+def expected_gain(past):
+    """The extrapolated remaining decrease of the objective: a geometric series through
+    two windows.
+
+    With d₁ and d₂ the gains of the last window but one and of the last, r = d₂ / d₁, a
+    geometric series: d₂ (r + r² + ...) = d₂ r / (1 - r). Windows are shorter where a
+    start near the optimum leaves few iterations; infinite as long as there are fewer
+    than two windows of ``SHORTEST``.
+    """
+    k = min(WINDOW, (len(past) - 1) // 2)
+    if k < SHORTEST:
+        return np.inf
+    fastest, slowest = (
+        bound if k == WINDOW else bound ** (k / WINDOW) for bound in (FASTEST, SLOWEST)
+    )
+    d1 = past[-1 - 2 * k] - past[-1 - k]
+    d2 = past[-1 - k] - past[-1]
+    r = max(min(d2 / d1, slowest), fastest) if d1 > 0.0 else slowest
+    return d2 * r / (1.0 - r)
+
+
+def at_precision(promised, past):
+    """Whether a step without a gain promised so little that rounding can have swallowed
+    it.
+    """
+    return promised <= PRECISION * abs(past[0])
+
+
+class Memory:
+    """The last m steps and changes of the gradient, on n coordinates.
+
+    Parameters
+    ----------
+    m, n : int
+    root : ndarray of shape (n,) or None
+        Coordinates are reckoned in units of ``1 / root``, which makes pairs of ordinary
+        size, so that single precision is enough for them: they shape the steps, not the
+        optimum. None: double precision.
+    """
+
+    def __init__(self, m, n, root=None):
+        self.root = root
+        kind = np.float64 if root is None else np.float32
+        self.steps = np.zeros((m, n), kind)
+        self.changes = np.zeros((m, n), kind)
+        self.share = np.zeros((2, m))
+        self.clear()
+
+    def __len__(self):
+        return self.slots.shape[0]
+
+    def kept(self):
+        """The pairs, oldest first: (steps, changes), each (pairs, n)."""
+        return self.steps[self.slots], self.changes[self.slots]
+
+    def restore(self, steps, changes):
+        """The opposite of :meth:`kept`."""
+        self.slots = np.arange(steps.shape[0])
+        self.steps[self.slots] = steps
+        self.changes[self.slots] = changes
+
+    def clear(self):
+        """Forget everything."""
+        self.slots = np.zeros(0, np.int64)  # oldest first
+
+    def add(self, step, change):
+        """Keep a pair, if the curvature along it is positive."""
+        if (
+            not dot(step, change) > 0.0
+        ):  # how much is for the recursion to judge, which knows the scales
+            return
+        if self.root is not None:
+            step = step * self.root
+            change = change / self.root
+            if max(np.abs(step).max(), np.abs(change).max()) > np.finfo(np.float32).max:
+                return
+        m = self.steps.shape[0]
+        slot = self.slots[0] if len(self) == m else len(self)
+        self.slots = np.append(self.slots[len(self) == m :], slot)
+        self.steps[slot] = step
+        self.changes[slot] = change
+
+    def move(self, old, new, root=None):
+        """Change coordinates: sorted ids ``old`` to ``new``; what is new has not moved
+        so far.
+        """
+        self.root = root
+        at = np.searchsorted(old, new)
+        at[at == old.shape[0]] = 0
+        known = old[at] == new if old.shape[0] else np.zeros(new.shape[0], bool)
+        at = at[known]
+        for name in ("steps", "changes"):
+            before = getattr(self, name)
+            # Rows not in use stay untouched: they take no memory.
+            after = np.zeros((before.shape[0], new.shape[0]), before.dtype)
+            for slot in self.slots:
+                after[slot, known] = before[slot, at]
+            setattr(self, name, after)
+
+    def solve(self, gradient, free, diagonal, first_scale):
+        """``H gradient`` for the inverse Hessian H of the coordinates where ``free`` is
+        true.
+        """
+        mask = free.astype(float)
+        q = gradient * mask
+        if self.root is not None:
+            q /= self.root
+            diagonal = diagonal / self.root**2
+        _two_loop(
+            self.steps,
+            self.changes,
+            self.slots,
+            mask,
+            diagonal,
+            first_scale,
+            self.share,
+            q,
+        )
+        if self.root is not None:
+            q /= self.root
+        return q
+
+
+def search(evaluate, weights, value, pseudo, direction, c1, step):
+    """Backtrack along a direction, projected on the orthant of ``weights`` (or of its
+    descent).
+
+    Parameters
+    ----------
+    evaluate : callable
+        ``evaluate(weights) -> (smooth value, gradient)``.
+    value : float
+        The objective, with its L1 term, at ``weights``.
+    step : float
+        The first step length.
+
+    Returns
+    -------
+    (weights, objective, gradient) or None
+        None if no step length gives sufficient decrease.
+    """
+    orthant = np.where(weights != 0.0, np.sign(weights), -np.sign(pseudo))
+    for _ in range(MAX_TRIALS):
+        new = weights + step * direction
+        new[new * orthant < 0.0] = 0.0
+        smooth, gradient = evaluate(new)
+        objective = smooth + c1 * float(np.abs(new).sum())
+        if np.isfinite(objective) and objective <= value + SUFFICIENT * dot(
+            pseudo, new - weights
+        ):
+            return new, objective, gradient
+        step *= 0.5
+    return None

@@ -1,0 +1,42 @@
+"""Pairs of a feature and a label that training shows too rarely, as CRFsuite counts it."""
+
+import numpy as np
+from scipy import sparse
+
+from ..._data.places import offsets_of
+from .choose_pairs import WeightLayout
+
+
+def without_rare_pairs(layout, lists, gold, n_labels, least):
+    """The layout without the pairs whose values add up to less than ``least``.
+
+    Parameters
+    ----------
+    layout : WeightLayout
+    lists : TokenLists
+        The features of the tokens, numbered as in the layout.
+    gold : ndarray of shape (n_tokens,)
+        Labels, below 0 if not known.
+    n_labels : int
+    least : float
+        Values count with their signs. The sum of a pair that is never shown is 0.
+
+    Returns
+    -------
+    WeightLayout
+    """
+    n_features = layout.row.shape[0]
+    value = lists.value if lists.value.shape[0] else np.ones(lists.item.shape[0])
+    shape = (lists.start.shape[0] - 1, n_features)
+    values = sparse.csr_matrix((value, lists.item, lists.start), shape=shape)
+    known = np.flatnonzero(gold >= 0)
+    ones = np.ones(known.shape[0])
+    labels = sparse.csr_matrix((ones, (known, gold[known])), shape=(shape[0], n_labels))
+    sums = (values.T @ labels).tocsr()
+    feature = np.repeat(np.arange(n_features), np.diff(layout.first))
+    keep = np.asarray(sums[feature, layout.pair_label]).ravel() >= least
+    n_pairs = np.bincount(feature[keep], minlength=n_features)
+    useful = np.flatnonzero(n_pairs)
+    first = offsets_of(n_pairs[useful]).astype(np.int32)
+    states = layout.row[useful], first, layout.pair_label[keep]
+    return WeightLayout(*states, layout.pair, layout.edge_pair)

@@ -1,0 +1,433 @@
+"""Stage one: stochastic gradient descent with a cumulative L1 penalty.
+
+After Tsuruoka, Tsujii and Ananiadou (2009), as in the two-stage paper: a weight moves
+only when one of its features is in the sequence at hand (equation 9), and then the L1
+penalty of all steps since it last moved is applied, too (equations 10 and 11):
+
+    λ ← max(0, λ - (z + q)) if λ > 0,  min(0, λ + (z - q)) if λ < 0
+
+with z the penalty due to each weight so far, and q what this one has received. The
+learning rate is ``η_j = η_0 α^(j/N)`` (equation 12) for the j-th of N sequences a pass,
+and with ``line_search`` the best of a few rates around it: algorithm 1, which tries the
+step on the sequence itself (equation 14).
+
+Differs from the paper: after the last pass the pending penalty is applied to every
+weight. Otherwise features that the last sequences lack would keep weights that the
+penalty has long used up.
+
+An L2 penalty shrinks all weights in each step, by the factor 1 / (1 + 2 η c2 / N). So
+weights, and the L1 penalty z, are stored over the product of these factors, the
+*scale*. Before stage two L2 acts on the features of the sequence only.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._chain.forward_backward import clamp
+from ..._chain.token_scores import add_costs
+from ..._chain.viterbi import path_score
+from ..._core.compile import inline, kernel, spliced
+from ..._core.store import SMALLEST_SCALE
+from ..._training.epochs import chunks
+from .corpus_sums import Occurrences, Potentials, Sequences
+from .sequence_sums import (
+    Scores,
+    expect_sequence,
+    log_partition,
+    new_scores,
+    set_emissions,
+    set_transitions,
+)
+from .token_features import features_of
+
+CHANGE = 0.5
+"""What algorithm 1 multiplies or divides rates by."""
+
+
+class Sgd(NamedTuple):
+    """State and scratch; L labels, K pairs of feature and label, Q pairs of labels."""
+
+    weight: np.ndarray  # (K + Q,) float64: pairs of feature and label, then pairs of labels; over the scale
+    received: np.ndarray  # (K + Q,) float64: penalty received by each; over the scale
+    clock: (
+        np.ndarray
+    )  # (3,) float64: sequences seen, penalty due z over the scale, scale
+    stamp: np.ndarray  # (F,) int64: the mark of the last sequence a feature was met in
+    place: np.ndarray  # (F,) int64: where its pairs are in the next three
+    local: np.ndarray  # (n,) int64: weights of the sequence at hand, each once
+    gradient: np.ndarray  # (n,) float64
+    trial: np.ndarray  # (n,) float64: their values under the rate tried
+    both: np.ndarray  # (L * L,) float64: expected pairs of labels
+    scores: Scores
+
+
+STATE = "sgd.weight", "sgd.received", "sgd.clock"
+"""What it takes to go on: the first fields, as a checkpoint names them."""
+
+
+class SgdCorpus(NamedTuple):
+    """What to learn from."""
+
+    sequences: Sequences
+    partial: np.ndarray  # (S,) bool: whether labels of a sequence are not given
+    features: Occurrences
+    pair: np.ndarray  # (Q, 2) int64
+    potentials: Potentials
+
+
+class Schedule(NamedTuple):
+    """How to descend."""
+
+    eta0: float
+    decay: float
+    n_sequences: int
+    penalty: float  # c1, and
+    decay2: float  # twice the part of c2 that acts on the weights of a sequence, and
+    shrink: float  # on all weights, by the number of sequences
+    max_trials: int  # 1: no line search
+
+
+def new_sgd(objective):
+    """A state at weight zero with scratch for ``objective``'s corpus."""
+    o = objective
+    s = objective.sequences
+    L = objective.n_labels
+    size = o.n_pairs + o.pair.shape[0]
+    Q = o.pair.shape[0]
+    room = o.n_pairs
+    if (
+        not o.features.dense
+    ):  # no sequence has more features than this, and no feature more pairs
+        most = np.diff(o.features.start[s.token]).max(initial=0) * np.diff(o.first).max(
+            initial=0
+        )
+        room = min(room, int(most))
+    return Sgd(
+        *np.zeros((2, size)), np.array([0.0, 0.0, 1.0]), np.full(o.n_features, -1, np.int64),
+        np.zeros(o.n_features, np.int64), np.zeros(room + Q, np.int64), *np.zeros((2, room + Q)),
+        np.zeros(L * L), new_scores(int(s.lengths.max(initial=1)), L),
+    )  # fmt: skip
+
+
+@inline
+def apply_penalty(w, due, received):
+    """Equations 10 and 11: apply the penalty that is due and not received, never past
+    zero.
+    """
+    if w > 0.0:
+        return max(0.0, w - (due + received))
+    if w < 0.0:
+        return min(0.0, w + (due - received))
+    return w
+
+
+@spliced
+def _add_weights(begin, end, n, s):
+    """List the weights ``begin`` to ``end``, with their values, behind n others;
+    returns their number.
+    """
+    for k in range(begin, end):
+        s.local[n], s.trial[n], s.gradient[n] = k, s.clock[2] * s.weight[k], 0.0
+        n += 1
+    return n
+
+
+@inline
+def _gather(features, at, T, mark, s):
+    """List the weights of a sequence, each once: feature-label pairs, then transitions.
+
+    Returns how many pairs and all. No call has had ``mark``.
+    """
+    lists = features.lists
+    first = features.first
+    n = 0
+    for t in range(T):
+        begin, end, feature, _ = features_of(lists, lists.dense, at, t, T)
+        for e in range(begin, end):
+            f = feature[e]
+            if s.stamp[f] != mark:
+                s.stamp[f] = mark
+                s.place[f] = n
+                n = _add_weights(first[f], first[f + 1], n, s)
+    return n, _add_weights(features.label.shape[0], s.weight.shape[0], n, s)
+
+
+@inline
+def _add_expected(features, at, T, L, sign, s):
+    """s.gradient += sign * the expected counts of features, from the marginals of
+    labels.
+    """
+    lists = features.lists
+    first = features.first
+    label = features.label
+    beta = s.scores.lattice.beta
+    for t in range(T):
+        begin, end, feature, value = features_of(lists, lists.dense, at, t, T)
+        for e in range(begin, end):
+            f = feature[e]
+            v = sign * (value[e] if value.shape[0] > 0 else 1.0)
+            o = s.place[f] - first[f]
+            for k in range(first[f], first[f + 1]):
+                s.gradient[np.uint64(o + k)] += v * beta[np.uint64(t * L + label[k])]
+
+
+@inline
+def _differentiate(corpus, labels, at, with_fallback, partial, m, s):
+    """Equation 9: expectations given the labels minus expectations, for the sequence at
+    hand.
+
+    Fills ``s.gradient`` from the values in ``s.trial``; returns the negative
+    log-likelihood, or NaN: see :func:`.sequence_sums.expect_sequence`.
+    """
+    features = corpus.features
+    potentials = corpus.potentials
+    pair = corpus.pair
+    sets = corpus.sequences.sets
+    L = potentials.cost.shape[0]
+    T = labels.shape[0]
+    scores = s.scores
+    set_emissions(features, at, T, L, s)
+    set_transitions(potentials, pair, m, L, s)
+    for k in range(L * L):
+        s.both[k] = 0.0
+    right = 0.0
+    if len(with_fallback) > 0:
+        if partial:
+            clamp(labels, sets, L, scores.emission)
+            right = expect_sequence(s, potentials, 1.0, with_fallback, T, L)
+            _add_expected(features, at, T, L, 1.0, s)
+            set_emissions(features, at, T, L, s)
+    if not partial:
+        right = _score_of(labels, potentials, T, L, scores)
+        for t in range(1, T):
+            s.both[labels[t - 1] * L + labels[t]] += 1.0
+    add_costs(labels, sets, potentials.cost, 1.0, L, scores.emission)
+    loss = expect_sequence(s, potentials, -1.0, with_fallback, T, L) - right
+    if not partial:
+        for t in range(T):
+            scores.lattice.beta[t * L + labels[t]] -= 1.0
+    _add_expected(features, at, T, L, -1.0, s)
+    for k in range(pair.shape[0]):
+        s.gradient[m + k] = s.both[pair[k, 0] * L + pair[k, 1]]
+    return loss
+
+
+@inline
+def _score_of(labels, potentials, T, L, scores):
+    """The log-score of a labelling."""
+    start = potentials.start
+    end = potentials.end
+    stride = np.int64(0)
+    return path_score(
+        scores.emission, scores.transition, stride, start, end, labels, T, L
+    )
+
+
+@inline
+def _loss(corpus, labels, at, partial, m, s):
+    """The negative log-likelihood of the sequence at hand under the values in
+    ``s.trial``.
+    """
+    features = corpus.features
+    potentials = corpus.potentials
+    sets = corpus.sequences.sets
+    L = potentials.cost.shape[0]
+    T = labels.shape[0]
+    scores = s.scores
+    set_emissions(features, at, T, L, s)
+    set_transitions(potentials, corpus.pair, m, L, s)
+    if partial:
+        clamp(labels, sets, L, scores.emission)
+        right = log_partition(scores, potentials, T, L)
+        set_emissions(features, at, T, L, s)
+    else:
+        right = _score_of(labels, potentials, T, L, scores)
+    add_costs(labels, sets, potentials.cost, 1.0, L, scores.emission)
+    return log_partition(scores, potentials, T, L) - right
+
+
+@inline
+def _search_rate(corpus, schedule, labels, at, partial, m, n, weight, loss, rate, s):
+    """Algorithm 1: the best of a few learning rates around ``rate`` for the sequence at
+    hand.
+    """
+    penalty = schedule.penalty
+    decay2 = schedule.decay2
+    due = s.clock[1]
+    scale = s.clock[2]
+    best = weight * loss
+    for k in range(n):
+        best += penalty * abs(s.trial[k]) + 0.5 * decay2 * s.trial[k] ** 2
+    initial = best
+    best = np.inf
+    tried = rate
+    chosen = rate
+    failed = False
+    for _ in range(schedule.max_trials):
+        owed = due + tried * penalty / scale
+        now = 0.0
+        for k in range(n):
+            w = s.weight[s.local[k]] + tried * s.gradient[k] / scale
+            w = scale * apply_penalty(w, owed, s.received[s.local[k]])
+            s.trial[k] = w
+            now += penalty * abs(w) + 0.5 * decay2 * w * w
+        now += weight * _loss(corpus, labels, at, partial, m, s)
+        if now < best:
+            best = now
+            chosen = tried
+        if now > initial and not failed:
+            failed = True
+            tried = rate * CHANGE
+        else:
+            tried = tried * CHANGE if failed else tried / CHANGE
+    return chosen
+
+
+@inline
+def _shrink(s, amount):
+    """Divide all weights by 1 + ``amount``."""
+    scale = s.clock[2] / (1.0 + amount)
+    if scale < SMALLEST_SCALE:  # else what is stored could overflow
+        for k in range(s.weight.shape[0]):
+            s.weight[k] *= scale
+            s.received[k] *= scale
+        s.clock[1] *= scale
+        scale = 1.0
+    s.clock[2] = scale
+
+
+@kernel
+def _descend(corpus, schedule, order, begin, end, with_fallback, s):
+    """Visit the sequences ``order[begin:end]``; returns the end, or the number of the
+    one it stopped before.
+
+    With an empty ``with_fallback`` it stops where labels are missing or scaled
+    probabilities fail, and tries no rates: what is for that is then not compiled.
+    """
+    sequences = corpus.sequences
+    for j in range(begin, end):
+        i = order[j]
+        at = sequences.token[i]
+        T = sequences.token[i + 1] - at
+        seen = np.int64(s.clock[0])
+        rate = schedule.eta0 * schedule.decay ** (seen / schedule.n_sequences)
+        labels = sequences.gold[at : at + T]
+        partial = corpus.partial[i]
+        if len(with_fallback) == 0:
+            if partial:
+                return j
+        m, n = _gather(corpus.features, at, T, 2 * seen + len(with_fallback), s)
+        loss = _differentiate(corpus, labels, at, with_fallback, partial, m, s)
+        if len(with_fallback) == 0:
+            if np.isnan(loss):
+                return j
+        s.clock[0] += 1.0
+        weight = sequences.weight[i]
+        for k in range(n):
+            s.gradient[k] = weight * s.gradient[k] - schedule.decay2 * s.trial[k]
+        if len(with_fallback) > 0:
+            if schedule.max_trials > 1:
+                rate = _search_rate(
+                    corpus, schedule, labels, at, partial, m, n, weight, loss, rate, s
+                )
+        _shrink(s, rate * schedule.shrink)
+        scale = s.clock[2]
+        due = s.clock[1] + rate * schedule.penalty / scale
+        s.clock[1] = due
+        for k in range(n):
+            o = s.local[k]
+            before = s.weight[o] + rate * s.gradient[k] / scale
+            after = apply_penalty(before, due, s.received[o])
+            s.received[o] += after - before
+            s.weight[o] = after
+    return end
+
+
+def descend(corpus, schedule, order, begin, end, s):
+    """Visit the sequences ``order[begin:end]`` of an :class:`SgdCorpus`."""
+    if schedule.max_trials == 1:
+        begin = _descend(corpus, schedule, order, begin, end, (), s)
+    if begin < end:
+        _descend(corpus, schedule, order, begin, end, (1,), s)
+
+
+def _paid(weight, due, received):
+    """The weights when they have paid what is due: :func:`apply_penalty`, for arrays."""
+    with np.errstate(
+        invalid="ignore"
+    ):  # weights that overflowed are reported elsewhere
+        less = np.maximum(0.0, weight - (due + received))
+        more = np.minimum(0.0, weight + (due - received))
+        return np.where(weight > 0.0, less, np.where(weight < 0.0, more, weight))
+
+
+def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
+    """Stage one.
+
+    Parameters
+    ----------
+    objective : CRFObjective
+    options : SolverOptions
+    progress : Progress
+        Hears of each pass; an interrupt ends a pass in the middle, which is then the
+        last.
+    seed : int
+        Of the order of the sequences.
+    weights : ndarray or None
+        Where to start.
+
+    Returns
+    -------
+    weights : ndarray of shape (objective.size,)
+        Weights of observation-conditioned transitions stay zero.
+    """
+    o = objective
+    lengths = objective.sequences.lengths
+    n = max(objective.sequences.order.shape[0], 1)
+    state = new_sgd(o)
+    n_done = 0
+    kept = dict(zip(STATE, state))
+    if weights is not None:
+        state.weight[:] = np.delete(
+            weights, slice(o.n_pairs, o.n_optional)
+        )  # the scale is 1
+    max_trials = int(options.max_trials) if options.line_search else 1
+    eta0 = o.learning_rate() if options.eta0 == "auto" else float(options.eta0)
+    c2, shrink = (0.0, o.c2) if options.solver == "sgd" else (o.c2, 0.0)
+    schedule = Schedule(
+        eta0,
+        float(options.decay),
+        n,
+        o.c1 / n,
+        2.0 * c2 / n,
+        2.0 * shrink / n,
+        max_trials,
+    )
+    partial = np.isin(np.arange(lengths.shape[0]), o.sequences.partial())
+    corpus = SgdCorpus(o.sequences, partial, o.whole, o.pair, o.potentials)
+    random = np.random.RandomState(seed)
+
+    def found():
+        return np.insert(
+            state.clock[2] * state.weight, o.n_pairs, np.zeros(o.edge_pair.shape[0])
+        )
+
+    if progress.found is not None:
+        for name, array in kept.items():
+            array[:] = progress.found[1][name]
+        n_done = progress.found[0]["n_done"]
+    for k in range(options.sgd_iter):
+        order = random.permutation(lengths.shape[0])
+        if k < n_done:
+            continue
+        bounds = chunks(order, lengths)
+        for begin, end in zip(bounds, bounds[1:]):
+            descend(corpus, schedule, order, begin, end, state)
+            if progress.interrupted:
+                break
+        if progress.add(found()):
+            break
+        progress.offer({"n_done": k + 1}, kept)
+    state.weight[:] = _paid(state.weight, state.clock[1], state.received)
+    return found()

@@ -1,0 +1,386 @@
+"""Segmented text: texts cut at white space, words checked against them, labels turned
+into words.
+
+A text is the list of its *pieces*, what ``str.split`` makes of it. White space thereby
+separates words, belongs to none, and is never seen by a tagger; a segmentation is right
+in form if its words spell the pieces and none reaches from one into the next.
+
+`words_to_labels` of `skstruct._data.schemes` leads on to labels; `cut` leads back for a
+whole corpus at once.
+"""
+
+from itertools import accumulate, chain
+
+import numpy as np
+
+from .elements import exact, exact_strings
+from .inputs import (
+    NothingToLearn,
+    PlaceError,
+    as_sequences,
+    by_sequence,
+    describe,
+    flatten,
+    lengths_of,
+    offsets_of,
+    place,
+)
+from .places import as_objects, numbered
+from .scheme_rules import CLOSING, OPENING, SPELLINGS, LabelTable
+from .text import as_texts, codes_of
+
+STARTING_WORD = (*OPENING, "O")
+"""Prefixes of labels that start a word wherever they stand."""
+
+ENDING_WORD = (*CLOSING, "O")
+"""Prefixes of labels after which a word starts."""
+
+# By mark (O, B, I, E, S): whether a word of a dictionary begins, goes on, ends.
+_BEGINS = np.array([False, True, False, False, True])
+_INNER = np.array([False, False, True, True, False])
+_ENDS = np.array([False, False, False, True, True])
+
+
+# --------------------------------------------------------------------------------------
+# Texts and words, checked
+# --------------------------------------------------------------------------------------
+def as_pieces(X):
+    """Each text cut at its white space: a list of lists of str; [] for an empty text.
+
+    Raises
+    ------
+    ValueError
+        If ``X`` is not a list of str; the message names the sequence.
+    """
+    hint = ": Segmenter takes text, not a list of characters; use ''.join(characters)"
+    return [text.split() for text in as_texts(X, hint=hint)]
+
+
+def with_characters(pieces):
+    """Positions of the texts, cut by :func:`as_pieces`, that are not empty; an error if
+    there is none.
+    """
+    found = [i for i, parts in enumerate(pieces) if parts]
+    if not pieces:
+        raise NothingToLearn("X is empty: at least one text is needed")
+    if not found:
+        raise NothingToLearn(
+            "X holds no character: at least one text that is not empty is needed"
+        )
+    return found
+
+
+def as_words(pieces, y):
+    """Words and tags of each text.
+
+    Parameters
+    ----------
+    pieces : list of lists of str
+        The texts, from `as_pieces`.
+    y : list of lists of words, or of (word, tag)
+
+    Returns
+    -------
+    words : list of sequences of str
+    tags : list of sequences of str, or None if ``y`` has none
+
+    Raises
+    ------
+    ValueError
+        If ``y`` is not as described or does not spell the texts; the message names the
+        place.
+    """
+    y = as_sequences(y, "y", "word")
+    if len(y) != len(pieces):
+        raise ValueError(
+            f"X and y must hold the same number of sequences, got {len(pieces)} and {len(y)}"
+        )
+    flat = flatten(y)
+    offsets = offsets_of(lengths_of(y))
+    tagged = bool(flat) and isinstance(flat[0], (tuple, list))
+    columns = [flat]
+    if tagged:
+        pairs = set(map(type, flat)) <= {tuple, list} and set(map(len, flat)) == {2}
+        columns = list(zip(*flat)) if pairs else None
+    if not columns or any(
+        set(map(type, column)) - {str} or "" in column for column in columns
+    ):
+        _refuse_items(flat, offsets, tagged)
+        columns = [
+            list(map(exact, column)) for column in (zip(*flat) if tagged else columns)
+        ]
+    words, *tags = (by_sequence(column, offsets) for column in columns)
+    for i, (parts, spelling) in enumerate(zip(pieces, words)):
+        if "".join(parts) != "".join(spelling):
+            _refuse_spelling(i, "".join(parts), spelling)
+        if len(parts) > 1:
+            _check_white_space(i, parts, spelling)
+    return words, tags[0] if tags else None
+
+
+def _refuse_items(flat, offsets, tagged):
+    """Raise for the first item that is no word or, if ``tagged``, no (word, tag)."""
+    for k, item in enumerate(flat):
+        if not (
+            isinstance(item, (tuple, list)) and len(item) == 2
+            if tagged
+            else isinstance(item, str)
+        ):
+            wrong = (
+                "expected a (word, tag) pair" if tagged else "expected a word, a str"
+            )
+            wrong += ", as before" if k else ""
+        else:
+            parts = zip(("word", "tag"), item if tagged else [item])
+            empty = [
+                what for what, part in parts if not (isinstance(part, str) and part)
+            ]
+            if not empty:
+                continue
+            wrong = f"the {empty[-1]} must be a str, and not empty"
+        raise PlaceError(*place(offsets, k), f"{wrong}, got {describe(item)}", "y")
+
+
+def _refuse_spelling(i, text, words):
+    """Raise for the first word that is not what the text, without its white space, goes
+    on with.
+    """
+    start = 0
+    for t, word in enumerate(words):
+        if word.split() != [word]:
+            raise PlaceError(
+                i, t, f"a word must not hold white space, got {word!r}", "y"
+            )
+        if not text.startswith(word, start):
+            rest = text[start : start + max(10, len(word))]
+            goes_on = f"goes on with {rest!r}" if rest else "has ended"
+            raise PlaceError(
+                i,
+                t,
+                f"the words must spell the text, which {goes_on}, got {word!r}",
+                "y",
+            )
+        start += len(word)
+    rest = f"{text[start : start + 10]!r} after the last word"
+    raise PlaceError(
+        i, len(words), f"the words must spell the text, which goes on with {rest}", "y"
+    )
+
+
+def _check_white_space(i, parts, words):
+    """Raise if a word spans the white space between two pieces of a text."""
+    stops = list(accumulate(map(len, words)))
+    crossed = set(accumulate(map(len, parts))).difference(stops)
+    if crossed:
+        t = int(np.searchsorted(stops, min(crossed)))
+        wrong = f"the text has white space inside of the word {words[t]!r}; white space always ends a word"
+        raise PlaceError(i, t, wrong, "y")
+
+
+# --------------------------------------------------------------------------------------
+# Words of a dictionary; `skstruct.features.contexts.find_words` finds them
+# --------------------------------------------------------------------------------------
+def as_dictionary(words):
+    """The words of a user's dictionary as a list.
+
+    Raises
+    ------
+    ValueError
+        If they are no collection of str, or one is empty or holds white space.
+    """
+    if (
+        isinstance(words, (str, bytes))
+        or hasattr(words, "items")
+        and not hasattr(words, "dtype")
+    ):
+        hint = (
+            "; words have no weights"
+            if hasattr(words, "items")
+            else "; use [word] for one word"
+        )
+        raise ValueError(
+            f"dictionary must be a collection of words, got {describe(words)}{hint}"
+        )
+    try:
+        words = list(words)
+    except TypeError:
+        raise ValueError(
+            f"dictionary must be a collection of words, got {describe(words)}"
+        ) from None
+    for k, word in enumerate(words):
+        if not isinstance(word, str) or word.split() != [word]:
+            what = f"entry {k} must be a word, a str without white space"
+            raise ValueError(f"dictionary: {what}, got {describe(word)}")
+    return exact_strings(words)
+
+
+# --------------------------------------------------------------------------------------
+# Labels to words
+# --------------------------------------------------------------------------------------
+def words_at(text, start, offsets):
+    """Texts cut into words.
+
+    Parameters
+    ----------
+    text : str
+        Texts that are not empty, one behind the other, without white space.
+    start : ndarray of shape (T,), bool
+        Whether a word starts at the character; one does at the first of each text.
+    offsets : ndarray of shape (n + 1,), int64
+        Where each text starts.
+
+    Returns
+    -------
+    list of lists of str
+    """
+    # One separator before each word, another before each text, and str.split makes the
+    # words: three times as fast as slicing them off one by one. No text holds white
+    # space, so both are unambiguous.
+    codes = codes_of(text)
+    place_of = np.arange(len(text)) + np.cumsum(
+        start
+    )  # (T,) of each character among the separators
+    spaced = np.full(len(text) + np.count_nonzero(start), ord(" "), np.uint32)
+    spaced[place_of] = codes
+    spaced[place_of[offsets[:-1]] - 1] = ord("\n")
+    lines = spaced[1:].tobytes().decode("utf-32-le", "surrogatepass").split("\n")
+    return [line.split(" ") for line in lines]
+
+
+def word_spans(items):
+    """(start, stop, word, tag) of words, or of (word, tag) pairs, that spell a text; ""
+    without tags.
+    """
+    pairs = [(item, "") if isinstance(item, str) else item for item in items]
+    stops = accumulate(len(word) for word, _ in pairs)
+    return [
+        (stop - len(word), stop, word, tag) for stop, (word, tag) in zip(stops, pairs)
+    ]
+
+
+def cut(pieces, labels, scheme, tagged, marks=None):
+    """Cut texts where their labels, or white space, say so.
+
+    Text by text this is `skstruct._data.schemes.labels_to_words`, white space aside;
+    here the corpus is one array of labels, cut at once.
+
+    Parameters
+    ----------
+    pieces : list of lists of str
+        Texts that are not empty, from `as_pieces`.
+    labels : list of lists of str
+        One label for each character that is not white space, in any order.
+    scheme : str
+    tagged : bool
+        Whether to return (word, tag); a word's tag is the type of its first label.
+    marks : ndarray of shape (T,), uint8, optional
+        From `find_words`: what is found is a word, whatever the labels say.
+
+    Returns
+    -------
+    list of lists of words, or of (word, tag)
+    """
+    text = "".join(chain.from_iterable(pieces))
+    offsets = offsets_of(lengths_of(labels))  # of the texts, in characters
+    flat, ids = numbered(flatten(labels))
+    parsed = LabelTable(scheme).parse(ids)
+    opens = np.array([prefix in STARTING_WORD for prefix, _ in parsed], np.bool_)
+    closes = np.array([prefix in ENDING_WORD for prefix, _ in parsed], np.bool_)
+    start = opens[flat]  # (T,) whether a word starts at the character
+    start[1:] |= closes[flat[:-1]]
+    if marks is not None:
+        begins = _BEGINS[marks]
+        inner = _INNER[marks]
+        ends = _ENDS[marks]
+        start = (start | begins) & ~inner
+        start[1:] |= ends[:-1]
+    start[offsets_of(lengths_of(flatten(pieces)))[:-1]] = True
+    words = words_at(text, start, offsets)
+    if not tagged:
+        return words
+    kinds = np.array([kind for _, kind in parsed], dtype=object)
+    tags = iter(kinds[flat[start]].tolist())
+    return [list(zip(line, tags)) for line in words]
+
+
+def label_options(pieces, classes, scheme, marks=None):
+    """For each character the labels that white space beside it, or a word of a
+    dictionary, leaves.
+
+    Parameters
+    ----------
+    pieces : list of lists of str
+        Texts, from `as_pieces`.
+    classes : list of str
+        The labels there are.
+    scheme : str
+    marks : ndarray of shape (T,), uint8, optional
+        From `find_words`.
+
+    Returns
+    -------
+    list of lists, or None
+        Elements are frozensets of labels, or None for any label. A word of a dictionary
+        that no tag has all labels for leaves those that begin and end any words. The
+        whole is None where nothing is to be said: no text has white space inside or a
+        word of the dictionary, or the scheme's label for words of one character was
+        never seen, so that some texts would be left without labelling.
+    """
+    parts = flatten(pieces)
+    sizes = offsets_of(lengths_of(parts))
+    T = int(sizes[-1])
+    marks = np.zeros(T, np.uint8) if marks is None else marks
+    if lengths_of(pieces).max(initial=0) < 2 and not marks.any():
+        return None
+    parsed = list(zip(classes, LabelTable(scheme).parse(classes)))
+    opening = frozenset(
+        label for label, (prefix, _) in parsed if prefix in STARTING_WORD
+    )
+    closing = frozenset(label for label, (prefix, _) in parsed if prefix in ENDING_WORD)
+    if scheme == "BI":  # every label may end a word
+        closing = frozenset(classes)
+    if not opening & closing:
+        return None
+    first = np.zeros(T + 1, np.bool_)
+    last = np.zeros(T + 1, np.bool_)
+    first[sizes[:-1]] = last[sizes[1:] - 1] = True
+    begins = np.flatnonzero(_BEGINS[marks])
+    ends = np.flatnonzero(_ENDS[marks])
+    first[begins] = first[ends + 1] = True
+    last[ends] = last[begins - 1] = (
+        True  # before the first character is the spare place at the end
+    )
+    choice = first[:T] + 2 * last[:T]
+    choices = [None, opening, closing, opening & closing]
+    lengths = ends - begins + 1
+    for n in np.unique(lengths).tolist():
+        for k, labels in enumerate(_labels_of(n, parsed, scheme)):
+            choice[begins[lengths == n] + k] = len(choices)
+            choices.append(labels)
+    flat = as_objects(choices)[choice].tolist()
+    # A text with one piece and no word of the dictionary is left alone.
+    offsets = offsets_of(np.array([sum(map(len, text)) for text in pieces]))
+    marked = np.diff(np.append(0, np.cumsum(marks > 0))[offsets])
+    busy = marked + lengths_of(pieces) > 1
+    bounds = offsets.tolist()
+    return [
+        flat[a:b] if one else [None] * (b - a)
+        for a, b, one in zip(bounds, bounds[1:], busy.tolist())
+    ]
+
+
+def _labels_of(n, parsed, scheme):
+    """For each character of a word of n characters its labels; of tags that have all of
+    them.
+    """
+    spelled = SPELLINGS[scheme].spell(n)
+    prefixes = {}  # tag -> its prefixes
+    for _, (prefix, kind) in parsed:
+        prefixes.setdefault(kind, set()).add(prefix)
+    whole = {kind for kind, known in prefixes.items() if known.issuperset(spelled)}
+    if not whole:
+        return []
+    return [
+        frozenset(label for label, (p, kind) in parsed if p == q and kind in whole)
+        for q in spelled
+    ]

@@ -1,0 +1,260 @@
+"""A fitted model as the block of a file: what is written, and why some models cannot
+be.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import layers
+from .._version import __version__
+from .._data.inputs import LABELS, SPANS, WORDS
+from .._data.label_colours import label_style
+from .._data.scheme_rules import CLOSING, OPENING, LabelTable, are_chunks
+from .._data.segmented import ENDING_WORD, STARTING_WORD
+from .._data.text import TOKENIZERS, classes_of
+from ..features.bag_encoder import BagEncoder
+from ..features.pattern_encoder import PatternEncoder
+from ..features.template_encoder import TemplateEncoder
+from ..interchange.foreign import entries
+from .keys import N_CODES, NameKeys, PatternKeys, TemplateKeys, gaps
+from .sections import FORMAT, Sections, as_numbers, refuse, weight_table
+
+_KEYS = {
+    TemplateEncoder: TemplateKeys,
+    BagEncoder: NameKeys,
+    PatternEncoder: PatternKeys,
+}
+
+
+class Payload(NamedTuple):
+    """What a file holds."""
+
+    header: dict
+    sections: Sections
+    keys: object  # one of those in `_KEYS`
+    parts: list  # of a program, in an order in which none needs a later one at once
+
+    @property
+    def n_weights(self):
+        """Weights that are not zero."""
+        return sum(
+            n for name, _, n in self.sections.entries if name.endswith(".weight")
+        )
+
+    def page(self):
+        """This payload for a page."""
+        header = self.header
+        if header["features"] == "names":
+            wrong = "a page cannot make the features of dicts and lists, which your own code makes: "
+            raise ValueError(f"{wrong}write .js and call predict from your page")
+        chunks = header.get("spans")
+        labels = header["labels"]
+        if (
+            chunks is None
+            and all(isinstance(label, str) for label in labels)
+            and are_chunks(labels)
+        ):
+            chunks = _segments(labels)
+        if chunks and header["task"] != "words":
+            chunks = {name: chunks[name] for name in ("opens", "closes", "types")}
+            chunks["styles"] = [label_style(kind) for kind in chunks["types"]]
+        channels = zip(header.get("channels", ()), header.get("values", ()))
+        words = [s for (name, _), strings in channels if name == "x" for s in strings]
+        characters = header["token"] == "str" and 2 * sum(
+            len(s) == 1 for s in words
+        ) > len(words)
+        parts = self.parts if "words" in self.parts else [*self.parts, "words"]
+        return self._replace(
+            header={**header, "chunks": chunks, "characters": characters}, parts=parts
+        )
+
+    def block(self, **about):
+        """The constant; ``about`` is what is said of the model besides."""
+        about = {**self.header["about"], **about}
+        return self.sections.block({**self.header, "parts": self.parts, "about": about})
+
+
+def payload_of(model, weights="exact"):
+    """The :class:`Payload` of a fitted estimator.
+
+    Raises
+    ------
+    TypeError
+        If it is no tagger, or segmenter, that a file can hold.
+    ValueError
+        If a part of it cannot be written; the message says which.
+    """
+    estimator = predictor_of(model)
+    sections = Sections()
+    task = estimator.inputs.task if hasattr(estimator, "tagger_") else LABELS
+    tagger = predictor_of(getattr(estimator, "tagger_", estimator))
+    inner = chain_model(tagger, estimator)
+    labels = inner.labels.values
+    keys = keys_of(inner)
+    for label in labels:
+        if not isinstance(label, (str, int)):  # JSON could not hold it
+            refuse(f"labels of type {type(label).__name__}")
+    of_texts = {WORDS: _words, SPANS: _spans}.get(task)
+    distributions = [
+        getattr(layer, "_distribution", None) for layer, _ in layers(tagger)
+    ]
+    scales = [
+        float(each.scale)
+        for each in distributions
+        if each is not None and inner.order == 1
+    ]
+    header = {
+        "format": FORMAT,
+        "task": task,
+        "labels": labels,
+        **({task: of_texts(estimator, labels)} if of_texts else {}),
+        "token": inner.encoder.token_type.__name__,
+        "columns": inner.encoder.n_columns,
+        "chain": "chain" if inner.order == 1 else "pairs",
+        # What scores are multiplied by to be log-probabilities, up to a constant; None
+        # if it knows none
+        "probabilities": scales[0] if scales else None,
+        **keys.header(sections),
+        **add_weights(inner, keys, sections, weights),
+        "about": {
+            "model": type(estimator).__name__,
+            "skstruct": __version__,
+            "weights": weights,
+        },
+    }
+    parts = ["reading", *keys.parts, "chain"]
+    if inner.order == 2:
+        parts.append("pairs")
+    if scales:
+        parts.append("sums")
+    parts += ["calls", *{WORDS: ["words"], SPANS: ["words", "spans"]}.get(task, ())]
+    return Payload(header, sections, keys, parts)
+
+
+# --------------------------------------------------------------------------------------
+# What a model is made of
+# --------------------------------------------------------------------------------------
+def predictor_of(model):
+    """The tagger or segmenter that a search, a pipeline, or an average of segmenters is
+    around.
+    """
+    for layer, _ in layers(model):
+        for _, step in getattr(layer, "steps", ())[:-1]:
+            if step is not None and not isinstance(step, str):
+                refuse(f"the step {type(step).__name__}(...) before the tagger")
+        if not any(hasattr(layer, name) for name in ("best_estimator_", "steps")):
+            if not hasattr(getattr(layer, "estimator_", None), "tagger_"):
+                break
+    return layer
+
+
+def chain_model(tagger, estimator):
+    """The ChainModel of a fitted tagger, the one inside of an estimator."""
+    if hasattr(estimator, "fit"):
+        check_is_fitted(estimator)
+    model = getattr(tagger, "_model", None)
+    if not hasattr(model, "new_chain"):
+        kind = type(estimator).__name__
+        if tagger is not estimator:
+            kind += f" over a {type(tagger).__name__}"
+        raise TypeError(
+            f"one file holds a chain tagger, a Segmenter or a SpanTagger over one, got a {kind}"
+        )
+    return model
+
+
+def keys_of(model):
+    """The keys of the features that have weights."""
+    encoder = model.encoder
+    L = len(model.labels)
+    if type(encoder) not in _KEYS:
+        refuse(
+            "tokens are rows of numbers; skstruct.inspection.coefficients gives the weights"
+        )
+    for pattern in (
+        encoder.templates.patterns if type(encoder) is PatternEncoder else ()
+    ):
+        if any(macro.expression is not None for macro in pattern.macros):
+            refuse(f"the pattern {pattern.text!r} has a regular expression")
+    sizes = (
+        (model.nodes, L, encoder.n_node_rows),
+        (model.edges, L * L, encoder.n_edge_rows),
+    )
+    used = [
+        np.bincount(entries(store)[0] // columns, minlength=n) > 0
+        for store, columns, n in sizes
+    ]
+    return _KEYS[type(encoder)](encoder, used)
+
+
+# --------------------------------------------------------------------------------------
+# Weights
+# --------------------------------------------------------------------------------------
+def add_weights(model, keys, sections, weights):
+    """Add weights and constraints; returns what the header says of them."""
+    # of name, keys, weights, rows, columns
+    L = len(model.labels)
+    tables = []
+    stores = ("nodes", model.nodes, L), ("edges", model.edges, L * L)
+    for (name, store, columns), (row_of, n_rows) in zip(stores, keys.write(sections)):
+        old, values = entries(store)
+        if name == "edges" and not model.encoder.has_bigram:
+            old, values = old[old >= columns], values[old >= columns]
+        new = row_of[old // columns] * columns + old % columns
+        order = np.argsort(new)
+        tables.append((name, new[order], values[order], n_rows, columns))
+    if model.order == 2:
+        tables.append(("trigrams", *entries(model.trigrams), L * (L + 1), L))
+    numbers, divisor, step = as_numbers(
+        [values for _, _, values, _, _ in tables], weights
+    )
+    for (name, place, _, n_rows, columns), values in zip(tables, numbers):
+        written = np.flatnonzero(values)  # rounding makes some weights 0
+        weight_table(sections, name, n_rows, place[written], values[written], columns)
+    start, allowed, end = (part == 0.0 for part in model.constraints)
+    sections.add("allowed", np.concatenate([start, end, allowed.ravel()]))
+    return {"divisor": divisor, "step": step}
+
+
+# --------------------------------------------------------------------------------------
+# What a file predicts: labels of tokens, words of texts, or spans of texts
+# --------------------------------------------------------------------------------------
+def _words(segmenter, labels):
+    parsed = LabelTable(segmenter.scheme).parse(labels)
+    closes = [prefix in ENDING_WORD for prefix, _ in parsed]
+    return {
+        "opens": [prefix in STARTING_WORD for prefix, _ in parsed],
+        "closes": closes,  # a word starts behind it
+        "ends": [True] * len(labels)
+        if segmenter.scheme == "BI"
+        else closes,  # a word may end with it
+        "tags": [kind for _, kind in parsed] if segmenter.tagged_ else None,
+    }
+
+
+def _spans(model, labels):
+    if model.tokenizer not in TOKENIZERS:
+        kind = "regular expression" if isinstance(model.tokenizer, str) else "function"
+        refuse(f'the tokenizer is a {kind}; "words" and "characters" can be written')
+    classes = classes_of(np.arange(N_CODES, dtype=np.uint32))
+    begins = np.flatnonzero(np.diff(classes, prepend=0))
+    return {
+        "tokenizer": model.tokenizer,
+        "pieces": model.pieces_,
+        "max_length": model.max_length,
+        "layout": bool(model.layout),
+        **_segments(labels),
+        "bounds": gaps(begins),  # where the classes of code points begin
+        "classes": classes[begins].tolist(),
+    }
+
+
+def _segments(labels):
+    parsed = LabelTable().parse(labels)
+    return {
+        "opens": [prefix in OPENING for prefix, _ in parsed],
+        "closes": [prefix in CLOSING for prefix, _ in parsed],
+        "types": [None if prefix == "O" else kind for prefix, kind in parsed],
+    }

@@ -1,0 +1,317 @@
+"""Shuffle-and-average: one model from many that saw the examples in different orders."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..._sklearn import epoch_context, set_fitted, with_callbacks
+from ..._data.types import Corpus, Given, Self, Weights
+from ..._saving.registry import savable
+from ..._taggers.meta_learner import MetaLearner
+from ..._training.held_out import both_or_neither
+from ..._training.interrupt import DeferredInterrupt
+from ..._training.parameters import CHECKPOINT, documented, inner_estimator, parameter
+from ..._training.run import new_key
+
+
+@savable
+@documented(
+    checkpoint="""Folder where the members keep their states, in place of their own ``checkpoint``. A fit that
+    was killed goes on with the members as they were; a finished one removes all files.""",
+    n_jobs="Threads, in training (over members) and prediction. Results do not depend on it.",
+    random_state="Determines all members.",
+)
+@dataclass(eq=False, repr=False)
+class BaggingShuffleAverager(MetaLearner):
+    """Average the weights of taggers trained on shuffled or resampled examples.
+
+    The order of the examples decides much of what an online learner learns. Training
+    several models that differ only in the order and averaging their weights removes
+    that part ([1]_, section 3.2). The result is one model, as fast as each of its
+    members; not a vote.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The base estimator, fitted with the averaged weights.
+    classes_ : ndarray of shape (n_labels,)
+        If the estimator has labels.
+    n_iter_ : int
+        Largest number of epochs of any member.
+    history_ : list of dict
+        For each epoch of each member what the estimator's own ``history_`` holds, and
+        ``member``, counted from 1: first all epochs of the first member.
+    estimators_ : list of estimators
+        With ``keep_members`` only.
+
+    References
+    ----------
+    .. [1] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
+       word segmentation, POS tagging and parsing. EACL.
+
+    Examples
+    --------
+    >>> from skstruct import BaggingShuffleAverager, StructuredPerceptron
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> base = StructuredPerceptron(max_iter=5)
+    >>> averager = BaggingShuffleAverager(base, n_estimators=3, random_state=0).fit(X, y)
+    >>> averager.predict([["a", "dog", "sleeps"]])
+    [['D', 'N', 'V']]
+    """
+
+    estimator: Any = inner_estimator(
+        "The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden."
+    )
+    n_estimators: int = parameter(5, "Members.")
+    _: KW_ONLY
+    checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
+    average: Literal["nonzero", "all"] = parameter(
+        "nonzero",
+        """Divide a weight by the number of members in which it is not zero ([1]_, equation 8), or by the
+        number of members (equation 7).""",
+    )
+    bootstrap: bool = parameter(
+        False,
+        "Draw each member's sequences with replacement; else each member sees a shuffled selection.",
+    )
+    max_samples: float = parameter(
+        1.0, "Sequences drawn for each member, as a fraction.", "float in (0, 1]"
+    )
+    keep_members: bool = parameter(False, "Keep the fitted members as ``estimators_``.")
+
+    estimators_: list[Any] = field(init=False)
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
+        **params: Any,
+    ) -> Self:
+        """Train the members and average them.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As the estimator's ``fit`` takes them. The corpus is encoded once for all
+            members.
+        X_val, y_val : optional
+            Held-out sequences, on which each member is scored as in the estimator's
+            ``fit``; the scores are in ``history_``.
+        **params
+            Metadata that the estimator asks for, with scikit-learn's metadata routing.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is wrong, or the estimator's models cannot be averaged.
+        KeyboardInterrupt
+            After Ctrl-C, which stops all members; the estimator is then as it was
+            before.
+        """
+        self._validate_params()
+        self._trainable()  # before anybody asks what it requests
+        metadata = self._routed("fit", {"sample_weight": sample_weight, **params})
+        context = self._init_callback_context(
+            max_subtasks=self.n_estimators, sequential_subtasks=False
+        )
+        events = epoch_context(context, self, X, y)
+        events.begin_fit()
+        members = _Members(self, X, y, metadata, both_or_neither(X_val, y_val), events)
+        fitted = self._averaged(members)
+        events.end_fit(fitted)
+        set_fitted(self, fitted, "classes_", "estimators_")
+        return self
+
+    def _averaged(self, members):
+        """The fitted attributes; trains the members."""
+        models = members.models(min(effective_n_jobs(self.n_jobs), self.n_estimators))
+        with DeferredInterrupt(at_once=True) as members.interrupt:
+            try:
+                model = members.shared.model_class.average(
+                    models, self.average == "nonzero"
+                )
+            except BaseException as error:
+                raise (members.failures or [error])[0] from None
+            if members.interrupt.count:
+                raise KeyboardInterrupt
+        for checkpoint in (
+            members.checkpoints
+        ):  # not before all are done: a fit that is killed finds them
+            checkpoint.remove()
+        taggers = [tagger for tagger, _, _ in members.all]
+        numbered = enumerate(taggers, start=1)
+        history = [
+            {"member": k, **record}
+            for k, tagger in numbered
+            for record in tagger.history_
+        ]
+        common = {"n_iter_": max(tagger.n_iter_ for tagger in taggers)}
+        if hasattr(taggers[0], "classes_"):
+            common["classes_"] = taggers[0].classes_
+        estimator = clone(members.template)
+        vars(estimator).update(common, _model=model)
+        kept = {"estimators_": taggers} if self.keep_members else {}
+        return {**common, **kept, "history_": history, "estimator_": estimator}
+
+    def member_scores(
+        self, X: Corpus, y: Corpus, sample_weight: Weights = None
+    ) -> NDArray[np.float64]:
+        """Scores of the members alone, to set beside the score of their average.
+
+        Needs ``keep_members=True``.
+
+        Parameters
+        ----------
+        X, y
+            As of ``fit``; sequences that the members have not seen.
+        sample_weight : array-like of shape (n_sequences,), optional
+
+        Returns
+        -------
+        ndarray of shape (n_estimators,)
+            What each member's ``score`` gives, of taggers token accuracy. Their spread
+            shows how much a result depends on the order of the examples.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there are no members yet.
+        ValueError
+            If the members were not kept.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "estimators_"):
+            raise ValueError("member_scores needs a fit with keep_members=True")
+        return np.array(
+            [member.score(X, y, sample_weight) for member in self.estimators_]
+        )
+
+
+class _Members:
+    """The members of an averager, trained as their models are asked for.
+
+    Attributes
+    ----------
+    template : estimator
+        What they are clones of.
+    shared : Run
+        On the examples of all members.
+    all : list of (estimator, seed, examples)
+    interrupt : DeferredInterrupt
+        Stops all members.
+    checkpoints : list of Checkpoint
+        Those of the members that have finished.
+    failures : list of BaseException
+        What members raised; the first one stopped the others.
+    """
+
+    def __init__(self, averager, X, y, metadata, given, events):
+        self.averager = averager
+        self.X = X
+        self.y = y
+        self.events = events
+        self.interrupt = None
+        self.checkpoints = []
+        self.failures = []
+        self.all = []
+        self.template = averager._trainable()._settled(X, y, **metadata)
+        random = check_random_state(averager.random_state)
+        prepared = clone(self.template).set_params(random_state=new_key(random))
+        prepared._validate_params()
+        self.shared = prepared._prepare(X, y, metadata.get("sample_weight"), given)
+        nonempty = np.flatnonzero(np.diff(self.shared.task.token) > 0)
+        n_drawn = max(1, round(averager.max_samples * nonempty.shape[0]))
+        parameters = (
+            {} if averager.checkpoint is None else {"checkpoint": averager.checkpoint}
+        )
+        for _ in range(averager.n_estimators):
+            seed = new_key(random)
+            drawn = nonempty
+            if averager.bootstrap or n_drawn < nonempty.shape[0]:
+                drawn = np.sort(
+                    random.choice(nonempty, n_drawn, replace=averager.bootstrap)
+                )
+            self.all.append(
+                (
+                    clone(self.template).set_params(random_state=seed, **parameters),
+                    seed,
+                    drawn,
+                )
+            )
+
+    def models(self, threads):
+        """The models of the members, in their order."""
+        numbers = range(len(self.all))
+        if threads == 1:
+            yield from map(self.train, numbers)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                waiting = deque()
+                for number in numbers:
+                    waiting.append(pool.submit(self.train, number))
+                    if (
+                        len(waiting) == threads
+                    ):  # no thread begins another one while its model waits
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            except BaseException:
+                self.interrupt.stop()
+                raise
+
+    def train(self, number):
+        """Train a member; nothing else holds the model that it returns, unless members
+        are kept.
+        """
+        member, seed, drawn = self.all[number]
+        keep = self.averager.keep_members
+        try:
+            if self.interrupt.count:
+                raise KeyboardInterrupt
+            run = self.shared.member(member, seed, drawn)
+            run.title = f"member {number + 1}, "
+            with self.events.member(member, number, self.X, self.y):
+                _train(
+                    member,
+                    run,
+                    self.X,
+                    self.y,
+                    interrupt=self.interrupt,
+                    for_good=not keep,
+                )
+        except BaseException as error:
+            self.failures.append(error)
+            self.interrupt.stop()
+            raise
+        if run.checkpoint is not None:
+            self.checkpoints.append(run.checkpoint)
+        return member._model if keep else vars(member).pop("_model")
+
+
+@with_callbacks
+def _train(member, run, X, y, **options):
+    """Train a member under its callbacks, which the decorator closes."""
+    run.train(X, y, member._callback_context(), keep_checkpoint=True, **options)

@@ -1,0 +1,445 @@
+"""Shards of a corpus: what one of them does in a round of parameter mixing, and what
+mixes them.
+
+A :class:`Shard` lives where its data is, in this process or in another; a
+:class:`Mixture` where the results meet. What travels between them are a :class:`Start`,
+a :class:`Report` and :class:`.pieces.Changes`. A round is a pure function of the
+shard's data, the mixed weights, the shard's key and the number of the round: whoever
+computes it comes to the same bits.
+"""
+
+import re
+import time
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+
+from .._core.feature_table import FeatureTable, counters, extended, renumbered
+from .._core.hashing import keys_of
+from .._core.penalties import has_lazy_penalty
+from .._core.store import n_rows, settle
+from .._data.inputs import PlaceError
+from .._training.checkpoint import arrays_of, fingerprint
+from .._training.epochs import run_epoch, stores_of, with_store
+from .pieces import Changes, Kind, moved, scaled
+from .weights import (
+    Steps,
+    Weights,
+    differences,
+    mixed_steps,
+    set_clock,
+    steps_of,
+    take_over,
+)
+
+
+class Met(NamedTuple):
+    """What a shard met."""
+
+    kind: type  # of its run
+    vocabulary: object
+    n_examples: int
+    n_tokens: int
+    fitted: dict  # of an estimator around the learner
+
+
+@contextmanager
+def naming(number, positions=None):
+    """Let errors about the data of a shard name the shard.
+
+    Parameters
+    ----------
+    number : int
+    positions : list of int, optional
+        Where its sequences are in the corpus that errors name.
+    """
+    try:
+        yield
+    except PlaceError as error:
+        error.text = f"shard {number}: {error.text}"
+        error.move(error.sequence if positions is None else positions[error.sequence])
+        raise
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"shard {number}: {error}") from error
+
+
+class Start(NamedTuple):
+    """What a shard begins a round with; lists by store."""
+
+    full: bool  # all weights; else what changed since the round before
+    steps: Steps
+    keys: list  # of ndarray (K, 3): features that are new
+    pieces: list  # of Piece
+
+
+class Report(NamedTuple):
+    """What a shard ends a round with, besides :class:`.pieces.Changes`."""
+
+    steps: Steps
+    updates: int
+    wrong_tokens: int
+    loss: float
+    seconds: float
+
+
+def shard_key(key, number):
+    """The random key of a shard; the first one has the key of the whole."""
+    if number == 0:
+        return key
+    return int(np.random.SeedSequence([key, number]).generate_state(1)[0] >> 1)
+
+
+class Shard:
+    """One shard; its methods take what is for it alone, and what is for all (see
+    :mod:`.held`).
+
+    Parameters
+    ----------
+    run : Run
+        On the shard's examples, with zero weights; its state has the shard's key.
+    fitted : dict
+        Of an estimator around the learner.
+    place : tuple
+        What :func:`naming` takes.
+    """
+
+    def __init__(self, run, fitted=None, place=(0,)):
+        self.run = run
+        self.fitted = fitted
+        self.place = place
+
+    def met(self, _, min_count):
+        """What the shard met, a :class:`Met`; with counts of features if ``min_count``
+        > 1.
+        """
+        run = self.run
+        token = self.run.task.token
+        n_examples = int(np.count_nonzero(np.diff(token)))
+        return Met(
+            type(run),
+            run.vocabulary(min_count),
+            n_examples,
+            int(token[-1]),
+            self.fitted,
+        )
+
+    def join(self, plan, alone):
+        """Translate the run to what all shards met, by a plan, and get ready to train.
+
+        ``alone``: there is no other shard. Then nothing is exchanged, and the rounds
+        are epochs.
+        """
+        run = self.run
+        self.alone = alone
+        if plan is not None:
+            with naming(*self.place):
+                run.adopt(plan)
+        self.lengths, self.work = np.diff(run.task.token), run.scratch()
+        self._forget()
+
+    def _forget(self):
+        """Begin with weights of zero, and without features that others have met."""
+        self.trained = False
+        state = self.run.state
+        stores = stores_of(state.model).items()
+        self.base = {
+            name: Weights(store, state.rule, moments=False) for name, store in stores
+        }
+
+    def fingerprint(self, _, __):
+        """A digest of the shard's examples, as the learner sees them."""
+        return fingerprint({}, arrays_of((self.run.task, self.run.visited), "shard"))
+
+    def resume(self, key, model):
+        """Go on where another fit was: with its key for this shard, and its model if
+        that is alone.
+        """
+        self.run.state.key = key
+        if model is not None:
+            self.run.state.model = model
+
+    def train(self, _, shared):
+        """A round; ``shared``: (first epoch, epochs, :class:`Start`, or None where
+        there was none).
+
+        Returns
+        -------
+        Report
+        """
+        began = time.perf_counter()
+        (epoch, n_epochs, start) = shared
+        run = self.run
+        if start is not None:
+            self._begin(start)
+        self.trained = True
+        noise = run.estimator._noise(run.state.key)
+        totals = np.zeros(3)
+        for e in range(epoch, epoch + n_epochs):
+            stats, _ = run_epoch(run, run.order(e), self.lengths, noise, self.work)
+            totals += stats[:3]
+        clock = run.state.model.clock
+        if not self.alone:
+            for store in stores_of(run.state.model).values():
+                settle(store, clock, run.state.rule)
+        updates, wrong, loss = totals.tolist()
+        seconds = time.perf_counter() - began
+        return Report(steps_of(clock), int(updates), int(wrong), loss, seconds)
+
+    def model(self, _, __):
+        """The model in training."""
+        return self.run.state.model
+
+    def changes(self, coefficients, counted):
+        """What the round has changed, as it enters the mixture.
+
+        Parameters
+        ----------
+        coefficients : Coefficients
+            Of this shard.
+        counted : bool
+            Whether to say which weights it has changed.
+
+        Returns
+        -------
+        Changes
+        """
+        model = self.run.state.model
+        kinds = []
+        keys = []
+        pieces = []
+        seen = []
+        halves = self.run.node_halves
+        for name, store in stores_of(model).items():
+            base = self.base[name]
+            rows = n_rows(store)
+            new = np.zeros((0, 3), np.int64)
+            count = np.zeros(0, np.int32)
+            features = getattr(model, name)
+            width = 1
+            if isinstance(features, FeatureTable):
+                rows = int(features.entries[0])
+                count = features.seen
+                width = counters(features)
+                new = keys_of(features.table, rows)[base.known :]
+            kinds.append(Kind(store.columns, width, base.known))
+            keys.append(new)
+            pieces.append(scaled(differences(store, base, rows), coefficients, counted))
+            at = np.flatnonzero(count)
+            seen.append((at, count[at]))
+        return Changes(
+            kinds, None if halves is None else halves(model), keys, pieces, seen
+        )
+
+    def _begin(self, start):
+        state = self.run.state
+        if start.full and self.trained:
+            state.model = self.run.fresh(state.key).model
+            self._forget()
+        rule = state.rule
+        model = state.model
+        set_clock(model.clock, start.steps)
+        for (name, base), keys, piece in zip(
+            self.base.items(), start.keys, start.pieces
+        ):
+            features = getattr(model, name)
+            if isinstance(features, FeatureTable):
+                features, base.table = renumbered(
+                    features, base.table, keys, base.known, rule
+                )
+                base.known = int(features.entries[0])
+                model = model._replace(**{name: features})
+            store = stores_of(model)[name]
+            store = take_over(store, base, piece, rule, start.steps.visited)
+            model = with_store(model, name, store)
+        state.model = model
+
+
+class EmptyShard:
+    """A shard without anything to learn from; it takes no part in the mixture.
+
+    Parameters
+    ----------
+    reason : str
+        What the error says if no shard has anything.
+    """
+
+    def __init__(self, reason):
+        self.reason = reason
+
+    def met(self, _, __):
+        """The reason; see :meth:`Shard.met`."""
+        return self.reason
+
+    def fingerprint(self, _, __):
+        """See :meth:`Shard.fingerprint`."""
+        return ""
+
+    def _nothing(self, _, __):
+        """No report, and no changes."""
+
+    join = resume = train = changes = _nothing
+
+
+@contextmanager
+def counting_all(answers):
+    """Errors inside count the shards that are not empty; let them count all.
+
+    See :func:`in_turn`.
+    """
+    numbers = [s for s, is_empty in enumerate(map(_is_empty, answers)) if not is_empty]
+    try:
+        yield
+    except ValueError as error:
+        text = re.sub(
+            r"\bshard (\d+)",
+            lambda found: f"shard {numbers[int(found[1])]}",
+            str(error),
+        )
+        raise type(error)(text) from error
+
+
+def _is_empty(answer):
+    """Whether the shard that answered is empty: it says nothing, or why."""
+    return answer is None or isinstance(answer, str)
+
+
+def in_turn(answers, values, otherwise=None):
+    """A list with the next of ``values`` for each shard that is not empty,
+    ``otherwise`` for the others.
+
+    ``answers``: what the shards said, an empty one None, or the reason, a str.
+    """
+    values = iter(values)
+    return [otherwise if _is_empty(answer) else next(values) for answer in answers]
+
+
+class Mixture:
+    """The mixed weights.
+
+    Parameters
+    ----------
+    node_halves : callable or None
+        See ``_training.run.Run``.
+    model : NamedTuple
+        Of zeros, with everything that is not learned; taken over.
+    rule : Rule
+    nonzero : bool
+        Whether a weight is the mean over the shards that changed it, not over all.
+    """
+
+    def __init__(self, node_halves, model, rule, nonzero=False):
+        self.model = model
+        self.rule = rule
+        self.nonzero = nonzero
+        self.lazy = has_lazy_penalty(rule)
+        self.halves = None if node_halves is None else node_halves(model)
+        self.weights = {
+            name: Weights(
+                store,
+                rule,
+                True,
+                numbered=isinstance(getattr(model, name), FeatureTable),
+            )
+            for name, store in stores_of(model).items()
+        }
+        self.steps = steps_of(model.clock)
+
+    def start(self, full=False):
+        """What the next round begins with: what is new since the last one, or all of
+        it.
+        """
+        of = self.weights.values()
+        keys = [
+            keys_of(weights.table, weights.entries[0])[0 if full else weights.known :]
+            for weights in of
+        ]
+        return Start(full, self.steps, keys, [weights.news(full) for weights in of])
+
+    def coefficients(self, reports, share):
+        """What the differences of each shard are multiplied with; a list of
+        Coefficients.
+
+        Parameters
+        ----------
+        reports : list of Report
+            In the order of the shards, whoever was first.
+        share : ndarray of shape (S,)
+            The mixture; see :func:`.weights.mixture`.
+        """
+        steps = [report.steps for report in reports]
+        self.after, coefficients = mixed_steps(self.steps, steps, share, self.lazy)
+        return coefficients
+
+    def mix(self, changes, n_shards):
+        """Let the sum of what n shards have changed, with their coefficients, enter the
+        mixture.
+        """
+        self.steps = self.after
+        by_store = zip(changes.kinds, changes.keys, changes.pieces, changes.seen)
+        for weights, changed in zip(self.weights.values(), by_store):
+            weights.settle()
+            weights.known = int(weights.entries[0])
+            weights.add(self._translated(weights, *changed), n_shards)
+
+    def _translated(self, weights, kind, keys, piece, seen):
+        """What was changed, in everyone's numbers; new features are numbered, and
+        counted.
+        """
+        if keys.shape[0]:
+            weights.table, rows = extended(
+                weights.table, weights.entries, keys, kind.known, self.halves
+            )
+            piece, seen = moved(kind, rows, piece, seen)
+        at, count = seen
+        if at.shape[0]:
+            size = max(int(at.max()) + 1, int(weights.entries[0]) * kind.counters)
+            weights.seen = np.pad(
+                weights.seen, (0, max(size - weights.seen.shape[0], 0))
+            )
+            weights.seen[at] += count
+        return piece
+
+    def state(self):
+        """The mixed weights: numbers that JSON gives back unchanged, and arrays by
+        name.
+        """
+        arrays = {}
+        for name, weights in self.weights.items():
+            arrays.update(weights.arrays(name))
+        return list(self.steps), arrays
+
+    def restore(self, steps, arrays):
+        """Take over what :meth:`state` returned.
+
+        Raises
+        ------
+        KeyError
+            If an array is missing.
+        """
+        self.steps = Steps(*steps)
+        for name, weights in self.weights.items():
+            weights.restore(name, arrays)
+
+    def result(self):
+        """The structure's model with the mixed weights."""
+        model = self.model
+        set_clock(model.clock, self.steps)
+        for name, weights in self.weights.items():
+            features = getattr(model, name)
+            store = stores_of(model)[name]
+            rows = n_rows(store)
+            if weights.numbered:
+                table = weights.table.copy()
+                entries = weights.entries.copy()
+                rows = int(entries[0])
+                seen = np.zeros(
+                    rows * counters(features) if features.min_count > 1 else 0, np.int32
+                )
+                seen[: weights.seen.shape[0]] = weights.seen
+                model = model._replace(
+                    **{name: features._replace(table=table, entries=entries, seen=seen)}
+                )
+            store = weights.store(store, rows, self.rule, self.steps.visited)
+            model = with_store(model, name, store)
+        return model

@@ -1,0 +1,350 @@
+"""Any tagger's scores as probabilities."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import (
+    CallbackSupportMixin,
+    epoch_context,
+    fit_some,
+    folds_of,
+    sample_weights,
+    with_callbacks,
+)
+from .._data.inputs import Sequences, as_tokens, check_X_y, is_int, renumbered, take
+from .._data.types import Corpus, Given, Ranked, Self, Weights
+from .._saving.registry import savable
+from .._training.chunks import threads
+from .._training.held_out import NAMES, both_or_neither
+from .._training.parameters import (
+    RunParameters,
+    documented,
+    inner_estimator,
+    parameter,
+    parameters_named,
+)
+from .constraints import scheme_of
+from .meta_learner import FitsAnother, MetaLearner, ShowsTraining
+from .perceptron import StructuredPerceptron
+from .probability_tagger import ProbabilityTagger
+from .sequence_tagger import SequenceTagger
+from .temperature import encoded_fold, fit_temperature, in_units_of
+
+ENOUGH_TOKENS = 50_000
+"""Tokens by which the temperature is found at most: they determine it to half a
+percent.
+"""
+
+ENOUGH_SEEN = 200
+"""Sequences by which the unit of two taggers' scores is compared, at most."""
+
+
+@savable
+@documented(
+    n_jobs="Threads, over parts in training, and in prediction. Results do not depend on it.",
+    random_state="""Determines which sequences the temperature is found by, if they have over 50,000 tokens;
+    not the estimator.""",
+)
+@dataclass(eq=False, repr=False)
+class CalibratedTagger(
+    ShowsTraining, FitsAnother, RunParameters, CallbackSupportMixin, ProbabilityTagger
+):
+    """Probabilities from the scores of a tagger.
+
+    Scores divided by a temperature are the log-probabilities of a conditional random
+    field, up to a constant: ``p(y|x) = exp(score(y) / temperature) / Z(x)`` [1]_.
+    Predictions stay those of the tagger.
+
+    The temperature is the one under which labels that the tagger was not trained on are
+    most likely: the corpus is divided into ``cv`` folds, and a clone trained on the
+    others scores each of them. The tagger that predicts is trained on everything. Its
+    scores may be larger than those of the clones; by how much shows on sequences that
+    both were trained on, and the temperature is in its unit.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The tagger, trained on everything; or the one that was frozen.
+    temperature_ : float
+        What scores are divided by. 1 if it makes no difference, since there is but one
+        labelling; inf if the labels of the folds are no more likely under the scores
+        than by chance.
+    classes_ : ndarray of shape (n_labels,)
+    history_ : list of dict
+        That of ``estimator_``.
+    n_iter_ : int
+        Epochs of ``estimator_``.
+
+    Notes
+    -----
+    A label that the training data of a fold lacks counts as not given in the fold.
+
+    References
+    ----------
+    .. [1] C. Guo, G. Pleiss, Y. Sun, K. Weinberger (2017). On calibration of modern neural networks.
+       ICML.
+
+    Examples
+    --------
+    >>> from skstruct import CalibratedTagger, StructuredPerceptron
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]] * 5
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]] * 5
+    >>> tagger = CalibratedTagger(StructuredPerceptron(random_state=0), random_state=0).fit(X, y)
+    >>> tagger.predict([["a", "dog", "sleeps"]])
+    [['D', 'N', 'V']]
+    >>> ((labels, log_proba),) = tagger.predict_kbest([["a", "dog", "sleeps"]], k=1)[0]
+    >>> labels, -1.0 < log_proba < 0.0
+    (['D', 'N', 'V'], True)
+    """
+
+    estimator: Any = inner_estimator(
+        """The tagger, which may be an average or a mixture; None means ``StructuredPerceptron()``. A
+        ``sklearn.frozen.FrozenEstimator`` around a fitted one is not trained again: all sequences given
+        to ``fit`` are then for the temperature, and should be others than it was trained on."""
+    )
+    _: KW_ONLY
+    method: Literal["temperature"] = parameter(
+        "temperature", "One temperature for all scores."
+    )
+    cv: Any = parameter(
+        5,
+        """Parts of the corpus. A number makes parts of consecutive sequences, None five of them: the ones
+        beside a sequence are often of the same document, and text to be tagged is of others. The positions
+        of a splitter or an iterable are those in ``X``. A frozen estimator needs none.""",
+        "int, splitter, iterable of (train, test) or None",
+        ["cv_object"],
+    )
+
+    estimator_: Any = field(init=False)
+    temperature_: float = field(init=False)
+
+    _hands_on = False
+    _not_combinable = "its temperature is that of one model; use {} inside of it"
+    """Why averages and mixtures do not take it."""
+
+    @property
+    def _scheme(self):
+        return scheme_of(self.estimator_)
+
+    @property
+    def _distribution(self):
+        return replace(self._model, scale=1.0 / self.temperature_)
+
+    # -- fitting -----------------------------------------------------------------------
+    @with_callbacks
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
+        **params: Any,
+    ) -> Self:
+        """Train the tagger, and find its temperature.
+
+        Parameters
+        ----------
+        X, y
+            As the estimator's ``fit`` takes them.
+        sample_weight : array-like of shape (n_sequences,), optional
+            Multiplies a sequence's log-likelihood in the choice of the temperature; and
+            handed to the estimator, with metadata routing if it asks for it.
+        X_val, y_val : lists of sequences, optional
+            Held-out sequences, handed to the ``fit`` of the tagger that predicts. The
+            clones by which the temperature is found do not see them.
+        **params
+            Metadata that the estimator asks for, with scikit-learn's metadata routing.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not as the estimator takes it (the message names the place),
+            or there are fewer sequences than folds. This estimator is then as it was
+            before.
+        TypeError
+            If the estimator is no chain tagger.
+
+        Warns
+        -----
+        UserWarning
+            If the labels of the folds are no more likely under the scores than by
+            chance.
+        """
+        self._validate_params()
+        template = self._template()
+        _check_tagger(template)
+        given = both_or_neither(X_val, y_val)
+        shown = X, y
+        X, y, _ = check_X_y(X, y, read=as_tokens)
+        weight = sample_weights(sample_weight, X)
+        metadata = self._routed("fit", {"sample_weight": weight, **params})
+        used = np.flatnonzero(
+            (X.lengths > 0) & (True if weight is None else weight > 0.0)
+        )
+        if frozen := isinstance(template, FrozenEstimator):
+            fitted = template.estimator
+            check_is_fitted(fitted)
+            if given is not None:
+                raise ValueError("X_val and y_val: a frozen estimator is not trained")
+        folds = [(used[:0], used)] if frozen else self._folds(used, *shown)
+        n_trained = 0 if frozen else 1 + len(folds)
+        context = self._init_callback_context(
+            max_subtasks=n_trained, sequential_subtasks=False
+        )
+        events = epoch_context(context, self, X.for_users(), y)
+        events.begin_fit()
+
+        def trained(number, tagger, keep, **given):
+            with events.member(tagger, number, X.take(keep).for_users(), take(y, keep)):
+                return fit_some(tagger, X, y, keep, metadata, **given)
+
+        if not frozen:
+            fitted = trained(
+                0, clone(template), np.arange(len(X)), **dict(zip(NAMES, given or ()))
+            )
+        folds = self._drawn(folds, X.lengths)
+        each = np.ones(len(X)) if weight is None else weight
+
+        def part(number):
+            (train, test), model = folds[number], fitted._model
+            if len(train):
+                # The lines of a clone that prints some would look like those of the
+                # tagger.
+                silent = clone(template).set_params(
+                    **dict.fromkeys(parameters_named(template, "verbose"), 0)
+                )
+                member = trained(number + 1, silent, train)._model
+                n_seen = min(len(train), ENOUGH_SEEN)
+                seen = train[np.linspace(0, len(train) - 1, n_seen).astype(np.int64)]
+                model = in_units_of(model, member, X.take(seen), take(y, seen))
+            with renumbered(test):
+                return encoded_fold(
+                    model, X.take(test), take(y, test), each[test], test
+                )
+
+        with threads(self.n_jobs, len(folds)) as map_all:
+            parts = list(map_all(part, range(len(folds))))
+        temperature = fit_temperature(parts, self.n_jobs)
+        found = {
+            "estimator_": fitted,
+            "temperature_": temperature,
+            "classes_": fitted.classes_,
+        }
+        events.end_fit(found)
+        vars(self).update(found)
+        return self
+
+    def _folds(self, used, X, y):
+        """[(train, test)]: positions of sequences, of those with tokens and a weight
+        (``used``).
+        """
+        cv = 5 if self.cv is None else self.cv
+        if is_int(cv):
+            if len(used) < cv:
+                raise ValueError(
+                    f"cv={cv} folds need at least as many sequences that are not empty, got "
+                    f"{len(used)}; with a FrozenEstimator all sequences are for the temperature"
+                )
+            return [(used[train], used[test]) for train, test in folds_of(cv, used)]
+        # What others cut are positions in the user's X.
+        folds = [
+            [part[np.isin(part, used)] for part in fold] for fold in folds_of(cv, X, y)
+        ]
+        folds = [(train, test) for train, test in folds if len(test)]
+        if not folds or not all(len(train) for train, _ in folds):
+            raise ValueError(
+                "cv leaves no sequence that is not empty to train on, or to test on"
+            )
+        return folds
+
+    def _drawn(self, folds, lengths):
+        """The folds, cut down to as many sequences as one number needs."""
+        scored = np.unique(np.concatenate([test for _, test in folds]))
+        order = check_random_state(self.random_state).permutation(scored)
+        before = np.cumsum(lengths[order]) - lengths[order]
+        chosen = np.isin(np.arange(len(lengths)), order[before < ENOUGH_TOKENS])
+        return [(train, test[chosen[test]]) for train, test in folds]
+
+    def adapt(self, X: Corpus | None) -> Self:
+        """Count accessor varieties anew, on unlabelled text; see the estimator's
+        ``adapt``.
+
+        Parameters
+        ----------
+        X : list of sequences, or None
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the estimator was frozen: it stays as it is. And as the estimator's
+            ``adapt``.
+        """
+        check_is_fitted(self)
+        self._refuse_frozen("adapt")
+        adapted = copy(self.estimator_)
+        adapted.adapt(X)
+        self.estimator_ = adapted
+        return self
+
+    # -- prediction --------------------------------------------------------------------
+    def predict_kbest(self, X: Corpus, k: int = 5, allowed: Given = None) -> Ranked:
+        """The k most probable labellings of each sequence.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        k : int, default=5
+        allowed : list of lists, optional
+            As in :meth:`predict`. Probabilities are those among all labellings, not
+            among those allowed.
+
+        Returns
+        -------
+        list of lists of (labels, log-probability)
+            For each sequence up to k distinct labellings, best first; fewer if there
+            are no more.
+        """
+        found = super().predict_kbest(X, k, allowed)
+        scale = self._distribution.scale
+        log_z = self._log_partitions(X)[0].tolist()
+        return Sequences(
+            [(labels, min(score * scale - z, 0.0)) for labels, score in ranked]
+            for ranked, z in zip(found, log_z)
+        )
+
+
+def _check_tagger(template):
+    """Raise unless an estimator is a chain tagger, or an average or a mixture of one."""
+    inner = template
+    while isinstance(inner, (FrozenEstimator, MetaLearner)):
+        inner = StructuredPerceptron() if inner.estimator is None else inner.estimator
+    if isinstance(inner, SequenceTagger) and not isinstance(inner, CalibratedTagger):
+        return
+    hint = ""
+    if hasattr(inner, "tagger"):
+        hint = f"; put it inside: {type(inner).__name__}(CalibratedTagger(tagger))"
+    elif hasattr(inner, "steps"):
+        hint = "; put it into the last step of the pipeline"
+    kind = type(inner).__name__
+    raise TypeError(
+        f"CalibratedTagger needs a tagger whose scores are sums over a chain, got a {kind}{hint}"
+    )

@@ -1,0 +1,377 @@
+"""Estimators that train another one several times and are, in the end, one model.
+
+Shuffle-and-average and parameter mixing differ in how they come to their weights. Their
+result is the base estimator, fitted with these weights, and what can be asked of it can
+be asked of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import (
+    BaseEstimator,
+    CallbackSupportMixin,
+    available_if,
+    refuse_frozen,
+    sequence_tags,
+    tags_around,
+)
+from .._data.inputs import Inputs
+from .._data.types import Corpus, History, Ranked, Self, Weights
+from .._saving.registry import Savable
+from .._training.parameters import RunParameters
+from .metadata import asking_for_weights, fit_routing, routed
+from .perceptron import StructuredPerceptron
+
+_FROZEN = "what is frozen does not learn; give it the estimator inside, of which only the parameters count"
+
+TRAINABLE = "_prepare"
+"""What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a
+``_training.run.Run``.
+"""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def inside_has(name: str) -> Callable[[F], F]:
+    """Decorator of a method that is there if the estimator inside has what is called
+    ``name``.
+    """
+
+    def check(around: Any) -> bool:
+        getattr(around._inside(), name)  # its error says what is missing
+        return True
+
+    return available_if(check)
+
+
+class FitsAnother:
+    """What estimators share that train another one, a parameter, and keep it as a
+    fitted attribute.
+    """
+
+    _around = "estimator"
+    """The parameter's name; with an underscore behind, that of the attribute."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, f"{self._around}_")
+
+    def get_metadata_routing(self) -> Any:
+        """Metadata routing of this object and the estimator inside; see scikit-learn's
+        user guide.
+        """
+        return fit_routing(self, **{self._around: self._template()})
+
+    def _template(self):
+        """The estimator to train: of it only the parameters count."""
+        given = getattr(self, self._around)
+        return asking_for_weights(StructuredPerceptron()) if given is None else given
+
+    _hands_on = True
+    """Whether weights of sequences are for the estimator inside alone."""
+
+    def _routed(self, verb, given):
+        """What a method of the estimator inside gets of metadata; see
+        ``_sklearn.routed``.
+        """
+        return routed(self, verb, self._around, given, hands_on=self._hands_on)
+
+    def _refuse_frozen(self, verb):
+        """Raise if the estimator inside is frozen, and the method ``verb`` would change
+        it.
+        """
+        role = self._around
+        refuse_frozen(self, verb, **{role: self._inside()})
+        refuse_frozen(self, verb, **{role: self._template()})
+
+    def _inside(self):
+        """The estimator that was trained, or is to be: what it can do, this one can."""
+        trained = getattr(self, f"{self._around}_", None)
+        return self._template() if trained is None else trained
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the fitted model reads and predicts, a
+        :class:`skstruct._data.inputs.Inputs`.
+        """
+        check_is_fitted(self)
+        return self._inside().inputs
+
+    @inside_has("n_features")
+    def n_features(self) -> int:
+        """Number of features of the fitted model inside."""
+        check_is_fitted(self)
+        return self._inside().n_features()
+
+    @property
+    def _model(self):
+        return getattr(self, f"{self._around}_")._model
+
+
+class ShowsColumns:
+    """What is known of rows of numbers by an estimator that keeps a fitted one as an
+    attribute.
+    """
+
+    _around: str
+
+    def _of_rows(self, name, lack):
+        fitted = vars(self).get(f"{self._around}_")
+        if not hasattr(fitted, name):
+            me = type(self).__name__
+            raise AttributeError(
+                f"{me} has no attribute {name!r}: it has seen no matrix{lack}"
+            )
+        return getattr(fitted, name)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns of the rows of numbers that it was trained on; absent with other
+        tokens.
+        """
+        return self._of_rows("n_features_in_", "")
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the columns of the rows of numbers that it was trained on, if they
+        had any.
+        """
+        return self._of_rows("feature_names_in_", " with names of columns")
+
+
+class ShowsTraining:
+    """The record of the training of a fitted estimator that is kept as an attribute."""
+
+    _around: str
+
+    @property
+    def history_(self) -> History:
+        """What the fitted estimator inside noted of its epochs."""
+        check_is_fitted(self)
+        return getattr(self, f"{self._around}_").history_
+
+    @property
+    def n_iter_(self) -> int:
+        """Epochs, or passes, of the fitted estimator inside."""
+        check_is_fitted(self)
+        return getattr(self, f"{self._around}_").n_iter_
+
+
+class MetaLearner(
+    ShowsColumns,
+    FitsAnother,
+    RunParameters,
+    CallbackSupportMixin,
+    Savable,
+    BaseEstimator,
+):
+    """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
+
+    estimator_: Any
+    classes_: NDArray[Any]
+    n_iter_: int
+    history_: History
+
+    def __sklearn_tags__(self) -> Any:
+        return tags_around(sequence_tags(super().__sklearn_tags__()), self._template())
+
+    def _trainable(self):
+        """The base estimator, after a check that its weights can be combined."""
+        template = self._template()
+        if isinstance(template, type):
+            raise ValueError(
+                f"estimator must be an instance, got the class {template.__name__}"
+            )
+        frozen = isinstance(
+            template, FrozenEstimator
+        )  # it hands on every attribute, also those that train
+        reason = _FROZEN if frozen else self._refusal(template)
+        if reason is not None:
+            raise ValueError(
+                f"{type(template).__name__} cannot be used by {type(self).__name__}: {reason}"
+            )
+        return template
+
+    def _refusal(self, template):
+        """Why the weights of an estimator cannot be combined; None if they can."""
+        me = type(self).__name__
+        hint = ""
+        inner = getattr(template, "tagger", None)
+        if hasattr(template, "_not_combinable"):
+            return template._not_combinable.format(me)
+        if isinstance(template, BaseEstimator) and hasattr(template, TRAINABLE):
+            return None
+        if hasattr(inner, TRAINABLE) or inner is None and hasattr(template, "tagger"):
+            hint = f"; put it inside: {type(template).__name__}({me}(tagger))"
+        elif isinstance(template, MetaLearner):
+            hint = "; give it the estimator that is inside"
+        return f"it has no linear weights over features that several models could share{hint}"
+
+    @property
+    def accepts_allowed(self) -> bool:
+        """Whether ``predict`` takes ``allowed``, as that of taggers does."""
+        return getattr(self._inside(), "accepts_allowed", False)
+
+    @property
+    def accepts_dictionary(self) -> bool:
+        """Whether ``predict`` takes ``dictionary``, as that of segmenters does."""
+        return getattr(self._inside(), "accepts_dictionary", False)
+
+    def _fitted(self):
+        """The fitted estimator with this object's ``n_jobs``: a copy, since its own is
+        a parameter.
+        """
+        check_is_fitted(self)
+        estimator = inner = copy(self.estimator_)
+        if hasattr(estimator, "tagger_"):
+            estimator.tagger_ = inner = copy(estimator.tagger_)
+        inner.n_jobs = self.n_jobs
+        return estimator
+
+    @inside_has("predict")
+    def predict(self, X: Corpus, **options: Any) -> list[list[Any]]:
+        """Predict with the one model; ``options`` are those of the estimator's
+        ``predict``.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        list
+        """
+        return self._fitted().predict(X, **options)
+
+    @inside_has("decision_function")
+    def decision_function(self, X: Corpus) -> NDArray[np.float64]:
+        """Scores of what :meth:`predict` returns.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+        """
+        return self._fitted().decision_function(X)
+
+    @inside_has("predict_kbest")
+    def predict_kbest(self, X: Corpus, k: int = 5, **options: Any) -> Ranked:
+        """The k best of each sequence, as the estimator's ``predict_kbest`` returns
+        them.
+
+        Parameters
+        ----------
+        X : list of sequences
+        k : int, default=5
+
+        Returns
+        -------
+        list of lists of (prediction, score)
+        """
+        return self._fitted().predict_kbest(X, k, **options)
+
+    @inside_has("predict_marginals")
+    def predict_marginals(self, X: Corpus) -> list[NDArray[np.float64]]:
+        """Marginal probabilities, where the estimator has them.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        list of ndarray of shape (n_tokens, n_labels)
+        """
+        return self._fitted().predict_marginals(X)
+
+    @inside_has("predict_posterior")
+    def predict_posterior(self, X: Corpus) -> list[list[Any]]:
+        """The most probable label of each token, where the estimator has probabilities.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        list of lists of labels
+        """
+        return self._fitted().predict_posterior(X)
+
+    @inside_has("predict_segment_proba")
+    def predict_segment_proba(
+        self, X: Corpus, *given: Any, **options: Any
+    ) -> list[list[tuple[Any, float]]]:
+        """Probabilities of segments, where the estimator has them; arguments are those
+        of the estimator's.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        list of lists of ((start, stop, type), probability)
+        """
+        return self._fitted().predict_segment_proba(X, *given, **options)
+
+    @inside_has("sequence_log_proba")
+    def sequence_log_proba(self, X: Corpus, y: Corpus) -> NDArray[np.float64]:
+        """Log-probabilities of labellings, where the estimator has them.
+
+        Parameters
+        ----------
+        X, y : list of sequences
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+        """
+        return self._fitted().sequence_log_proba(X, y)
+
+    @inside_has("adapt")
+    def adapt(self, X: Corpus | None) -> Self:
+        """Count accessor varieties anew, on unlabelled text; see the estimator's
+        ``adapt``.
+
+        Parameters
+        ----------
+        X : list of sequences, or None
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        adapted = copy(
+            self.estimator_
+        )  # the one that was fitted may be known elsewhere, too
+        adapted.adapt(X)
+        self.estimator_ = adapted
+        return self
+
+    def score(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
+        """The estimator's score.
+
+        Parameters
+        ----------
+        X, y
+            As of ``fit``.
+        sample_weight : array-like of shape (n_sequences,), optional
+
+        Returns
+        -------
+        float
+        """
+        return self._fitted().score(X, y, sample_weight)

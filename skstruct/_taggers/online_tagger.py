@@ -1,0 +1,394 @@
+"""Chain taggers that learn example by example.
+
+``fit`` validates and encodes, then a :class:`ChainRun` goes through the epochs; the
+fitted attributes are set in one go at the end, so that a failed fit leaves the
+estimator as it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._sklearn import with_callbacks
+from .._chain.bigram import lists_rows, new_work
+from .._chain.chain_arguments import kernel_arguments
+from .._chain.chain_epoch import epoch
+from .._chain.chain_model import ChainModel, make_task, renumbered_labels
+from .._chain.shown_pairs import add_known, marked, translated, united
+from .._chain.state import (
+    continued_state,
+    final_model,
+    fresh_state,
+    order_of,
+    with_pairs,
+)
+from .._core.noise import MOST_COLUMNS
+from .._data.inputs import as_tokens, check_X_y, renumbered, take
+from .._data.labels import Gold, Labels, encode_known, some_of
+from .._data.types import Corpus, Given, Self, Weights
+from .._training.held_out import NAMES, HeldOut
+from .._training.learner import OnlineLearner
+from .._training.parameters import parameter
+from .._training.run import Run, new_key
+from .constraints import check_gold, check_known
+from .labelled_corpus import (
+    EncodedPart,
+    class_costs,
+    count_in_sequences,
+    encoder_for,
+    merged,
+    read_corpus,
+    vocabulary_of,
+)
+from .sequence_tagger import SequenceTagger, TaggerParameters
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
+    """Base of the chain taggers that learn example by example."""
+
+    order: Literal[1, 2] = parameter(
+        1,
+        """Label history: 1 for bigrams of labels, 2 for trigrams besides (Collins 2002; the first two
+        labels make one with the start of the sequence). Decoding is exact with both; with 2 its time
+        grows with the third power of the number of labels at worst, and with the second as a rule.""",
+    )
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
+    ) -> Self:
+        """Learn from labelled sequences.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+            A token is a str, a tuple of str, a dict of features, a list of str, or a
+            row of numbers; all tokens are of one kind, but for dicts and lists of str,
+            which may mix.
+        y : list of sequences of labels
+            Labels of one type that sorts (str, int, bool, float, or tuples of these);
+            None marks an unlabelled token, for which the best completion under the
+            current weights counts as gold.
+        sample_weight : array-like of shape (n_sequences,), optional
+            Multiplies a sequence's update. Sequences of weight 0 are left out
+            altogether.
+        X_val, y_val : lists of sequences, optional
+            Held-out sequences, on which the model is scored after each epoch
+            (``scoring``); the scores are ``validation_score`` in ``history_``. With
+            ``early_stopping`` they decide when to stop and which epoch to keep, in
+            place of a part of ``X``; otherwise they have no influence on the model.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not as described; the message names sequence and position.
+            The estimator is then as it was before.
+        KeyboardInterrupt
+            After Ctrl-C; the completed epochs are kept, and the model can be used.
+
+        Warns
+        -----
+        UserWarning
+            If ``y_val`` has labels that training lacks; once, naming them. They count
+            as wrong.
+        """
+        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
+        return run.train(X, y, context)
+
+    def partial_fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        classes: ArrayLike | None = None,
+        sample_weight: Weights = None,
+    ) -> Self:
+        """One pass over more data; features, and labels unless ``classes`` closed them,
+        may be new.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`fit`.
+        classes : array-like of shape (n_classes,), optional
+            All labels there will ever be, in any order: other labels are an error from
+            then on. May be given in any call, if it holds all labels seen so far; later
+            calls may repeat it.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        The count cut-off ``min_count`` counts over all calls: a feature enters when it
+        has been seen often enough. A ``fit`` under ``warm_start``, whose corpus may be
+        the same again, counts in that alone. Of pairs that ``all_pairs`` leaves to the
+        data, a call knows those shown so far. After a ``fit``, the pass starts from the
+        (averaged) weights of the fit and begins a new average. ``early_stopping`` and
+        callbacks do not apply. ``history_`` remembers the last calls only, about a
+        thousand.
+
+        ``class_weight`` may name labels that are still to come. ``"balanced"`` counts
+        the labels of each call alone, so that the weights depend on how the data is cut
+        and ordered; costs that should not are given as a dict. Noise of features
+        depends on it, too: it is drawn by their numbers, and those of a call stand
+        behind those of earlier calls.
+        """
+        return self._partial_fit(X, y, sample_weight, classes=classes)
+
+    def _leave_undecided(self):
+        super()._leave_undecided()
+        # Which features are frequent enough, and what labels there are, is known when
+        # all are counted.
+        self.min_count = 1
+        self.class_weight = None
+
+    def _prepare(
+        self,
+        X,
+        y,
+        sample_weight,
+        given=None,
+        continued=False,
+        stream=False,
+        classes=None,
+    ):
+        """Check and encode everything; what is left to do is to train."""
+        rule = self._rule()
+        model, before = (self._model, self._training) if continued else (None, None)
+        labels = Labels() if model is None else model.labels
+        closed = continued and before.closed
+        if classes is not None:
+            labels = _closed_labels(classes, before, labels)
+            closed = True
+        corpus = read_corpus(
+            self, X, y, sample_weight, labels, not closed, self._is_part
+        )
+        sequences = corpus.X
+        token = corpus.token
+        gold = corpus.gold
+        labels = corpus.labels
+        test = []
+        if self.early_stopping and not stream and given is None:
+            test = self._held_out(
+                np.flatnonzero(count_in_sequences(gold.tells(), token))
+            )
+            gold = gold.at(
+                ~np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token))
+            )
+            sequences = sequences.blanked(test)
+        cost = class_costs(
+            self.class_weight, gold.ids, labels, float(rule.hamming), not stream
+        )
+        scaled = None if self._is_part else True
+        encoder = encoder_for(self, sequences, model, scaled, stream)
+        if continued and self.order != model.order:
+            raise ValueError(
+                f"order={self.order} differs from that of the training so far, {model.order}; a fit that "
+                f"continues cannot change it"
+            )
+        task = make_task(encoder, sequences, gold, corpus.weight, grow=True)
+        if self.dropout > 0 and task.n_columns > MOST_COLUMNS:
+            raise ValueError(
+                f"dropout={self.dropout} masks at most {MOST_COLUMNS} columns of a token, but the templates "
+                f"read column {task.n_columns - 1}, which makes {task.n_columns} columns; use dropout=0"
+            )
+        about = encoder, labels, rule, corpus.constraints, cost
+        if continued:
+            state = continued_state(before, model.labels, *about, stream)
+        else:
+            state = fresh_state(*about, new_key(self.random_state), self.order)
+        state.closed = closed
+        state.stream = stream
+        task, state.pairs = self._with_pairs(task, state.model, before, model, labels)
+        run = ChainRun(self, state, task, encoder, labels, corpus.constraints)
+        if test:
+            with renumbered(test):
+                run.held_out, _ = run.held_out_part(
+                    corpus.X.take(test), take(corpus.y, test)
+                )
+        run.hold_out(given)
+        return run
+
+    def _with_pairs(self, task, chain, before, model, labels):
+        """The task with the pairs that may have weights, and these as the state of
+        training keeps them.
+
+        Here and not when an epoch begins: then a fit that goes on from a checkpoint
+        would take the weights that it has by then for pairs that were shown.
+        """
+        known = None
+        if before is not None:
+            new_of_old = [labels.ids[label] for label in model.labels.values]
+            known = translated(before.pairs, new_of_old, len(labels))
+        if len(labels) and (self.all_pairs is not True or self._least_seen is not None):
+            task = with_pairs(task, chain, self.all_pairs, self._least_seen)
+        return add_known(task, known, len(labels))
+
+
+def _closed_labels(classes, before, labels):
+    if isinstance(classes, str):
+        raise ValueError(f"classes must be a list of labels, got the str {classes!r}")
+    given = Labels(list(classes))
+    if len(given) == 0:
+        raise ValueError("classes must hold at least one label")
+    if before is not None and before.closed and given.values != labels.values:
+        raise ValueError(
+            f"classes={given.values!r} differ from those of earlier calls, {labels.values!r}"
+        )
+    missing = [label for label in labels.values if label not in given.ids]
+    if missing:
+        raise ValueError(
+            f"classes must hold all labels seen so far; {some_of(missing)} missing in {given.values!r}"
+        )
+    return given
+
+
+class WeightRows(NamedTuple):
+    """What fresh weights need to know of an encoder; all that a shard is told of that
+    of the whole.
+    """
+
+    n_node_rows: int
+    n_edge_rows: int
+    has_bigram: bool
+
+
+class ChainRun(Run):
+    """A training run of a chain tagger."""
+
+    epoch = staticmethod(epoch)
+    model_class = ChainModel
+
+    def __init__(self, estimator, state, task, encoder, labels, constraints):
+        super().__init__(estimator, state, task)
+        self.encoder = encoder
+        self.labels = labels
+        self.constraints = constraints
+
+    def kernel_arguments(self, noise, work):
+        """See ``_training.run.Run``."""
+        return kernel_arguments(
+            self.task, self.state.model, self.state.rule, noise, work
+        )
+
+    def finished(self, model, reuse=False):
+        """See ``_training.run.Run``."""
+        return final_model(
+            model, self.state.rule, self.encoder, self.labels, self.constraints, reuse
+        )
+
+    def fitted(self):
+        """See ``_training.run.Run``."""
+        return {"classes_": self.labels.array}
+
+    def scratch(self):
+        """See ``_training.run.Run``."""
+        model = self.state.model
+        listed = lists_rows(
+            model, self.state.rule, self.estimator._noise(self.state.key)
+        )
+        return new_work(self.task, len(self.labels), order_of(model), listed=listed)
+
+    def held_out_part(self, X, y):
+        """See ``_training.run.Run``."""
+        X, y, token = check_X_y(X, y, NAMES, as_tokens)
+        gold, unseen, others = encode_known(y, token, self.labels)
+        check_known(gold, unseen, token, self.labels, self.constraints)
+        part = EncodedPart.of(make_task(self.encoder, X), gold, unseen)
+        return HeldOut(X, y, part), others
+
+    def held_out_score(self, model):
+        """Token accuracy, over the tokens whose label is given."""
+        return self.held_out.encoded.accuracy(model)
+
+    def at_rest(self, model):
+        """See ``_training.run.Run``."""
+        return model._replace(cost=np.zeros(0))
+
+    def fresh(self, key):
+        """See ``_training.run.Run``."""
+        rule = self.state.rule
+        model = self.state.model
+        about = self.encoder, self.labels, rule, self.constraints, model.cost
+        state = fresh_state(*about, key, order_of(model))
+        state.pairs = self.state.pairs
+        return state
+
+    def vocabulary(self, min_count):
+        """See ``_training.run.Run``."""
+        return vocabulary_of(self, min_count)._replace(pairs=self.state.pairs)
+
+    @classmethod
+    def merged(cls, vocabularies, learner, key):
+        """See ``_training.run.Run``."""
+        rule = learner._rule()
+        encoder, labels, constraints, cost, ids, rows = merged(
+            vocabularies, learner, float(rule.hamming)
+        )
+        task = make_task(encoder, as_tokens([]))
+        state = fresh_state(
+            encoder, labels, rule, constraints, cost, key, learner.order
+        )
+        of_shards = zip(vocabularies, ids, rows)
+        state.pairs = united(
+            [translated(v.pairs, new[:-1], len(labels), of) for v, new, of in of_shards]
+        )
+        run = cls(learner, state, task, encoder, labels, constraints)
+        shared = {
+            "labels": labels,
+            "constraints": constraints,
+            "cost": cost,
+            "encoder": WeightRows(
+                encoder.n_node_rows, encoder.n_edge_rows, encoder.has_bigram
+            ),
+            "alive": (task.node_alive, task.edge_alive),
+            "scale": getattr(encoder, "scale", None),  # of rows of numbers
+            "pairs": state.pairs,
+        }
+        return run, [{**shared, "ids": new, "map": of} for new, of in zip(ids, rows)]
+
+    def adopt(self, plan):
+        """See ``_training.run.Run``."""
+        task = self.task
+        rows = plan["map"]
+        if plan["scale"] is not None:
+            task = self.encoder.rescaled(task, plan["scale"])
+
+        def mapped(old, new):
+            return np.append(new, np.int32(-1))[old]
+
+        node_alive, edge_alive = plan["alive"]
+        task = renumbered_labels(task, plan["ids"], len(plan["labels"]))._replace(
+            nodes=task.nodes._replace(row=mapped(task.nodes.row, rows.nodes)),
+            edges=task.edges._replace(row=mapped(task.edges.row, rows.edges)),
+            bag=task.bag._replace(row=mapped(task.bag.row, rows.nodes)),
+            node_alive=node_alive,
+            edge_alive=edge_alive,
+        )
+        self.encoder = plan["encoder"]
+        self.labels = plan["labels"]
+        self.constraints = plan["constraints"]
+        sizes = self.encoder.n_node_rows, self.encoder.n_edge_rows, len(self.labels)
+        self.task = marked(task, plan["pairs"], *sizes)
+        self.state.pairs = plan["pairs"]
+        check_gold(
+            Gold(task.gold, task.sets), task.token, self.labels, self.constraints
+        )
+        self.state.model = self.state.model._replace(cost=plan["cost"])
+        self.state = self.fresh(self.state.key)

@@ -1,0 +1,340 @@
+"""Taggers whose scores are log-probabilities up to a constant: marginals, and
+probabilities of labellings.
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import Real
+from .._chain.sums import (
+    log_partitions,
+    marginals,
+    marginals_of_one,
+    probable_segments,
+    segment_probabilities,
+)
+from .._data.inputs import (
+    Sequences,
+    as_sequences,
+    as_tokens,
+    check_same_lengths,
+    check_X_y,
+    flatten,
+    lengths_of,
+)
+from .._data.labels import encode_labels, some_of
+from .._data.places import PlaceError, by_sequence, describe, offsets_of
+from .._data.scheme_rules import (
+    LabelTable,
+    check_scheme,
+    read_spans,
+    same_chunk,
+    table_of_pairs,
+)
+from .._data.types import Corpus, Given
+from .constraints import scheme_of
+from .sequence_tagger import SequenceTagger, is_one_list
+
+Segment: TypeAlias = tuple[int, int, str]
+"""(start, stop, type), ``stop`` exclusive."""
+
+
+class ProbabilityTagger(SequenceTagger):
+    """Base of the chain taggers that know probabilities: ``p(y|x) = exp score(y) /
+    Z(x)``.
+    """
+
+    @property
+    def _distribution(self):
+        """The ChainModel whose scores are log-probabilities up to a constant."""
+        return self._model
+
+    @property
+    def _scheme(self):
+        """The label scheme that the constraints name, or None."""
+        return scheme_of(self)
+
+    def _log_partitions(self, X, gold=None):
+        """log Z of each sequence, and with ``gold`` before it that of the labellings
+        that agree with it.
+        """
+        check_is_fitted(self)
+        found = log_partitions(self._distribution, as_tokens(X), gold, self.n_jobs)
+        for log_z in found:
+            check_sums(log_z, given=True)
+        return found
+
+    def predict_marginals(self, X: Corpus) -> list[NDArray[np.float64]]:
+        """Probabilities of the labels of each token, given the whole sequence.
+
+        The most probable label of each token (:meth:`predict_posterior`) need not be
+        the one of the most probable labelling (:meth:`predict`): marginals sum over all
+        labellings.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+
+        Returns
+        -------
+        list of ndarray of shape (n_tokens, n_labels)
+            Columns as in ``classes_``; rows sum to 1.
+
+        Raises
+        ------
+        ValueError
+            If a sequence is not what the model was trained on, the constraints leave it
+            no labelling, or values of its features are so large that scores overflow;
+            the message names it.
+        """
+        rows, token = self._marginals(X)
+        return Sequences(
+            rows[a:b] for a, b in zip(token[:-1].tolist(), token[1:].tolist())
+        )
+
+    def predict_posterior(self, X: Corpus) -> list[list[Any]]:
+        """The most probable label of each token: posterior decoding.
+
+        Has the fewest wrong labels in expectation, where :meth:`predict` is the
+        labelling that is most often right as a whole. Neighbours may contradict the
+        constraints.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+
+        Returns
+        -------
+        list of lists of labels
+            Of labels that are equally probable the first in ``classes_``.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict_marginals`.
+        """
+        rows, token = self._marginals(X)
+        return Sequences(
+            self._model.labels.decode(rows.argmax(axis=1).astype(np.int32), token)
+        )
+
+    def _marginals(self, X):
+        """(marginals (N, L), first tokens)"""
+        if is_one_list(X) and hasattr(self, "_model"):
+            rows = marginals_of_one(self._distribution, X[0])
+            if rows is not None:
+                return rows, np.array([0, rows.shape[0]])
+        check_is_fitted(self)
+        sequences = as_tokens(X)
+        out, log_z = marginals(self._distribution, sequences, self.n_jobs)
+        check_sums(log_z)
+        return out.reshape(-1, len(self._model.labels)), sequences.offsets
+
+    def sequence_log_proba(self, X: Corpus, y: Corpus) -> NDArray[np.float64]:
+        """Log-probability of labellings.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        y : list of sequences of labels
+            None stands for any label, a set for one of its labels: the probabilities of
+            all completions are summed.
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+            -inf for labellings that constraints forbid.
+
+        Raises
+        ------
+        ValueError
+            If sequences and labels do not fit, a label is unknown, or scores overflow;
+            the message names the place.
+        """
+        check_is_fitted(self)
+        X, y, token = check_X_y(X, y, read=as_tokens)
+        gold, _ = encode_labels(y, token, self._model.labels, grow=False)
+        given, free = self._log_partitions(X, gold)
+        possible = given > -np.inf
+        given[possible] = np.minimum(given[possible] - free[possible], 0.0)
+        return given
+
+    def predict_segment_proba(
+        self,
+        X: Corpus,
+        segments: Given = None,
+        *,
+        min_proba: float | None = None,
+        scheme: str | None = None,
+    ) -> list[list[tuple[Segment, float]]]:
+        """Probabilities of segments: chunks, entities.
+
+        The probability of a segment is the sum over all labellings in which exactly
+        this segment stands.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        segments : list of lists of (start, stop, type), optional
+            The segments asked for, ``stop`` exclusive and the type ``""`` where labels
+            have none; by default those of the labellings that :meth:`predict` returns.
+        min_proba : float in (0, 1], optional
+            In place of ``segments``: all that have at least this probability.
+        scheme : str, optional
+            The label scheme; by default the one that ``constraints`` names. Segments
+            are read as by `skstruct._data.schemes.labels_to_spans`, which finds them in
+            labellings that are not well formed too, unless constraints exclude these.
+
+        Returns
+        -------
+        list of lists of ((start, stop, type), probability)
+            For each sequence, in the order of ``segments``; with ``min_proba`` the most
+            probable first.
+
+        Raises
+        ------
+        ValueError
+            If there is no scheme, or labels do not belong to it; if a segment is empty,
+            leaves its sequence or has a type that no label has; and as
+            :meth:`predict_marginals`. The message names the place.
+        """
+        check_is_fitted(self)
+        name = self._scheme if scheme is None else scheme
+        if name is None:
+            raise ValueError(
+                "scheme is needed, such as 'BIO', since constraints name none"
+            )
+        check_min_proba(segments, min_proba)
+        name = check_scheme(name)
+        parsed = LabelTable(name).parse(self._model.labels.values)
+        kinds = {
+            kind: k
+            for k, kind in enumerate(
+                sorted({kind for prefix, kind in parsed if prefix != "O"})
+            )
+        }
+        of_label = np.array(
+            [-1 if prefix == "O" else kinds[kind] for prefix, kind in parsed]
+        )
+        joins = table_of_pairs(parsed, same_chunk)
+        sequences = as_tokens(X)
+        table = LabelTable(name, strict=False)
+        if segments is None and min_proba is None:
+            segments = [
+                read_spans(labels, table) for labels in self._best(sequences)[0]
+            ]
+        if segments is not None:
+            segments = as_segments(segments, sequences.lengths, kinds)
+        given = self._distribution, sequences, of_label, joins
+        return probabilities_of(segments, min_proba, kinds, *given, n_jobs=self.n_jobs)
+
+
+def check_min_proba(segments, min_proba):
+    """Raise unless ``min_proba`` is None, or a probability that is given in place of
+    segments.
+    """
+    if min_proba is None:
+        return
+    if segments is not None:
+        raise ValueError("segments and min_proba cannot both be given")
+    if (
+        min_proba is True
+        or not isinstance(min_proba, Real)
+        or not 0.0 < min_proba <= 1.0
+    ):
+        raise ValueError(
+            f"min_proba must be a number above 0, up to 1, got {min_proba!r}"
+        )
+
+
+def probabilities_of(segments, min_proba, kinds, model, corpus, *how, n_jobs=None):
+    """For each sequence ((start, stop, type), probability).
+
+    Parameters
+    ----------
+    segments : list of lists of (start, stop, type), or None
+        From :func:`as_segments`; None: all that have the probability ``min_proba``, the
+        most probable first.
+    kinds : dict
+        The numbers of types, in their order.
+    model, corpus, *how, n_jobs
+        As of :func:`.chain.sums.segment_probabilities`.
+    """
+    if segments is not None:
+        spans = [
+            [(start, stop, kinds[kind]) for start, stop, kind in each]
+            for each in segments
+        ]
+        p, log_z = segment_probabilities(model, corpus, spans, *how, n_jobs=n_jobs)
+        flat = flatten(segments)
+        counts = lengths_of(segments)
+    else:
+        spans, p, counts, log_z = probable_segments(
+            model, corpus, float(min_proba), *how, n_jobs=n_jobs
+        )
+        order = np.lexsort(
+            (*spans.T[::-1], -p, np.repeat(np.arange(len(counts)), counts))
+        )
+        names = list(kinds)
+        p = p[order]
+        flat = [
+            (start, stop, names[kind]) for start, stop, kind in spans[order].tolist()
+        ]
+    check_sums(log_z)
+    return Sequences(by_sequence(list(zip(flat, p.tolist())), offsets_of(counts)))
+
+
+def as_segments(segments, lengths, kinds):
+    """Lists of (start, stop, type), one for each sequence; ``kinds`` has the types
+    there are.
+    """
+    segments = as_sequences(segments, "segments", "segment")
+    check_same_lengths(
+        np.zeros(len(lengths), np.int64),
+        np.zeros(len(segments), np.int64),
+        ("X", "segments"),
+    )
+    return [
+        [_checked(segment, i, k, int(T), kinds) for k, segment in enumerate(each)]
+        for i, (each, T) in enumerate(zip(segments, lengths))
+    ]
+
+
+def _checked(segment, i, k, T, kinds):
+    try:
+        start, stop, kind = segment
+        start = index(start)
+        stop = index(stop)
+        kind = kind or ""
+    except (TypeError, ValueError):
+        raise PlaceError(
+            i, k, f"expected (start, stop, type), got {describe(segment)}", "segments"
+        ) from None
+    if not 0 <= start < stop <= T:
+        raise PlaceError(
+            i, k, f"{segment!r} is empty or leaves the {T} tokens", "segments"
+        )
+    if kind not in kinds:
+        known = some_of(sorted(kinds))
+        raise PlaceError(
+            i, k, f"no label has the type {kind!r}; known are {known}", "segments"
+        )
+    return start, stop, kind
+
+
+def check_sums(log_z, given=False):
+    """Raise if scores overflow, or a sequence has no labelling; with labels given that
+    is no error.
+    """
+    bad = np.flatnonzero(~(log_z < np.inf))
+    if bad.size:
+        raise PlaceError(bad[0], None, "the scores of its labellings overflow", "X")
+    stuck = np.flatnonzero(log_z == -np.inf)
+    if stuck.size and not given:
+        raise PlaceError(stuck[0], None, "the constraints leave no labelling")

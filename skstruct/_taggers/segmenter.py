@@ -1,0 +1,348 @@
+"""Word segmentation of raw text through any sequence tagger.
+
+A segmented text is one label per character (N. Xue, "Chinese word segmentation as
+character tagging", 2003). What happens to the strings at both ends is in
+`skstruct._data.segmented`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import sample_weights, with_callbacks
+from .._data.inputs import WORDS, Inputs, Sequences, renumbered, take
+from .._data.schemes import words_to_labels
+from .._data.segmented import (
+    as_dictionary,
+    as_pieces,
+    as_words,
+    cut,
+    label_options,
+    with_characters,
+)
+from .._data.types import Corpus, Given, Self, Texts, Weights
+from ..features.contexts import find_words
+from ..metrics.checks import f1
+from ..metrics.counting import refuse_nothing
+from ..metrics.text_scores import NO_WORDS, word_spans
+from .._saving.registry import savable
+from .._training.parameters import documented, inner_estimator, parameter
+from .inner_tagger import TaggerData, TaggerTraining
+from .meta_learner import inside_has
+from .metadata import asking_for_weights
+from .perceptron import StructuredPerceptron
+from .text_probabilities import WordAnalyses
+
+
+@savable
+@documented()
+@dataclass(eq=False, repr=False)
+class Segmenter(WordAnalyses, TaggerTraining):
+    """Raw text in, words out: segmentation with any sequence tagger over characters.
+
+    The tagger labels each character with its place in a word [1]_. Trained on (word,
+    tag) pairs instead of words it segments and tags jointly [2]_: labels are then such
+    as ``B-NN``, and predictions are pairs too.
+
+    Attributes
+    ----------
+    tagger_ : estimator
+        The fitted tagger.
+    tagged_ : bool
+        Whether words have tags.
+    history_ : list of dict
+        That of ``tagger_``, if it has one.
+    n_iter_ : int
+        Epochs of ``tagger_``, if it counts them.
+
+    Notes
+    -----
+    White space, that is what ``str.split`` splits at, separates words and belongs to
+    none: the words of a text spell it without its white space, ``"".join(words) ==
+    "".join(text.split())``, and no word reaches over white space. The tagger does not
+    see it either; it reads a text as one sequence with the white space left out. In
+    prediction, a tagger that says ``accepts_allowed = True`` and has ``classes_``
+    (those of this package, alone or in an averager or a mixer) is given ``allowed``,
+    and searches among the labellings that have a boundary there; another's labels are
+    simply cut there.
+
+    Any sequence of labels is cut into words, well formed or not, as by
+    `skstruct._data.schemes.labels_to_words`.
+
+    Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no
+    effect; ``partial_fit`` continues: all words with tags or all without, over all
+    calls.
+
+    References
+    ----------
+    .. [1] N. Xue (2003). Chinese word segmentation as character tagging.
+       Computational Linguistics and Chinese Language Processing 8(1).
+    .. [2] H. T. Ng and J. K. Low (2004). Chinese part-of-speech tagging: one-at-a-time or
+       all-at-once? Word-based or character-based? EMNLP.
+
+    Examples
+    --------
+    >>> from skstruct import Segmenter, StructuredPerceptron
+    >>> from skstruct.datasets import load_segmentation
+    >>> X, y = load_segmentation()
+    >>> segmenter = Segmenter(StructuredPerceptron(features="char", random_state=0)).fit(X, y)
+    >>> segmenter.predict(["他在北京大学图书馆看书。"])
+    [['他', '在', '北京', '大学', '图书馆', '看', '书', '。']]
+    >>> segmenter.score(X, y) > 0.99
+    True
+    """
+
+    accepts_dictionary = True
+    """``predict`` takes ``dictionary``."""
+
+    tagger: Any = inner_estimator(
+        """Learns and predicts labels of characters; None means ``StructuredPerceptron(features="char",
+        constraints=None)``."""
+    )
+    scheme: Literal["BMES", "BI", "B2B3MES"] = parameter(
+        "BMES", "How words are written as labels; see `skstruct._data.schemes`."
+    )
+
+    tagged_: bool = field(init=False)
+
+    explained_as = "segmenter"
+
+    inputs = Inputs(WORDS, str, 1)
+    """What the fitted model reads and predicts."""
+
+    # -- fitting -----------------------------------------------------------------------
+    @with_callbacks
+    def fit(
+        self,
+        X: Texts,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
+        **params: Any,
+    ) -> Self:
+        """Learn from segmented texts.
+
+        Parameters
+        ----------
+        X : list of str
+            Texts; empty ones are ignored.
+        y : list of lists of str, or of (str, str)
+            The words of each text, which spell it, or words with their tags.
+        sample_weight : array-like of shape (n_texts,), optional
+            Handed to the tagger.
+        X_val, y_val : list of str and list of lists, optional
+            Held-out texts and their words, handed to the tagger as characters and
+            labels: what it scores is labels, with its own ``scoring``.
+        **params
+            Metadata that the tagger asks for, with scikit-learn's metadata routing.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not as described; the message names sequence and position.
+            The segmenter is then as it was before.
+        KeyboardInterrupt
+            After Ctrl-C; what the tagger kept can be used.
+        """
+        return self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
+
+    def _template(self):
+        if self.tagger is not None:
+            return self.tagger
+        return asking_for_weights(StructuredPerceptron(features="char"))
+
+    def _sequences(self, X):
+        """What the tagger sees of texts."""
+        return [list("".join(parts)) for parts in as_pieces(X)]
+
+    def _training_data(self, X, y, go_on=False):
+        pieces = as_pieces(X)
+        words, tags = as_words(pieces, y)
+        keep = with_characters(pieces)
+        tagged = tags is not None
+        if go_on and tagged != getattr(self, "tagged_", tagged):
+            kinds = "words", "(word, tag) pairs"
+            raise ValueError(
+                f"y: expected {kinds[not tagged]} as in earlier calls, got {kinds[tagged]}"
+            )
+        return TaggerData(
+            *self._labelled(pieces, words, tags, keep), keep, {"tagged_": tagged}
+        )
+
+    def _labelled(self, pieces, words, tags, keep):
+        """Characters and their labels of some of the texts, as a tagger learns them."""
+        labels = [
+            words_to_labels(words[i], self.scheme, tags and tags[i]) for i in keep
+        ]
+        return [list("".join(pieces[i])) for i in keep], labels
+
+    def _held_out_data(self, X, y):
+        pieces = as_pieces(X)
+        with_characters(pieces)
+        # Empty texts stay, for places in errors
+        return self._labelled(pieces, *as_words(pieces, y), range(len(pieces)))
+
+    def _agreed(self, known):
+        tagged = [each["tagged_"] for each in known]
+        if len(set(tagged)) > 1:
+            raise ValueError(
+                f"shard {tagged.index(True)} has (word, tag) pairs, shard {tagged.index(False)} words alone"
+            )
+        return known[0]
+
+    # -- prediction --------------------------------------------------------------------
+    @inside_has("adapt")
+    def adapt(self, X: Texts | None) -> Self:
+        """Count accessor varieties anew, on texts of the domain to be segmented.
+
+        Parameters
+        ----------
+        X : list of str, or None
+            Texts, not segmented. Their statistics, and theirs alone, are in force until
+            the next ``fit``; None goes back to those of the training texts. White space
+            does not count.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the tagger's templates read no accessor variety (``features="char-av"``
+            do), or ``X`` holds no character or is no list of str; if the tagger is
+            frozen.
+
+        See Also
+        --------
+        StructuredPerceptron.adapt : what it does, and its source.
+        """
+        check_is_fitted(self)
+        self._refuse_frozen("adapt")
+        if X is not None:
+            pieces = as_pieces(X)
+            X = [list("".join(pieces[i])) for i in with_characters(pieces)]
+        self.tagger_.adapt(X)
+        return self
+
+    def predict(
+        self, X: Texts, dictionary: Collection[str] | None = None
+    ) -> list[list[Any]]:
+        """Words.
+
+        Parameters
+        ----------
+        X : list of str
+            Texts.
+        dictionary : collection of str, optional
+            Words to be found as such, with no training: where a text holds one, it
+            becomes a word. From left to right the longest word that begins at a
+            character is taken and the search goes on behind it, so that the first of
+            two words that overlap wins. The tagger finds the best labelling of the rest
+            around them, and the tags of the joint task.
+
+        Returns
+        -------
+        list of lists of str, or of (str, str)
+            The words of each text, in order, or words with tags if it was trained on
+            such; [] for a text that is empty or white space.
+
+        Raises
+        ------
+        ValueError
+            If ``X`` is not a list of str, the message names the sequence; or the
+            dictionary holds what is no word, or white space.
+        """
+        n, filled, texts, marks = self._read(X, dictionary)
+        result = Sequences([] for _ in range(n))
+        if filled:
+            with renumbered(filled):
+                labels = self._labels(texts, marks)
+            found = cut(texts, labels, self.scheme, self.tagged_, marks)
+            for i, words in zip(filled, found):
+                result[i] = words
+        return result
+
+    def _read(self, X, dictionary):
+        """(number of texts, positions of those that are not empty, their pieces, marks
+        of words in these)
+        """
+        check_is_fitted(self)
+        pieces = as_pieces(X)
+        known = None if dictionary is None else as_dictionary(dictionary)
+        filled = [i for i, parts in enumerate(pieces) if parts]
+        texts = take(pieces, filled)
+        return (
+            len(pieces),
+            filled,
+            texts,
+            find_words(texts, known) if known and filled else None,
+        )
+
+    def _labels(self, pieces, marks=None):
+        """What the tagger says about texts that are not empty, words of a dictionary in
+        them marked.
+        """
+        texts = ["".join(parts) for parts in pieces]
+        labels = self.tagger_.predict(
+            list(map(list, texts)), **self._constraints(pieces, marks)
+        )
+        if list(map(len, labels)) != list(map(len, texts)):
+            raise ValueError(
+                "the tagger must predict one label for each character of each text"
+            )
+        return labels
+
+    def _constraints(self, pieces, marks=None):
+        """The keyword arguments that let the tagger search what white space and a
+        dictionary leave.
+        """
+        if not getattr(self.tagger_, "accepts_allowed", False):
+            return {}
+        allowed = label_options(
+            pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks
+        )
+        return {} if allowed is None else {"allowed": allowed}
+
+    def score(self, X: Texts, y: Corpus, sample_weight: Weights = None) -> float:
+        """F1 of the words; of words with their tags if both the model and ``y`` have
+        tags.
+
+        Parameters
+        ----------
+        X : list of str
+        y : list of lists of str, or of (str, str)
+        sample_weight : array-like of shape (n_texts,), optional
+            Multiplies the counts of a text's words.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        pieces = as_pieces(X)
+        words, tags = as_words(pieces, y)
+        truth = (
+            words if tags is None else [list(zip(*pair)) for pair in zip(words, tags)]
+        )
+        weight = sample_weights(sample_weight, pieces)
+        spans = word_spans(truth, self.predict(X), None)
+        counts = [
+            (len(set(true).intersection(found)), len(true) + len(found))
+            for _, true, found in spans
+        ]
+        counts = np.array(counts, float).reshape(-1, 2)
+        correct, total = counts.sum(axis=0) if weight is None else weight @ counts
+        refuse_nothing(total, NO_WORDS)
+        return f1(correct, total, 0)

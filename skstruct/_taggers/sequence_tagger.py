@@ -1,0 +1,394 @@
+"""What all sequence taggers share: scikit-learn's conventions, input checks,
+prediction, scoring.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import KW_ONLY, dataclass
+from operator import eq
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import (
+    BaseEstimator,
+    HasMethods,
+    StrOptions,
+    rows_tags,
+    sample_weights,
+    sequence_tags,
+)
+from .._chain.chain_model import ChainModel
+from .._data.inputs import (
+    Sequences,
+    as_sequences,
+    as_tokens,
+    check_positive,
+    check_same_lengths,
+    check_X_y,
+    flatten,
+    lengths_of,
+)
+from .._data.labels import settled
+from .._data.places import PlaceError, describe, place
+from .._data.types import Corpus, Given, Ranked, Self, Weights
+from ..features.numeric import NumericFeatures
+from ..features.patterns import Patterns
+from ..features.templates import FeatureTemplates
+from ..features.word_vectors import is_unfitted
+from ..metrics.counting import NO_WEIGHT, refuse_nothing
+from .._training.parameters import Parameters, parameter
+from .._training.saved import SavableLearner
+
+FeatureChoice: TypeAlias = (
+    str
+    | os.PathLike[str]
+    | list[str]
+    | tuple[str, ...]
+    | FeatureTemplates
+    | Patterns
+    | NumericFeatures
+)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WordsParameter(Parameters):
+    """The clusters of words that features read besides."""
+
+    words: Any = parameter(
+        None,
+        """Clusters of words, learned from raw text: ``WordVectors(n_clusters=500).fit_text(...).table()``.
+        Templates read them as ``%cluster[0,0]``; unless one does, the clusters of a token and of its
+        neighbours are three features more. A ``WordVectors`` that is not fitted is fitted on the tokens of
+        ``fit``; one that is has to be frozen.""",
+        "WordVectors, its table() or None",
+        [HasMethods(["table"]), None],
+    )
+
+    def __post_init__(self) -> None:
+        is_unfitted(self.words)
+
+
+PAIRS = (
+    """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
+    with False only those seen in training; or all of one kind, and of the other those seen.""",
+    'bool, "states" or "transitions"',
+    ["boolean", StrOptions({"states", "transitions"})],
+)
+"""What a parameter ``all_pairs`` says beside its default."""
+
+
+@dataclass(eq=False, repr=False)
+class TaggerParameters(WordsParameter):
+    """What all chain taggers accept; ``features`` may be given by position."""
+
+    features: FeatureChoice = parameter(
+        "auto",
+        """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
+        tokens: ``"char"`` for single characters, ``"word"`` for other str, ``"word-tag"`` for pairs), a
+        preset (these, ``"char-av"``, ``"chunk"``, ``"collins"``, ``"char-best"``, ``"chunk-best"``,
+        ``"word-best"``; see ``skstruct.features.presets``), template strings or a template file in CRF++
+        syntax, or the ``Patterns`` of a model of CRF++ or Wapiti (``skstruct.features.patterns``). Tokens
+        that are dicts or lists of str bring their own features; how rows of numbers count,
+        ``NumericFeatures`` says.""",
+        "str, path, list of str, FeatureTemplates, Patterns or NumericFeatures",
+        [str, os.PathLike, list, tuple, FeatureTemplates, Patterns, NumericFeatures],
+    )
+    _: KW_ONLY
+    constraints: str | Collection[tuple[Any, Any]] | None = parameter(
+        None,
+        """Labellings allowed, in training and prediction: the name of a label scheme (``"BIO"``,
+        ``"IOB1"``, ``"BIOES"``, ``"BILOU"``, ``"BMES"``, ``"BI"``, ``"B2B3MES"``, ``"IO"``), or
+        (previous, next) pairs of labels; in a pair, None stands for the start or end of a sequence.""",
+        "str, iterable of pairs or None",
+        [str, list, tuple, set, frozenset, None],
+    )
+    class_weight: dict[Any, float] | Literal["balanced"] | None = parameter(
+        None,
+        """Margin added in training to the score of every wrong label, by gold label. A dict maps labels
+        to costs; labels it lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on
+        average over tokens.""",
+        'dict, "balanced" or None',
+        [dict, StrOptions({"balanced"}), None],
+    )
+    _least_seen = None
+    """What the values of a feature at the tokens of a label must add up to, with their
+    signs, for the pair to have a weight; and how often training must show a pair of
+    labels, unless ``all_pairs`` takes all. None: no such condition.
+    """
+    all_pairs: bool | Literal["states", "transitions"] = parameter(True, *PAIRS)
+
+
+def is_one_list(X):
+    """Whether X is one sequence, a list in a list: the ordinary call, which has a short
+    road.
+    """
+    return type(X) is list and len(X) == 1 and type(X[0]) is list
+
+
+class SequenceTagger(SavableLearner, BaseEstimator):
+    """Base of the chain taggers; a fitted one has ``_model``, a :class:`ChainModel`."""
+
+    classes_: NDArray[Any]
+    n_jobs: int | None
+
+    accepts_allowed = True
+    """``predict`` and ``predict_kbest`` take ``allowed``."""
+
+    _model_class = ChainModel
+    explained_as = "chain"
+
+    def __sklearn_tags__(self) -> Any:
+        return rows_tags(sequence_tags(super().__sklearn_tags__()))
+
+    # -- input -------------------------------------------------------------------------
+    def _options(self, sequences, allowed):
+        """(N, L) bool: what ``allowed`` permits, or None."""
+        if allowed is None:
+            return None
+        allowed = as_sequences(allowed, "allowed", "constraint")
+        check_same_lengths(sequences.lengths, lengths_of(allowed), ("X", "allowed"))
+        token = sequences.offsets
+        labels = self._model.labels
+        options = np.ones((int(token[-1]), len(labels)), np.bool_)
+        rows = {}  # what a choice means, for choices met before
+        for k, choice in enumerate(flatten(allowed)):
+            if choice is None:
+                continue
+            try:
+                key = frozenset(choice) if isinstance(choice, (set, list)) else choice
+                if key not in rows:
+                    rows[key] = _option(choice, labels)
+            except (TypeError, ValueError) as error:
+                what = (
+                    error
+                    if isinstance(error, ValueError)
+                    else f"{describe(choice)} is not a label"
+                )
+                raise PlaceError(*place(token, k), str(what), "allowed") from None
+            options[k] = rows[key]
+        return options
+
+    def _of_rows(self, what, attribute):
+        """What is known of the rows of numbers that the model reads; else it lacks the
+        attribute.
+        """
+        reads = self._model.encoder.reads if hasattr(self, "_model") else None
+        if reads is None or reads.width is None or getattr(reads, what) is None:
+            lack = f"{type(self).__name__} has no attribute {attribute!r}: it has seen no matrix"
+            raise AttributeError(
+                lack if what == "width" else f"{lack} with names of columns"
+            )
+        return getattr(reads, what)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns of the rows of numbers that it was trained on; absent with other
+        tokens.
+        """
+        return int(self._of_rows("width", "n_features_in_"))
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the columns of the rows of numbers that it was trained on, if they
+        had any.
+        """
+        return np.array(self._of_rows("names", "feature_names_in_").all(), dtype=object)
+
+    # -- accessor variety --------------------------------------------------------------
+    def adapt(self, X: Corpus | None) -> Self:
+        """Count accessor varieties anew, on unlabelled text of the domain to be tagged.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens, or None
+            The text whose statistics are in force from now on, until the next ``fit``:
+            alone, so add the training text for the statistics of both. None goes back
+            to those of the training text.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the templates read no accessor variety, or ``X`` holds no token or is no
+            such list. The statistics in force then stay.
+
+        Notes
+        -----
+        Weights stay as they are: what changes is the value of features such as
+        ``%av2[0,0]`` ([1]_, section 6). ``partial_fit`` and ``warm_start`` go on with
+        the statistics in force. Accessor varieties grow with the text, so that a text
+        much smaller than that of the training is a poor base.
+
+        References
+        ----------
+        .. [1] W. Gao, X. Qiu, X. Huang (2010). Adaptive Chinese word segmentation with online
+           passive-aggressive algorithm. CIPS-SIGHAN.
+        """
+        check_is_fitted(self)
+        sequences = None if X is None else as_tokens(X)
+        self._model = self._model.adapted(sequences)
+        return self
+
+    # -- prediction --------------------------------------------------------------------
+    def _best(self, X, allowed=None):
+        check_is_fitted(self)
+        sequences = as_tokens(X)
+        options = self._options(sequences, allowed)
+        labels, scores = self._model.predict(sequences, options, self.n_jobs)
+        if -np.inf in scores:
+            stuck = np.flatnonzero(scores == -np.inf)[0]
+            raise PlaceError(
+                stuck, None, "the constraints and the labels allowed leave no labelling"
+            )
+        return labels, scores
+
+    def predict(self, X: Corpus, allowed: Given = None) -> list[list[Any]]:
+        """Label sequences.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        allowed : list of lists, optional
+            For each token None (any label), a label (forced), or a collection of
+            labels.
+
+        Returns
+        -------
+        list of lists of labels
+            The labels are the objects seen in training.
+
+        Raises
+        ------
+        ValueError
+            If a sequence or token is not what the model was trained on (the message
+            names it), or constraints and ``allowed`` contradict each other.
+        """
+        if allowed is None and is_one_list(X) and hasattr(self, "_model"):
+            labels = self._model.label_one(X[0])
+            if labels is not None:
+                return Sequences((labels,))
+        return Sequences(self._best(X, allowed)[0])
+
+    def encode(self, X: Corpus) -> Any:
+        """Encode sequences once, for several calls.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+
+        Returns
+        -------
+        TokenCorpus
+            It stands for ``X`` and behaves as the list of its sequences. Until this
+            tagger is trained anew, no call with the corpus, or with parts of it such as
+            ``corpus[:10]``, encodes anything.
+
+        Examples
+        --------
+        >>> from skstruct import L1CRF
+        >>> crf = L1CRF().fit([["the", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])
+        >>> corpus = crf.encode([["the", "cat"]])
+        >>> crf.predict(corpus), crf.predict_marginals(corpus)[0].round(2).tolist()
+        ([['D', 'N']], [[0.91, 0.09], [0.09, 0.91]])
+        """
+        check_is_fitted(self)
+        return self._model.encoded(as_tokens(X))
+
+    def decision_function(self, X: Corpus) -> NDArray[np.float64]:
+        """Scores of the best labellings.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+            Log-scores, not normalised: comparable between labellings of one sequence
+            only. 0 for an empty sequence.
+        """
+        return self._best(X)[1]
+
+    def predict_kbest(self, X: Corpus, k: int = 5, allowed: Given = None) -> Ranked:
+        """The k best labellings of each sequence.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        k : int, default=5
+        allowed : list of lists, optional
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        list of lists of (labels, score)
+            For each sequence up to k distinct labellings, best first; fewer if there
+            are no more. Ties are broken deterministically. The first is what
+            :meth:`predict` returns, unless several labellings share the best score.
+        """
+        check_is_fitted(self)
+        check_positive("k", k)
+        if allowed is None and is_one_list(X):
+            ranked = self._model.kbest_of_one(X[0], int(k))
+            if ranked is not None:
+                return Sequences(ranked)
+        sequences = as_tokens(X)
+        options = self._options(sequences, allowed)
+        return Sequences(
+            self._model.predict_kbest(sequences, int(k), options, self.n_jobs)
+        )
+
+    def score(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
+        """Token accuracy, over the tokens whose label is given (not None); any of a set
+        of labels is right.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        y : list of sequences of labels
+        sample_weight : array-like of shape (n_sequences,), optional
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If no token has a label and a weight.
+        """
+        check_is_fitted(self)
+        X, y, token = check_X_y(X, y, read=as_tokens)
+        weight = sample_weights(sample_weight, X)
+        given = flatten(y)
+        predicted = flatten(self.predict(X))
+        right = list(map(eq, settled(given, predicted), predicted))
+        each = np.repeat(np.ones(len(X)) if weight is None else weight, np.diff(token))
+        known = np.array([label is not None for label in given], bool)
+        refuse_nothing(known)
+        refuse_nothing(each * known, NO_WEIGHT)
+        return float(np.average(right, weights=each * known))
+
+
+def _option(choice, labels):
+    """(L,) bool: the labels that a choice of ``allowed`` permits."""
+    row = np.zeros(len(labels), np.bool_)
+    several = (
+        isinstance(choice, (set, frozenset, list, tuple))
+        and choice not in labels.values
+    )
+    for label in choice if several else [choice]:
+        if label not in labels.values:
+            raise ValueError(f"{describe(label)} is not a label of the model")
+        row[labels.ids[label]] = True
+    if not row.any():
+        raise ValueError("no label is allowed")
+    return row

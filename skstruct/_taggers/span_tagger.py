@@ -1,0 +1,329 @@
+"""Labelled spans of raw text through any sequence tagger: texts in, (start, end, label)
+out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import sample_weights, with_callbacks
+from .._data.alignment_report import AlignmentReport
+from .._data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, renumbered
+from .._data.pieces import cut_texts
+from .._data.places import by_sequence
+from .._data.scheme_rules import LabelTable, read_spans
+from .._data.spans import Span, check_annotated, trimmed_spans
+from .._data.text import as_texts, tokenized
+from .._data.types import Corpus, Given, Self, Texts, Weights
+from ..metrics.checks import f1
+from ..metrics.counting import refuse_nothing
+from ..metrics.text_scores import NO_TEXT, count_spans
+from .._saving.registry import savable
+from .._training.parameters import documented, inner_estimator, parameter
+from .span_training import SpanTraining
+from .text_probabilities import SpanAnalyses, placed
+
+SCHEMES = "BIOES", "BILOU", "BIO", "IOB1", "BMES"
+"""Schemes with labels for tokens in no span, and for spans of one type that touch."""
+
+AT_ONCE = 1_000_000
+"""Characters that are predicted at once: memory does not grow with the corpus."""
+
+
+@savable
+@documented()
+@dataclass(eq=False, repr=False)
+class SpanTagger(SpanAnalyses, SpanTraining):
+    """Raw text in, labelled spans out: entities, say, as annotation tools store them.
+
+    Texts become tokens, and spans become labels of tokens under a scheme [1]_, which
+    any sequence tagger learns; predicted labels become spans of the text again. Spans
+    that do not end where tokens do are aligned with them; :meth:`alignment_report`
+    lists them.
+
+    Attributes
+    ----------
+    tagger_ : estimator
+        The fitted tagger.
+    pieces_ : {"lines", "paragraphs", "texts"}
+        What texts are cut into.
+    alignment_ : dict of str to int
+        The counts of the :class:`skstruct._data.alignment_report.AlignmentReport` of the
+        training texts.
+    history_ : list of dict
+        That of ``tagger_``, if it has one.
+    n_iter_ : int
+        Epochs of ``tagger_``, if it counts them.
+
+    Notes
+    -----
+    A span whose label is None says that its part of a text is not annotated: tokens
+    that it touches have the label None, unless another span has them, and :meth:`score`
+    ignores predictions that touch it.
+
+    White space at the ends of a span is cut off. Of two spans that claim one token
+    after alignment, the one with more of its characters has it.
+
+    Tokens are compared in Unicode's normal form C. Offsets are those of the text as it
+    is, in code points: those of tools that count UTF-16 units are converted by
+    ``skstruct.datasets.from_utf16``.
+
+    Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no
+    effect; ``partial_fit`` continues; its first call decides ``pieces_``. Held-out
+    texts are cut into pieces as training texts are, by their own spans.
+
+    References
+    ----------
+    .. [1] L. Ratinov and D. Roth (2009). Design challenges and misconceptions in named entity recognition.
+       CoNLL.
+
+    Examples
+    --------
+    >>> from skstruct import SpanTagger, StructuredPerceptron
+    >>> X = ["Ann Lee lives in Rome.", "Bob Lee left Paris.", "In Rome, Ann met Bob."]
+    >>> y = [[(0, 7, "PER"), (17, 21, "LOC")], [(0, 7, "PER"), (13, 18, "LOC")],
+    ...      [(3, 7, "LOC"), (9, 12, "PER"), (17, 20, "PER")]]
+    >>> tagger = SpanTagger(StructuredPerceptron(random_state=0)).fit(X, y)
+    >>> tagger.predict(["Bob Lee lives in Paris."])
+    [[Span(start=0, end=7, label='PER'), Span(start=17, end=22, label='LOC')]]
+    """
+
+    tagger: Any = inner_estimator(
+        """Learns and predicts labels of tokens; None means ``StructuredPerceptron()``. Wherever its
+        ``constraints``, or those of an estimator inside of it, are None, they are those of ``scheme``.
+        ``features="auto"`` means the preset ``"text"`` here, which also reads the white space between
+        tokens."""
+    )
+    _: KW_ONLY
+    tokenizer: Any = parameter(
+        "words",
+        """``"words"``: runs of letters, runs of digits, and other characters one by one, as are letters
+        of scripts without spaces and Hangul; ``"characters"``: all that are not white space; a regular
+        expression, whose matches are tokens; or a function of a text that returns (start, end) pairs, or
+        strings that spell it. With a function a model can be pickled, not saved.""",
+        "str or callable",
+        "no_validation",
+    )
+    scheme: Literal["BIOES", "BILOU", "BIO", "IOB1", "BMES"] = parameter(
+        "BIOES", "How spans are written as labels; see `skstruct._data.schemes`."
+    )
+    align: Literal["nearest", "expand", "contract", "unknown", "error"] = parameter(
+        "nearest",
+        """Which tokens a span takes that begins or ends inside of one: those of which at least half is in
+        it (where that leaves none, the tokens it touches are not known), all that it touches, or whole
+        tokens only. ``"unknown"`` makes all that it touches unknown, ``"error"`` refuses it.""",
+    )
+    overlap: Literal["error", "longest"] = parameter(
+        "error",
+        """What to do with spans that overlap: refuse them, or keep the longest first, of equally long
+        ones the first in the text.""",
+    )
+    pieces: Literal["auto", "lines", "paragraphs", "texts"] = parameter(
+        "auto",
+        """What the tagger sees as one sequence. ``"auto"``: lines, paragraphs (between blank lines) or
+        texts, the first that would cut at most one in a hundred training spans. In training no span is
+        cut.""",
+    )
+    max_length: int | None = parameter(
+        200,
+        """Tokens of a piece; longer ones are cut in their second half where the text has the largest
+        gap.""",
+    )
+    layout: bool = parameter(
+        True,
+        """Tokens are `skstruct._data.text.TextToken`, which know the white space before them; else they
+        are str.""",
+    )
+
+    pieces_: str = field(init=False)
+    alignment_: dict[str, int] = field(init=False)
+
+    explained_as = "spans"
+
+    inputs = Inputs(SPANS, str, 1)
+    """What the fitted model reads and predicts."""
+
+    # -- fitting -----------------------------------------------------------------------
+    @with_callbacks
+    def fit(
+        self,
+        X: Texts,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
+        **params: Any,
+    ) -> Self:
+        """Learn from annotated texts.
+
+        Parameters
+        ----------
+        X : list of str
+            Texts; those without a token are ignored.
+        y : list of lists of (start, end, label)
+            The spans of each text, in any order: tuples, lists, or dicts with these
+            keys. ``start`` and ``end`` count code points, ``end`` is exclusive.
+        sample_weight : array-like of shape (n_texts,), optional
+            Handed to the tagger.
+        X_val, y_val : list of str and list of lists, optional
+            Held-out texts and their spans, handed to the tagger as tokens and labels:
+            what it scores is labels, with its own ``scoring``.
+        **params
+            Metadata that the tagger asks for, with scikit-learn's metadata routing.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not as described; the message names sequence and position.
+            The model is then as it was before.
+        KeyboardInterrupt
+            After Ctrl-C; what the tagger kept can be used.
+
+        Warns
+        -----
+        UserWarning
+            If spans do not end where tokens do, or are left out: they hold no token, or
+            overlap others.
+        """
+        return self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
+
+    # -- before fitting ----------------------------------------------------------------
+    def tokens(self, X: Texts) -> list[list[tuple[int, int]]]:
+        """Where the tokens of texts are; also of a model that is not fitted.
+
+        Parameters
+        ----------
+        X : list of str
+
+        Returns
+        -------
+        list of lists of (start, end)
+        """
+        self._validate_params()
+        return Sequences(tokenized(as_texts(X), self.tokenizer).pairs())
+
+    def alignment_report(self, X: Texts, y: Corpus) -> AlignmentReport:
+        """What becomes of spans in training; also of a model that is not fitted.
+
+        Parameters
+        ----------
+        X, y
+            As of :meth:`fit`.
+
+        Returns
+        -------
+        AlignmentReport
+            ``print`` lists the spans that change, notebooks show a table.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`.
+        """
+        self._validate_params()
+        return AlignmentReport(*self._aligned(X, y))
+
+    # -- prediction --------------------------------------------------------------------
+    def predict(self, X: Texts) -> list[list[Span]]:
+        """Spans.
+
+        Parameters
+        ----------
+        X : list of str
+            Texts.
+
+        Returns
+        -------
+        list of lists of Span
+            The spans of each text, in order; [] for a text without a token.
+
+        Raises
+        ------
+        ValueError
+            If ``X`` is not a list of str; the message names the sequence.
+        """
+        check_is_fitted(self)
+        result = Sequences()
+        for part in self._parts(as_texts(X)):
+            with renumbered(part.text):
+                labels = (
+                    self.tagger_.predict(part.sequences(self.layout))
+                    if len(part.text)
+                    else []
+                )
+            spans = self._spans(labels, part, np.arange(len(part.text)))
+            result += map(flatten, by_sequence(spans, part.of_text()))
+        return result
+
+    def _parts(self, texts):
+        """The pieces of texts, about as many at once as `AT_ONCE` says; their numbers
+        count all texts.
+        """
+        self._validate_params()  # parameters may have been set since ``fit``
+        group = np.cumsum(lengths_of(texts)) // AT_ONCE
+        stops = (np.flatnonzero(np.diff(group)) + 1).tolist()
+        for first, stop in pairwise([0, *stops, len(texts)] if texts else []):
+            tokens = tokenized(texts[first:stop], self.tokenizer)
+            pieces = cut_texts(tokens, self.pieces_, self.max_length)
+            yield pieces._replace(text=pieces.text + first)
+
+    def _spans(self, labels, part, which):
+        """The spans that labels of pieces spell, in a list for each; ``which`` are the
+        pieces.
+        """
+        if list(map(len, labels)) != np.diff(part.bounds)[which].tolist():
+            raise ValueError(
+                "the tagger must predict one label for each token of each text"
+            )
+        table = LabelTable()
+        segments = [
+            read_spans(line, table) if line.count("O") < len(line) else []
+            for line in labels
+        ]
+        return placed(part, segments, which)
+
+    def score(self, X: Texts, y: Corpus, sample_weight: Weights = None) -> float:
+        """F1 of the spans, which are right if start, end and label are.
+
+        Parameters
+        ----------
+        X : list of str
+        y : list of lists of (start, end, label)
+            As of :meth:`fit`; white space at the ends of spans does not count, as with
+            ``texts`` in :func:`skstruct.metrics.span_f1_score`. They may overlap, and
+            are not aligned with tokens: those that the model cannot predict are missed.
+        sample_weight : array-like of shape (n_texts,), optional
+            Multiplies the counts of a text's spans.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If spans with the label None hold all that there is in the texts, so that
+            nothing counts.
+        """
+        check_is_fitted(self)
+        texts = as_texts(X)
+        true = trimmed_spans(texts, y)
+        given = sample_weights(sample_weight, texts)
+        check_annotated(
+            texts, true, [1] * len(texts) if given is None else given.tolist()
+        )
+        weight = sample_weights(sample_weight, texts)
+        weight = [1] * len(texts) if weight is None else weight.tolist()
+        refuse_nothing(weight, NO_TEXT)
+        counts = count_spans(true, trimmed_spans(texts, self.predict(texts)), weight)
+        return f1(*(sum(counter.values()) for counter in counts))

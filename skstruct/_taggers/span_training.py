@@ -1,0 +1,204 @@
+"""What a span tagger's tagger is trained on: tokens of pieces of texts, and labels that
+spell the spans.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from .._core.user_warnings import warn
+from .._data.alignment_report import align_spans, counts_of, labels_of
+from .._data.inputs import NothingToLearn
+from .._data.labels import AllBut
+from .._data.pieces import chosen, cut_texts
+from .._data.scheme_rules import check_scheme
+from .._data.schemes import spans_to_labels
+from .._data.spans import as_spans
+from .._data.text import as_texts, check_tokenizer, is_white_space, tokenized
+from .._training.parameters import parameters_named
+from .inner_tagger import TaggerData, TaggerTraining
+from .metadata import asking_for_weights
+from .perceptron import StructuredPerceptron
+from .sequence_tagger import WordsParameter
+
+
+class SpanTraining(TaggerTraining, WordsParameter):
+    """The part of ``SpanTagger`` that hands its texts to the tagger."""
+
+    def _validate_params(self):
+        super()._validate_params()
+        check_tokenizer(self.tokenizer)
+
+    def _learner(self):
+        return _reading(_constrained(super()._learner(), self.scheme), self.words)
+
+    def _aligned(self, X, y, judging=False):
+        """(tokens, spans, what these are in tokens) of annotated texts.
+
+        ``judging``: gold spans that no labels express are not refused, as ``score``
+        takes them too.
+        """
+        texts = as_texts(X)
+        given = as_spans(y, texts)
+        tokens = tokenized(texts, self.tokenizer)
+        align = "unknown" if judging and self.align == "error" else self.align
+        return (
+            tokens,
+            given,
+            align_spans(tokens, given, align, "longest" if judging else self.overlap),
+        )
+
+    def _labelled(self, tokens, given, aligned, kind):
+        """The pieces of texts, and their labels, as a tagger learns them."""
+        pieces = cut_texts(tokens, kind, self.max_length, aligned)
+        labels = labels_of(aligned, given, pieces.bounds, self.scheme)
+        for p, text in enumerate(pieces.text.tolist()):
+            if given.types[text] is not None:
+                open_ = all_but(given.types[text], self.scheme)
+                labels[p] = [open_ if label == "O" else label for label in labels[p]]
+        return pieces, labels
+
+    def _training_data(self, X, y, go_on=False):
+        tokens, given, aligned = corpus = self._aligned(X, y)
+        _check_tokens(tokens, self.tokenizer)
+        before = go_on and hasattr(self, "pieces_")
+        kind = self.pieces_ if before else chosen(tokens, aligned, self.pieces)
+        pieces, labels = self._labelled(*corpus, kind)
+        counts = counts_of(given, aligned)
+        known = {
+            "pieces_": kind,
+            "alignment_": _sum([self.alignment_, counts] if before else [counts]),
+        }
+        self._warn(counts)
+        return TaggerData(pieces.sequences(self.layout), labels, pieces.text, known)
+
+    def _held_out_data(self, X, y):
+        tokens, given, aligned = self._aligned(X, y)
+        _check_tokens(tokens, self.tokenizer)
+        kind = chosen(tokens, aligned, self.pieces)
+        pieces, labels = self._labelled(tokens, given, aligned, kind)
+        return pieces.sequences(self.layout), labels
+
+    def _pieces_of(self, X, y=None, judging=False):
+        """The pieces of texts; and if their spans are given the labels of these, which
+        no piece cuts.
+        """
+        self._validate_params()
+        if y is not None:
+            return self._labelled(*self._aligned(X, y, judging), self.pieces_)
+        return cut_texts(
+            tokenized(as_texts(X), self.tokenizer), self.pieces_, self.max_length
+        ), None
+
+    def _sequences(self, X):
+        """What the tagger sees of texts."""
+        return self._pieces_of(X)[0].sequences(self.layout)
+
+    def _agreed(self, known):
+        kinds = [each["pieces_"] for each in known]
+        most = max(dict.fromkeys(kinds), key=kinds.count)
+        return {
+            "pieces_": most,
+            "alignment_": _sum([each["alignment_"] for each in known]),
+        }
+
+    def _warn(self, counts):
+        """Say how many spans do not end where tokens do, and how many are left out."""
+        moved = {
+            "nearest": "moved to the nearest token",
+            "expand": "moved to all tokens touched",
+            "contract": "moved to whole tokens",
+        }
+        changed = {
+            "moved": moved.get(self.align, ""),
+            "unknown": "left unknown",
+            "dropped": "left out",
+            "crowded": "cut where another has the token",
+        }
+        left_out = {"empty": "without a token", "overlap": "overlapping others"}
+        told = []
+        for what, texts in (
+            ("do not end where tokens do", changed),
+            ("are left out", left_out),
+        ):
+            parts = [
+                f"{counts[name]:,} {text}"
+                for name, text in texts.items()
+                if counts[name]
+            ]
+            if parts:
+                n = sum(counts[name] for name in texts)
+                told.append(
+                    f"{n:,} of {counts['spans']:,} spans {what}: {', '.join(parts)}"
+                )
+        if told:
+            warn("; ".join([*told, "alignment_report(X, y) lists them"]))
+
+
+def _check_tokens(tokens, tokenizer):
+    if tokens.start.size:
+        return
+    if len(tokens.offset) == 1:
+        raise NothingToLearn("X is empty: at least one text is needed")
+    if not is_white_space(tokens.text):
+        raise NothingToLearn(f"X holds no token: tokenizer={tokenizer!r} finds none")
+    raise NothingToLearn(
+        "X holds no token: at least one text that is not white space is needed"
+    )
+
+
+def _sum(counts):
+    return {name: sum(each[name] for each in counts) for name in counts[0]}
+
+
+def _constrained(tagger, scheme):
+    """The tagger, whose labels obey the scheme: it and those inside of it, where they
+    name no other.
+
+    Raises
+    ------
+    ValueError
+        If one of them names another.
+    """
+    for name, value in parameters_named(tagger, "estimator").items():
+        if value is None:
+            tagger.set_params(**{name: asking_for_weights(StructuredPerceptron())})
+    for name, value in parameters_named(tagger, "constraints").items():
+        if value is None:
+            tagger.set_params(**{name: scheme})
+        elif isinstance(value, str) and check_scheme(value) != check_scheme(scheme):
+            raise ValueError(
+                f"the tagger has {name}={value!r}, but scheme={scheme!r}: leave constraints out, or let both "
+                f"say the same"
+            )
+    return tagger
+
+
+def _reading(tagger, words):
+    """The tagger, which reads clusters of words: it and those inside of it."""
+    if words is None:
+        return tagger
+    given = parameters_named(tagger, "words")
+    if not given:
+        raise ValueError(
+            f"words: the tagger, a {type(tagger).__name__}, reads no clusters"
+        )
+    if any(value not in (None, words) for value in given.values()):
+        raise ValueError(
+            "the SpanTagger and its tagger have different words=: leave one of them out"
+        )
+    return tagger.set_params(**dict.fromkeys(given, words))
+
+
+@functools.cache
+def all_but(types, scheme):
+    """What the label of a token outside of spans may be, if only some types are
+    annotated.
+    """
+    labels = (
+        label
+        for kind in types
+        for length in (1, 2, 3)
+        for label in spans_to_labels([(0, length, kind)], length, scheme)
+    )
+    return AllBut(frozenset(labels), frozenset({"O"}))

@@ -1,0 +1,385 @@
+"""What estimators over texts say besides the best: the k best, and probabilities of
+spans and of words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from heapq import nsmallest
+from itertools import chain
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .._data.inputs import Sequences, as_tokens, flatten, lengths_of, renumbered, take
+from .._data.labels import some_of
+from .._data.places import PlaceError, by_sequence, offsets_of, place
+from .._data.scheme_rules import LabelTable
+from .._data.segmented import ENDING_WORD, STARTING_WORD, as_pieces, cut, word_spans
+from .._data.spans import Span, as_spans
+from .._data.text import as_texts
+from .._data.types import Given, Ranked, Texts
+from .meta_learner import inside_has
+from .probability_tagger import (
+    ProbabilityTagger,
+    Segment,
+    as_segments,
+    check_min_proba,
+    probabilities_of,
+)
+
+
+def placed(part, segments, which):
+    """Segments of tokens as spans of their texts; ``which`` are their pieces, by list."""
+    tokens = part.tokens
+    begin = part.bounds[which]
+    shift = tokens.offset[np.searchsorted(tokens.first, begin, side="right") - 1]
+    starts = tokens.start.tolist()
+    ends = tokens.end.tolist()
+    return [
+        [
+            Span(starts[first + a] - before, ends[first + b - 1] - before, kind)
+            for a, b, kind in each
+        ]
+        for each, first, before in zip(segments, begin.tolist(), shift.tolist())
+    ]
+
+
+def _in_pieces(part, spans):
+    """For each piece the segments of tokens that spans are, given by text; the others
+    are left out.
+    """
+    tokens = part.tokens
+    found = [[] for _ in part.text]
+    starts, ends = (
+        {at: t for t, at in enumerate(each.tolist())}
+        for each in (tokens.start, tokens.end)
+    )
+    piece_of = np.repeat(np.arange(len(found)), np.diff(part.bounds)).tolist()
+    for before, of_text in zip(tokens.offset.tolist(), spans):
+        for start, end, kind in of_text:
+            a = starts.get(start + before)
+            b = ends.get(end + before)
+            if (
+                a is not None
+                and b is not None
+                and a <= b
+                and piece_of[a] == piece_of[b]
+            ):
+                first = int(part.bounds[piece_of[a]])
+                found[piece_of[a]].append((a - first, b + 1 - first, kind))
+    return found
+
+
+def _distinct(ranked):
+    """The first of each analysis."""
+    found = {}
+    for items, score in ranked:
+        found.setdefault(tuple(items), (items, score))
+    return list(found.values())
+
+
+class SpanAnalyses:
+    """What a span tagger says whose tagger has k best labellings, or knows
+    probabilities.
+    """
+
+    @inside_has("predict_kbest")
+    def predict_kbest(
+        self, X: Texts, k: int = 5
+    ) -> list[list[tuple[list[Span], float]]]:
+        """The k best sets of spans of each text.
+
+        Parameters
+        ----------
+        X : list of str
+            Texts.
+        k : int, default=5
+
+        Returns
+        -------
+        list of lists of (spans, score)
+            For each text different sets of spans, best first: at most k. A score is the
+            sum of the scores of the text's pieces, each that of the best labelling that
+            spells its spans. The first is that of :meth:`predict`, unless several share
+            the best score. A text without a token has one, [], with score 0.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict`, or if ``k`` is no int of at least 1.
+        """
+        check_is_fitted(self)
+        result = Sequences()
+        for part in self._parts(as_texts(X)):
+            with renumbered(part.text):
+                ranked = self.tagger_.predict_kbest(part.sequences(self.layout), k)
+            which = np.repeat(np.arange(len(ranked)), list(map(len, ranked)))
+            spans = iter(
+                self._spans(
+                    [list(labels) for best in ranked for labels, _ in best], part, which
+                )
+            )
+            best = [
+                _distinct([(next(spans), score) for _, score in each])
+                for each in ranked
+            ]
+            result += [best_sums(each, k) for each in by_sequence(best, part.of_text())]
+        return result
+
+    @inside_has("predict_segment_proba")
+    def predict_segment_proba(
+        self, X: Texts, segments: Given = None, *, min_proba: float | None = None
+    ) -> list[list[tuple[Span, float]]]:
+        """Probabilities of spans.
+
+        The probability of a span is the sum over all labellings of its piece of text in
+        which exactly this span stands.
+
+        Parameters
+        ----------
+        X : list of str
+            Texts.
+        segments : list of lists of (start, end, label), optional
+            The spans asked for; by default those that :meth:`predict` finds. What is
+            not whole tokens of one piece has the probability 0.
+        min_proba : float in (0, 1], optional
+            In place of ``segments``: all that have at least this probability.
+
+        Returns
+        -------
+        list of lists of (Span, probability)
+            For each text, in the order of ``segments``; with ``min_proba`` the most
+            probable first.
+
+        Raises
+        ------
+        ValueError
+            If ``X`` is not a list of str, or a span leaves its text or has a label that
+            the model does not know; the message names the place.
+        """
+        check_is_fitted(self)
+        check_min_proba(segments, min_proba)
+        texts = as_texts(X)
+        result = Sequences()
+        inside = None
+        asked = self._asked(texts, segments) if min_proba is None else None
+        for part in self._parts(texts):
+            mine = slice(len(result), len(result) + len(part.tokens.first) - 1)
+            if asked is not None:
+                inside = _in_pieces(part, asked[mine])
+            with renumbered(part.text):
+                found = self.tagger_.predict_segment_proba(
+                    part.sequences(self.layout),
+                    inside,
+                    min_proba=min_proba,
+                    scheme=self.scheme,
+                )
+            spans = placed(
+                part,
+                [[segment for segment, _ in each] for each in found],
+                np.arange(len(found)),
+            )
+            of_pieces = [
+                [(span, p) for span, (_, p) in zip(*both)] for both in zip(spans, found)
+            ]
+            found = list(map(flatten, by_sequence(of_pieces, part.of_text())))
+            if asked is None:
+                result += [
+                    sorted(each, key=lambda found: (-found[1], found[0]))
+                    for each in found
+                ]
+            else:
+                known = map(dict, found)
+                result += [
+                    [(span, p.get(span, 0.0)) for span in each]
+                    for each, p in zip(asked[mine], known)
+                ]
+        return result
+
+    def _asked(self, texts, segments):
+        """The spans whose probabilities are asked for, by text."""
+        given = as_spans(
+            self.predict(texts) if segments is None else segments, texts, "segments"
+        )
+        classes = np.asarray(self.tagger_.classes_).tolist()
+        known = {kind for _, kind in LabelTable(self.scheme).parse(classes)} - {""}
+        for s, span in enumerate(given.spans):
+            if span.label not in known:
+                wrong = f"no label has the type {span.label!r}; known are {some_of(sorted(known))}"
+                raise PlaceError(*place(given.first, s), wrong, "segments")
+        return given.by_text()
+
+
+def best_sums(pieces, k):
+    """The k best sums over pieces, each of which has a list of (spans, score), best
+    first.
+    """
+    best = [0.0]
+    steps = []
+    for ranked in pieces:
+        # Of what is i-th and j-th there are (i + 1)(j + 1) sums that are at least as
+        # good.
+        sums = [
+            (-(score + more), i, j)
+            for i, score in enumerate(best)
+            for j, (_, more) in enumerate(ranked[: k // (i + 1)])
+        ]
+        chosen = nsmallest(k, sums)
+        best = [-score for score, _, _ in chosen]
+        steps.append([(i, j) for _, i, j in chosen])
+    return [(_spans_of(pieces, steps, i), score) for i, score in enumerate(best)]
+
+
+def _spans_of(pieces, steps, i):
+    """The spans of the i-th sum over all pieces; a step says of each sum of which two
+    it is made.
+    """
+    found = []
+    for ranked, step in zip(reversed(pieces), reversed(steps)):
+        i, j = step[i]
+        found.append(ranked[j][0])
+    return list(chain.from_iterable(reversed(found)))
+
+
+class WordAnalyses:
+    """What a segmenter says whose tagger has k best labellings, or knows probabilities."""
+
+    @inside_has("predict_kbest")
+    def predict_kbest(
+        self, X: Texts, k: int = 5, dictionary: Collection[str] | None = None
+    ) -> Ranked:
+        """The segmentations that the k best labellings of each text spell.
+
+        Parameters
+        ----------
+        X : list of str
+            Texts.
+        k : int, default=5
+            Labellings.
+        dictionary : collection of str, optional
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        list of lists of (words, score)
+            For each text the different segmentations, best first, with the score of the
+            best labelling that spells them: at most k, and fewer where several
+            labellings spell the same. The first is that of :meth:`predict`, unless
+            several labellings share the best score. A text that is empty or white space
+            has one, [], with score 0.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict`, or if ``k`` is no int of at least 1.
+        """
+        n, filled, texts, marks = self._read(X, dictionary)
+        joined = [list("".join(parts)) for parts in texts]
+        with renumbered(filled):
+            ranked = self.tagger_.predict_kbest(
+                joined, k, **self._constraints(texts, marks)
+            )
+        which = np.repeat(np.arange(len(texts)), lengths_of(ranked)).tolist()
+        if marks is not None:  # one for each character of the texts, end to end
+            of_text = np.split(marks, offsets_of(lengths_of(joined))[1:-1])
+            marks = np.concatenate(take(of_text, which))
+        labels = [list(labels) for best in ranked for labels, _ in best]
+        words = iter(
+            cut(take(texts, which), labels, self.scheme, self.tagged_, marks)
+            if which
+            else ()
+        )
+        result = Sequences([([], 0.0)] for _ in range(n))
+        for i, best in zip(filled, ranked):
+            result[i] = _distinct([(next(words), score) for _, score in best])
+        return result
+
+    @inside_has("predict_segment_proba")
+    def predict_segment_proba(
+        self, X: Texts, segments: Given = None, *, min_proba: float | None = None
+    ) -> list[list[tuple[Segment, float]]]:
+        """Probabilities of words.
+
+        The probability of a word is the sum over all labellings of its text in which
+        exactly this word stands, among those that :meth:`predict` chooses from: they
+        have boundaries at white space.
+
+        Parameters
+        ----------
+        X : list of str
+            Texts.
+        segments : list of lists of (start, stop, tag), optional
+            The words asked for: ``text[start:stop]``, and the tag ``""`` where words
+            have none; by default those that :meth:`predict` finds.
+        min_proba : float in (0, 1], optional
+            In place of ``segments``: all that have at least this probability.
+
+        Returns
+        -------
+        list of lists of ((start, stop, tag), probability)
+            For each text, in the order of ``segments``; with ``min_proba`` the most
+            probable first.
+
+        Raises
+        ------
+        ValueError
+            If ``X`` is not a list of str, or a word is empty, leaves its text, begins
+            or ends with white space, or has a tag that no label has; the message names
+            the place.
+        """
+        check_is_fitted(self)
+        check_min_proba(segments, min_proba)
+        pieces = as_pieces(X)
+        tagger = self.tagger_
+        parsed = LabelTable(self.scheme).parse(np.asarray(tagger.classes_).tolist())
+        kinds = {kind: k for k, kind in enumerate(sorted({kind for _, kind in parsed}))}
+        places = [
+            np.flatnonzero([not c.isspace() for c in text]).tolist() for text in X
+        ]
+        if segments is None and min_proba is None:
+            segments = [
+                [(a, b, tag) for a, b, _, tag in word_spans(words)]
+                for words in self.predict(X)
+            ]
+        elif segments is not None:
+            segments = [
+                [_without_space(span, i, k, at) for k, span in enumerate(spans)]
+                for i, (spans, at) in enumerate(
+                    zip(as_segments(segments, lengths_of(X), kinds), places)
+                )
+            ]
+        while not isinstance(tagger, ProbabilityTagger):  # an average, say
+            tagger = (
+                tagger.estimator
+                if isinstance(tagger, FrozenEstimator)
+                else tagger.estimator_
+            )
+        texts = as_tokens(self._sequences(X))
+        prefixes = [prefix for prefix, _ in parsed]
+        starts = np.zeros(int(texts.offsets[-1]), np.bool_)
+        starts[offsets_of(lengths_of(flatten(pieces)))[:-1]] = True
+        of_label = np.array([kinds[kind] for _, kind in parsed])
+        goes_on, is_inner = (
+            ~np.isin(prefixes, list(of)) for of in (ENDING_WORD, STARTING_WORD)
+        )
+        joins = goes_on[:, None] & is_inner
+        options = tagger._options(texts, self._constraints(pieces).get("allowed"))
+        how = tagger._distribution, texts, of_label, joins, starts, options
+        found = probabilities_of(
+            segments, min_proba, kinds, *how, n_jobs=self.tagger_.n_jobs
+        )
+        return Sequences(
+            [((at[a], at[b - 1] + 1, tag), p) for (a, b, tag), p in words]
+            for words, at in zip(found, places)
+        )
+
+
+def _without_space(span, i, k, at):
+    """A word as the tagger counts its characters, that is without white space."""
+    start, stop, kind = span
+    a, b = np.searchsorted(at, [start, stop - 1]).tolist()
+    if not (b < len(at) and at[a] == start and at[b] == stop - 1):
+        raise PlaceError(i, k, f"{span!r} begins or ends with white space", "segments")
+    return a, b + 1, kind

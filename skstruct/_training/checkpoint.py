@@ -1,0 +1,303 @@
+"""The state of one fit on disk, so that a fit that was killed goes on where it was.
+
+Training is a pure function of the state between two epochs, so that arrays and a few
+numbers are all there is to keep. They go into one checked file (``_saving.container``)
+whose name is a fingerprint of parameters and data, the same in each process: every fit
+finds its own file and no other. A large state is written only if training has taken
+much longer since the last one than writing takes, so that a fit costs hardly more.
+
+Knows arrays, no learner.
+"""
+
+import contextlib
+import hashlib
+import inspect
+import json
+import os
+import secrets
+import time
+import types
+from functools import partial
+
+import numpy as np
+
+from .._version import __version__
+from .._data.inputs import describe
+from .._saving.container import ModelFileError, read_container, write_container
+from .chunks import with_arrays_changed
+
+KIND = "checkpoint"
+
+SMALL_BYTES = 2**20
+"""States up to this size are written whenever they are offered."""
+
+MOST_TIME = 0.02
+"""Share of the time that writing larger states may take."""
+
+OLD_SECONDS = 3600.0
+"""Age from which a temporary file belongs to nobody any more."""
+
+_SPARSE_FROM = 4096
+"""Entries from which an array that is mostly zero is stored by its other entries."""
+
+
+# --------------------------------------------------------------------------------------
+# Named tuples of arrays, as flat dictionaries
+# --------------------------------------------------------------------------------------
+def arrays_of(value, name):
+    """{path: array} of the arrays in nested named tuples, in order."""
+    found = {}
+    with_arrays_changed(value, found.setdefault, name)
+    return found
+
+
+def with_arrays(value, name, arrays):
+    """``value`` with its arrays replaced by those of :func:`arrays_of`.
+
+    Raises
+    ------
+    ModelFileError
+        If an array is missing, or of another type or number of dimensions.
+    """
+
+    def kept(name, array):
+        found = arrays.get(name)
+        if found is None or found.dtype != array.dtype or found.ndim != array.ndim:
+            raise ModelFileError(f"{name} is not what this fit needs")
+        return found
+
+    return with_arrays_changed(value, kept, name)
+
+
+def _packed(arrays):
+    """The arrays; those that are mostly zero as (size, places, entries)."""
+    out = {}
+    for name, array in arrays.items():
+        if (
+            array.ndim == 1
+            and array.dtype.itemsize == 8
+            and _SPARSE_FROM <= array.shape[0] < 2**31
+        ):
+            places = np.flatnonzero(array.view(np.int64))  # the bits: -0.0 is not zero
+            if 2 * places.shape[0] < array.shape[0]:
+                out[f"{name}:size"] = np.array([array.shape[0]], np.int64)
+                out[f"{name}:places"] = places.astype(np.int32)
+                array = array[places]
+        out[name] = array
+    return out
+
+
+def _unpacked(arrays):
+    out = {}
+    for name, array in arrays.items():
+        if name.endswith((":size", ":places")):
+            continue
+        if f"{name}:places" in arrays:
+            out[name] = np.zeros(int(arrays[f"{name}:size"][0]), array.dtype)
+            out[name][arrays[f"{name}:places"]] = array
+        else:
+            out[name] = array
+    return out
+
+
+# --------------------------------------------------------------------------------------
+# The file
+# --------------------------------------------------------------------------------------
+class Checkpoint:
+    """The file of one fit.
+
+    Parameters
+    ----------
+    folder : str or os.PathLike
+        Created if there is none.
+    name : str
+        For people: what is trained.
+    fingerprint : str
+        See :func:`fingerprint`.
+    """
+
+    def __init__(self, folder, name, fingerprint):
+        folder = os.fspath(folder)
+        os.makedirs(folder, exist_ok=True)
+        self.path = os.path.join(folder, f"{name}-{fingerprint}.checkpoint")
+        self._fingerprint = fingerprint
+        self._ended, self._seconds = (
+            -np.inf,
+            0.0,
+        )  # of the last writing: when, and how long it took
+        self._remove_leftovers()
+
+    def _remove_leftovers(self):
+        """Temporary files of this fit that a killed process left behind."""
+        folder, name = os.path.split(self.path)
+        for file in os.scandir(folder):
+            if file.name.startswith(f".{name}.") and file.name.endswith(".tmp"):
+                with contextlib.suppress(OSError):
+                    if time.time() - file.stat().st_mtime > OLD_SECONDS:
+                        os.unlink(file)
+
+    def load(self):
+        """(header, arrays) of the last state written, or None.
+
+        Raises
+        ------
+        ModelFileError
+            If the file is damaged, not this fit's, or from another feature release of
+            numpy: their random numbers may differ (NEP 19).
+        """
+        try:
+            header, arrays = read_container(self.path, kind=KIND)
+            if header.get("fingerprint") != self._fingerprint:
+                raise ModelFileError("it belongs to another fit")
+            written = header.get("numpy", np.__version__)
+            if (
+                written.split(".")[:2] != np.__version__.split(".")[:2]
+            ):  # the feature release
+                raise ModelFileError(
+                    f"it was written with numpy {written}, and random numbers of numpy {np.__version__} may "
+                    f"differ. Install numpy {written} to go on"
+                )
+            return header["state"], _unpacked(arrays)
+        except FileNotFoundError:
+            return None
+        except (ModelFileError, KeyError) as error:
+            raise self.refusal(error) from None
+
+    def refusal(self, reason):
+        """The error that says this file cannot be used."""
+        return ModelFileError(
+            f"the checkpoint {self.path!r} cannot be used: {reason}. Remove it to start from the beginning"
+        )
+
+    def offer(self, state, arrays, surely=False):
+        """Write a state, unless it is a large one and the last was written a short
+        while ago.
+
+        Parameters
+        ----------
+        state : dict
+            What JSON gives back unchanged.
+        arrays : dict of str to ndarray
+        surely : bool
+            Write it in any case.
+
+        Returns
+        -------
+        bool
+            Whether the state was written.
+        """
+        began = time.perf_counter()
+        small = sum(array.nbytes for array in arrays.values()) <= SMALL_BYTES
+        if not (surely or small or (began - self._ended) * MOST_TIME >= self._seconds):
+            return False
+        folder, name = os.path.split(self.path)
+        header = {
+            "kind": KIND,
+            "fingerprint": self._fingerprint,
+            "numpy": np.__version__,
+            "state": state,
+        }
+        # The same fit may run in another process, or thread, at the same time.
+        temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
+        write_container(self.path, header, _packed(arrays), temporary=temporary)
+        self._ended = time.perf_counter()
+        self._seconds = self._ended - began
+        return True
+
+    def remove(self):
+        """Delete the file: the fit is complete."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
+
+
+def fingerprint(facts, arrays):
+    """A hexadecimal digest of facts, arrays (name: array) and the version of the
+    package.
+
+    Another version may train in another way, so that a state of one is nothing that the
+    other can go on from.
+
+    Parameters
+    ----------
+    facts : dict
+        What JSON takes, and what :func:`_plain` makes such.
+    arrays : dict of str to ndarray
+
+    Raises
+    ------
+    ValueError
+        If nothing tells a value of ``facts`` from others of its type.
+    """
+    text = json.dumps([__version__, facts], sort_keys=True, default=_plain)
+    digest = hashlib.blake2b(text.encode(), digest_size=20)
+    for name, array in arrays.items():
+        digest.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    return digest.hexdigest()
+
+
+def _plain(value):
+    """What JSON lacks: an array (its ``repr`` leaves out most of it), a set, a number
+    of numpy, an object.
+    """
+    if isinstance(value, (np.ndarray, np.generic)):
+        return [value.dtype.str, value.tolist()]
+    if isinstance(value, (set, frozenset)):
+        return sorted(
+            map(repr, value)
+        )  # their own order differs from process to process
+    if isinstance(value, types.FunctionType):
+        # Not the name alone: all functions written as ``lambda`` in one place have the
+        # same.
+        outer = inspect.getclosurevars(value)
+        numbers = {
+            n: v
+            for n, v in outer.globals.items()
+            if isinstance(v, (bool, int, float, str))
+        }
+        defaults = value.__defaults__, value.__kwdefaults__
+        return [_name(value), value.__code__, defaults, outer.nonlocals, numbers]
+    if isinstance(value, types.CodeType):
+        return [value.co_code.hex(), value.co_names, value.co_consts]
+    if isinstance(value, types.MethodType):
+        return [value.__func__, value.__self__]
+    if isinstance(value, partial):
+        return [value.func, value.args, value.keywords]
+    if hasattr(value, "__qualname__"):  # a class, or a function in C
+        return _name(value)
+    state = getattr(value, "__dict__", None)
+    call = type(value).__call__ if callable(value) else None
+    if state or call is not None:
+        return [
+            _name(type(value)),
+            state,
+            call if isinstance(call, types.FunctionType) else None,
+        ]
+    text = repr(value)
+    if " at 0x" in text:  # an address in memory
+        raise ValueError(
+            f"checkpoint: nothing tells {describe(value)} from others of its type in another process; give "
+            f"the type a __repr__"
+        )
+    return text
+
+
+def _name(value):
+    return f"{value.__module__}.{value.__qualname__}"
+
+
+def simple_parameters(estimator):
+    """The constructor parameters that are numbers, strings or flags, but for those
+    without effect.
+
+    ``random_state`` counts only if it is an int, ``scoring`` elsewhere, if there is
+    something to score. Other parameters (templates, constraints, costs) show in the
+    encoded corpus.
+    """
+    idle = {"checkpoint", "n_jobs", "scoring", "verbose"}
+    return {
+        name: value if not isinstance(value, np.generic) else value.item()
+        for name, value in sorted(estimator.get_params(deep=False).items())
+        if name not in idle
+        and isinstance(value, (bool, int, float, str, type(None), np.generic))
+    }

@@ -1,0 +1,193 @@
+"""What epochs are judged by: held-out sequences, a scorer, and early stopping.
+
+The part is either the user's, ``X_val`` and ``y_val`` of ``fit``, or a share of the
+corpus that ``early_stopping`` takes away from training. After each epoch a scorer sees
+the estimator as it would be if training ended there.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._core.user_warnings import warn
+from .._data.corpus import STRINGS, TokenCorpus
+from .._data.inputs import PlaceError, describe
+from .._data.labels import some_of
+from ..metrics.counting import has_label, refuse_nothing
+from .checkpoint import arrays_of, fingerprint, with_arrays
+from .epochs import snapshot
+
+NAMES = "X_val", "y_val"
+
+
+@dataclass
+class HeldOut:
+    """Sequences that judge the epochs of a fit.
+
+    Making one raises a ValueError unless something in it counts in scores
+    (:mod:`..metrics.counting`).
+
+    Attributes
+    ----------
+    X, y
+        As the estimator's ``score`` takes them.
+    encoded : optional
+        The same as the structure's own scores read it.
+    """
+
+    X: Any
+    y: Any
+    encoded: Any = None
+
+    def __post_init__(self):
+        if isinstance(self.X, TokenCorpus):
+            self.X = self.X.for_users()
+        refuse_nothing(any(map(has_label, self.y)))
+
+
+def _told_apart(X):
+    """Sequences of tokens as JSON takes them; of rows of numbers a digest.
+
+    Texts are what they are.
+    """
+    if not isinstance(X, TokenCorpus):
+        return X
+    if not X.numbers:
+        return X.lists()
+    matrix = X.matrix
+    arrays = {"lengths": X.lengths}
+    names = ("data", "indices", "indptr") if hasattr(matrix, "indptr") else ()
+    arrays.update(
+        {name: getattr(matrix, name) for name in names} or {"rows": np.asarray(matrix)}
+    )
+    digest = fingerprint({}, arrays)
+    strings = X.block(STRINGS)
+    return digest if strings is None else (digest, strings.rows, strings.names)
+
+
+def held_out_facts(held_out, scoring):
+    """What the record of a fit depends on, for the name of its checkpoint."""
+    return {"held_out": held_out and (_told_apart(held_out.X), held_out.y, scoring)}
+
+
+def both_or_neither(X_val, y_val):
+    """(X_val, y_val), or None if ``fit`` was given neither.
+
+    Raises
+    ------
+    ValueError
+        If it was given one of them.
+    """
+    if (X_val is None) != (y_val is None):
+        raise ValueError(
+            f"X_val and y_val must be given together, got no {NAMES[y_val is None]}"
+        )
+    return None if X_val is None else (X_val, y_val)
+
+
+@contextmanager
+def of_held_out():
+    """Errors inside speak of ``X`` and ``y``; let them speak of ``X_val`` and
+    ``y_val``.
+    """
+    try:
+        yield
+    except PlaceError as error:
+        names = {"X": "X_val", "y": "y_val", None: "X_val and y_val"}
+        error.move(error.sequence, names.get(error.name, error.name))
+        raise
+    except (ValueError, TypeError) as error:
+        text = re.sub(r"^[Xy]\b|(?<=^X and )y\b", r"\g<0>_val", str(error))
+        if text == str(error) and not text.startswith(NAMES):
+            text = f"X_val and y_val: {text}"
+        raise type(error)(text) from None
+
+
+def warn_unseen(labels, more=""):
+    """Say which labels of ``y_val`` training lacks, if any; ``more`` ends the sentence."""
+    if labels:
+        warn(
+            f"y_val has labels that training lacks: {some_of(labels)}; they count as wrong in scores{more}"
+        )
+
+
+def scored(scoring, estimator, fitted, X, y):
+    """The score of an estimator that had just these fitted attributes; ``scoring`` as
+    its parameter.
+
+    Raises
+    ------
+    ValueError
+        If the scorer returns no finite number.
+    """
+    from ..metrics.scorers import SCORERS  # slow to import, and not needed to predict
+
+    model = copy(estimator)
+    vars(model).update(fitted)
+    scorer = SCORERS[scoring] if isinstance(scoring, str) else scoring
+    value = model.score(X, y) if scorer is None else scorer(model, X, y)
+    try:
+        score = float(value)
+    except (TypeError, ValueError):
+        score = np.nan
+    if not np.isfinite(score):
+        raise ValueError(f"scoring must return a finite number, got {describe(value)}")
+    return score
+
+
+class Watch:
+    """Scores each epoch on the held-out sequences of a run, if it has any; early
+    stopping keeps the best one.
+
+    Parameters
+    ----------
+    stopping : bool
+        Whether there is early stopping.
+
+    Attributes
+    ----------
+    best : NamedTuple or None
+        The model in training after the best epoch, with early stopping.
+    """
+
+    def __init__(self, stopping):
+        self.stopping = stopping
+        self.best_score = -np.inf
+        self.wait = 0
+        self.best = None
+
+    def look(self, run, in_training, record):
+        """Score the model that ``in_training()`` returns, note it in the record, and
+        say whether to stop.
+        """
+        if run.held_out is None:
+            return False
+        model = in_training()
+        record["validation_score"] = score = run.score_epoch(model)
+        if not self.stopping:
+            return False
+        self.wait = 0 if score > self.best_score + run.estimator.tol else self.wait + 1
+        if score > self.best_score:
+            self.best_score, self.best = score, snapshot(model)
+        return self.wait >= run.estimator.n_iter_no_change
+
+    def state(self):
+        """(header, arrays) for a checkpoint; empty without early stopping."""
+        if self.best is None:
+            return {}, {}
+        return {"best_score": self.best_score, "wait": self.wait}, arrays_of(
+            self.best, "best"
+        )
+
+    def restore(self, header, arrays, model):
+        """Go on from :meth:`state`; ``model`` has the form of the best one."""
+        if "best_score" in header:
+            self.best_score = header["best_score"]
+            self.wait = header["wait"]
+            self.best = with_arrays(model, "best", arrays)

@@ -1,0 +1,245 @@
+"""Saving what estimators have learned: a model and, for further training, a training
+state.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._version import __version__
+from .._core.feature_table import FeatureTable
+from .._core.store import READ_ONLY, Store, new_clock
+from .._data.inputs import Inputs
+from .._saving.container import require
+from .._saving.fields import (
+    Field,
+    Members,
+    Table,
+    choice,
+    flag,
+    inline,
+    integer,
+    optional,
+    string,
+    value,
+)
+from .._saving.packing import COMPRESSED
+from .._saving.registry import Savable
+from .._saving.stores import CLOCK, RULE
+from .run import TrainingState
+
+
+class NamedWeights(NamedTuple):
+    """The weights of one kind of feature."""
+
+    store: Store
+    labels: list  # by column
+    names: Callable  # ``names(rows)`` lists the names of weight rows, given as an array
+
+
+@dataclass(kw_only=True)
+class SavableModel:
+    """Base of what prediction needs; of every structure the same.
+
+    Attributes
+    ----------
+    packed : str or None
+        Of a compressed model, the type of its weights in a file.
+    version : str
+        Of the package, by which it was trained or written.
+
+    A model has ``sizes()``: its labels, features, state weights that are not zero, and
+    transition weights that are not, each None where there is no such thing. And it says
+    what files hold:
+
+    - ``FIELDS``: the table of its members in a state, which makes the arguments of its
+      constructor;
+    - ``TRAINED``: the table of the members that describe ``TrainingState.model``;
+    - ``FACTS``: which of ``closed``, ``stream`` and ``min_count`` a training state has;
+    - ``MORE``: fields of a training state besides, of which files may lack any;
+    - ``compressed(dtype, keep)``: a smaller model; see :meth:`.Savable.compress`;
+    - ``in_training(f)``: the model in training, from the members of a training state,
+      of which ``trained`` is what ``TRAINED`` has made, or None if there is only this
+      model to go on from.
+    """
+
+    FIELDS: ClassVar[Table]
+    TRAINED: ClassVar[Table]
+    FACTS: ClassVar[tuple]
+    MORE: ClassVar[tuple] = ()
+
+    packed: str | None = None
+    version: str = __version__
+
+    def words_of_training(self):
+        """The words that the model saw in training, a frozenset; None if it does not
+        remember them.
+        """
+        return None
+
+
+class SavableLearner(Savable):
+    """An estimator whose model is ``_model`` and whose :class:`TrainingState`, if it
+    has one, ``_training``.
+
+    ``explained_as`` says how ``inspection.explain`` takes its scores apart;
+    ``_model_class`` is a :class:`SavableModel`.
+    """
+
+    _model_class = None
+
+    def _settled(self, X, y, **metadata):
+        """The estimator to train on a corpus: itself, but for one that chooses
+        parameters by the corpus.
+        """
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the fitted model reads and predicts, a
+        :class:`skstruct._data.inputs.Inputs`.
+        """
+        check_is_fitted(self)
+        return self._model.inputs
+
+    def n_features(self) -> int:
+        """Number of features of the fitted model; each has a weight for every label, or
+        action.
+        """
+        check_is_fitted(self)
+        return self._model.n_features
+
+    def _to_state(self, writer, name):
+        """Model and training state; empty if the estimator is not fitted."""
+        attributes = vars(self)
+        if "_model" not in attributes:
+            return {}
+        model = attributes["_model"]
+        if writer.smaller is not None:
+            model = model.compressed(*writer.smaller)
+        # Training would have put a whole model in the place of a compressed one.
+        kept = writer.training and model.packed is None
+        known = Members({"divisor": getattr(model, "divisor", 0), "kept": kept})
+        with writer.packing(model.packed):
+            state = model.FIELDS.write(model, writer, f"{name}model", known)
+        state.update(STATE.write(model, writer, name))
+        if "_training" in attributes:
+            training = vars(attributes["_training"])
+            if training["history"] is attributes.get("history_") or not kept:
+                training = {**training, "history": None}
+            if not kept:
+                training = {
+                    **training,
+                    **dict.fromkeys(field.name for field in model.MORE),
+                }
+            table = training_table(type(model))
+            state["training"] = table.write(training, writer, f"{name}training", known)
+        return state
+
+    @classmethod
+    def _from_state(cls, node, fitted, reader, where):
+        """The attributes ``_model`` and ``_training``."""
+        require(isinstance(node, dict), f"{where}: the state must be a JSON object")
+        if not node:
+            return {}
+        known = Members({"fitted": fitted}, reader=reader)
+        model = cls._model_class(**cls._model_class.FIELDS.read(node, where, known))
+        vars(model).update(STATE.read(node, where, known))
+        labels = getattr(model, "labels", None)
+        classes = fitted.get("classes_")
+        found = (
+            [(type(c), c) for c in classes.tolist()]
+            if isinstance(classes, np.ndarray)
+            else classes
+        )
+        expected = [(type(label), label) for label in labels.values] if labels else None
+        require(found == expected, f"{where}: classes_ and the labels differ")
+        history = fitted.get("history_", [])
+        require(isinstance(history, list), f"{where}.history_ must be a list")
+        attributes = {"_model": model}
+        if labels:
+            attributes["classes_"] = labels.array  # earlier files have an array of str
+        if "training" in node:
+            attributes["_training"] = training_from_state(
+                node["training"], model, history, reader, f"{where}.training"
+            )
+        return attributes
+
+
+STATE = Table(
+    "State of any model",
+    Field("version", optional(string), default=lambda f: f.reader.version),
+    Field(
+        "packed",
+        choice({None: None, **{name: name for name in COMPRESSED}}),
+        default=None,
+    ),
+)
+
+_FACTS = {
+    "closed": Field("closed", flag),
+    "stream": Field("stream", flag),
+    "min_count": Field(
+        "min_count", integer(1), of=lambda state: _min_count(state["model"])
+    ),
+}
+
+
+def _min_count(model):
+    """That of the model's feature tables."""
+    return next(part.min_count for part in model if isinstance(part, FeatureTable))
+
+
+@cache
+def training_table(model_class):
+    """The fields of a :class:`TrainingState`; without weights unless they are ``kept``."""
+    return Table(
+        "Training",
+        Field("key", integer(0, 2**31)),
+        Field("epoch", integer()),
+        *(_FACTS[fact] for fact in model_class.FACTS),
+        Field("history", value, default=None),
+        Field("rule", RULE, when="kept", default=READ_ONLY),
+        Field(
+            "clock",
+            CLOCK,
+            of=lambda state: state["model"].clock,
+            when="kept",
+            default=lambda _: new_clock(),
+        ),
+        Field(
+            "trained",
+            inline(model_class.TRAINED),
+            of="model",
+            when="kept",
+            default=None,
+        ),
+        *model_class.MORE,
+        make=_training_state,
+    )
+
+
+def _training_state(f):
+    history = f["history_"] if f["history"] is None else f["history"]
+    require(isinstance(history, list), f"{f.where}.history must be a list")
+    facts = {fact: f[fact] for fact in ("closed", "stream", "pairs") if fact in f}
+    trained = f["model"].in_training(f)
+    return TrainingState(
+        trained, f["rule"], f["key"], f["epoch"], history=history, **facts
+    )
+
+
+def training_from_state(node, model, history, reader, where):
+    """The :class:`TrainingState` of a file; without weights in it, one that starts from
+    the model's.
+    """
+    kept = isinstance(node, dict) and "rule" in node
+    known = {**vars(model), "model": model, "history_": history, "kept": kept}
+    return training_table(type(model)).read(node, where, Members(known, reader=reader))

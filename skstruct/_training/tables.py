@@ -1,0 +1,280 @@
+"""Models whose features get their rows while they learn: their state in training, and
+their fields in files.
+
+A *table* is a hash table of features with their weights
+(:mod:`skstruct._core.feature_table`). A model has one, or, as the parser, one for each
+kind of feature. What files say of a table begins with its prefix, which is empty for
+the first.
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from .._core.feature_table import (
+    FeatureTable,
+    counters,
+    final,
+    for_reading,
+    for_training,
+    in_use,
+    keys,
+    restart_average,
+    seen_in_use,
+    table_from_keys,
+)
+from .._core.final_weights import count_weights, in_order, pruned, rows_in_use, with_rows
+from .._core.hashing import key_order
+from .._core.store import new_clock
+from .._saving.container import require
+from .._saving.fields import Field, Kind, Table, array, inline
+from .._saving.packing import unpacked_keys
+from .._saving.stores import full, weights
+from .epochs import learned_parts, snapshot
+from .run import TrainingState
+from .saved import SavableModel
+
+
+@dataclass
+class TableModel(SavableModel):
+    """What prediction needs of a model with tables.
+
+    Attributes
+    ----------
+    arrays : NamedTuple
+        What kernels search under; as in training, but that weights are final.
+    """
+
+    TABLES: ClassVar[dict] = {"": "features"}
+    """By prefix, where ``arrays`` has each table."""
+
+    arrays: NamedTuple
+
+    @property
+    def weights(self):
+        """The final weights of the first table."""
+        return self.table("").weights
+
+    def table(self, prefix):
+        """A :class:`FeatureTable`."""
+        return getattr(self.arrays, self.TABLES[prefix])
+
+    @property
+    def n_features(self):
+        """Number of features."""
+        return sum(int(self.table(prefix).entries[0]) for prefix in self.TABLES)
+
+    def sizes(self):
+        """See ``_training.saved.SavableModel``."""
+        n_weights = sum(
+            count_weights(self.table(prefix).weights) for prefix in self.TABLES
+        )
+        return None, self.n_features, n_weights, None
+
+    def keys(self, prefix=""):
+        """The key of each row of a table, (R, 3) int64; see ``_core.hashing``."""
+        return keys(self.table(prefix))
+
+    def stored(self):
+        """What a file has of the features, in the order of rows."""
+        return {"keys": self.keys(), "weights": self.weights}
+
+    def compressed(self, dtype, keep):
+        """The model without the features that have no weight; see
+        :meth:`.Savable.compress`.
+        """
+        stores = pruned(
+            [self.table(prefix).weights for prefix in self.TABLES], dtype, keep
+        )
+        smaller = {}
+        for (prefix, name), store in zip(self.TABLES.items(), stores):
+            rows, kept = self.rows_to_keep(self.keys(prefix), rows_in_use(store))
+            table = for_reading(
+                with_rows(store, rows), table_from_keys(kept)[0], len(rows)
+            )
+            smaller[name] = table._replace(by_weight=self.table(prefix).by_weight)
+        return replace(self, packed=dtype, arrays=self.arrays._replace(**smaller))
+
+    def rows_to_keep(self, keys, used):
+        """The rows that a smaller model has, and their keys; ``used`` (R,) bool: those
+        with weights.
+        """
+        rows = np.flatnonzero(used)
+        return rows, keys[rows]
+
+    def in_training(self, f):
+        """See ``_training.saved.SavableModel``; how to search is for the next training
+        to say.
+        """
+        tables = {
+            name: features_in_training(f, prefix)
+            for prefix, name in self.TABLES.items()
+        }
+        return self.arrays._replace(clock=f["clock"], **tables)
+
+
+def final_arrays(model, rule, reuse=False, ended=False):
+    """What prediction searches under after the training so far; see
+    ``_core.feature_table.final``.
+    """
+    tables = {
+        name: final(table, model.clock, rule, reuse, ended)
+        for name, table in learned_parts(model, FeatureTable).items()
+    }
+    return model._replace(clock=new_clock(), **tables)
+
+
+def check_unchanged(estimator, **parameters):
+    """Raise if parameters differ from those of the training to go on from:
+    ``name=(value, value then)``.
+    """
+    for name, (value, before) in parameters.items():
+        if value != before:
+            raise ValueError(
+                f"{name}={getattr(estimator, name)!r} differs from that of the training so far; use a new "
+                f"estimator, or fit without warm_start"
+            )
+
+
+def continued_state(before, rule, stream=False, **settings):
+    """A copy of an earlier state, with other settings of its model.
+
+    Under another rule, or in a stream after a fit, it begins a new average.
+    """
+    model = snapshot(before.model)._replace(**settings)
+    if before.rule != rule or (stream and not before.stream):
+        tables = {
+            name: restart_average(table, model.clock, before.rule, rule)
+            for name, table in learned_parts(model).items()
+        }
+        model = model._replace(clock=new_clock(), **tables)
+    return TrainingState(
+        model, rule, before.key, before.epoch, False, stream, [*before.history]
+    )
+
+
+# --------------------------------------------------------------------------------------
+# Files
+# --------------------------------------------------------------------------------------
+def read_keys(node, where, f):
+    """The keys (R, 3) int64 of a file: an array of three columns, or packed."""
+    if isinstance(node, dict) and "values" in node:  # arrays may have "steps" too
+        return unpacked_keys(node, f.reader, where)
+    return f.reader.array(node, where, np.int32, (None, 3)).astype(np.int64)
+
+
+KEYS = Kind(
+    "int32 (R, 3)",
+    lambda keys, writer, name, _: writer.array(name, keys.astype(np.int32)),
+    read_keys,
+)
+"""In any order."""
+
+
+def features_of(are_features, columns, prefix="", kind=KEYS, by_weight=True):
+    """The fields of a :class:`FeatureTable`: its keys, and its weights in the same
+    order.
+
+    Parameters
+    ----------
+    are_features : callable
+        ``(members, keys) -> bool``: whether an array of keys, (R, 3) int64, is one of
+        features.
+    columns : str
+        What has the number of columns of the weights.
+    prefix : str
+    kind : Kind
+        Of the keys.
+    by_weight : bool
+        What a cut-off in training counts updates of: weights, or rows.
+    """
+
+    def make(f):
+        stored = f[f"{prefix}keys"]
+        where = f"{f.where}.{prefix}keys"
+        require(are_features(f, stored), f"{where} are no features of the templates")
+        table, is_distinct = table_from_keys(stored)
+        require(is_distinct, f"{where}: a feature occurs twice")
+        return for_reading(f[f"{prefix}weights"], table, stored.shape[0], by_weight)
+
+    return Table(
+        "Features",
+        Field(f"{prefix}keys", kind),
+        Field(
+            f"{prefix}weights",
+            weights(f"{prefix}keys", columns, may_be_sparse=bool(prefix)),
+        ),
+        make=make,
+    )
+
+
+def training_of(names, *, ascending=False):
+    """The table of what a model in training has of its features, in the order of those
+    of the fitted model.
+
+    Parameters
+    ----------
+    names : dict of str to str
+        ``TableModel.TABLES``.
+    ascending : bool
+        Whether files have features in the order of keys, not of rows.
+    """
+    fields = []
+    sizes = {"cut": lambda f: f["min_count"] > 1}
+    for p in names:
+        stored = weights(
+            f"{p}entries", f"{p}columns", final=False, may_be_sparse=bool(p)
+        )
+        fields.append(Field(f"{p}weights", stored))
+        fields.append(
+            Field(f"{p}seen", array("int32", f"{p}counters"), when="cut", default=None)
+        )
+        sizes[f"{p}entries"] = lambda f, p=p: int(f["model"].table(p).entries[0])
+        sizes[f"{p}columns"] = lambda f, p=p: f["model"].table(p).weights.columns
+        sizes[f"{p}counters"] = lambda f, p=p: (
+            f[f"{p}entries"] * counters(f["model"].table(p))
+        )
+    table = Table("Features in training", *fields, **sizes)
+
+    def write(model, *how):
+        parts = {}
+        for prefix, name in names.items():
+            features = getattr(model, name)
+            store = in_use(features)
+            seen = seen_in_use(features)
+            if ascending:
+                order = key_order(keys(features))
+                store = in_order(store, order)
+                seen = seen[order] if seen.shape[0] else seen
+            parts[f"{prefix}weights"] = store
+            parts[f"{prefix}seen"] = seen
+        return table.write(parts, *how)
+
+    return inline(table)._replace(write=write)
+
+
+def features_in_training(f, prefix):
+    """The :class:`FeatureTable` that training goes on from: a file's, or one made of
+    the fitted model.
+    """
+    features = f["model"].table(prefix)
+    found = f["trained"]
+    enough = min(f["min_count"], 2**31 - 1)
+    if found is not None:
+        store = found[f"{prefix}weights"]
+        seen = found[f"{prefix}seen"]
+    else:
+        store = full(features.weights) if features.weights.sparse else features.weights
+        # Which weights are too rare to count was settled when the model was made.
+        common = (
+            store.value != 0.0
+            if features.by_weight
+            else np.ones(int(features.entries[0]), np.bool_)
+        )
+        seen = np.where(common, enough, 0).astype(np.int32)
+    seen = seen if f["min_count"] > 1 else np.zeros(0, np.int32)
+    features = features._replace(
+        weights=store, seen=seen, min_count=int(f["min_count"])
+    )
+    return for_training(features, f["rule"])

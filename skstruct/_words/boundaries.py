@@ -1,0 +1,198 @@
+"""Segmentations as decisions: at each character a word starts, or goes on, or nothing
+is known.
+
+Words, white space, a user's dictionary and flags per character all say the same kind of
+thing; here they become one array over the characters of a corpus that are not white
+space. Flags are given for every character of a text: True (a word starts here), False
+(it goes on) or None (not known); white space needs a flag to be counted, which is not
+looked at.
+"""
+
+import numpy as np
+
+from .._core.codes import FREE, INSIDE, START
+from .._data.inputs import (
+    PLACE,
+    PlaceError,
+    as_sequences,
+    describe,
+    flatten,
+    lengths_of,
+    offsets_of,
+)
+from .._data.segmented import as_words
+from .._data.text import as_texts
+from ..features.contexts import find_words
+
+_FLAG_TYPES = (bool, np.bool_, type(None))
+
+
+def offsets_of_texts(pieces):
+    """Where each text starts, white space left out: (n + 1,) int64."""
+    return offsets_of(
+        np.fromiter((sum(map(len, parts)) for parts in pieces), np.int64, len(pieces))
+    )
+
+
+def decisions_of_words(words, otherwise=INSIDE):
+    """START where a word of a text starts, else what is given: (N,) int8, texts one
+    behind the other.
+    """
+    sizes = offsets_of(lengths_of(flatten(words)))
+    out = np.full(int(sizes[-1]), otherwise, np.int8)
+    out[sizes[:-1]] = START
+    return out
+
+
+def white_space_limits(pieces):
+    """START after white space and at the start of a text, else FREE: (N,) int8."""
+    return decisions_of_words(pieces, FREE)
+
+
+def as_gold(X, pieces, y):
+    """What is known of the segmentation of each text.
+
+    Parameters
+    ----------
+    X : container of str
+    pieces : list of lists of str
+        From `as_pieces`.
+    y : list of lists of words, or of flags (see the module), in any mixture
+
+    Returns
+    -------
+    gold : list of ndarray, int8
+        Per text its decisions.
+    words : list of lists of str
+        Words of the texts that have them; None for a text with flags.
+
+    Raises
+    ------
+    ValueError
+        If ``y`` is not as described or contradicts the texts; the message names the
+        place.
+    """
+    if y is None:
+        raise ValueError("y must be a list of lists of words, got None")
+    y = as_sequences(y, "y", "word")
+    flagged = [
+        i
+        for i, items in enumerate(y)
+        if len(items) and isinstance(items[0], _FLAG_TYPES)
+    ]
+    checked = list(y)
+    for i in flagged:
+        checked[i] = (
+            pieces[i] if i < len(pieces) else ()
+        )  # words that pass; if X is shorter, none do
+    words, tags = as_words(pieces, checked)
+    if tags is not None:
+        i = next(
+            i for i, items in enumerate(checked) if len(items) and i not in set(flagged)
+        )
+        wrong = f"expected a word, a str, got {describe(checked[i][0])}; WordSegmenter learns no tags"
+        raise PlaceError(i, 0, wrong, "y")
+    gold = [decisions_of_words([items]) for items in words]
+    texts = as_texts(X)
+    for i in flagged:
+        gold[i] = _decisions_of_flags("y", i, texts[i], y[i])
+        words[i] = None
+    return gold, words
+
+
+def as_limits(X, pieces, boundaries=None, dictionary=None):
+    """Decisions that prediction must take, from white space, flags and a dictionary:
+    (N,) int8.
+
+    Parameters
+    ----------
+    X : container of str
+    pieces : list of lists of str
+        From `as_pieces`.
+    boundaries : list of (None or flags), optional
+        See the module.
+    dictionary : list of str, optional
+        From `as_dictionary`. A match that contradicts the flags does not count.
+
+    Raises
+    ------
+    ValueError
+        If ``boundaries`` is not as described or contradicts the texts; the message
+        names the place.
+    """
+    limit = white_space_limits(pieces)
+    if boundaries is not None:
+        boundaries = _as_boundaries(boundaries, len(pieces))
+        texts = as_texts(X)
+        offsets = offsets_of_texts(pieces)
+        for i, flags in enumerate(boundaries):
+            if flags is not None:
+                limit[offsets[i] : offsets[i + 1]] = _decisions_of_flags(
+                    "boundaries", i, texts[i], flags
+                )
+    if dictionary:
+        _add_matches(limit, find_words(pieces, dictionary))
+    return limit
+
+
+def _as_boundaries(boundaries, n):
+    if isinstance(boundaries, (str, dict)) or not hasattr(boundaries, "__len__"):
+        raise ValueError(
+            f"boundaries must be a list with flags for each text, got {describe(boundaries)}"
+        )
+    boundaries = list(boundaries)
+    if len(boundaries) != n:
+        raise ValueError(
+            f"boundaries must hold as many items as X, got {len(boundaries)} and {n}"
+        )
+    for i, flags in enumerate(boundaries):
+        if flags is not None and not isinstance(flags, (list, tuple, np.ndarray)):
+            wrong = f"{PLACE} must be None or a list of flags, got {describe(flags)}"
+            raise PlaceError(i, None, wrong, "boundaries")
+    return boundaries
+
+
+def _decisions_of_flags(name, i, text, flags):
+    """The decisions of one text; START where white space, or the start of the text,
+    says so.
+    """
+    if len(flags) != len(text):
+        wrong = f"expected one flag for each of the {len(text)} characters of the text, got {len(flags)}"
+        raise PlaceError(i, None, wrong, name)
+    out = []
+    after_space = True
+    for t, (character, flag) in enumerate(zip(text, flags)):
+        if not isinstance(flag, _FLAG_TYPES):
+            raise PlaceError(
+                i, t, f"a flag must be True, False or None, got {describe(flag)}", name
+            )
+        if character.isspace():
+            after_space = True
+            continue
+        if after_space and flag is not None and not flag:
+            wrong = (
+                "False, but a word starts at the start of a text and after white space"
+            )
+            raise PlaceError(i, t, wrong, name)
+        out.append(START if after_space or flag else FREE if flag is None else INSIDE)
+        after_space = False
+    return np.array(out, np.int8)
+
+
+def _add_matches(limit, marks):
+    """Make words of the matches of a dictionary; ``marks`` (N,) as `find_words` returns
+    them.
+    """
+    begins = np.flatnonzero((marks == 1) | (marks == 4))
+    ends = np.flatnonzero((marks == 3) | (marks == 4)) + 1  # behind the last character
+    wanted = np.full(limit.shape[0] + 1, FREE, np.int8)
+    wanted[:-1][(marks == 2) | (marks == 3)] = INSIDE
+    wanted[begins] = wanted[ends] = START
+    given = np.append(limit, START)
+    clash = np.append(
+        0, np.cumsum((given != FREE) & (wanted != FREE) & (given != wanted))
+    )
+    for begin, end in zip(begins.tolist(), ends.tolist()):
+        if clash[end + 1] == clash[begin]:
+            given[begin : end + 1] = [START] + [INSIDE] * (end - begin - 1) + [START]
+    limit[:] = given[:-1]

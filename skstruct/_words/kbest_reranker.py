@@ -1,0 +1,403 @@
+"""Re-ranking: the analyses of a base model judged again, with features of words.
+
+What is searched and learned is in :mod:`.reranker_epoch`; what comes from the base is
+in :mod:`.lattice`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import (
+    BaseEstimator,
+    cut_metadata,
+    fit_some,
+    safe_indexing,
+    sample_weights,
+    sequence_tags,
+    tags_around,
+    with_callbacks,
+)
+from .._data.inputs import Inputs, Sequences, offsets_of, renumbered, take
+from .._data.types import Corpus, Given, Self, Weights
+from ..metrics.counting import has_label
+from .._saving.registry import savable
+from .._taggers.meta_learner import ShowsColumns
+from .._taggers.metadata import asking_for_weights, fit_routing, routed
+from .._taggers.segmenter import Segmenter
+from .._training.chunks import map_chunks, threads
+from .._training.epochs import epoch_order
+from .._training.held_out import HeldOut, of_held_out
+from .._training.learner import OnlineLearner
+from .._training.parameters import documented, inner_estimator, parameter
+from .._training.run import TrainingState, new_key
+from .._training.tables import check_unchanged, continued_state
+from .word_lattice import lattices_of, make_task, paths, view_of
+from .reranker_epoch import ABSENT, new_model
+from .reranker_model import RerankModel, RerankRun, f1_of
+
+
+@savable
+@documented(
+    dropout="""Probability that what begins at a character (with a tagger: the token there) loses its form for
+    one visit: features of words that begin there are left out, those of tags and lengths stay.""",
+    edge_noise="""The same for features of tags alone that read more than one; ``"same"`` follows
+    ``feature_noise``.""",
+    min_count="Weights that fewer updates changed do not count.",
+    warm_start="Start ``fit`` from the weights of the last one; the base is trained anew.",
+    n_jobs="Threads, for the bases of jackknifing and in prediction. Results do not depend on it.",
+    random_state="Determines folds, orders, noise and the held-out sequences; not the base.",
+)
+@dataclass(eq=False, repr=False)
+class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
+    """Re-rank the k best analyses of a base model, with features of words and of their
+    neighbours.
+
+    A tagger of characters sees words only label by label. Here the k best segmentations
+    of the base, with tags or without, are cut into words; these make a lattice, in
+    which the best path is searched, exactly, under a linear model of words, tags,
+    lengths, their pairs and triples ([1]_, section 6). Of the base's score a word keeps
+    its margin: how much lower than the best analysis the best one with this word
+    scores. Since paths may combine words of several of the k analyses, the result need
+    not be one of these.
+
+    Training needs analyses as the base makes them for text it has not seen. So the
+    corpus is divided into ``cv`` parts; the lattices of each come from a clone of the
+    base that was trained on the others (jackknifing). The base that predicts is trained
+    on everything.
+
+    Attributes
+    ----------
+    base_ : estimator
+        The base, trained on everything.
+    classes_ : ndarray of shape (n_labels,)
+        If the base has labels.
+    n_iter_ : int
+        Epochs completed.
+    history_ : list of dict
+        As in :class:`StructuredPerceptron`.
+    oracle_ : float
+        F1 of the paths learned from: what perfect re-ranking of the training lattices
+        would reach.
+
+    Notes
+    -----
+    Differs from the lattices of [1]_'s first author, which hold all words up to a fixed
+    margin: here k decides which. The margins of the words that are there are the same.
+
+    What ``early_stopping`` takes away from ``X`` are lattices, which are not learned
+    from and are scored by the F1 of their nodes; the base is trained on all sequences.
+    ``checkpoint`` keeps the state of re-ranking: the bases are trained again by a fit
+    that is resumed, unless they have checkpoints of their own.
+
+    References
+    ----------
+    .. [1] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
+       word segmentation, POS tagging and parsing. EACL.
+
+    Examples
+    --------
+    >>> from skstruct import KBestReranker, Segmenter, StructuredPerceptron
+    >>> from skstruct.datasets import load_segmentation
+    >>> X, y = load_segmentation()
+    >>> base = Segmenter(StructuredPerceptron(features="char", random_state=0))
+    >>> reranker = KBestReranker(base, k=5, cv=3, random_state=0).fit(X, y)
+    >>> reranker.predict(["他在北京大学图书馆看书。"])
+    [['他', '在', '北京', '大学', '图书馆', '看', '书', '。']]
+    """
+
+    _not_combinable = (
+        "its weights refer to candidates of its own base, so that they cannot be averaged; use {} inside of "
+        "its base"
+    )
+    """Why ``BaggingShuffleAverager`` does not take it."""
+
+    base: Any = inner_estimator(
+        """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a mixture of either, or a
+        tagger that has it; None means ``Segmenter()``. With a tagger the words are tokens and the tags their
+        labels."""
+    )
+    k: int = parameter(20, "Analyses of the base.")
+    cv: int = parameter(10, "Parts of the corpus for jackknifing.", "int >= 2")
+
+    _around = "base"
+    _model_class = RerankModel
+    explained_as = "lattice"
+
+    base_: Any = field(init=False)
+    oracle_: float = field(init=False)
+
+    def __sklearn_tags__(self) -> Any:
+        return tags_around(sequence_tags(super().__sklearn_tags__()), self._template())
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels that the base knows, where it is a tagger."""
+        check_is_fitted(self)
+        if not hasattr(self.base_, "classes_"):
+            raise AttributeError(
+                "KBestReranker has no attribute 'classes_': its base has none"
+            )
+        return self.base_.classes_
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the fitted model reads and predicts, a
+        :class:`skstruct._data.inputs.Inputs`.
+        """
+        check_is_fitted(self)
+        return self.base_.inputs
+
+    # -- fitting -----------------------------------------------------------------------
+    @with_callbacks
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights = None,
+        *,
+        X_val: Given = None,
+        y_val: Given = None,
+        **params: Any,
+    ) -> Self:
+        """Train the bases, then the model that judges their analyses.
+
+        Parameters
+        ----------
+        X, y
+            As the base takes them: texts and their words, or (word, tag) pairs; or
+            sequences of tokens and their labels, where None marks a token that is not
+            labelled.
+        sample_weight : array-like of shape (n_sequences,), optional
+            Multiplies a sequence's update, and is handed to the bases, divided by its
+            mean, since margins are told apart by their size; with metadata routing if
+            the base asks for it. Sequences of weight 0 are left out.
+        X_val, y_val : optional
+            Held-out sequences, as ``X`` and ``y``, on which re-ranking is scored after
+            each epoch (``scoring``); the scores are ``validation_score`` in
+            ``history_``. With ``early_stopping`` they decide when to stop and which
+            epoch to keep, in place of a part of ``X``; otherwise they have no
+            influence. The bases do not see them.
+        **params
+            Metadata that the base asks for, with scikit-learn's metadata routing.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not as described; the message names sequence and position.
+            The estimator is then as it was before.
+        KeyboardInterrupt
+            After Ctrl-C. Once re-ranking has begun its completed epochs are kept; an
+            interrupt before, while bases are trained, leaves the estimator as it was.
+
+        Warns
+        -----
+        UserWarning
+            If ``y_val`` has labels that training lacks; once, naming them. They count
+            as wrong.
+        """
+        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val, **params)
+        return run.train(X, y, context)
+
+    def get_metadata_routing(self) -> Any:
+        """Metadata routing of this object and the base; see scikit-learn's user guide."""
+        return fit_routing(self, base=self._template())
+
+    def _template(self):
+        """The base to train: of it only the parameters count."""
+        return asking_for_weights(Segmenter()) if self.base is None else self.base
+
+    def _new_base(self):
+        return clone(self._template())
+
+    def _prepare(self, X, y, sample_weight, given=None, continued=False, **params):
+        """Check everything, train the bases, and encode their analyses."""
+        rule = self._rule()
+        view = view_of(self._new_base())
+        X, y = view.check(X, y)
+        if (
+            given is not None
+        ):  # what is wrong there should not come up after the bases are trained
+            with of_held_out():
+                given = view.check(*given)
+        weight = sample_weights(sample_weight, X)
+        metadata = routed(self, "fit", "base", {"sample_weight": weight, **params})
+        lengths = view.lengths(X)
+        used = np.flatnonzero(
+            (lengths > 0) & (True if weight is None else weight > 0.0)
+        )
+        if used.shape[0] < self.cv:
+            raise ValueError(
+                f"cv={self.cv} folds need at least as many sequences that are not empty, got {used.shape[0]}"
+            )
+        if continued:
+            check_unchanged(
+                self,
+                min_count=(
+                    int(self.min_count),
+                    self._training.model.features.min_count,
+                ),
+            )
+        key = self._training.key if continued else new_key(self.random_state)
+        metadata = cut_metadata(X, metadata, used)
+        X = safe_indexing(X, used)
+        y = take(y, used)
+        lengths = lengths[used]
+        n = used.shape[0]
+        weight = None if weight is None else weight[used]
+        of_base = metadata.get("sample_weight")
+        if of_base is not None:
+            # Scores of a base may grow with its weights, but lattices know sizes of
+            # margins.
+            metadata = {
+                **metadata,
+                "sample_weight": np.asarray(of_base) / np.mean(of_base),
+            }
+        test = []
+        if self.early_stopping and given is None:
+            test = self._held_out(np.flatnonzero([has_label(items) for items in y]))
+        with renumbered(used):
+            base = fit_some(self._new_base(), X, y, np.arange(n), metadata)
+            lattices = self._jackknife(view, X, y, metadata, key)
+        words, tags = (
+            (dict(self._model.words), dict(self._model.tags)) if continued else ({}, {})
+        )
+        gold = view.gold(X, y)
+        train = np.setdiff1d(np.arange(n), test)
+
+        def encode(keep, words, tags, weight=None):
+            task = make_task(
+                take(lattices, keep),
+                lengths[keep],
+                words,
+                tags,
+                take(gold, keep),
+                weight,
+            )
+            return task, sum(len(gold[i]) for i in keep)
+
+        task, n_items = encode(
+            train, words, tags, None if weight is None else weight[train]
+        )
+        held_out = None
+        if test:  # what only these have stays unknown: such words get numbers that no feature knows
+            encoded = *encode(test, dict(words), dict(tags)), None
+            held_out = HeldOut(safe_indexing(X, test), take(y, test), encoded)
+        state = (
+            continued_state(self._training, rule)
+            if continued
+            else self._fresh_state(key)
+        )
+        oracle = f1_of(task, task.target != ABSENT, n_items)
+        run = RerankRun(self, state, task, words, tags, base, oracle, held_out)
+        run.hold_out(given)
+        return run
+
+    def _fresh_state(self, key):
+        """A training state without features and weights."""
+        rule = self._rule()
+        return TrainingState(new_model(int(self.min_count), rule), rule, key)
+
+    def _jackknife(self, view, X, y, metadata, key):
+        """The lattice of each sequence, from a base that has not seen it."""
+        n = len(X)
+        parts = [
+            np.sort(part)
+            for part in np.array_split(epoch_order(key, 2**31, n), self.cv)
+        ]
+
+        def work(part):
+            base = fit_some(
+                self._new_base(), X, y, np.setdiff1d(np.arange(n), part), metadata
+            )
+            with renumbered(part):
+                return lattices_of(view, base, safe_indexing(X, part), self.k)
+
+        with threads(self.n_jobs, len(parts)) as map_all:
+            found = [nodes for lattices in map_all(work, parts) for nodes in lattices]
+        return [found[place] for place in np.argsort(np.concatenate(parts))]
+
+    # -- prediction --------------------------------------------------------------------
+    def predict(self, X: Corpus) -> list[list[Any]]:
+        """Predict as the base does, from the best path through each lattice.
+
+        Parameters
+        ----------
+        X : list of sequences
+            As the base takes them.
+
+        Returns
+        -------
+        list
+            As the base's ``predict`` returns it.
+
+        Raises
+        ------
+        ValueError
+            If the input is not what the base takes; the message names the sequence.
+        """
+        return Sequences(self._best(X)[0])
+
+    def decision_function(self, X: Corpus) -> NDArray[np.float64]:
+        """Scores of the best paths.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+            Not normalised: comparable between paths of one sequence only. 0 for an
+            empty sequence.
+        """
+        return self._best(X)[1]
+
+    def _best(self, X):
+        check_is_fitted(self)
+        base = self.base_
+        model = self._model
+        view = view_of(base)
+        X = view.check_X(X)
+
+        def work(bounds):
+            part = X[bounds[0] : bounds[1]]
+            lattices = lattices_of(view, base, part, self.k)
+            task = make_task(lattices, view.lengths(part), model.words, model.tags)
+            out, scores = model.choose(task)
+            return [view.decode(base, items) for items in paths(lattices, out)], scores
+
+        found = map_chunks(work, offsets_of(view.lengths(X)), self.n_jobs)
+        return [items for part, _ in found for items in part], np.concatenate(
+            [s for _, s in found]
+        )
+
+    def score(
+        self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """The base's score: word F1 of a segmenter, token accuracy of a tagger.
+
+        Parameters
+        ----------
+        X, y
+            As of :meth:`fit`.
+        sample_weight : array-like of shape (n_sequences,), optional
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        view = view_of(self.base_)
+        X, y = view.check(X, y)
+        return float(view.score(y, self.predict(X), sample_weights(sample_weight, X)))

@@ -1,0 +1,385 @@
+"""Paths through a lattice of words: exact search over adjacent triples, and what an
+example teaches.
+
+The k best analyses of a text by a base model are cut into *nodes*: a word or token,
+where it begins and ends, its tag, and its *margin*, the score of the best analysis
+minus that of the best one that holds the node. What adjoins makes paths, among them all
+k analyses and many recombinations. A path scores the sum of the features of its nodes,
+of their pairs and of their triples (Zhang, Su and Zhou 2014, section 6, table 4; the
+templates are those of the first author's public lattice re-ranker). A state is an
+*arc*, two adjacent nodes (p, c), and the best path is found exactly:
+
+    δ(p, c) = node(c) + pair(p, c) + max over arcs (a, p) of δ(a, p) + triple(a, p, c)
+
+Differs from that re-ranker: the search is exact and not a beam; where the lattice lacks
+the right path, the path with most right nodes is learned from, and no right words are
+inserted.
+
+Letters: a, p, c three adjacent nodes, -1 for the start; M nodes of a sequence, k a
+template.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._core.codes import DONE, RESCALE, TABLE_FULL
+from .._core.compile import inline, kernel
+from .._core.feature_table import FeatureTable, lacks_room, new_table
+from .._core.hashing import find
+from .._core.noise import QUIET, token_masked
+from .._core.penalties import read_weight
+from .._core.rules import (
+    Difference,
+    adjustment_of,
+    emit_feature,
+    learn,
+    new_difference,
+    noise_factor,
+)
+from .._core.store import SMALLEST_SCALE, Clock, new_clock
+
+GROUPS = np.array([0, 6, 16, 20])
+"""Where the templates of each group begin: those that look at one node, at two, and at
+three.
+"""
+
+N_TEMPLATES = int(GROUPS[-1])
+
+HALF = 2**15
+"""Tags, lengths and margins are below: two of them share half a key."""
+
+ATOMS = [names.split() for names in """
+w, t, len, w t, len t, margin, w w-1, w t-1, t w-1, t t-1, len w-1, w len-1, len t-1, t len-1, len len-1
+margin margin-1, t t-2, t t-1 t-2, len len-2, len len-1 len-2
+""".strip().replace("\n", ",").split(",")]  # fmt: skip
+"""Of each template the atom in the left half of its key, and those in the right half,
+with how far back they are.
+"""
+
+
+def _atoms(n):
+    """(K,) the column of each template's n-th atom in ``atoms``, -1 for none; and how
+    far back it is.
+    """
+    names = [(*names, "", "")[n].partition("-") for names in ATOMS]
+    column = {"w": 0, "t": 1, "len": 2, "margin": 3, "": -1}
+    return np.array([column[kind] for kind, _, _ in names]), np.array(
+        [int(k or 0) for _, _, k in names]
+    )
+
+
+(_LEFT, _), (_RIGHT, _BACK), (_SECOND, _) = map(_atoms, range(3))
+
+
+class LatticeTask(NamedTuple):
+    """n lattices over N tokens, M nodes, A arcs in all.
+
+    Nodes are sorted by where they begin, arcs by c.
+    """
+
+    token: np.ndarray  # (n + 1,) int64: first token of each sequence
+    node: np.ndarray  # (n + 1,) int64: first node
+    arc: np.ndarray  # (n + 1,) int64: first arc
+    begin: np.ndarray  # (M,) int32: first token of a node, in its sequence
+    end: np.ndarray  # (M,) int32: behind its last token
+    word: np.ndarray  # (M,) int32: id, -1 for unknown ones, 0 only before the start
+    tag: np.ndarray  # (M,) int32: the same
+    margin: np.ndarray  # (M,) int32: bucket
+    right: np.ndarray  # (M,) int32: how right the node is, 0 if not at all; in prediction empty, as targets
+    left: np.ndarray  # (A,) int32: node p of an arc, in its sequence; -1 for the start
+    into: np.ndarray  # (M + 1,) int64: first arc into each node
+    weight: np.ndarray  # (n,) float64
+    target: (
+        np.ndarray
+    )  # (M,) int32: node before on the path to learn, -1 start, ABSENT if not on it
+
+
+ABSENT = -2
+
+
+class Reranker(NamedTuple):
+    """Everything that scores; one row of one weight for each feature."""
+
+    features: FeatureTable
+    clock: Clock
+
+
+class RerankWork(NamedTuple):
+    """Scratch for one sequence at a time."""
+
+    score: np.ndarray  # (A,) float64
+    back: np.ndarray  # (A,) int64: best arc before
+    path: (
+        np.ndarray
+    )  # (M,) int32: node before on the predicted path, ABSENT if not on it
+    atoms: np.ndarray  # (M + 1, 4) int64: word, tag, length and margin; row 0 is the start, then the nodes
+    keys: (
+        np.ndarray
+    )  # (N_TEMPLATES, 2) int64: left and right; left is -1 for features that are off
+    difference: Difference
+    stats: np.ndarray  # (3,) float64
+
+
+def new_work(task, training=True):
+    """Scratch that fits every lattice of ``task``."""
+    M, A, T = (
+        int(np.diff(part).max(initial=1)) for part in (task.node, task.arc, task.token)
+    )
+    return RerankWork(
+        score=np.empty(A),
+        back=np.empty(A, np.int64),
+        path=np.empty(M, np.int32),
+        atoms=np.zeros((M + 1, 4), np.int64),
+        keys=np.empty((N_TEMPLATES, 2), np.int64),
+        difference=new_difference(2 * T * N_TEMPLATES if training else 0),
+        stats=np.zeros(3),
+    )
+
+
+# --------------------------------------------------------------------------------------
+# Features. The start has word, tag and length 0 and a margin of its own.
+# --------------------------------------------------------------------------------------
+@inline
+def load(task, i, noise, step, atoms):
+    """The atoms of sequence i; input dropout hides words, which then have the id -1."""
+    first = task.node[i]
+    for j in range(task.node[i + 1] - first):
+        begin = np.int64(task.begin[first + j])
+        masked = token_masked(noise, step, begin, np.int64(0))
+        atoms[j + 1, 0] = -1 if masked else task.word[first + j]
+        atoms[j + 1, 1] = task.tag[first + j]
+        atoms[j + 1, 2] = min(task.end[first + j] - begin, HALF - 1)
+        atoms[j + 1, 3] = task.margin[first + j]
+    atoms[0, 0] = atoms[0, 1] = atoms[0, 2] = 0
+    atoms[0, 3] = HALF - 1
+
+
+@inline
+def list_keys(a, p, c, group, work):
+    """Write the keys of one node c (group 0), of the pair (p, c) (1) or of the triple
+    (a, p, c) (2).
+
+    Features of unknown words or tags are off.
+    """
+    atoms = work.atoms
+    keys = work.keys
+    for k in range(GROUPS[group], GROUPS[group + 1]):
+        right = np.int64(0)
+        if _RIGHT[k] >= 0:
+            node = c if _BACK[k] == 0 else p if _BACK[k] == 1 else a
+            right = atoms[node + 1, _RIGHT[k]]
+        if _SECOND[k] >= 0:
+            second = atoms[a + 1, _SECOND[k]]
+            right = right * HALF + second if min(right, second) >= 0 else np.int64(-1)
+        keys[k, 0] = atoms[c + 1, _LEFT[k]] if right >= 0 else np.int64(-1)
+        keys[k, 1] = right
+
+
+@inline
+def _is_edge(k):
+    """Whether a template counts as one of transitions: those of tags alone."""
+    return k == 9 or k == 16 or k == 17
+
+
+@inline
+def weigh(model, adjustment, a, p, c, group, work):
+    """Sum of the weights of the features of one group; see :func:`list_keys`."""
+    list_keys(a, p, c, group, work)
+    features = model.features
+    keys = work.keys
+    total = 0.0
+    step = model.clock.step[0]
+    for k in range(GROUPS[group], GROUPS[group + 1]):
+        row = (
+            find(features.table, k, keys[k, 0], keys[k, 1])
+            if keys[k, 0] >= 0
+            else np.int64(-1)
+        )
+        if row < 0:
+            continue
+        if adjustment is None:
+            total += features.weights.value[row]
+        elif features.min_count <= 1 or features.seen[row] >= features.min_count:
+            w = read_weight(features.weights, adjustment.rule, row, row, step)
+            total += w * noise_factor(
+                adjustment, _is_edge(k), step, k, (keys[k, 0] << 32) | keys[k, 1]
+            )
+    return total * model.clock.scale[0]
+
+
+@inline
+def emit_node(path, c, group, model, adjustment, amount, work):
+    """Emit the features of one group of a node of ``path``."""
+    p = np.int64(path[c])
+    list_keys(np.int64(path[p]) if p >= 0 else p, p, c, group, work)
+    for k in range(GROUPS[group], GROUPS[group + 1]):
+        if work.keys[k, 0] >= 0:
+            emit_feature(
+                model.features, adjustment, _is_edge(k), model.clock.step[0], k, work.keys[k, 0],
+                work.keys[k, 1], np.int64(0), amount, work.difference,
+            )  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------
+# Search
+# --------------------------------------------------------------------------------------
+@inline
+def search(task, i, model, noise, adjustment, work):
+    """The best path: writes ``work.path``, returns its score.
+
+    Ties go to the earlier arc.
+    """
+    first = task.node[i]
+    M = task.node[i + 1] - task.node[i]
+    first_arc = task.arc[i]
+    T = task.token[i + 1] - task.token[i]
+    load(task, i, noise, model.clock.step[0], work.atoms)
+    zero = np.int64(0)
+    start = np.int64(-1)
+    best, last, end = (
+        -np.inf,
+        start,
+        zero,
+    )  # the last arc, and the node that it leads to
+    for c in range(M):
+        work.path[c] = ABSENT
+        own = weigh(model, adjustment, start, start, c, zero, work)
+        for arc in range(task.into[first + c], task.into[first + c + 1]):
+            p = np.int64(task.left[arc])
+            score = own + weigh(model, adjustment, start, p, c, zero + 1, work)
+            before = -np.inf
+            arg = start
+            # The start is one arc, of score 0, before itself.
+            stop = task.into[first + p + 1] if p >= 0 else zero + 1
+            for previous in range(task.into[first + p] if p >= 0 else zero, stop):
+                a = np.int64(task.left[previous]) if p >= 0 else start
+                x = weigh(model, adjustment, a, p, c, zero + 2, work)
+                if p >= 0:
+                    x += work.score[previous - first_arc]
+                if x > before:
+                    before = x
+                    arg = previous if p >= 0 else start
+            work.score[arc - first_arc] = score + before
+            work.back[arc - first_arc] = arg
+            if task.end[first + c] == T and score + before > best:
+                best = score + before
+                last = arc
+                end = c
+    while last >= 0:
+        p = np.int64(task.left[last])
+        work.path[end] = p
+        end = p
+        last = work.back[last - first_arc]
+    return best
+
+
+@inline
+def emit_path(task, i, model, adjustment, path, other, amount, work):
+    """Emit the features of ``path`` (M,), without those that ``other`` has too."""
+    for c in range(task.node[i + 1] - task.node[i]):
+        if path[c] == ABSENT:
+            continue
+        p = np.int64(path[c])
+        for group in range(GROUPS.shape[0] - 1):
+            shared = other[c] != ABSENT
+            if group > 0:
+                shared = other[c] == p
+            if group > 1 and p >= 0:
+                shared = shared and other[p] == path[p]
+            if not shared:
+                emit_node(path, c, group, model, adjustment, amount, work)
+
+
+@kernel
+def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
+    """Visit the lattices ``order[begin:end]`` in turn: search, step, tick.
+
+    Returns (code, k): DONE and ``end``, or why it stopped before lattice ``order[k]``
+    was learned: TABLE_FULL (grow the model and call again from k) or RESCALE (rebase
+    the store).
+    """
+    difference = work.difference
+    for k in range(begin, end):
+        i = order[k]
+        if model.clock.scale[0] < SMALLEST_SCALE:
+            return RESCALE, k
+        search(task, i, model, noise, adjustment, work)
+        first = task.node[i]
+        stop = task.node[i + 1]
+        target = task.target[first:stop]
+        wrong = 0
+        nodes = 0
+        for c in range(stop - first):
+            nodes += (target[c] != ABSENT) + (work.path[c] != ABSENT)
+            if work.path[c] != ABSENT and target[c] == ABSENT:
+                wrong += task.end[first + c] - task.begin[first + c]
+        if wrong > 0:
+            if lacks_room(model.features, nodes * N_TEMPLATES):
+                return TABLE_FULL, k
+            emit_path(task, i, model, adjustment, target, work.path, 1.0, work)
+            emit_path(task, i, model, adjustment, work.path, target, -1.0, work)
+            work.stats[0] += 1.0
+            work.stats[1] += wrong
+            work.stats[2] += 1.0
+        learn(model.features, difference, model.clock, rule, adjustment, task.weight[i])
+    return DONE, end
+
+
+@kernel
+def predict(task, begin, end, model, noise, work, out, score):
+    """Find the best paths of the lattices ``begin <= i < end``.
+
+    Writes ``out`` (M,) bool, whether a node is on its sequence's path, and ``score``
+    (n,) float64.
+    """
+    for i in range(begin, end):
+        first = task.node[i]
+        stop = task.node[i + 1]
+        score[i] = 0.0
+        if stop > first:
+            score[i] = search(task, i, model, noise, None, work)
+            for c in range(stop - first):
+                out[first + c] = work.path[c] != ABSENT
+
+
+def epoch(task, order, begin, end, model, rule, noise, work):
+    """See :func:`_epoch`."""
+    adjustment = adjustment_of(model.features, rule, noise)
+    return _epoch(task, order, begin, end, model, rule, noise, adjustment, work)
+
+
+def new_model(min_count, rule):
+    """A model without features."""
+    return Reranker(new_table(1, rule, min_count), new_clock())
+
+
+@kernel
+def list_features(task, path, model, noise, work, out):
+    """The known features of the nodes of ``path`` (M,) through the first lattice.
+
+    Writes rows (node, row) of ``out`` and returns how many there are.
+    """
+    n = 0
+    load(task, 0, noise, np.int64(0), work.atoms)
+    for c in range(path.shape[0]):
+        if path[c] == ABSENT:
+            continue
+        p = np.int64(path[c])
+        for group in range(GROUPS.shape[0] - 1):
+            list_keys(np.int64(path[p]) if p >= 0 else p, p, c, np.int64(group), work)
+        for k in range(N_TEMPLATES):
+            row = find(model.features.table, k, work.keys[k, 0], work.keys[k, 1])
+            if work.keys[k, 0] >= 0 and row >= 0:
+                out[n, 0] = c
+                out[n, 1] = row
+                n += 1
+    return n
+
+
+def features_of_path(model, task, path, work):
+    """(node, row) arrays of the known features of one path through the only lattice of
+    a task.
+    """
+    out = np.empty((N_TEMPLATES * path.shape[0], 2), np.int64)
+    return out[: list_features(task, path, model, QUIET, work, out)].T

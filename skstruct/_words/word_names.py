@@ -1,0 +1,129 @@
+"""What the keys of word features say, from Python: their names, and which of them a
+file may hold.
+"""
+
+import numpy as np
+
+from .._core.codes import ZSZ18
+from .word_features import CONTEXT, N_NUMBERS, WORD
+
+# The atoms of each number, see `features`; the numbers 1 ... 7 of ZSZ18 have the
+# decision before, too.
+_ATOMS = [[name.strip() for name in names.split(",")] for names in (
+    """w, c-1, c0, c-2, c-1 c0, c-2 c-1, c0 c1, c-3 c-2, c-1 c0, len(w), first(w) len(w), last(w) len(w),
+    first(w) last(w), last(w') last(w), first(w) c0, b-1 b-2, w len(w'), w' len(w)""",
+    """w, , w' w, first(w), first(w) len(w), last(w) len(w), last(w') first(w), c-1 c0, first(w) last(w),
+    w' first(w), last(w') w, first(w') first(w), last(w') last(w), w' len(w), len(w') w""",
+)]  # fmt: skip
+
+# Whether the left, and the right, half of a number's key is the node of a word; rows:
+# ZSZ18, ZC14.
+IS_NODE = np.zeros((2, N_NUMBERS, 2), np.bool_)
+for _templates, _names in enumerate(_ATOMS):
+    for _number, _name in enumerate(_names):
+        for _half, _held in enumerate(_name.split()):
+            IS_NODE[_templates, _number, _half] = _held in ("w", "w'")
+
+
+def in_order(templates, keys):
+    """Whether keys stand in an order in which they can have been numbered: words before
+    their uses.
+    """
+    number = keys[:, 0] >> 2
+    halves = keys[:, 1:]
+    is_word = keys[:, 0] == WORD
+    if (keys < 0).any() or (keys >= 2**31).any() or (number >= N_NUMBERS).any():
+        return False
+    held = IS_NODE[templates, number] & (halves > 0)
+    node = halves[held]
+    row = np.nonzero(held)[0]
+    return bool((node <= row).all() and is_word[node - 1].all())
+
+
+def in_use(templates, keys, used):
+    """The rows that are in use, and the words that these hold.
+
+    Parameters
+    ----------
+    templates : int
+    keys : ndarray of shape (R, 3), int64
+    used : ndarray of shape (R,), bool
+
+    Returns
+    -------
+    rows : ndarray of shape (r,), int64
+    keys : ndarray of shape (r, 3), int64
+        Their keys in the new numbers.
+    """
+    used = used.copy()
+    before = -1
+    halves = keys[:, 1:]
+    held = IS_NODE[templates, keys[:, 0] >> 2] & (halves > 0)
+    while before != np.count_nonzero(used):  # a word is a row, and holds its prefix
+        before = np.count_nonzero(used)
+        used[halves[held & used[:, None]] - 1] = True
+    rows = np.flatnonzero(used)
+    node_of = np.append(0, np.cumsum(used))
+    return rows, np.column_stack(
+        [keys[:, 0], np.where(held, node_of[halves * held], halves)]
+    )[rows]
+
+
+def features(templates, keys, rows=None):
+    """The features of some rows, by default of all, as tuples that mean the same in
+    every model.
+
+    Returns
+    -------
+    list of (number, decision, left, right)
+        A half is a str if it is a word, else an int: a length, or the code point of a
+        character plus 1.
+    """
+    words = {0: ""}
+    is_node = IS_NODE[templates].tolist()
+
+    def word(node):
+        end = ""
+        at = node
+        while at not in words:  # a word is its prefix and a character
+            _, at, last = keys[at - 1].tolist()
+            end = chr(last - 1) + end
+        return words.setdefault(node, words[at] + end)
+
+    out = []
+    for compound, *halves in (keys if rows is None else keys[rows]).tolist():
+        number = compound >> 2
+        named = (
+            word(half) if held else half for half, held in zip(halves, is_node[number])
+        )
+        out.append((number, compound & 3, *named))
+    return out
+
+
+DECISIONS = ("start", "inside", "none")
+
+
+def _atom(name, value):
+    """One half of a feature in words; # is the boundary of the text."""
+    if name.startswith("b"):
+        value = DECISIONS[value]
+    elif isinstance(value, int) and not name.startswith("len"):
+        value = chr(value - 1) if value else "#"
+    return f"{name}={value}"
+
+
+def feature_names(templates, features):
+    """The names of :func:`features`, such as ``"c-1=图 b-1=start"``, ``"w=图书
+    len(w')=1"``.
+    """
+    out = []
+    for number, decision, left, right in features:
+        if number == WORD:
+            out.append(f"w={left}{chr(right - 1)}")
+            continue
+        atoms = _ATOMS[templates][number].split()
+        name = " ".join(map(_atom, atoms, (left, right)))
+        if templates == ZSZ18 and number < CONTEXT - 1:
+            name += f" b-1={DECISIONS[decision]}"
+        out.append(name)
+    return out

@@ -1,0 +1,360 @@
+"""Annotated texts of annotation tools, read as texts and spans; the inverse is in
+:mod:`.span_writing`.
+
+Each record of a file becomes a text and its list of `Span`, in the order of the file.
+Everything that is refused is named with file and line, or record.
+
+References
+----------
+The tools: doccano (H. Nakayama and others, 2018), Prodigy and spaCy (Explosion), Label
+Studio (M. Tkachenko and others, 2020), brat (P. Stenetorp and others, EACL 2012).
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import IO, Any
+
+from ..._data.elements import is_frame, spelled
+from ..._data.inputs import check_choice, describe
+from ..._data.spans import PartialSpans, Span
+from ..._data.types import Path
+from .annotation_tools import brat_records, from_task, is_brat, looks_like_task
+from .span_offsets import UNITS, with_spans
+from .span_records import (
+    SPAN_KEYS,
+    Reading,
+    from_object,
+    from_pair,
+    from_prodigy,
+    json_values,
+)
+from .text_files import Accents
+
+_PARSERS = {
+    "jsonl": from_object,
+    "doccano": from_object,
+    "prodigy": from_prodigy,
+    "label-studio": from_task,
+    "spacy": from_pair,
+}
+FORMATS = (*_PARSERS, "brat")
+"""Formats of annotated texts."""
+
+_OBJECTS = "jsonl", "doccano", "prodigy"
+_JSON = (*_OBJECTS, "label-studio", "spacy")
+
+
+def _option(default, allowed, called="", formats=FORMATS):
+    """An option of a reader: its values, or the type of these and what errors call it;
+    formats it is for.
+    """
+    return field(
+        default=default,
+        metadata={"allowed": allowed, "called": called, "formats": formats},
+    )
+
+
+@dataclass(frozen=True)
+class AnnotationReader:
+    """How annotated texts are read: the options of `read_spans`, checked once.
+
+    Raises
+    ------
+    ValueError
+        If an option has a value that it cannot have, or is not for the format that is
+        named.
+    """
+
+    format: str = _option("auto", ("auto", *FORMATS))
+    offsets: str = _option("auto", ("auto", *UNITS))
+    text: str = _option("text", str, "a str, the key of the text", _JSON)
+    spans: str | None = _option(
+        None, str | None, "a str, the key of the spans", _OBJECTS
+    )
+    annotator: Any = _option(
+        None, str | int | None, "a str or an int", (*_OBJECTS, "label-studio")
+    )
+    control: str | None = _option(
+        None, str | None, "a str, the name of a tag Labels", ("label-studio",)
+    )
+    label_names: Any = _option(None, object, formats=_JSON)
+    discontinuous: str = _option("error", ("error", "cover", "skip"), formats=("brat",))
+    rejected: str = _option("unknown", ("unknown", "outside"), formats=_OBJECTS)
+    annotated: Any = _option(None, object)
+    encoding: str = _option("utf-8", object)
+
+    def __post_init__(self):
+        for option in fields(self):
+            name = option.name
+            value = getattr(self, option.name)
+            allowed = option.metadata["allowed"]
+            if isinstance(allowed, tuple):
+                check_choice(name, value, allowed)
+            elif not isinstance(value, allowed):
+                raise ValueError(
+                    f"{name} must be {option.metadata['called']}, got {describe(value)}"
+                )
+            formats = option.metadata["formats"]
+            if value != option.default and self.format not in ("auto", *formats):
+                raise ValueError(
+                    f"{name} is for {', '.join(formats)}, and format is {self.format!r}"
+                )
+        object.__setattr__(self, "label_names", _as_names(self.label_names))
+        if self.annotated is not None:
+            object.__setattr__(
+                self, "annotated", PartialSpans(types=self.annotated).types
+            )
+
+    def marked(self, source):
+        """An iterator of (`Record`, its list of `Span`) over what is annotated; see
+        `iter_spans`.
+        """
+        reading = Reading(self)
+        name = _name_of(source)
+        found = _annotated(_watched(_records(source, reading), name), reading, name)
+        types = self.annotated
+        return (
+            found
+            if types is None
+            else ((record, PartialSpans(spans, types)) for record, spans in found)
+        )
+
+    def texts(self, source):
+        """An iterator of the `Record` of each text, annotated or not; annotations are
+        not looked at.
+        """
+        return _watched(
+            _records(source, Reading(self, texts_alone=True)), _name_of(source)
+        )
+
+
+def read_spans(
+    source: Path | IO[str] | Iterable[Any],
+    format: str = "auto",
+    *,
+    offsets: str = "auto",
+    text: str = "text",
+    spans: str | None = None,
+    annotator: Any = None,
+    control: str | None = None,
+    label_names: Any = None,
+    discontinuous: str = "error",
+    rejected: str = "unknown",
+    annotated: Collection[str] | None = None,
+    encoding: str = "utf-8",
+    return_metadata: bool = False,
+) -> Any:
+    r"""Read texts and their annotated spans from a file of an annotation tool.
+
+    Parameters
+    ----------
+    source : str, os.PathLike, text file, or iterable of records
+        A file; a folder, of brat; or the records themselves: dicts, a split of Hugging Face ``datasets``.
+    format : {"auto", "jsonl", "doccano", "prodigy", "label-studio", "spacy", "brat"}, default="auto"
+        "auto" goes by the content. "jsonl" and "doccano" are read alike: objects with a text and, as the
+        first list among the keys spans, entities, label, labels and annotations, its spans: ``[start, end,
+        label]``, or objects with the keys start (or start_offset), end (end_offset) and label.
+    offsets : {"auto", "characters", "utf-16"}, default="auto"
+        What offsets count; ends are exclusive. It matters where texts have characters beyond U+FFFF, such as
+        emoji: tools in JavaScript count these as two. "auto" goes by the text of the spans, if the file has
+        it, or takes what makes more spans begin and end with words, and warns of that; a record that fits the
+        other unit only is an error.
+    text : str, default="text"
+        The key of the text; in tasks of Label Studio, within ``data``.
+    spans : str, optional
+        The key of the spans in objects, if it is none of those above; each object must have it.
+    annotator : str or int, optional
+        Whose annotations to take, where several people have annotated a text. Of one person's annotations of
+        a task of Label Studio the last counts.
+    control : str, optional
+        Of Label Studio: the name of the tag Labels whose spans to take. By default those of all.
+    label_names : list or dict, optional
+        What labels that are numbers stand for.
+    discontinuous : {"error", "cover", "skip"}, default="error"
+        What to do with a span of brat that has parts apart: refuse it, take all that is between its ends, or
+        leave it out.
+    rejected : {"unknown", "outside"}, default="unknown"
+        What a span that was rejected in Prodigy says: that nobody knows what is there, or that nothing is.
+    annotated : collection of str, optional
+        The types that are annotated, where that is not all: the spans of each text are `PartialSpans`.
+    encoding : str, default="utf-8"
+        Of a path; an open file has its own.
+    return_metadata : bool, default=False
+        Whether to return what else the records hold.
+
+    Returns
+    -------
+    X : list of str
+        The texts, as they are.
+    y : list of lists of Span
+        Label None stands for parts that are not annotated: spans rejected in Prodigy (see ``rejected``), and
+        what is outside of the spans of its binary questions (``_view_id`` "ner"). Texts that nobody has
+        annotated, or whose annotations were rejected, ignored or cancelled, are left out.
+    metadata : list of dict
+        With ``return_metadata=True``: the other keys of each record; of brat, the name.
+
+    Raises
+    ------
+    ValueError
+        If a record has no text; if a span is not within it, or is not what the file says it covers, has two
+        labels, or is discontinuous; if several people have annotated a text; or if a record fits a unit of
+        offsets that is not that of the others. The message names file and line, or record.
+
+    Warns
+    -----
+    UserWarning
+        If the unit of offsets was decided by words, or records have no list of spans, or the text looks as if
+        it was encoded twice (``Ã±`` for ``ñ``).
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.StringIO('{"text": "Ann in Rome", "label": [[0, 3, "PER"], [7, 11, "LOC"]]}\n')
+    >>> X, y = read_spans(file)
+    >>> X
+    ['Ann in Rome']
+    >>> y[0]
+    [Span(start=0, end=3, label='PER'), Span(start=7, end=11, label='LOC')]
+    """
+    reader = AnnotationReader(
+        format, offsets, text, spans, annotator, control, label_names, discontinuous, rejected, annotated,
+        encoding,
+    )  # fmt: skip
+    found = [
+        (record.text, marked, record.metadata)
+        for record, marked in reader.marked(source)
+    ]
+    X, y, metadata = map(list, zip(*found)) if found else ([], [], [])
+    return (X, y, metadata) if return_metadata else (X, y)
+
+
+def iter_spans(
+    source: Path | IO[str] | Iterable[Any], format: str = "auto", **options: Any
+) -> Iterator[tuple[str, list[Span], dict[str, Any]]]:
+    """Yield (text, spans, metadata) of each record.
+
+    One record is in memory at a time. Under ``offsets="auto"`` all those from the first
+    text on that has spans and characters beyond U+FFFF are, since all of them decide.
+
+    Parameters
+    ----------
+    source, format, **options
+        As of `read_spans`.
+    """
+    found = AnnotationReader(format, **options).marked(source)
+    return ((record.text, marked, record.metadata) for record, marked in found)
+
+
+def _annotated(found, reading, name):
+    options = reading.options
+    found = (record for record in found if record.spans is not None)
+    yield from with_spans(found, options.offsets, options.discontinuous, name)
+    for option, met in reading.met.items():
+        chosen = getattr(options, option)
+        if chosen is not None and str(chosen) not in met:
+            known = ", ".join(sorted(met)) or "none"
+            raise ValueError(f"{name}: there is no {option} {chosen!r}; found {known}")
+    if reading.keys and not reading.n_annotated:
+        warnings.warn(
+            f"{name}: no record has spans, a list under one of the keys {', '.join(SPAN_KEYS)}, or results "
+            f"of the type labels (Label Studio); the first has the keys {', '.join(reading.keys)}"
+        )
+    if reading.keyless and reading.n_annotated and not reading.omits:
+        some = f"{len(reading.keyless):,} of the records have no list of spans, first {reading.keyless[0]}"
+        warnings.warn(f"{name}: {some}: read as texts without")
+
+
+def _watched(found, name):
+    """The same records; text that was encoded twice is warned of."""
+    accents = Accents()
+    for record in found:
+        for line in record.text.splitlines():
+            accents.see(line)
+        yield record
+    accents.tell(name)
+
+
+def _records(source, reading):
+    """Yield the `Record` of each text of a source."""
+    format = reading.options.format
+    encoding = reading.options.encoding
+    if is_frame(source):
+        rows = (
+            "source.to_dict('records')"
+            if hasattr(source, "iloc")
+            else "source.to_dicts()"
+        )
+        found = f"a table with the columns {', '.join(map(spelled, source.columns))}"
+        raise TypeError(f"source is {found}; its rows are records: read_spans({rows})")
+    if format == "brat" or (format == "auto" and is_brat(source)):
+        reading.n_annotated += 1
+        yield from brat_records(source, encoding, reading.texts_alone)
+        return
+    if isinstance(source, str | os.PathLike) or hasattr(source, "readline"):
+        if _name_of(source).endswith(".spacy"):
+            raise ValueError(_OF_SPACY.format(_name_of(source)))
+        values = json_values(source, encoding)
+    elif isinstance(source, Mapping) or not isinstance(source, Iterable):
+        expected = "a path, an open text file or a list of records"
+        raise TypeError(f"source must be {expected}, got {describe(source)}")
+    else:
+        values = ((f"record {k}", value) for k, value in enumerate(source))
+    for place, value in values:
+        parse = _PARSERS[
+            _guess(value, reading.options.text) if format == "auto" else format
+        ]
+        record = parse(value, place, reading)
+        reading.keys = reading.keys or list(
+            map(str, value[1] if parse is from_pair else value)
+        )
+        yield record
+
+
+_OF_SPACY = (
+    "{0}: a binary file, which spaCy reads: docs = list(spacy.tokens.DocBin().from_disk({0!r}).get_docs("
+    "spacy.blank('en').vocab)); X = [d.text for d in docs]; "
+    "y = [[(e.start_char, e.end_char, e.label_) for e in d.ents] for d in docs]"
+)
+
+
+def _guess(record, text):
+    """The format that a record looks like."""
+    if not isinstance(record, Mapping):
+        return "spacy" if isinstance(record, list | tuple) else "jsonl"
+    if looks_like_task(record, text):
+        return "label-studio"
+    return "jsonl" if _PRODIGY.isdisjoint(record) else "prodigy"
+
+
+_PRODIGY = {"_input_hash", "_task_hash", "_view_id", "answer"}
+"""Keys of which records of Prodigy have one."""
+
+
+def _name_of(source):
+    name = (
+        source
+        if isinstance(source, str | os.PathLike)
+        else getattr(source, "name", None)
+    )
+    return os.fspath(name) if isinstance(name, str | os.PathLike) else "source"
+
+
+def _as_names(names):
+    """Names by number."""
+    if names is None:
+        return None
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ValueError(
+            f"label_names must be a list or a dict of names, got {describe(names)}"
+        )
+    items = names.items() if isinstance(names, Mapping) else enumerate(names)
+    try:
+        return {int(number): name for number, name in items}
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"the keys of label_names must be numbers, got {describe(names)}"
+        ) from None

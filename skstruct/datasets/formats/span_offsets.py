@@ -1,0 +1,211 @@
+"""What the offsets of a file count: characters, or units of UTF-16 as tools in
+JavaScript do.
+
+The two differ behind a character beyond U+FFFF, such as an emoji. A file counts one of
+them. Where a record fits one unit only, by the text that its spans say they cover or by
+the length of its text, it speaks for that unit. Those of Prodigy and spaCy that fit
+both speak for characters; all others together for the unit in which more of their spans
+begin and end where words do. The unit that most records speak for is that of the file.
+"""
+
+import warnings
+
+from ..._data.inputs import flatten
+from ..._data.places import PLACE, PlaceError
+from ..._data.spans import CONVERTS, Span, as_spans, from_utf16, wide_characters
+from ..._data.text import tokenized
+from .annotation_tools import joined
+
+UNITS = ("characters", "utf-16")
+
+_GROUP = 500
+"""Texts whose words are found at a time."""
+
+_UNTOLD = 0.05
+"""What a record speaks for the usual unit if words tell nothing: one odd record in a
+hundred is no proof.
+"""
+
+_IN_WORDS = {"characters": "characters", "utf-16": "UTF-16 units"}
+
+
+def with_spans(records, offsets, discontinuous, name):
+    """Yield (record, its list of `Span`), with offsets in characters.
+
+    Under ``offsets="auto"`` the records are read to their end at the first whose
+    offsets could count either.
+
+    Raises
+    ------
+    ValueError
+        If a span is none of its text; the message names the place.
+    """
+    for record in records:
+        if offsets == "auto" and record.spans and wide_characters(record.text).size:
+            held = [record, *records]
+            offsets = _unit_of(held, name)
+            for each in held:
+                yield each, _spans_of(each, offsets, discontinuous)
+        else:
+            yield record, _spans_of(record, offsets, discontinuous)
+
+
+def _unit_of(records, name):
+    """The unit that the offsets of records count.
+
+    Raises
+    ------
+    ValueError
+        If a record fits the other unit only.
+    """
+    usual = None
+    ambiguous = []
+    n_sure = 0
+    only = {
+        unit: [] for unit in UNITS
+    }  # (record, its spans, why they are none in the other unit)
+    for record in records:
+        if not record.spans or not wide_characters(record.text).size:
+            continue
+        usual = usual or record.unit
+        read = {}
+        wrong = None
+        for unit in UNITS:
+            try:
+                read[unit] = _parts_of(record, unit)
+            except ValueError as error:
+                wrong = str(error)
+        if len(read) == 1:
+            ((unit, spans),) = read.items()
+            only[unit].append((record, spans, wrong))
+        elif (
+            not read
+            or read["characters"] == read["utf-16"]
+            or None not in [s.text for s in record.spans]
+        ):
+            continue  # it speaks for none: what is wrong in both is an error later
+        elif record.sure:
+            n_sure += 1
+        else:
+            ambiguous.append((record.text, read))
+    met = _edges_met(ambiguous)
+    by_words = max(UNITS, key=lambda unit: (met[unit], unit == usual))
+    told = met["characters"] != met["utf-16"]
+    votes = {unit: len(only[unit]) + n_sure * (unit == "characters") for unit in UNITS}
+    votes[by_words] += len(ambiguous) * (1 if told else _UNTOLD)
+    best = max(UNITS, key=lambda unit: (votes[unit], unit == usual))
+    other = UNITS[1 - UNITS.index(best)]
+    if only[other]:
+        _refuse_odd(
+            *only[other][0], best, other, told or n_sure > 0 or bool(only[best])
+        )
+    if ambiguous and not (only[best] and by_words == best):
+        also = (
+            f"records that need it: {len(only[best]):,}; elsewhere "
+            if only[best]
+            else ""
+        )
+        warnings.warn(
+            f"{name}: offsets are taken for {_IN_WORDS[best]}: {also}{met[best]:,} of them are ends of "
+            f"words, {met[other]:,} if they count {_IN_WORDS[other]}; offsets={other!r} would say so"
+        )
+    return best
+
+
+def _refuse_odd(record, spans, wrong, best, other, told):
+    """Raise for a record that fits the unit ``other`` only; ``told``: whether others
+    speak for ``best``.
+    """
+    covered = ", ".join(
+        repr(record.text[start:end]) for start, end, _ in flatten(spans)
+    )
+    others = (
+        f"other records count {_IN_WORDS[best]}"
+        if told
+        else "nothing tells what other records count"
+    )
+    wrong += f"; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but {others}"
+    raise ValueError(
+        f"{wrong}: correct the record, or give offsets={other!r} if all count these"
+    )
+
+
+def _edges_met(ambiguous):
+    """For each unit the number of edges of spans that are edges of words."""
+    met = dict.fromkeys(UNITS, 0)
+    for k in range(0, len(ambiguous), _GROUP):
+        group = ambiguous[k : k + _GROUP]
+        for (_, read), tokens in zip(
+            group, tokenized([text for text, _ in group]).pairs()
+        ):
+            starts = {start for start, _ in tokens}
+            ends = {end for _, end in tokens}
+            for unit, spans in read.items():
+                met[unit] += sum(
+                    (start in starts) + (end in ends)
+                    for start, end, _ in flatten(spans)
+                )
+    return met
+
+
+def _parts_of(record, unit):
+    """For each annotation its parts, a list of `Span`; raises if one is not as the file
+    says.
+    """
+    given = [
+        (start, end, each.label) for each in record.spans for start, end in each.parts
+    ]
+    try:
+        if unit == "utf-16":
+            (spans,) = from_utf16([record.text], [given])
+        else:
+            spans = as_spans([given], [record.text]).spans
+    except PlaceError as error:
+        of_part = [k for k, each in enumerate(record.spans) for _ in each.parts]
+        place = _place(record, of_part[error.position])
+        raise ValueError(
+            error.text.replace(PLACE, place, 1).replace(CONVERTS, "")
+        ) from None
+    flat = iter(spans)
+    found = [[next(flat) for _ in each.parts] for each in record.spans]
+    for k, parts in enumerate(found):
+        if record.spans[k].text is not None:
+            _check_text(record, k, parts, unit)
+    return found
+
+
+def _place(record, k):
+    """Where the annotation k stands, for errors."""
+    return record.spans[k].place or f"{record.place}, span {k}"
+
+
+def _check_text(record, k, parts, unit):
+    """Raise unless the parts of the annotation k cover what the file says."""
+    found = [record.text[start:end] for start, end, _ in parts]
+    said = record.spans[k].text
+    if found != [said] and _solid("".join(found)) != _solid(said):
+        counted = "" if record.text.isascii() else f", counted in {_IN_WORDS[unit]},"
+        wrong = f"{tuple(parts[0])!r}{counted} is {' '.join(found)!r:.60}"
+        raise ValueError(
+            f"{_place(record, k)}: {wrong}, and the file says {said!r:.60}"
+        )
+
+
+def _solid(text):
+    """The text without white space; Label Studio writes a backslash and an n for a line
+    break.
+    """
+    return "".join(text.replace("\\n", " ").split())
+
+
+def _spans_of(record, unit, discontinuous):
+    unit = "characters" if unit == "auto" else unit
+    found = enumerate(_parts_of(record, unit))
+    spans = [
+        joined(record.text, parts, _place(record, k), discontinuous)
+        for k, parts in found
+    ]
+    spans = [span for span in spans if span is not None]
+    if record.partial and Span(0, len(record.text), None) not in spans:
+        spans.append(Span(0, len(record.text), None))
+    return spans

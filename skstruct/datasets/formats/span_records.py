@@ -1,0 +1,325 @@
+"""Annotated texts in JSON: what a line of a file, or an element of a list, says of a
+text.
+
+A `Record` holds a text and its annotations as they are written; that offsets are
+numbers within the text, and what they count, is found out later. Tasks of Label Studio
+and the files of brat are read in files of their own.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._data.places import describe
+from .text_files import numbered_lines
+
+SPAN_KEYS = ("spans", "entities", "label", "labels", "annotations")
+"""Where records keep their annotations; the first that is a list counts."""
+
+_OPEN = ("reject", "ignore")
+"""Answers of Prodigy that leave open what is right."""
+
+_OF_SPANS = (None, "ner", "ner_manual", "spans", "spans_manual", "blocks")
+"""Prodigy's interfaces in which spans are annotated; old records name none."""
+
+
+class Annotation(NamedTuple):
+    """A span as a file has it."""
+
+    parts: tuple  # (start, end) of each part, unchecked; one, unless the span is discontinuous
+    label: object
+    text: str | None = None  # what the span covers, if the file says it
+    place: str | None = None  # for errors, if it stands on a line of its own
+
+
+class Record(NamedTuple):
+    """A text as a file has it."""
+
+    place: str  # for errors: "notes.jsonl, line 3"
+    text: str
+    spans: list | None  # of Annotation; None if nobody has annotated the text
+    metadata: dict
+    unit: str = "characters"  # what offsets count if nothing tells
+    sure: bool = (
+        False  # whether they count it wherever they can, as those of tools in Python do
+    )
+    partial: bool = False  # whether there may be spans that are not listed
+
+
+@dataclass
+class Reading:
+    """One reading of a source: the options of an `AnnotationReader`, and what was met
+    so far.
+    """
+
+    options: Any
+    texts_alone: bool = False  # annotations are not looked at, and may be anything
+    met: dict = field(
+        default_factory=lambda: {"annotator": set(), "control": set()}
+    )  # names, by option
+    sources: dict = field(
+        default_factory=dict
+    )  # annotator of a text that has a record for each of them
+    n_annotated: int = 0  # records with a list of spans
+    keyless: list = field(default_factory=list)  # places of records without
+    omits: bool = False  # whether a format was met that leaves empty lists out
+    keys: list = field(default_factory=list)  # of the first record
+
+    def choose(self, place, names):
+        """The annotator whose annotations of a text count; None if there is no such."""
+        names = list(dict.fromkeys(str(name) for name in names if name is not None))
+        self.met["annotator"].update(names)
+        chosen = self.options.annotator
+        if chosen is not None:
+            return str(chosen) if str(chosen) in names else None
+        if len(names) > 1:
+            several = ", ".join(names)
+            raise ValueError(
+                f"{place}: the text has annotations of {several}; annotator= chooses one of them"
+            )
+        return names[0] if names else None
+
+    def is_chosen(self, place, source, name):
+        """Whether a record counts that is one annotator's annotation of the text that
+        `source` identifies.
+        """
+        if self.options.annotator is not None:
+            return self.choose(place, [name]) is not None
+        self.choose(place, [self.sources.setdefault(str(source), name), name])
+        return True
+
+    def text_of(self, record, place):
+        """The text of a record, or of the data of a task."""
+        key = self.options.text
+        check(record, Mapping, place, f"an object with the key {key!r}")
+        if key not in record:
+            raise ValueError(
+                f"{place}: no text: found keys {_listed(record)}; text= names another key"
+            )
+        return check(record[key], str, place, f"a str under {key!r}")
+
+    def has_control(self, name):
+        """Whether the regions of a control of Label Studio count."""
+        self.met["control"].add(str(name))
+        return self.options.control in (None, name)
+
+    def label(self, label, place):
+        """A label as the user calls it."""
+        if isinstance(label, str | bool) or not isinstance(label, Integral):
+            return label
+        names = self.options.label_names
+        if names is None:
+            raise ValueError(
+                f"{place}: the label is the number {label}; label_names= says what it stands for"
+            )
+        if label not in names:
+            raise ValueError(f"{place}: label_names has no name for the label {label}")
+        return names[label]
+
+
+def check(value, kind, place, expected):
+    """The value, if it is of a kind."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{place}: expected {expected}, got {describe(value)}")
+    return value
+
+
+def without(record, *keys):
+    """The other keys of a record, as a dict."""
+    return {key: value for key, value in record.items() if key not in keys}
+
+
+def _listed(record):
+    return ", ".join(map(str, record)) or "none"
+
+
+# --------------------------------------------------------------------------------------
+# Files
+# --------------------------------------------------------------------------------------
+def json_values(path_or_file, encoding):
+    """Yield (place, value) of a file: its lines, or the elements of the one list that
+    it holds.
+    """
+    with numbered_lines(path_or_file, encoding, watch=False) as (name, lines):
+        filled = (numbered for numbered in lines if numbered[1].strip())
+        number, line = next(filled, (0, None))
+        if line is None:
+            return
+        if line.lstrip()[0] not in '[{"':
+            expected = "JSON, or files NAME.txt and NAME.ann of brat"
+            raise ValueError(
+                f"{name}, line {number}: expected {expected}, got {line!r:.60}"
+            )
+        try:
+            value = _parsed(line, name, number)
+        except (
+            ValueError
+        ):  # a list or an object on many lines; if not, the error is found again
+            text = "\n".join(chain([line], (line for _, line in lines)))
+            value = _parsed(text, name, number)
+        if isinstance(value, list) and not (value and isinstance(value[0], str)):
+            for number, _ in filled:
+                raise ValueError(
+                    f"{name}, line {number}: nothing is expected behind a list of records"
+                )
+            for k, element in enumerate(value):
+                yield f"{name}, record {k}", element
+            return
+        yield f"{name}, line {number}", value
+        for number, line in filled:
+            yield f"{name}, line {number}", _parsed(line, name, number)
+
+
+def _parsed(text, name, number):
+    """The value of a JSON text that begins in a line."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"{name}, line {number + error.lineno - 1}"
+        raise ValueError(
+            f"{where}: not valid JSON: {error.msg} (column {error.colno})"
+        ) from None
+    except RecursionError:
+        raise ValueError(
+            f"{name}, line {number}: the JSON is nested too deeply"
+        ) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise ValueError(f"{name}, line {number}: not valid JSON: {error}") from None
+
+
+# --------------------------------------------------------------------------------------
+# Records
+# --------------------------------------------------------------------------------------
+def from_object(record, place, reading):
+    """A `Record` of a line of doccano, of a row of Hugging Face, or of one like these."""
+    text = reading.text_of(record, place)
+    named = reading.options.spans
+    keys = SPAN_KEYS if named is None else (named,)
+    found = {k: record[k] for k in keys if k in record and k != reading.options.text}
+    key = next((k for k, value in found.items() if _are_rows(value)), None)
+    # A key without a value holds no annotations either, and is no metadata.
+    empty = [k for k, value in found.items() if value is None]
+    metadata = without(record, reading.options.text, key, *empty)
+    if reading.texts_alone:
+        return Record(place, text, None, metadata)
+    if key is None and named is not None and not empty:
+        raise ValueError(
+            f"{place}: no list of spans under {named!r}: found keys {_listed(record)}"
+        )
+    rows = _rows(found[key], place) if key else []
+    reading.n_annotated += key is not None
+    if key is None and not empty:
+        reading.keyless.append(place)
+    users = [row["user"] for row in rows if isinstance(row, Mapping) and "user" in row]
+    chosen = reading.choose(place, users) if users else None
+    spans = None
+    if chosen is not None or not users:
+        rejected = reading.options.rejected
+        counted = [
+            (row, k) for k, row in enumerate(rows) if _counts(row, chosen, rejected)
+        ]
+        spans = [_annotation(*each, place, reading) for each in counted]
+    return Record(place, text, spans, metadata)
+
+
+def _are_rows(value):
+    """Whether a value is a list of annotations, or a dict of lists, its columns.
+
+    Libraries of datasets can be set to give arrays for lists.
+    """
+    parts = list(value.values()) if isinstance(value, Mapping) else [value]
+    return bool(parts) and all(
+        isinstance(part, list | tuple | np.ndarray) for part in parts
+    )
+
+
+def _rows(value, place):
+    """A list of annotations."""
+    if not isinstance(value, Mapping):
+        return value.tolist() if isinstance(value, np.ndarray) else value
+    lengths = {name: len(column) for name, column in value.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(
+            f"{place}: expected columns of the same length, got {describe(lengths)}"
+        )
+    return [
+        dict(zip(value, row))
+        for row in zip(*(_rows(column, place) for column in value.values()))
+    ]
+
+
+def _counts(row, annotator, rejected):
+    """Whether a row is an annotation of the annotator, and not a rejected span that
+    says nothing is there.
+    """
+    if not isinstance(row, Mapping):
+        return annotator is None
+    outside = rejected == "outside" and row.get("answer") == "reject"
+    return annotator in (None, str(row.get("user"))) and not outside
+
+
+def _annotation(row, k, place, reading):
+    """The annotation number k of a record."""
+    text = None
+    try:
+        if isinstance(row, Mapping):
+            first, last = (
+                ("start", "end") if "start" in row else ("start_offset", "end_offset")
+            )
+            start = row[first]
+            end = row[last]
+            label = row["label"]
+            text = row.get("text")
+            if row.get("answer") in _OPEN:
+                label = None
+        else:
+            start, end, label = check(row, (list, tuple), "", "")
+    except (KeyError, ValueError):
+        expected = "[start, end, label] or an object with the keys start (or start_offset), end and label"
+        found = (
+            f"found keys {_listed(row)}"
+            if isinstance(row, Mapping)
+            else f"got {describe(row)}"
+        )
+        raise ValueError(f"{place}, span {k}: expected {expected}, {found}") from None
+    if not isinstance(label, str):
+        label = reading.label(label, f"{place}, span {k}")
+    return Annotation(((start, end),), label, text if isinstance(text, str) else None)
+
+
+def from_prodigy(record, place, reading):
+    """A `Record` of a line of Prodigy's ``db-out``."""
+    reading.omits = True
+    found = from_object(record, place, reading)
+    if reading.texts_alone:
+        return found
+    reading.n_annotated += (
+        record.get("_view_id") in _OF_SPANS
+    )  # a text without spans has no list of them
+    who = record.get("_annotator_id", record.get("_session_id"))
+    source = record.get("_input_hash", found.text)
+    if record.get("answer") in _OPEN or not reading.is_chosen(place, source, who):
+        return found._replace(spans=None)
+    return found._replace(sure=True, partial=record.get("_view_id") == "ner")
+
+
+def from_pair(pair, place, reading):
+    """A `Record` of ``[text, {"entities": [[start, end, label]]}]``, as spaCy's
+    examples are written.
+    """
+    expected = '[text, {"entities": [[start, end, label], ...]}]'
+    check(pair, (list, tuple), place, expected)
+    if (
+        len(pair) != 2
+        or not isinstance(pair[0], str)
+        or not isinstance(pair[1], Mapping)
+    ):
+        raise ValueError(f"{place}: expected {expected}, got {describe(pair)}")
+    return from_object(
+        {**pair[1], reading.options.text: pair[0]}, place, reading
+    )._replace(sure=True)

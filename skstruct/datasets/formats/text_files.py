@@ -1,0 +1,218 @@
+"""What readers and writers of corpus files share: opening text, numbering lines,
+splitting cells.
+
+A file is a path or an open text file; lines end at line feeds only, so that a lone
+carriage return, or one of the rarer characters that Unicode calls a line break, never
+shifts a line number. A byte order mark at the start and carriage returns at line ends
+are dropped. Text that was encoded twice is warned of.
+"""
+
+import gzip
+import os
+import warnings
+import zlib
+from contextlib import contextmanager
+
+from ..._saving.atomic import atomic_write, naming
+
+#: Names of the ten CoNLL-U columns, in file order.
+CONLLU_FIELDS = (
+    "id",
+    "form",
+    "lemma",
+    "upos",
+    "xpos",
+    "feats",
+    "head",
+    "deprel",
+    "deps",
+    "misc",
+)
+
+#: The columns a dependency parser works with.
+TREE_FIELDS = ("form", "xpos", "head", "deprel")
+
+
+def check_fields(fields):
+    """Check names of CoNLL-U columns and return them as a tuple."""
+    fields = (fields,) if isinstance(fields, str) else tuple(fields)
+    if not fields or any(
+        field not in CONLLU_FIELDS or fields.count(field) > 1 for field in fields
+    ):
+        allowed = f"be at least one, and each once, among {', '.join(CONLLU_FIELDS)}"
+        raise ValueError(f"fields must {allowed}; got {fields!r}")
+    return fields
+
+
+def split_cells(line, separator):
+    """Split a line into columns; None stands for any run of spaces and tabs, and
+    nothing else.
+    """
+    if separator is not None:
+        return line.split(separator)
+    cells = line.replace("\t", " ").split(" ")
+    return [cell for cell in cells if cell] if "" in cells else cells
+
+
+def opened(path, encoding):
+    """A text file to read, decompressed if its name ends in ``.gz``; lines end at line
+    feeds only.
+    """
+    opener = gzip.open if os.fspath(path).endswith(".gz") else open
+    return opener(path, "rt", encoding=encoding, newline="\n")
+
+
+@contextmanager
+def open_text(path_or_file, mode, encoding):
+    """Open a path, or hand an open file through and leave it open; a path is written
+    whole or not at all.
+    """
+    if isinstance(path_or_file, str | os.PathLike):
+        # Line feeds only, both ways: a lone carriage return inside a line must not
+        # shift line numbers.
+        with (atomic_write if mode == "w" else opened)(path_or_file, encoding) as file:
+            yield file
+    elif hasattr(path_or_file, "write" if mode == "w" else "readline"):
+        yield path_or_file
+    else:
+        found = type(path_or_file).__name__
+        raise TypeError(
+            f"path_or_file must be a path or an open text file; got {found}"
+        )
+
+
+@contextmanager
+def numbered_lines(path_or_file, encoding, watch=True):
+    """Open for reading: (name of the file, iterator of (line number from 1, line
+    without its end)).
+
+    Unless ``watch`` is False, text that was encoded twice is warned of.
+    """
+    with open_text(path_or_file, "r", encoding) as file:
+        name = (
+            getattr(file, "name", None)
+            if file is path_or_file
+            else os.fspath(path_or_file)
+        )
+        name = name if isinstance(name, str) else f"<{type(file).__name__}>"
+        yield name, _lines(file, name, watch)
+
+
+def _lines(file, name, watch):
+    number = 0
+    accents = Accents()
+    try:
+        for number, line in enumerate(file, start=1):
+            if number == 1:
+                if not isinstance(line, str):
+                    raise TypeError(
+                        f"{name}: expected a file opened in text mode, got one of bytes"
+                    )
+                line = line.removeprefix("\ufeff")
+            if watch:
+                accents.see(line)
+            yield number, line.rstrip("\r\n")
+        accents.tell(name)
+    except UNREADABLE as error:
+        raise ValueError(unreadable(error, name, number)) from error
+    except OSError as error:
+        with naming(name):
+            raise error
+
+
+class SharedStrings:
+    """Equal strings of a corpus as one object, which share memory and hash.
+
+    ``sys.intern`` would keep them beyond the corpus: Python 3.12 gives no string back
+    that was interned.
+
+    Parameters
+    ----------
+    most : int, optional
+        Distinct strings that are remembered at a time: of streams, which nobody may
+        hold as a whole. Without, all are.
+
+    Attributes
+    ----------
+    share : callable
+        ``share(s, s)`` is the string that stands for s.
+    """
+
+    MOST = 100_000
+    """Of streams. The frequent strings of a text are met anew at once."""
+
+    def __init__(self, most=None):
+        self._known = {}
+        self._most = most
+        self.share = self._known.setdefault
+
+    def end_sentence(self):
+        """Begin anew if there are too many: to be called once a sentence."""
+        if self._most is not None and len(self._known) > self._most:
+            self._known.clear()
+
+
+UNREADABLE = UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile
+"""What reading raises of bytes of another encoding, and of files cut short, damaged, or
+not compressed.
+"""
+
+
+def unreadable(error, name, number, remedy=""):
+    """The message for an `UNREADABLE` after so many lines of a file."""
+    if not isinstance(error, UnicodeDecodeError):
+        return f"{name}, after line {number}: {error}"
+    # The decoder works on blocks: what it was given begins in the line after the last
+    # one it gave.
+    number += 1 + error.object[: error.start].count(b"\n")
+    return f"{name}, line {number}: not valid {error.encoding}: {error.reason}{remedy}"
+
+
+# The characters of the bytes 128 to 159 in Windows' Latin-1; as bytes of UTF-8 they
+# continue a character.
+_WINDOWS = {
+    ord(c): b for b in range(128, 160) for c in bytes([b]).decode("cp1252", "ignore")
+}
+
+
+class Accents:
+    """Whether the accents of a text were encoded twice: ``Ã±`` for ``ñ`` throughout.
+
+    Such text comes from UTF-8 that was read as Latin-1. Line by line, its bytes in
+    Latin-1 are valid UTF-8, which text that was encoded once hardly ever is.
+    """
+
+    ENOUGH = 1000
+    """Lines with other characters than ASCII that are looked at."""
+
+    def __init__(self):
+        self.twice = 0
+        self.once = 0
+        self.example = None
+
+    def see(self, line):
+        """Take note of a line, if it is not ASCII."""
+        if line.isascii() or self.twice + self.once >= self.ENOUGH:
+            return
+        try:
+            repaired = line.translate(_WINDOWS).encode("latin-1").decode("utf-8")
+        except UnicodeError:
+            self.once += 1
+            return
+        self.twice += 1
+        self.example = self.example or (line, repaired)
+
+    def tell(self, name):
+        """Warn if nearly all lines were encoded twice."""
+        if self.twice <= 10 * self.once:
+            return
+        line, repaired = self.example
+        right = next(c for c in repaired if not c.isascii())
+        start = next(k for k, c in enumerate(line) if not c.isascii())
+        wrong = line[start : start + len(right.encode())]
+        warnings.warn(
+            f"{name}: the text looks like UTF-8 that was read as Latin-1 and encoded again: {wrong!r} for "
+            f"{right!r}, in {self.twice} of {self.twice + self.once} lines that are not ASCII. If it was "
+            f"opened with another encoding, use utf-8; else text.encode('cp1252').decode('utf-8') repairs it",
+            stacklevel=2,
+        )

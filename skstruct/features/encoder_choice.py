@@ -1,0 +1,371 @@
+"""The choice of an encoder by the first token of a corpus, or of two of them by its
+blocks; and of shards.
+
+A kind of input is a subclass of :class:`.base.Encoder`, entered in :data:`ENCODERS`
+with the table of its fields in files. Features that are :class:`.patterns.Patterns`
+choose their encoder, whatever the token is.
+"""
+
+import os
+from operator import attrgetter
+
+import numpy as np
+from scipy import sparse
+
+from .._core.hashing import check_rows
+from .._data.corpus import (
+    DENSE,
+    SPARSE,
+    STRINGS,
+    TokenCorpus,
+    called_by_kind,
+    number_block,
+)
+from .._data.places import describe, placed
+from .._data.reads import ColumnInfo, Reads, names_of_all, runs_of
+from .._data.tables import as_float
+from .._saving.container import require
+from .._saving.fields import Field, Kind, Table, array, choice, each, optional, string
+from .bag_encoder import BAG, BagEncoder
+from .base import Encoder
+from .encoded import RowMap
+from .numeric import NumericFeatures
+from .pattern_encoder import PATTERN_ENCODER, PatternEncoder
+from .patterns import Patterns
+from .presets import PRESETS
+from .rows_encoder import NUMBERS, RowsEncoder
+from .template_encoder import TEMPLATE_ENCODER, TemplateEncoder
+from .templates import resolve_templates
+from .word_clusters import check_strings_in
+
+
+def new_encoder(features, min_count, corpus, scaled=True, words=None):
+    """The encoder that suits the first token of a corpus; ``scaled``: whether rows of
+    numbers may be.
+
+    ``words``: the :class:`.word_clusters.WordClusters` that templates read, if any.
+
+    Raises
+    ------
+    ValueError
+        If the first token is of no known kind, or templates were asked for ready-made
+        features.
+    """
+    if words is not None:
+        features = _with_words(features, words, corpus)
+    if len(corpus.blocks) > 1:
+        return MixedEncoder.for_tokens(features, min_count, corpus, scaled)
+    if corpus.numbers:
+        return RowsEncoder.for_tokens(features, min_count, corpus, scaled)
+    first = corpus.tokens[0]
+    if isinstance(features, NumericFeatures):
+        text = f"features={features!r} reads rows of numbers, but the first token is "
+        raise ValueError(text + describe(first))
+    fitting = (cls for cls, _ in ENCODERS.values() if isinstance(first, cls.TOKENS))
+    cls = PatternEncoder if isinstance(features, Patterns) else next(fitting, None)
+    if cls is None:
+        text = "a token must be a str, a tuple of str, a dict, a list of str or a row of numbers, got "
+        raise placed(corpus.offsets, 0, text + describe(first))
+    encoder = cls.for_tokens(features, min_count, corpus.tokens)
+    if corpus.blocks[0].names is not None:
+        encoder.reads = encoder.reads._replace(titles=corpus.blocks[0].names)
+    return encoder
+
+
+def _with_words(features, words, corpus):
+    """The templates that a ``features`` parameter means, with clusters of words."""
+    check_strings_in(corpus)
+    flat = corpus.only(STRINGS).tokens
+    if isinstance(features, (NumericFeatures, Patterns)):
+        raise ValueError(
+            f"words: templates read clusters, features={describe(features)} does not"
+        )
+    return resolve_templates(features, flat[0], flat).with_words(words)
+
+
+def check_same_features(encoder, features, min_count, words=None):
+    """Raise if parameters ask for other features than those a model was trained with."""
+    if min_count != encoder.min_count:
+        text = f"min_count={min_count} differs from that of the training so far, {encoder.min_count}; "
+        raise ValueError(f"{text}a fit that continues cannot change it")
+    if words != getattr(encoder.templates, "words", None):
+        raise ValueError(
+            "words= differ from those of the training so far; a fit that continues keeps them"
+        )
+    if isinstance(features, (str, os.PathLike)):
+        name = os.fspath(features)
+        if name == "auto" or not (name in PRESETS or os.path.isfile(name)):
+            return  # a template file is read once; it may have gone since
+    asked = features
+    known = getattr(encoder, "features", None)
+    if not isinstance(features, NumericFeatures):
+        asked = resolve_templates(features, "", [])
+        known = encoder.templates
+        asked = asked if words is None else asked.with_words(words)
+    if asked != known:
+        text = (
+            f"features={describe(features)} differ from those of the training so far; "
+        )
+        raise ValueError(f"{text}a fit that continues cannot change them")
+
+
+def merge_encoders(encoders, counts, min_count):
+    """The encoder that has read all shards, and the new rows of each.
+
+    Parameters
+    ----------
+    encoders : list of TemplateEncoder or BagEncoder
+        Without count cut-off; of one kind.
+    counts : list of RowMap or None
+        Occurrences by row of each, needed if ``min_count`` is above 1.
+    min_count : int
+
+    Returns
+    -------
+    encoder : TemplateEncoder or BagEncoder
+    maps : list of RowMap
+
+    Raises
+    ------
+    ValueError
+        If the shards' tokens are of different kinds, or templates look at a text as a
+        whole.
+    """
+    first = encoders[0]
+    for s, encoder in enumerate(encoders):
+        kinds = [
+            (type(each), each.token_type, each.templates) for each in (encoder, first)
+        ]
+        if (
+            len({getattr(each.templates, "words", None) for each in (encoder, first)})
+            > 1
+        ):
+            raise ValueError(
+                f"shard {s}: words= are not those of shard 0: learn them before, words.table()"
+            )
+        if kinds[0] != kinds[1]:
+            raise ValueError(
+                f"shard {s}: its tokens are not of the kind of those of shard 0"
+            )
+        first.reads.check_titles(encoder.reads.titles, f"shard {s}", "in shard 0")
+    return first.merged(encoders, counts, min_count)
+
+
+class MixedEncoder(Encoder):
+    """Encodes tokens of two blocks: dense rows of numbers, and strings or sparse rows
+    beside them.
+
+    The columns of dense rows have the first rows of weights. Behind them stand the rows
+    of the other part, whose own encoder numbers them. Kernels add both.
+
+    Parameters
+    ----------
+    numbers : RowsEncoder
+        Of the dense columns.
+    others : encoder
+        Of the rest.
+    columns : ndarray of bool, or tuple of str
+        Which columns are dense, or the names of the columns of strings.
+    """
+
+    token_type = np.ndarray
+
+    @classmethod
+    def for_tokens(cls, features, min_count, corpus, scaled):
+        """The encoder that a ``features`` parameter means for a corpus."""
+        strings = corpus.block(STRINGS)
+        numeric = strings is None or isinstance(features, NumericFeatures)
+        of_rows, of_others = (
+            (features, "auto") if numeric else (NumericFeatures(), features)
+        )
+        numbers = RowsEncoder.for_tokens(of_rows, 1, corpus.only(DENSE), scaled)
+        others = new_encoder(of_others, min_count, corpus.only(SPARSE, STRINGS), scaled)
+        numbers.has_bigram = others.has_bigram
+        return cls(
+            numbers, others, corpus.is_dense if strings is None else strings.names
+        )
+
+    def __init__(self, numbers, others, columns):
+        self.numbers = numbers
+        self.others = others
+        self.columns = columns
+        self.features = numbers.features  # how numbers count
+        self.templates = others.templates
+        self.min_count = others.min_count
+        # Input dropout masks numbers with the first column of the strings.
+        self.has_bigram = others.has_bigram
+        self.n_columns = others.n_columns
+        self.are_strings = isinstance(columns, tuple)  # the rest, not sparse rows
+        self.runs = () if self.are_strings else runs_of(columns)
+        if self.are_strings:
+            self.reads = Reads(
+                called_by_kind(DENSE, STRINGS), numbers.width, numbers.names, columns
+            )
+        else:
+            names = names_of_all(self.runs, numbers.names, others.names)
+            self.reads = Reads(called_by_kind(DENSE, SPARSE), columns.shape[0], names)
+
+    def copy(self):
+        """An encoder that can grow while this one stays as it is."""
+        return type(self)(self.numbers.copy(), self.others.copy(), self.columns)
+
+    def count_anew(self):
+        """See :class:`.base.Encoder`; dense rows are never cut off."""
+        self.others.count_anew()
+
+    # -- what the parts say ------------------------------------------------------------
+    n_edge_rows = property(attrgetter("others.n_edge_rows"))
+    bias_row = property(attrgetter("numbers.bias_row"))
+    scale = property(attrgetter("numbers.scale"))
+    rescaled = property(attrgetter("numbers.rescaled"))
+    edge_names = property(attrgetter("others.edge_names"))
+    n_node_rows = property(
+        lambda self: self.numbers.n_node_rows + self.others.n_node_rows
+    )
+    n_features = property(lambda self: self.numbers.n_features + self.others.n_features)
+
+    # -- encoding ----------------------------------------------------------------------
+    def encode(self, corpus, grow):
+        """Encode a corpus: see :class:`.rows_encoder.RowsEncoder`."""
+        if not self.are_strings and corpus.offsets[-1]:
+            corpus = self._divided(corpus)
+        dense = self.numbers.encode(corpus.only(DENSE), grow).dense
+        found = self.others.encode(corpus.only(SPARSE, STRINGS), grow)
+        n = self.numbers.n_node_rows
+        alive = found.node_alive
+        check_rows(self.n_node_rows)
+        if alive.shape[0]:
+            alive = np.append(np.ones(n, np.uint8), alive)
+        nodes, bag = (
+            part._replace(row=_behind(part.row, n)) for part in (found.nodes, found.bag)
+        )
+        return found._replace(nodes=nodes, bag=bag, node_alive=alive, dense=dense)
+
+    def _divided(self, corpus):
+        """The corpus with those columns dense that were dense in training."""
+        if corpus.runs == self.runs:
+            return corpus
+        matrix = sparse.csr_matrix(corpus.matrix)
+        dense = number_block(as_float(matrix[:, self.columns].toarray()))
+        complete = ColumnInfo(self.has_bigram, np.zeros(self.others.width, np.int32))
+        others = number_block(matrix[:, ~self.columns])._replace(info=complete)
+        return TokenCorpus.of((dense, others), corpus.lengths, self.runs)
+
+    def adapted(self, corpus):
+        """The encoder with the statistics of another text, if the strings' templates
+        have any.
+        """
+        others = self.others.adapted(
+            None if corpus is None else corpus.only(SPARSE, STRINGS)
+        )
+        return type(self)(self.numbers, others, self.columns)
+
+    # -- names -------------------------------------------------------------------------
+    def row_names(self, rows):
+        """The names of rows, {row: name}."""
+        n = self.numbers.n_node_rows
+        behind = self.others.row_names({row - n for row in rows if row >= n})
+        return {
+            **self.numbers.row_names(rows),
+            **{row + n: name for row, name in behind.items()},
+        }
+
+    def template_of_row(self, encoded):
+        """Nobody knows of numbers."""
+
+    def keep_rows(self, nodes, edges):
+        """See :class:`.base.Encoder`; dense rows keep all columns."""
+        n = self.numbers.n_node_rows
+        others, behind, edges = self.others.keep_rows(nodes[n:], edges)
+        twin = type(self)(self.numbers.copy(), others, self.columns)
+        return twin, np.append(np.arange(n), behind + n), edges
+
+    # -- shards ------------------------------------------------------------------------
+    def merged(self, encoders, counts, min_count):
+        """See :func:`merge_encoders`; this is the first of ``encoders``."""
+        for s, other in enumerate(encoders):
+            if other.are_strings != self.are_strings or list(other.columns) != list(
+                self.columns
+            ):
+                raise ValueError(
+                    f"shard {s}: its columns are not of the kinds of those of shard 0"
+                )
+        numbers, first = self.numbers.merged([e.numbers for e in encoders], counts, 1)
+        n = self.numbers.n_node_rows
+        counts = [c if c is None else RowMap(c.nodes[n:], c.edges) for c in counts]
+        others, behind = self.others.merged(
+            [e.others for e in encoders], counts, min_count
+        )
+        maps = [
+            RowMap(np.append(a.nodes, _behind(b.nodes, n)), b.edges)
+            for a, b in zip(first, behind)
+        ]
+        return type(self)(numbers, others, self.columns), maps
+
+
+def _behind(rows, n):
+    """Rows that are n further on; -1 stays."""
+    return np.where(rows < 0, np.int32(-1), rows + np.int32(n))
+
+
+# --------------------------------------------------------------------------------------
+# In files
+# --------------------------------------------------------------------------------------
+def _joint(f):
+    numbers, others, mask, columns = (
+        f[name] for name in ("numbers", "others", "mask", "columns")
+    )
+    require(not numbers.sparse, f"{f.where}.numbers must be dense")
+    ok = isinstance(
+        others, (TemplateEncoder, PatternEncoder) if mask is None else RowsEncoder
+    )
+    require(ok, f"{f.where}.others is of the wrong kind")
+    if mask is not None:
+        sizes = int(mask.sum()), int((~mask).sum())
+        ok = others.sparse and sizes == (numbers.width, others.width)
+        require(ok, f"{f.where}.mask must tell which columns are dense")
+    require(
+        numbers.has_bigram == others.has_bigram,
+        f"{f.where}: the parts differ in bigrams",
+    )
+    return MixedEncoder(numbers, others, tuple(columns) if mask is None else mask)
+
+
+def _write_encoder(value, writer, name, f):
+    for kind, (cls, table) in ENCODERS.items():
+        if type(value) is cls:
+            return {"kind": kind, **table.write(value, writer, name, f)}
+    raise TypeError(f"features made by a {type(value).__name__} cannot be saved")
+
+
+def _read_encoder(node, where, f):
+    require(isinstance(node, dict) and "kind" in node, f"{where} lacks kind")
+    _, table = choice(ENCODERS).read(node["kind"], f"{where}.kind", f)
+    return table.read(node, where, f)
+
+
+encoder = Kind("encoder", _write_encoder, _read_encoder)
+
+JOINT = Table(
+    "Encoder `joint`",
+    Field("numbers", NUMBERS),
+    Field("others", encoder),
+    Field(
+        "mask",
+        optional(array("bool", None)),
+        of=lambda e: None if e.are_strings else e.columns,
+    ),
+    Field(
+        "columns", each(string), of=lambda e: list(e.columns) if e.are_strings else []
+    ),
+    make=_joint,
+)
+
+ENCODERS = {
+    "bag": (BagEncoder, BAG),
+    "joint": (MixedEncoder, JOINT),
+    "rows": (RowsEncoder, NUMBERS),
+    "patterns": (PatternEncoder, PATTERN_ENCODER),
+    "templates": (TemplateEncoder, TEMPLATE_ENCODER),
+}
+"""What files call the encoders: their class, and their fields."""

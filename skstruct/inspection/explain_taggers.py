@@ -1,0 +1,229 @@
+"""What a model reads, and what it predicts.
+
+The chain tagger inside of a model reads what the steps of a pipeline make of sequences,
+and pieces of texts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._sklearn import final_step, innermost
+from .._data.alignment_report import align_spans, labels_of
+from .._data.inputs import (
+    LABELS,
+    SPANS,
+    TREES,
+    WORDS,
+    as_sequences,
+    as_tokens,
+    flatten,
+    is_int,
+    lengths_of,
+)
+from .._data.places import by_sequence, offsets_of
+from .._data.segmented import as_pieces, as_words
+from .._data.spans import as_spans
+from .._data.text import as_texts, tokenized
+from .._taggers.constraints import scheme_of
+
+
+class Seen(NamedTuple):
+    """Sequences of a chain tagger, made of n sequences or texts of a model."""
+
+    tagger: Any
+    X: Any
+    y: list | None  # labels of the sequences, if what the model learns was given
+    of: np.ndarray  # (P,) int64: which sequence or text of the model each is made of
+    n: int
+
+    @property
+    def classes(self):
+        """The labels in the columns of marginals."""
+        return np.asarray(innermost(self.tagger)[0].classes_)
+
+    def grouped(self, items):
+        """What there is for each token of each sequence of the tagger, joined by
+        sequences of the model.
+
+        Parameters
+        ----------
+        items : list of lists, or of ndarrays of shape (n_tokens, n_labels)
+
+        Returns
+        -------
+        list of n lists, or arrays
+        """
+        tokens = np.bincount(self.of, lengths_of(items), self.n).astype(np.int64)
+        arrays = items and isinstance(items[0], np.ndarray)
+        return by_sequence(
+            np.concatenate(items) if arrays else flatten(items), offsets_of(tokens)
+        )
+
+
+def seen_by_tagger(model, X, y=None):
+    """The `Seen` of a fitted model: the tagger that labels tokens, and its sequences.
+
+    Parameters
+    ----------
+    model : estimator
+        A chain tagger, a ``Segmenter`` or ``SpanTagger``, or a pipeline or search that
+        ends in one.
+    X : list of sequences, or of texts
+    y : list of lists, optional
+        What the model learns: labels, words or spans.
+
+    Raises
+    ------
+    TypeError
+        If no tagger is inside.
+    """
+    model, X = final_step(model, X)
+    inner, _ = innermost(model)  # averages and mixtures do not change their input
+    kind = getattr(inner, "explained_as", None)
+    n = len(X)
+    if kind == "chain":
+        labels = None if y is None else as_sequences(y, "y", "label")
+        tagger = (
+            model.estimator_ if hasattr(model, "predict_sets") else model
+        )  # which knows probabilities
+        return Seen(tagger, as_tokens(X), labels, np.arange(n), n)
+    if kind == "spans":
+        pieces, labels = inner._pieces_of(X, y, judging=True)
+        tagger, X = final_step(inner.tagger_, pieces.sequences(inner.layout))
+        return Seen(tagger, X, labels, pieces.text, n)
+    if kind == "segmenter":
+        pieces = as_pieces(X)
+        words = None if y is None else as_words(pieces, y)
+        X = inner._sequences(X)
+        y = words and inner._labelled(pieces, *words, range(n))[1]
+        tagger, X = final_step(inner.tagger_, X)
+        return Seen(tagger, X, y, np.arange(n), n)
+    raise TypeError(
+        f"a tagger, a Segmenter or a SpanTagger is needed, got a {type(inner).__name__}"
+    )
+
+
+def positions_of(model, X):
+    """For each sequence the position of each token, or None where positions are those
+    of a list.
+
+    In a text it is the token's first character.
+    """
+    model, X = innermost(model, X)
+    if model.explained_as == "spans":
+        return [[start for start, _ in pairs] for pairs in model.tokens(X)]
+    if model.explained_as == "segmenter":
+        return [
+            [t for t, character in enumerate(text) if not character.isspace()]
+            for text in X
+        ]
+    return None
+
+
+def as_characters(X, y, y_pred=None):
+    """The texts as lists of characters, and their spans as labels of the scheme BIO.
+
+    Labels are None where nothing is annotated. Of spans that overlap the longest are
+    kept. ``y_pred`` may be None.
+    """
+    texts = as_texts(X)
+    tokens = tokenized(texts, "(?s).")
+    gold = as_spans(y, texts)
+    found = None
+
+    def labels(given):
+        return labels_of(
+            align_spans(tokens, given, overlap="longest"), given, tokens.first, "BIO"
+        )
+
+    if y_pred is not None:
+        both = zip(as_spans(y_pred, texts, "y_pred").by_text(), gold.types)
+        # what a text does not annotate is no error
+        told = [
+            [span for span in spans if types is None or span.label in types]
+            for spans, types in both
+        ]
+        found = labels(as_spans(told, texts, "y_pred"))
+    return list(map(list, texts)), labels(gold), found
+
+
+def words_of(characters):
+    """The words of a stretch of text."""
+    return tokenized(["".join(characters)]).words(layout=False)
+
+
+def word_of(token):
+    """What of a token is compared with others: its first column, or all of its
+    features.
+    """
+    return (
+        token
+        if isinstance(token, str)
+        else token[0]
+        if isinstance(token, tuple)
+        else repr(token)
+    )
+
+
+def kind_of(X, y):
+    """Whether ``y`` holds labels, words, spans or trees.
+
+    Texts are str, and have words, or (word, tag) pairs; or spans, which may all be
+    missing. Trees are (head, label) pairs; or heads alone if tokens are tuples and
+    every sequence of ints is a tree.
+    """
+    items = [item for each in y if hasattr(each, "__len__") for item in each]
+    if hasattr(X, "__len__") and len(X) and all(isinstance(x, str) for x in X):
+        spelled = items or not any(x.strip() for x in X)
+        words = all(
+            isinstance(item, str) or np.shape(item) == (2,) for item in items[:1]
+        )
+        return WORDS if spelled and words else SPANS
+    if not items:
+        return LABELS
+    if all(
+        isinstance(item, (tuple, list)) and len(item) == 2 and is_int(item[0])
+        for item in items
+    ):
+        return TREES
+    heads = all(map(is_int, items)) and all(
+        isinstance(token, tuple) for x in X for token in x
+    )
+    return TREES if heads and all(map(_is_tree, y)) else LABELS
+
+
+def _is_tree(heads):
+    """Whether the heads lead from every token to the root."""
+    above = np.array([0, *map(int, heads)])
+    if above.min() < 0 or above.max() >= len(above):
+        return False
+    for _ in range(len(above).bit_length()):
+        above = above[above]  # twice as many steps up the tree
+    return not above.any()
+
+
+def read_by(model, X, y):
+    """(the estimator inside, what it predicts, tokens to show, the scheme of labels
+    that look like none's).
+
+    Of texts in a pipeline the tokens are what becomes of them.
+    """
+    of_texts = any(isinstance(x, str) for x in X)
+    inner, given = innermost(model, X if of_texts else None)
+    X = given if of_texts else X
+    if not hasattr(inner, "inputs"):
+        return inner, kind_of(X, y), X, None
+    return inner, inner.inputs.task, X, "IO" if scheme_of(inner) == "IO" else None
+
+
+def tokens_shown(X):
+    """The sequences of ``X`` as lists of tokens; rows of numbers are shown by their
+    position.
+    """
+    X = as_tokens(X)
+    if X.numbers and X.like is None:
+        return [[str(t) for t in range(n)] for n in X.lengths.tolist()]
+    return [list(sequence) for sequence in X.lists()]

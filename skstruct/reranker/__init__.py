@@ -1,1 +1,0 @@
-"""Reranking the k best labellings of a tagger."""

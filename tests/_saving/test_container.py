@@ -1,0 +1,397 @@
+"""The container: what goes in comes out, and what fails leaves no trace (damage: test_container_damage)."""
+
+import errno
+import hashlib
+import io
+import json
+import os
+import stat
+import struct
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from inside import put_chunk_size
+
+from skstruct._saving import atomic
+from skstruct._saving.container import (
+    ModelFileError,
+    pack_strings,
+    read_container,
+    unpack_strings,
+    write_container,
+)
+
+INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+DTYPES = ["bool", *INTEGERS, "float32", "float64"]
+
+
+@pytest.fixture
+def small(path):
+    """The bytes of a small file, which also lies at `path`."""
+    arrays = {
+        "w": np.array([1.5, -2.0]),
+        "on": np.array([True, False]),
+        "n": np.array(7, np.int16),
+    }
+    write_container(path, {"kind": "model", "alpha": 0.5}, arrays)
+    return path.read_bytes()
+
+
+def assert_same(a, b):
+    assert a.dtype == b.dtype and a.dtype.isnative
+    assert a.shape == b.shape
+    assert a.tobytes() == b.tobytes()
+
+
+# What goes in comes out.
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    arrays=st.dictionaries(
+        st.text(max_size=5),
+        st.sampled_from(DTYPES).flatmap(
+            lambda dtype: hnp.arrays(
+                dtype, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
+            )
+        ),
+        max_size=4,
+    ),
+    extra=st.dictionaries(
+        st.text(max_size=5).filter(lambda key: key not in ("kind", "arrays")),
+        st.recursive(
+            st.none()
+            | st.booleans()
+            | st.integers()
+            | st.floats(allow_nan=False, allow_infinity=False)
+            | st.text(st.characters()),
+            lambda node: (
+                st.lists(node, max_size=3)
+                | st.dictionaries(st.text(max_size=3), node, max_size=3)
+            ),
+            max_leaves=6,
+        ),
+        max_size=4,
+    ),
+)
+def test_round_trip(path, monkeypatch, arrays, extra):
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # only to save time
+    header = {"kind": "model", **extra}
+    write_container(path, header, arrays)
+    back, found = read_container(path, kind="model")
+    assert back == header
+    assert list(found) == list(arrays)
+    for name, array in arrays.items():
+        assert_same(found[name], array)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (0, 5), (2, 0, 3), (2, 3, 4)])
+def test_arrays_come_back_ordinary(path, dtype, shape):
+    array = np.arange(np.prod(shape, dtype=int)).astype(dtype).reshape(shape)
+    write_container(path, {"kind": "model"}, {"a": array})
+    back = read_container(path, kind="model")[1]["a"]
+    assert_same(back, array)
+    assert type(back) is np.ndarray
+    assert (
+        back.flags.writeable
+        and back.flags.owndata
+        and back.flags.c_contiguous
+        and back.flags.aligned
+    )
+
+
+def test_any_memory_layout_and_byte_order_can_be_written(path):
+    base = np.arange(24, dtype=np.int32).reshape(4, 6)
+    arrays = {
+        "fortran": np.asfortranarray(base),
+        "strided": base[::2, ::-1],
+        "swapped": base.astype(base.dtype.newbyteorder()),
+        "read_only": np.broadcast_to(base[0], (3, 6)),
+    }
+    write_container(path, {"kind": "model"}, arrays)
+    back = read_container(path, kind="model")[1]
+    for name, array in arrays.items():
+        assert back[name].dtype == np.int32 and back[name].dtype.isnative
+        np.testing.assert_array_equal(back[name], array)
+
+
+def test_arrays_larger_than_a_chunk(path, monkeypatch):
+    put_chunk_size(monkeypatch, 7)
+    array = np.arange(1000)
+    write_container(path, {"kind": "model"}, {"a": array, "b": array[:1]})
+    assert_same(read_container(path, kind="model")[1]["a"], array)
+
+
+def test_special_floats_keep_their_bits(path):
+    bits = np.array(
+        [0x7FF8000000000001, 0xFFF0000000000000, 0x8000000000000000, 1], np.uint64
+    )
+    write_container(path, {"kind": "model"}, {"a": bits.view(np.float64)})
+    np.testing.assert_array_equal(
+        read_container(path, kind="model")[1]["a"].view(np.uint64), bits
+    )
+
+
+def test_layout_is_the_documented_one(path):
+    write_container(
+        path, {"kind": "model"}, {"a": np.arange(3, dtype=np.int16), "b": np.array(1.0)}
+    )
+    data = path.read_bytes()
+    magic, version, length = struct.unpack("<8sIQ", data[:20])
+    assert (magic, version) == (b"\x89SKS\r\n\x1a\n", 1)
+    assert (20 + length) % 64 == 0
+    assert json.loads(data[20 : 20 + length]) == {
+        "kind": "model",
+        "arrays": [
+            {"name": "a", "dtype": "int16", "shape": [3], "offset": 0},
+            {"name": "b", "dtype": "float64", "shape": [], "offset": 64},
+        ],
+    }
+    assert data[20 + length : -32] == struct.pack("<3h58xd", 0, 1, 2, 1.0)
+    assert data[-32:] == hashlib.sha256(data[:-32]).digest()
+
+
+def test_same_content_gives_the_same_bytes(path, small):
+    header, arrays = read_container(path, kind="model")
+    write_container(path, {"kind": "model", **header}, arrays)
+    assert path.read_bytes() == small
+
+
+def test_kind(path, small):
+    assert read_container(path, kind="model")[0] == {"kind": "model", "alpha": 0.5}
+    assert read_container(path, kind=None)[0]["kind"] == "model"
+    with pytest.raises(
+        ModelFileError, match="holds a 'model', where a 'checkpoint' was expected"
+    ):
+        read_container(path, kind="checkpoint")
+
+
+def test_paths_may_be_str_and_relative(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_container("m", {"kind": "model"}, {})
+    assert read_container("m", kind="model") == ({"kind": "model"}, {})
+
+
+# What cannot be written.
+
+
+@pytest.mark.parametrize(
+    ("header", "error", "message"),
+    [
+        ({"kind": "model", "x": float("nan")}, ValueError, "cannot be written as JSON"),
+        (
+            {"kind": "model", "x": {"y": np.int64(1)}},
+            TypeError,
+            "cannot be written as JSON",
+        ),
+        ({"kind": "model", "x": b""}, TypeError, "cannot be written as JSON"),
+        (
+            {"kind": "model", "x": {1: 2}},
+            TypeError,
+            r"would change header items \['x'\]",
+        ),
+        (
+            {"kind": "model", "x": (1, 2)},
+            TypeError,
+            r"would change header items \['x'\]",
+        ),
+        (
+            {"kind": "model", None: None},
+            TypeError,
+            r"would change header items \[None\]",
+        ),
+        ({"kind": "model", "x": "x" * (1 << 24)}, ValueError, "use arrays"),
+    ],
+)
+def test_bad_headers_are_refused(path, header, error, message):
+    with pytest.raises(error, match=message):
+        write_container(path, header, {})
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("arrays", "error", "message"),
+    [
+        (
+            {"a": np.array(["x"], object)},
+            ValueError,
+            "array 'a' has dtype object; allowed: bool int8",
+        ),
+        ({"a": np.zeros(1, np.float16)}, ValueError, "dtype float16"),
+        ({"a": np.zeros(1, complex)}, ValueError, "dtype complex128"),
+        ({"a": np.array(["x"])}, ValueError, "dtype <U1"),
+        ({"a": np.zeros(1, "M8[s]")}, ValueError, "dtype datetime64"),
+        ({"a": np.zeros(1, [("x", "i4")])}, ValueError, "array 'a' has dtype"),
+    ],
+)
+def test_bad_arrays_are_refused(path, arrays, error, message):
+    with pytest.raises(error, match=message):
+        write_container(path, {"kind": "model"}, arrays)
+    assert not path.exists()
+
+
+# What fails leaves no trace.
+
+
+def fail_at_replace(monkeypatch, error):
+    def replace(*args):
+        raise error
+
+    monkeypatch.setattr(os, "replace", replace)
+
+
+def fail_at_fsync(monkeypatch, error):
+    def fsync(*args):
+        raise error
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+def fail_at_write(monkeypatch, error):
+    class Full(io.BufferedWriter):
+        def write(self, data):
+            if self.tell() > 100:
+                raise error
+            return super().write(data)
+
+    monkeypatch.setattr(
+        atomic,
+        "open",
+        lambda name, mode, **_: Full(io.FileIO(name, mode)),
+        raising=False,
+    )
+
+
+@pytest.mark.parametrize("fail", [fail_at_write, fail_at_fsync, fail_at_replace])
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "disk full"), KeyboardInterrupt(), MemoryError()]
+)
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_failed_save_changes_nothing(path, small, fail, error, exists):
+    if not exists:
+        path.unlink()
+    with pytest.MonkeyPatch.context() as patch:
+        fail(patch, error)
+        with pytest.raises(type(error)) as caught:
+            write_container(path, {"kind": "model"}, {"a": np.zeros(1000)})
+    assert not isinstance(error, OSError) or path.name in str(caught.value)
+    assert os.listdir(path.parent) == ([path.name] if exists else [])
+    assert not exists or path.read_bytes() == small
+
+
+def test_a_save_replaces_and_leaves_no_other_file(path, small):
+    write_container(path, {"kind": "checkpoint"}, {})
+    assert read_container(path, kind="checkpoint") == ({"kind": "checkpoint"}, {})
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_folder_in_the_way(tmp_path):
+    with pytest.raises(OSError):
+        write_container(tmp_path, {"kind": "model"}, {})
+    with pytest.raises(FileNotFoundError):
+        write_container(tmp_path / "missing" / "m", {"kind": "model"}, {})
+    assert os.listdir(tmp_path) == []
+    assert not [name for name in os.listdir(tmp_path.parent) if name.endswith(".tmp")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
+def test_permissions(path):
+    mask = os.umask(0o027)
+    try:
+        write_container(path, {"kind": "model"}, {})
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    path.chmod(0o604)
+    write_container(path, {"kind": "model"}, {})
+    assert stat.S_IMODE(path.stat().st_mode) == 0o604
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
+@pytest.mark.parametrize("temporary", [None, "given"])
+@pytest.mark.parametrize("encoding", [None, "utf-8"])
+def test_what_is_written_is_never_open_to_more_than_what_it_replaces(
+    path, temporary, encoding
+):
+    path.write_text("secret")
+    path.chmod(0o600)
+    temporary = temporary and str(path.parent / temporary)
+    with atomic.atomic_write(path, encoding, temporary) as file:
+        (other,) = (name for name in path.parent.iterdir() if name != path)
+        assert stat.S_IMODE(other.stat().st_mode) == 0o600
+        file.write("more" if encoding else b"more")
+        file.flush()
+        assert stat.S_IMODE(other.stat().st_mode) == 0o600
+    assert path.read_text() == "more" and stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges")
+def test_a_symbolic_link_stays_one(tmp_path):
+    (tmp_path / "real").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "real" / "m")
+    write_container(link, {"kind": "model"}, {})
+    assert link.is_symlink()
+    assert read_container(tmp_path / "real" / "m", kind="model") == (
+        {"kind": "model"},
+        {},
+    )
+
+
+# Strings.
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()))
+
+
+@settings(deadline=None)
+@given(st.lists(ANY_TEXT))
+def test_strings_round_trip(strings):
+    data, offsets = pack_strings(strings)
+    assert data.dtype == np.uint8 and offsets.dtype == np.int64
+    assert data.flags.writeable and offsets.shape == (len(strings) + 1,)
+    assert unpack_strings(data, offsets) == strings
+
+
+def test_halves_of_surrogate_pairs_stay_apart(path):
+    strings = ["\ud83d", "\ude00", "\ud83d\ude00", "\U0001f600", "", "a\0b"]
+    data, offsets = pack_strings(strings)
+    assert offsets.tolist() == [0, 3, 6, 12, 16, 16, 19]
+    write_container(
+        path, {"kind": "model", "\ud83d": "\ude00"}, {"data": data, "offsets": offsets}
+    )
+    header, arrays = read_container(path, kind="model")
+    assert header["\ud83d"] == "\ude00"
+    assert unpack_strings(arrays["data"], arrays["offsets"]) == strings
+
+
+@pytest.mark.parametrize(
+    ("data", "offsets", "message"),
+    [
+        (b"ab", [], "run from 0 to 2"),
+        (b"ab", [0], "run from 0 to 2"),
+        (b"ab", [1, 2], "run from 0 to 2"),
+        (b"ab", [0, 3], "run from 0 to 2"),
+        (b"ab", [0, 2, 1, 2], "must not decrease"),
+        (b"ab", [0, 1 << 60, 2], "must not decrease"),
+        (b"ab", [0, -1, 2], "must not decrease"),
+        (b"\xc3\xa9", [0, 1, 2], "not UTF-8"),
+        (b"\xff", [0, 1], "not UTF-8"),
+        (b"ab", [[0, 2]], "1-d int64"),
+        (b"ab", [0.0, 2.0], "1-d int64"),
+    ],
+)
+def test_unpack_strings_refuses_what_does_not_fit(data, offsets, message):
+    offsets = np.array(offsets, dtype=None if offsets else np.int64)
+    with pytest.raises(ModelFileError, match=message):
+        unpack_strings(np.frombuffer(data, np.uint8), offsets)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="needs /dev/null")
+def test_a_device_stays_a_device():
+    write_container("/dev/null", {"kind": "model"}, {"a": np.arange(3)})
+    assert not os.path.isfile("/dev/null")

@@ -1,0 +1,251 @@
+"""Constructor parameters: written once, shown, checked and kept by every estimator."""
+
+import doctest
+import html
+import inspect
+import pickle
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+import sklearn
+import training_cases
+from inside import check_parameters
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.fixes import parse_version
+
+import skstruct
+from skstruct._core.codes import PENALTIES
+from skstruct._training.parameters import (
+    Parameters,
+    RunParameters,
+    documented,
+    parameter,
+)
+
+STRENGTHS = dict(training_cases.PENALTIES)
+
+ESTIMATORS = [
+    c
+    for c in (getattr(skstruct, n) for n in skstruct.__all__)
+    if hasattr(c, "get_params")
+]
+each = pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
+
+BY_POSITION = {
+    "BaggingShuffleAverager": ["estimator", "n_estimators"],
+    "CalibratedTagger": ["estimator"],
+    "KBestReranker": ["base", "k", "cv"],
+    "L1CRF": ["features"],
+    "L1CRFCV": ["features"],
+    "ParameterMixer": ["estimator", "n_shards"],
+    "PassiveAggressiveTagger": ["features"],
+    "Segmenter": ["tagger", "scheme"],
+    "ShiftReduceParser": ["templates"],
+    "SpanSets": ["estimator"],
+    "SpanTagger": ["tagger"],
+    "StructuredPerceptron": ["features"],
+    "WordSegmenter": ["templates"],
+}
+
+
+def shown(cls):
+    """{parameter: (kind and default, text)} of the docstring."""
+    section = re.search(
+        r"^Parameters\n-+\n(.*?)\n\n", inspect.cleandoc(cls.__doc__), re.M | re.S
+    )[1]
+    return {
+        name: (head, " ".join(text.split()))
+        for name, head, text in re.findall(
+            r"^(\w+) : (.*)\n((?:    .*(?:\n|$))+)", section, re.M
+        )
+    }
+
+
+@each
+def test_the_docstring_shows_every_parameter_with_its_default(cls):
+    documentation = shown(cls)
+    signature = inspect.signature(cls).parameters
+    assert list(documentation) == list(signature)
+    assert set(signature) == set(cls().get_params(deep=False))
+    for name, (head, text) in documentation.items():
+        kind, _, default = head.rpartition(", default=")
+        assert kind and eval(default, {}) == signature[name].default, (name, head)
+        assert len(text) > 5 and text.endswith((".", ")")), (name, text)
+        assert "as in :class:`StructuredPerceptron`." not in text.lower()
+
+
+@each
+def test_references_of_the_docstring_exist(cls):
+    used = set(re.findall(r"\[(\d)\]_", cls.__doc__))
+    assert used == set(
+        re.findall(r"^\.\. \[(\d)\]", inspect.cleandoc(cls.__doc__), re.M)
+    )
+
+
+@each
+def test_what_may_be_given_by_position(cls):
+    kinds = {name: p.kind for name, p in inspect.signature(cls).parameters.items()}
+    by_position = [
+        name
+        for name, kind in kinds.items()
+        if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    ]
+    assert by_position == BY_POSITION[cls.__name__]
+    with pytest.raises(TypeError, match="positional argument"):
+        cls(*[None] * (len(by_position) + 1))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'max_itr'"):
+        cls(max_itr=3)
+
+
+@each
+def test_an_estimator_only_stores_its_parameters(cls):
+    given = {name: object() for name in inspect.signature(cls).parameters}
+    estimator = cls(**given)
+    assert vars(estimator) == given
+    assert estimator.get_params(deep=False) == given
+    assert estimator.set_params(**{next(iter(given)): None}) is estimator
+
+
+@each
+def test_estimators_are_equal_only_to_themselves(cls):
+    one, other = cls(), cls()
+    assert one != other and len({one, other, one}) == 2
+    assert (
+        clone(one).get_params()
+        == pickle.loads(pickle.dumps(one)).get_params()
+        == one.get_params()
+    )
+    assert repr(one) == f"{cls.__name__}()"
+
+
+@each
+def test_every_parameter_is_checked(cls):
+    X, y = ["ab"], [["a", "b"]]
+    for name in inspect.signature(cls).parameters:
+        # What a tokenizer may be is no matter of its type: `SpanTagger` looks itself.
+        what = (
+            name if name == "tokenizer" else f"The '{name}' parameter of {cls.__name__}"
+        )
+        with pytest.raises(ValueError, match=f"{what} must be"):
+            cls(**{name: object()}).fit(X, y)
+
+
+@each
+def test_examples_of_docstrings_are_found(cls):
+    (test,) = (t for t in doctest.DocTestFinder(recurse=False).find(cls, cls.__name__))
+    assert len(test.examples) >= 4
+
+
+@pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.9"),
+    reason="shows no text of parameters",
+)
+@each
+def test_scikit_learn_shows_the_text_of_every_parameter(cls):
+    class Linked(cls):
+        __doc__ = cls.__doc__
+        _doc_link_module = __name__.partition(".")[0]
+        _doc_link_template = "https://example.org"
+
+    page = Linked()._repr_html_()
+    for name, (head, _) in shown(cls).items():
+        assert html.escape(f"{name}: {head}") + "<br>" in page
+
+
+def test_a_shared_parameter_is_one_entry():
+    @dataclass(kw_only=True, eq=False, repr=False)
+    class Patience(Parameters):
+        patience: int = parameter(2, "Epochs to\nwait.")
+
+    @documented(n_jobs="Threads that wait.")
+    @dataclass(eq=False, repr=False)
+    class Waiting(Patience, RunParameters, BaseEstimator):
+        """Waits.
+
+        Notes
+        -----
+        It does.
+        """
+
+        place: str = parameter("here", "Where.", "str", [str])
+
+    assert (
+        str(inspect.signature(Waiting))
+        == "(place='here', *, patience=2, n_jobs=None, random_state=None)"
+    )
+    assert inspect.getdoc(Waiting).startswith(
+        'Waits.\n\nParameters\n----------\nplace : str, default="here"\n    Where.\n'
+        "patience : int, default=2\n    Epochs to wait.\n"
+        "n_jobs : int or None, default=None\n    Threads that wait.\n"
+    )
+    assert inspect.getdoc(Waiting).endswith("\n\nNotes\n-----\nIt does.")
+    assert repr(Waiting("there", patience=3)) == "Waiting(patience=3, place='there')"
+    with pytest.raises(
+        ValueError, match="The 'patience' parameter of Waiting must be an int"
+    ):
+        check_parameters(Waiting(patience=0))
+    with pytest.raises(TypeError, match=r"Waiting has no parameter \['pace'\]"):
+        documented(pace="Of waiting.")(Waiting)
+
+
+def test_without_docstrings():
+    code = (
+        "import inspect, skstruct\n"
+        "print(*inspect.signature(skstruct.Segmenter).parameters)\n"
+        "try: skstruct.StructuredPerceptron(max_iter=0).fit([['a']], [['b']])\n"
+        "except ValueError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", code], capture_output=True, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(
+        "tagger scheme\nThe 'max_iter' parameter of StructuredPerceptron must be"
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in PENALTIES if name])
+def test_a_penalty_is_entered_where_its_name_is_needed(name):
+    known = skstruct.StructuredPerceptron.__doc__.partition("penalty : {")[2].partition(
+        "}"
+    )[0]
+    assert f'"{name}"' in known, (
+        f'add to `penalty` in training/parameters.py: Literal[..., "{name}"]'
+    )
+    assert name in STRENGTHS, (
+        f'add to PENALTIES in tests/training_cases.py: ("{name}", 2**-5)'
+    )
+
+
+SENTENCE = [("the", "D"), ("dog", "N"), ("saw", "V"), ("cats", "N")]
+TREE = [(2, "det"), (3, "nsubj"), (0, "root"), (3, "obj")]
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "y"),
+    [
+        (skstruct.ShiftReduceParser("hs28", max_iter=2), [SENTENCE], [TREE]),
+        (skstruct.WordSegmenter(max_iter=2), ["abcab"], [["ab", "c", "ab"]]),
+    ],
+    ids=["parser", "words"],
+)
+def test_a_beam_size_set_after_fitting_is_that_of_prediction(model, X, y):
+    model.set_params(beam_size=8, random_state=0).fit(X, y)
+    assert len(model.predict_kbest(X, 3)[0]) == 3
+    model.set_params(beam_size=1)
+    assert len(model.predict_kbest(X, 3)[0]) == 1
+    narrow = model.predict(X), model.decision_function(X).tolist(), model.score(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert (
+        again.predict(X),
+        again.decision_function(X).tolist(),
+        again.score(X, y),
+    ) == narrow
+    for wrong in (-1, 0, "all"):
+        model.set_params(beam_size=wrong)
+        for verb in (model.predict, model.predict_kbest, model.decision_function):
+            with pytest.raises(ValueError, match="The 'beam_size' parameter"):
+                verb(X)
