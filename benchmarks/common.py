@@ -6,7 +6,7 @@ import statistics
 import sys
 import time
 
-from skstruct._data.schemes import words_to_labels
+from skstruct.schemes import words_to_labels
 from skstruct.datasets import read_columns, read_conllu, read_segmented
 
 DATA = pathlib.Path(

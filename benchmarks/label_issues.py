@@ -11,7 +11,7 @@ import time
 
 from benchmarks.common import load_esp, table
 from skstruct import L1CRF, StructuredPerceptron
-from skstruct._data.schemes import labels_to_spans
+from skstruct.schemes import labels_to_spans
 from skstruct.datasets import load_chunking
 from skstruct.inspection import label_issues
 

@@ -13,7 +13,7 @@ import pycrfsuite
 
 from benchmarks.common import CORPORA, Stopwatch, n_tokens, table
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
-from skstruct._data.schemes import labels_to_words
+from skstruct.schemes import labels_to_words
 from skstruct.metrics import segment_f1_score, word_f1_score
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.common import load_esp, table
 from skstruct import L1CRF, CalibratedTagger, StructuredPerceptron
-from skstruct._data.schemes import convert_scheme, labels_to_spans
+from skstruct.schemes import convert_scheme, labels_to_spans
 from skstruct.metrics import segment_f1_score
 from skstruct._taggers.span_thresholds import certain_threshold, offering_threshold
 

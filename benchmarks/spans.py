@@ -24,7 +24,7 @@ from skstruct import (
     SpanTagger,
     StructuredPerceptron,
 )
-from skstruct._data.schemes import labels_to_spans
+from skstruct.schemes import labels_to_spans
 from skstruct._data.text import tokenized
 
 _TIGHT_BEFORE = set(",.;:?!)]}%»…")  # no space before these

@@ -26,7 +26,7 @@ import numpy as np
 from _study import DATA, claim, mean_and_spread, progress, study, table
 
 from skstruct import CalibratedTagger, StructuredPerceptron
-from skstruct._data.schemes import labels_to_spans, spans_to_labels
+from skstruct.schemes import labels_to_spans, spans_to_labels
 from skstruct.datasets import load_sample, read_columns, read_conllu
 from skstruct.inspection import ReliabilityDisplay
 from skstruct.metrics import (

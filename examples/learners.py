@@ -19,7 +19,7 @@ from statistics import mean
 from _study import DATA, claim, mean_and_spread, progress, study, table
 
 from skstruct import L1CRF, PassiveAggressiveTagger, StructuredPerceptron
-from skstruct._data.schemes import words_to_labels
+from skstruct.schemes import words_to_labels
 from skstruct.datasets import (
     load_chunking,
     load_segmentation,

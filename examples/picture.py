@@ -11,7 +11,7 @@ import sys
 from html import escape
 
 from skstruct import Segmenter, ShiftReduceParser, StructuredPerceptron
-from skstruct._data.schemes import labels_to_spans
+from skstruct.schemes import labels_to_spans
 from skstruct.datasets import load_entities, load_parsing, load_segmentation
 
 COLOURS = {"PER": "#ffd8a8", "LOC": "#b2f2bb", "ORG": "#a5d8ff", "MISC": "#e5dbff"}

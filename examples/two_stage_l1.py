@@ -25,7 +25,7 @@ from statistics import mean
 from _study import DATA, claim, progress, study, table
 
 from skstruct import L1CRF
-from skstruct._data.schemes import words_to_labels
+from skstruct.schemes import words_to_labels
 from skstruct.datasets import (
     load_entities,
     load_segmentation,

@@ -34,11 +34,13 @@ PUBLIC = {
     **{
         room: room
         for room in (
+            "compat",
             "datasets",
             "features",
             "inspection",
             "interchange",
             "metrics",
+            "schemes",
             "serving",
         )
     },
@@ -55,16 +57,21 @@ def lazy(package, names):
     package : str
         Its ``__name__``.
     names : dict of str to str
-        As :data:`PUBLIC`, of modules in the package.
+        As :data:`PUBLIC`: modules in the package, or above it, with dots in front as in
+        an import.
     """
 
     def find(name):
         if name not in names:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = importlib.import_module(f"{package}.{names[name]}")
-        return module if names[name] == name else getattr(module, name)
+        where = names[name]
+        above = where.startswith("..")
+        module = importlib.import_module(where if above else f".{where}", package)
+        return module if where == name else getattr(module, name)
 
     def listed():
-        return sorted({*vars(importlib.import_module(package)), *names})
+        """Public names: modules that were imported on the way are not for completion."""
+        mine = vars(importlib.import_module(package))
+        return sorted({*names, *(name for name in mine if name.startswith("__"))})
 
     return find, listed

@@ -19,14 +19,14 @@ from scipy import sparse
 from ._core.compile import cache_counts
 from ._core.kernel_folders import cache_folder
 from ._crf.l1crf import L1CRF
+from ._parser.shift_reduce import ShiftReduceParser
+from ._saving.registry import load
 from ._shards.mixing.averager import BaggingShuffleAverager
 from ._shards.mixing.mixer import ParameterMixer
-from ._parser.shift_reduce import ShiftReduceParser
-from ._words.kbest_reranker import KBestReranker
-from ._saving.registry import load
 from ._taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from ._taggers.segmenter import Segmenter
 from ._taggers.span_tagger import SpanTagger
+from ._words.kbest_reranker import KBestReranker
 from ._words.word_segmenter import WordSegmenter
 
 _WORDS = [

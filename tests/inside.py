@@ -9,15 +9,15 @@ import numpy as np
 import skstruct
 import skstruct._crf.crf_run as crf_run
 import skstruct._crf.solver.working_set as working_set
-from skstruct._shards import held
 from skstruct._core import final_weights as averaging
 from skstruct._crf.solver import bound
 from skstruct._data.reads import FeatureNames
+from skstruct._saving import container, registry
+from skstruct._shards import held
+from skstruct._shards.mixing.rounds import Rounds
+from skstruct._training.run import Run
 from skstruct.datasets import corpora
 from skstruct.features import contexts
-from skstruct._shards.mixing.rounds import Rounds
-from skstruct._saving import container, registry
-from skstruct._training.run import Run
 
 CONLL2000 = corpora.CHUNKING_FILES
 CONLL2002 = corpora.ENTITY_FILES

@@ -24,8 +24,8 @@ from sklearn.model_selection import (
 
 import skstruct
 from skstruct import L1CRF, StructuredPerceptron
-from skstruct.cli import main
 from skstruct._data.inputs import PlaceError
+from skstruct.cli import main
 from skstruct.datasets import columns_to_spans, load_chunking, load_entities, read_spans
 from skstruct.features.presets import PRESETS
 from skstruct.inspection import explain

@@ -13,7 +13,7 @@ MODULES = (
     "skstruct",
     "features",
     "metrics",
-    "_data.schemes",
+    "schemes",
     "datasets",
     "inspection",
     "interchange",

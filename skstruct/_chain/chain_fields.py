@@ -6,10 +6,10 @@ number and column against its range: kernels index without checks.
 
 import numpy as np
 
-from ..features.encoder_choice import encoder
 from .._saving.fields import Field, Table, array, via
 from .._saving.label_sets import label_set
 from .._saving.stores import weights
+from ..features.encoder_choice import encoder
 from .bigram import n_trigram_rows
 from .shown_pairs import ShownPairs
 

@@ -12,11 +12,16 @@ from .._core.final_weights import Average, count_weights, pruned, rows_in_use, w
 from .._core.store import Store, new_clock
 from .._data.inputs import LABELS, Inputs, PlaceError, check_some, place
 from .._data.labels import UNLABELLED, Gold, Labels
-from ..features.encoded import EncodedCorpus, bag_of
 from .._saving.container import require
 from .._saving.stores import full
-from .._training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
+from .._training.chunks import (
+    PIECE_TOKENS,
+    as_writeable_view,
+    map_chunks,
+    no_collection,
+)
 from .._training.saved import NamedWeights, SavableModel
+from ..features.encoded import EncodedCorpus, bag_of
 from .bigram import STORES, Chain, ChainTask
 from .chain_arguments import (
     FinalChain,

@@ -24,9 +24,9 @@ from .._core.store import (
     weights,
 )
 from .._data.labels import UNLABELLED
-from ..features.encoded import features_listed, grid_listed
 from .._training.epochs import stores_of
 from .._training.run import TrainingState
+from ..features.encoded import features_listed, grid_listed
 from .bigram import n_trigram_rows
 from .chain_model import ChainModel, new_chain
 from .shown_pairs import as_pairs

@@ -10,7 +10,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from .._sklearn import epoch_context, set_fitted
 from .._chain.bigram import ChainTask
 from .._chain.chain_model import ChainModel, make_task
 from .._core.final_weights import entries, sparse_store
@@ -25,7 +24,7 @@ from .._core.store import (
 from .._core.user_warnings import warn
 from .._data.inputs import as_tokens, check_X_y
 from .._data.labels import UNLABELLED, Labels, encode_known
-from ..metrics.counting import LEAST, LOG_LEAST
+from .._sklearn import epoch_context, set_fitted
 from .._taggers.constraints import check_known
 from .._taggers.labelled_corpus import EncodedPart, count_in_sequences
 from .._training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
@@ -39,6 +38,7 @@ from .._training.held_out import (
 )
 from .._training.interrupt import DeferredInterrupt
 from .._training.run import new_key
+from ..metrics.counting import LEAST, LOG_LEAST
 from .solver.corpus_sums import Potentials
 from .solver.objective import CRFObjective, ObjectiveOptions
 from .solver.solve import (
@@ -337,3 +337,11 @@ def store_of(weights, save_memory=False):
 def nonzero_entries(store):
     """(keys, values) of a store, with those that are zero left out if it is dense."""
     return entries(made_sparse(store))
+
+
+def sorted_weights(store):
+    """Return (keys, weights) of a store, none of them 0, sorted.
+
+    A key is ``row * columns + column``.
+    """
+    return SparseWeights.of(None, *nonzero_entries(store))[1:]

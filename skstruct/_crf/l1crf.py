@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._sklearn import CallbackSupportMixin, Interval, Real, StrOptions, with_callbacks
 from .._chain.chain_model import ChainModel, make_task
 from .._data.inputs import renumbered
 from .._data.types import Corpus, Given, History, Self, Weights
 from .._saving.registry import savable
+from .._sklearn import CallbackSupportMixin, Interval, Real, StrOptions, with_callbacks
 from .._taggers.constraints import constraint_arrays
 from .._taggers.labelled_corpus import class_costs, encoder_for, read_corpus
 from .._taggers.probability_tagger import ProbabilityTagger

@@ -14,6 +14,12 @@ from scipy.stats import rankdata
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.inputs import as_tokens, check_X_y
+from .._data.places import refuse_str
+from .._data.types import Corpus, Self
+from .._saving.fields import value, via
+from .._saving.registry import savable
+from .._saving.values import savable_value
 from .._sklearn import (
     CallbackSupportMixin,
     HasMethods,
@@ -24,17 +30,11 @@ from .._sklearn import (
     takes_sample_weight,
     with_callbacks,
 )
-from .._data.inputs import as_tokens, check_X_y
-from .._data.places import refuse_str
-from .._data.types import Corpus, Self
-from ..metrics.scorers import SCORERS
-from .._saving.fields import value, via
-from .._saving.registry import savable
-from .._saving.values import savable_value
 from .._taggers.probability_tagger import ProbabilityTagger
 from .._training.chunks import threads
 from .._training.interrupt import DeferredInterrupt
 from .._training.parameters import documented, parameter
+from ..metrics.scorers import SCORERS
 from .l1crf import L1CRF, CRFParameters, check_strengths
 from .path import Fold, FoldSearch
 from .solver.solve import MEASURES

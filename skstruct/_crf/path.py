@@ -20,9 +20,9 @@ from .._data.inputs import renumbered, take
 from .._data.labels import encode_known
 from .._data.places import refuse_str
 from .._data.types import Corpus
-from ..metrics import SCORES
 from .._taggers.labelled_corpus import EncodedPart
 from .._training.held_out import both_or_neither, scored
+from ..metrics import SCORES
 from .crf_run import warn_unless_converged
 from .l1crf import L1CRF, check_strengths
 from .solver.bound import Cuts

@@ -11,16 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from .._chain.chain_model import renumbered_labels
-from .._shards.loading import load_shard, place_of
-from .._shards.pieces import Piece, key_type
-from .._shards.shards import naming
 from .._data.inputs import NothingToLearn
 from .._data.labels import Gold, Labels
 from .._data.places import ranges
-from ..features.encoded import RowMap
+from .._shards.loading import load_shard, place_of
+from .._shards.pieces import Piece, key_type
+from .._shards.shards import naming
 from .._taggers.constraints import check_gold
 from .._taggers.labelled_corpus import vocabulary_of
 from .._training.checkpoint import arrays_of, fingerprint
+from ..features.encoded import RowMap
 from .solver.choose_pairs import (
     Combinations,
     WeightLayout,

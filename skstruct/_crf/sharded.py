@@ -22,14 +22,14 @@ import numpy as np
 from sklearn.base import clone
 
 from .._chain.chain_model import make_task
+from .._data.inputs import NothingToLearn, as_tokens
 from .._shards.held import DaskShards, LocalShards
 from .._shards.loading import Job, check_loads
 from .._shards.pieces import Piece, add_arrays, add_pieces
 from .._shards.shards import counting_all, in_turn
 from .._shards.vocabulary import Vocabulary
-from .._data.inputs import NothingToLearn, as_tokens
-from ..features.encoded import ALL_ALIVE
 from .._taggers.labelled_corpus import merged
+from ..features.encoded import ALL_ALIVE
 from .crf_run import CRFRun
 from .shard import CorpusFacts, CRFShard, Descent
 from .solver.choose_pairs import (

@@ -1,6 +1,7 @@
 """The colour of a label, the same on every page: a function of its name alone."""
 
 import zlib
+from importlib.resources import files
 
 from .elements import spelled
 
@@ -23,6 +24,17 @@ _HUES = tuple(round(210 + k * 137.508) % 360 for k in range(24))
 
 _LINES = "solid", "double", "dotted"
 _HUE_OF = {name: hue for names, hue in zip(_USUAL, _HUES) for name in names.split()}
+
+
+def marks_style():
+    """Return the style sheet of elements of the class ``mark``, of pages and reports.
+
+    Returns
+    -------
+    str
+        Rules of CSS that read the properties which `label_style` sets.
+    """
+    return files(__package__).joinpath("marks.css").read_text(encoding="utf-8")
 
 
 def label_style(label):

@@ -7,17 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import layers
-from .._version import __version__
+from .._crf.crf_run import sorted_weights
 from .._data.inputs import LABELS, SPANS, WORDS
 from .._data.label_colours import label_style
 from .._data.scheme_rules import CLOSING, OPENING, LabelTable, are_chunks
 from .._data.segmented import ENDING_WORD, STARTING_WORD
 from .._data.text import TOKENIZERS, classes_of
+from .._sklearn import layers
+from .._version import __version__
 from ..features.bag_encoder import BagEncoder
 from ..features.pattern_encoder import PatternEncoder
 from ..features.template_encoder import TemplateEncoder
-from ..interchange.foreign import entries
 from .keys import N_CODES, NameKeys, PatternKeys, TemplateKeys, gaps
 from .sections import FORMAT, Sections, as_numbers, refuse, weight_table
 
@@ -183,7 +183,7 @@ def keys_of(model):
         (model.edges, L * L, encoder.n_edge_rows),
     )
     used = [
-        np.bincount(entries(store)[0] // columns, minlength=n) > 0
+        np.bincount(sorted_weights(store)[0] // columns, minlength=n) > 0
         for store, columns, n in sizes
     ]
     return _KEYS[type(encoder)](encoder, used)
@@ -199,14 +199,14 @@ def add_weights(model, keys, sections, weights):
     tables = []
     stores = ("nodes", model.nodes, L), ("edges", model.edges, L * L)
     for (name, store, columns), (row_of, n_rows) in zip(stores, keys.write(sections)):
-        old, values = entries(store)
+        old, values = sorted_weights(store)
         if name == "edges" and not model.encoder.has_bigram:
             old, values = old[old >= columns], values[old >= columns]
         new = row_of[old // columns] * columns + old % columns
         order = np.argsort(new)
         tables.append((name, new[order], values[order], n_rows, columns))
     if model.order == 2:
-        tables.append(("trigrams", *entries(model.trigrams), L * (L + 1), L))
+        tables.append(("trigrams", *sorted_weights(model.trigrams), L * (L + 1), L))
     numbers, divisor, step = as_numbers(
         [values for _, _, values, _, _ in tables], weights
     )

@@ -18,11 +18,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .._version import __version__
 from .._data.inputs import describe
+from .._data.label_colours import marks_style
 from .._data.types import Corpus, Path
-from ..datasets.formats.span_records import SPAN_KEYS
 from .._saving.atomic import write_whole
+from .._version import __version__
+from ..datasets.formats.span_records import SPAN_KEYS
 from .payload import payload_of, predictor_of
 from .python import open_model
 from .sections import WEIGHTS, check_spellings, refuse
@@ -339,9 +340,7 @@ def page_file(block, parts, title):
         ],
     )
     script = "\n" + _as_function(text)
-    style = "\n" + "".join(
-        (_PAGE / name).read_text(encoding="utf-8") for name in ("page.css", "marks.css")
-    )
+    style = "\n" + (_PAGE / "page.css").read_text(encoding="utf-8") + marks_style()
     policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
     policy += "base-uri 'none'; form-action 'none'"
     shown = html.escape(

@@ -12,7 +12,6 @@ import numpy as np
 
 from .._core.final_weights import rows_in_use, with_rows
 from .._core.hashing import key_order
-from ..features.tokens import alphabet
 from .._saving.container import require
 from .._saving.fields import (
     Field,
@@ -31,6 +30,7 @@ from .._saving.packing import packed_keys
 from .._saving.stores import weights
 from .._saving.values import Reader, Writer
 from .._training.tables import KEYS, features_of, read_keys, training_of
+from ..features.tokens import alphabet
 from .atoms import AtomEncoder
 from .parser_epoch import parse_model
 from .state_templates import MOST_SMALL, templates_of

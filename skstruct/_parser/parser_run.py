@@ -6,13 +6,13 @@ from operator import eq
 
 import numpy as np
 
-from .._shards.vocabulary import Vocabulary, merged_labels
 from .._data.inputs import NothingToLearn, check_X_y
 from .._data.labels import UNLABELLED, Labels, encode_known, encode_labels
-from ..metrics.counting import NO_WEIGHT, refuse_nothing
-from ..metrics.tree_scores import NO_HEADS, split_heads
+from .._shards.vocabulary import Vocabulary, merged_labels
 from .._training.held_out import NAMES, HeldOut
 from .._training.run import Run
+from ..metrics.counting import NO_WEIGHT, refuse_nothing
+from ..metrics.tree_scores import NO_HEADS, split_heads
 from .atoms import AtomEncoder, check_words
 from .dependency_trees import check_trees, split_arcs
 from .parser_beam import new_work

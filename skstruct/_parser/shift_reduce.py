@@ -13,13 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import (
-    BaseEstimator,
-    StrOptions,
-    sample_weights,
-    sequence_tags,
-    with_callbacks,
-)
 from .._core.codes import UPDATES
 from .._data.elements import exact_strings
 from .._data.inputs import (
@@ -33,6 +26,13 @@ from .._data.inputs import (
 from .._data.labels import Labels
 from .._data.types import Corpus, Given, Ranked, Self, Weights
 from .._saving.registry import savable
+from .._sklearn import (
+    BaseEstimator,
+    StrOptions,
+    sample_weights,
+    sequence_tags,
+    with_callbacks,
+)
 from .._training.held_out import HeldOut
 from .._training.learner import OnlineLearner
 from .._training.parameters import documented, parameter

@@ -10,8 +10,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._version import __version__
 from .._data.types import Path
+from .._version import __version__
 from .container import require, write_container
 from .fields import Kind, each, pair, string, value, via
 from .registry import estimator_state

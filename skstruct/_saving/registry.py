@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._names import PUBLIC
-from .._sklearn import layers
-from .._version import __version__
 from .._data.elements import stored
 from .._data.places import as_objects
 from .._data.types import Path
+from .._names import PUBLIC
+from .._sklearn import layers
+from .._version import __version__
 from .container import (
     ModelFileError,
     container_size,

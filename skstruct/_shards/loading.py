@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._sklearn import safe_indexing, sample_weights
 from .._data.corpus import TokenCorpus
 from .._data.elements import elements, opened
 from .._data.inputs import NothingToLearn, as_tokens, describe, lengths_of, take
+from .._sklearn import safe_indexing, sample_weights
 from .._training.chunks import no_collection
 from .shards import EmptyShard, Shard, naming, shard_key
 

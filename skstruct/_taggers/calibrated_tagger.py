@@ -12,6 +12,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.inputs import Sequences, as_tokens, check_X_y, is_int, renumbered, take
+from .._data.types import Corpus, Given, Ranked, Self, Weights
+from .._saving.registry import savable
 from .._sklearn import (
     CallbackSupportMixin,
     epoch_context,
@@ -20,9 +23,6 @@ from .._sklearn import (
     sample_weights,
     with_callbacks,
 )
-from .._data.inputs import Sequences, as_tokens, check_X_y, is_int, renumbered, take
-from .._data.types import Corpus, Given, Ranked, Self, Weights
-from .._saving.registry import savable
 from .._training.chunks import threads
 from .._training.held_out import NAMES, both_or_neither
 from .._training.parameters import (

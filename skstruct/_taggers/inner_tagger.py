@@ -11,6 +11,9 @@ from sklearn import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from .._data.inputs import renumbered
+from .._data.types import Corpus, Self, Texts, Weights
+from .._saving.registry import Savable
 from .._sklearn import (
     BaseEstimator,
     CallbackSupportMixin,
@@ -19,9 +22,6 @@ from .._sklearn import (
     sample_weights,
     text_tags,
 )
-from .._data.inputs import renumbered
-from .._data.types import Corpus, Self, Texts, Weights
-from .._saving.registry import Savable
 from .._training.held_out import NAMES, both_or_neither, of_held_out
 from .._training.parameters import Parameters
 from .meta_learner import FitsAnother, ShowsTraining, inside_has

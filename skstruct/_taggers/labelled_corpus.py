@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._sklearn import LARGEST_SAMPLE_WEIGHT, Real, sample_weights
 from .._chain.bigram import ChainTask
-from .._shards.vocabulary import NO_LABEL, Vocabulary, merged_labels
 from .._core.user_warnings import warn
 from .._data.inputs import NothingToLearn, PlaceError, as_tokens, blanked, check_X_y
 from .._data.labels import UNLABELLED, Gold, Labels, encode_labels, some_of
-from ..features.encoder_choice import check_same_features, merge_encoders, new_encoder
+from .._shards.vocabulary import NO_LABEL, Vocabulary, merged_labels
+from .._sklearn import LARGEST_SAMPLE_WEIGHT, Real, sample_weights
 from ..features.encoded import count_rows
+from ..features.encoder_choice import check_same_features, merge_encoders, new_encoder
 from ..features.word_vectors import clusters_of, is_unfitted
 from ..metrics.counting import refuse_nothing
 from .constraints import BrokenConstraint, constraint_arrays, constraints_of

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.inputs import Inputs
+from .._data.types import Corpus, History, Ranked, Self, Weights
+from .._saving.registry import Savable
 from .._sklearn import (
     BaseEstimator,
     CallbackSupportMixin,
@@ -24,9 +27,6 @@ from .._sklearn import (
     sequence_tags,
     tags_around,
 )
-from .._data.inputs import Inputs
-from .._data.types import Corpus, History, Ranked, Self, Weights
-from .._saving.registry import Savable
 from .._training.parameters import RunParameters
 from .metadata import asking_for_weights, fit_routing, routed
 from .perceptron import StructuredPerceptron

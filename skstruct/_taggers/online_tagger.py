@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._sklearn import with_callbacks
 from .._chain.bigram import lists_rows, new_work
 from .._chain.chain_arguments import kernel_arguments
 from .._chain.chain_epoch import epoch
@@ -30,6 +29,7 @@ from .._core.noise import MOST_COLUMNS
 from .._data.inputs import as_tokens, check_X_y, renumbered, take
 from .._data.labels import Gold, Labels, encode_known, some_of
 from .._data.types import Corpus, Given, Self, Weights
+from .._sklearn import with_callbacks
 from .._training.held_out import NAMES, HeldOut
 from .._training.learner import OnlineLearner
 from .._training.parameters import parameter

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import Real
 from .._chain.sums import (
     log_partitions,
     marginals,
@@ -38,6 +37,7 @@ from .._data.scheme_rules import (
     table_of_pairs,
 )
 from .._data.types import Corpus, Given
+from .._sklearn import Real
 from .constraints import scheme_of
 from .sequence_tagger import SequenceTagger, is_one_list
 

@@ -14,7 +14,6 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import sample_weights, with_callbacks
 from .._data.inputs import WORDS, Inputs, Sequences, renumbered, take
 from .._data.schemes import words_to_labels
 from .._data.segmented import (
@@ -26,12 +25,13 @@ from .._data.segmented import (
     with_characters,
 )
 from .._data.types import Corpus, Given, Self, Texts, Weights
+from .._saving.registry import savable
+from .._sklearn import sample_weights, with_callbacks
+from .._training.parameters import documented, inner_estimator, parameter
 from ..features.contexts import find_words
 from ..metrics.checks import f1
 from ..metrics.counting import refuse_nothing
 from ..metrics.text_scores import NO_WORDS, word_spans
-from .._saving.registry import savable
-from .._training.parameters import documented, inner_estimator, parameter
 from .inner_tagger import TaggerData, TaggerTraining
 from .meta_learner import inside_has
 from .metadata import asking_for_weights

@@ -14,14 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import (
-    BaseEstimator,
-    HasMethods,
-    StrOptions,
-    rows_tags,
-    sample_weights,
-    sequence_tags,
-)
 from .._chain.chain_model import ChainModel
 from .._data.inputs import (
     Sequences,
@@ -36,13 +28,21 @@ from .._data.inputs import (
 from .._data.labels import settled
 from .._data.places import PlaceError, describe, place
 from .._data.types import Corpus, Given, Ranked, Self, Weights
+from .._sklearn import (
+    BaseEstimator,
+    HasMethods,
+    StrOptions,
+    rows_tags,
+    sample_weights,
+    sequence_tags,
+)
+from .._training.parameters import Parameters, parameter
+from .._training.saved import SavableLearner
 from ..features.numeric import NumericFeatures
 from ..features.patterns import Patterns
 from ..features.templates import FeatureTemplates
 from ..features.word_vectors import is_unfitted
 from ..metrics.counting import NO_WEIGHT, refuse_nothing
-from .._training.parameters import Parameters, parameter
-from .._training.saved import SavableLearner
 
 FeatureChoice: TypeAlias = (
     str

@@ -12,15 +12,6 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import (
-    BaseEstimator,
-    fit_some,
-    folds_of,
-    safe_indexing,
-    set_fitted,
-    tags_around,
-    text_tags,
-)
 from .._core.user_warnings import warn
 from .._data.inputs import (
     Sequences,
@@ -37,10 +28,19 @@ from .._data.scheme_rules import LabelTable, check_scheme, read_spans
 from .._data.spans import Span, trimmed_spans
 from .._data.text import as_texts
 from .._data.types import Corpus, Self
-from ..metrics.text_scores import judged
 from .._saving.container import require
 from .._saving.registry import Savable, savable
+from .._sklearn import (
+    BaseEstimator,
+    fit_some,
+    folds_of,
+    safe_indexing,
+    set_fitted,
+    tags_around,
+    text_tags,
+)
 from .._training.parameters import Parameters, documented, inner_estimator, parameter
+from ..metrics.text_scores import judged
 from .calibrated_tagger import CalibratedTagger
 from .constraints import scheme_of
 from .meta_learner import FitsAnother, ShowsColumns, ShowsTraining

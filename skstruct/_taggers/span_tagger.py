@@ -11,7 +11,6 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import sample_weights, with_callbacks
 from .._data.alignment_report import AlignmentReport
 from .._data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, renumbered
 from .._data.pieces import cut_texts
@@ -20,11 +19,12 @@ from .._data.scheme_rules import LabelTable, read_spans
 from .._data.spans import Span, check_annotated, trimmed_spans
 from .._data.text import as_texts, tokenized
 from .._data.types import Corpus, Given, Self, Texts, Weights
+from .._saving.registry import savable
+from .._sklearn import sample_weights, with_callbacks
+from .._training.parameters import documented, inner_estimator, parameter
 from ..metrics.checks import f1
 from ..metrics.counting import refuse_nothing
 from ..metrics.text_scores import NO_TEXT, count_spans
-from .._saving.registry import savable
-from .._training.parameters import documented, inner_estimator, parameter
 from .span_training import SpanTraining
 from .text_probabilities import SpanAnalyses, placed
 

@@ -21,9 +21,9 @@ from functools import partial
 
 import numpy as np
 
-from .._version import __version__
 from .._data.inputs import describe
 from .._saving.container import ModelFileError, read_container, write_container
+from .._version import __version__
 from .chunks import with_arrays_changed
 
 KIND = "checkpoint"

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from .._sklearn import CallbackSupportMixin, check_parameters
 from .._core.codes import AVERAGES, NO_PENALTY, PENALTIES, PERCEPTRON
 from .._core.noise import make_noise
 from .._core.store import Rule
 from .._data.types import History
+from .._sklearn import CallbackSupportMixin, check_parameters
 from .held_out import both_or_neither
 from .parameters import OnlineParameters
 from .run import new_key

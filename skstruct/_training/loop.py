@@ -4,8 +4,8 @@ each, and Ctrl-C.
 
 from contextlib import nullcontext
 
-from .._sklearn import epoch_context
 from .._saving.container import ModelFileError
+from .._sklearn import epoch_context
 from .checkpoint import Checkpoint, fingerprint
 from .held_out import Watch
 from .interrupt import DeferredInterrupt

@@ -14,8 +14,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._sklearn import set_fitted
 from .._core.store import Rule
+from .._sklearn import set_fitted
 from .checkpoint import arrays_of, simple_parameters, with_arrays
 from .epochs import as_arrays, epoch_order, left_alone, run_epoch
 from .held_out import held_out_facts, of_held_out, scored, warn_unseen

@@ -10,7 +10,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._version import __version__
 from .._core.feature_table import FeatureTable
 from .._core.store import READ_ONLY, Store, new_clock
 from .._data.inputs import Inputs
@@ -30,6 +29,7 @@ from .._saving.fields import (
 from .._saving.packing import COMPRESSED
 from .._saving.registry import Savable
 from .._saving.stores import CLOCK, RULE
+from .._version import __version__
 from .run import TrainingState
 
 

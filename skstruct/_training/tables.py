@@ -24,7 +24,13 @@ from .._core.feature_table import (
     seen_in_use,
     table_from_keys,
 )
-from .._core.final_weights import count_weights, in_order, pruned, rows_in_use, with_rows
+from .._core.final_weights import (
+    count_weights,
+    in_order,
+    pruned,
+    rows_in_use,
+    with_rows,
+)
 from .._core.hashing import key_order
 from .._core.store import new_clock
 from .._saving.container import require

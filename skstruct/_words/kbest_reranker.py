@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.inputs import Inputs, Sequences, offsets_of, renumbered, take
+from .._data.types import Corpus, Given, Self, Weights
+from .._saving.registry import savable
 from .._sklearn import (
     BaseEstimator,
     cut_metadata,
@@ -24,10 +27,6 @@ from .._sklearn import (
     tags_around,
     with_callbacks,
 )
-from .._data.inputs import Inputs, Sequences, offsets_of, renumbered, take
-from .._data.types import Corpus, Given, Self, Weights
-from ..metrics.counting import has_label
-from .._saving.registry import savable
 from .._taggers.meta_learner import ShowsColumns
 from .._taggers.metadata import asking_for_weights, fit_routing, routed
 from .._taggers.segmenter import Segmenter
@@ -38,9 +37,10 @@ from .._training.learner import OnlineLearner
 from .._training.parameters import documented, inner_estimator, parameter
 from .._training.run import TrainingState, new_key
 from .._training.tables import check_unchanged, continued_state
-from .word_lattice import lattices_of, make_task, paths, view_of
+from ..metrics.counting import has_label
 from .reranker_epoch import ABSENT, new_model
 from .reranker_model import RerankModel, RerankRun, f1_of
+from .word_lattice import lattices_of, make_task, paths, view_of
 
 
 @savable

@@ -13,7 +13,6 @@ from math import log
 
 import numpy as np
 
-from .._sklearn import safe_indexing
 from .._data.elements import spelled
 from .._data.inputs import (
     as_tokens,
@@ -25,6 +24,7 @@ from .._data.inputs import (
 )
 from .._data.labels import SEVERAL
 from .._data.segmented import as_pieces, as_words, with_characters, word_spans
+from .._sklearn import safe_indexing
 from ..metrics import token_accuracy_score
 from ..metrics.text_scores import word_f1_score
 from .reranker_epoch import ABSENT, HALF, LatticeTask

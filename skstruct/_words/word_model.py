@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._shards.vocabulary import Vocabulary
 from .._core.codes import STANDARD, START, WORD_TEMPLATES, ZC14
 from .._core.feature_table import TableAverage
 from .._core.noise import QUIET
@@ -17,13 +16,19 @@ from .._core.store import new_clock
 from .._data.inputs import WORDS, Inputs, PlaceError, lengths_of, offsets_of
 from .._data.segmented import as_pieces, with_characters, words_at
 from .._data.text import codes_of
-from ..metrics.text_scores import word_f1_score
 from .._saving.fields import Field, Table, choice, inline, integer
-from .._training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
+from .._shards.vocabulary import Vocabulary
+from .._training.chunks import (
+    PIECE_TOKENS,
+    as_writeable_view,
+    map_chunks,
+    no_collection,
+)
 from .._training.held_out import HeldOut
 from .._training.run import Run
 from .._training.saved import NamedWeights
 from .._training.tables import TableModel, features_of, final_arrays, training_of
+from ..metrics.text_scores import word_f1_score
 from . import word_epoch as structure
 from .boundaries import as_gold, white_space_limits
 from .word_beam import SegmentTask, new_work

@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, sample_weights, text_tags, with_callbacks
 from .._core.codes import UPDATES, WORD_TEMPLATES
 from .._data.inputs import NothingToLearn, Sequences, check_positive, take
 from .._data.segmented import as_dictionary, as_pieces, as_words, with_characters
 from .._data.types import Corpus, Given, Self, Texts, Weights
-from ..metrics.text_scores import word_f1_score
 from .._saving.registry import savable
+from .._sklearn import BaseEstimator, sample_weights, text_tags, with_callbacks
 from .._training.learner import OnlineLearner
 from .._training.parameters import documented, parameter
 from .._training.run import TrainingState, new_key
 from .._training.tables import check_unchanged, continued_state
+from ..metrics.text_scores import word_f1_score
 from .boundaries import as_gold, as_limits, white_space_limits
 from .word_epoch import new_model
 from .word_model import WordModel, WordRun, held_out_texts, make_task

@@ -17,8 +17,8 @@ import os
 import sys
 import warnings
 
-from .._version import __version__
 from .._saving.atomic import FULL
+from .._version import __version__
 from .common import CommandError, tell, warn
 
 COMMANDS = tuple(

@@ -17,10 +17,10 @@ from functools import cache
 
 from sklearn.exceptions import ConvergenceWarning
 
-from .._sklearn import InvalidParameterError
 from .._data.inputs import flatten
 from .._data.places import counted
 from .._data.schemes import labels_to_words, words_to_labels
+from .._sklearn import InvalidParameterError
 from ..datasets import spans_to_columns
 from ..features.contexts import is_context
 from ..features.templates import MACRO, resolve_templates

@@ -11,9 +11,9 @@ import sys
 
 from numba import config
 
-from .._warming import warm_up
 from .._core.compile import PORTABLE
 from .._core.kernel_folders import cache_folder, clear_cache
+from .._warming import warm_up
 from .common import CommandError, tell
 
 

@@ -11,9 +11,9 @@ What is read is told by its content, what is written by its name, or an option.
 import os
 from argparse import Namespace
 
+from .._one_file.writing import ENDINGS
 from ..interchange import export, save_crfpp, save_crfsuite, save_wapiti
 from ..interchange.kinds import kind_of
-from .._one_file.writing import ENDINGS
 from .common import CommandError, check_inputs, check_target, load_model, share, tell
 from .corpus import inputs_of, read
 

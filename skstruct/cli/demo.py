@@ -13,9 +13,11 @@ import platform
 import time
 from importlib import metadata
 
-from .._version import __version__
 from .._data.inputs import flatten
 from .._data.places import counted
+from .._taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
+from .._taggers.segmenter import Segmenter
+from .._version import __version__
 from ..datasets import (
     columns_to_spans,
     load_chunking,
@@ -24,8 +26,6 @@ from ..datasets import (
     write_spans,
 )
 from ..datasets.formats.text_files import open_text
-from .._taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
-from .._taggers.segmenter import Segmenter
 from .common import CommandError, check_target, tell
 from .evaluate import scores_of
 

@@ -14,14 +14,14 @@ import unicodedata
 from collections import Counter
 
 from .. import metrics
-from .._sklearn import final_step, layers
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.places import counted
 from .._data.scheme_rules import SCHEMES, are_chunks
+from .._sklearn import final_step, layers
+from .._taggers.constraints import scheme_of
 from ..datasets.formats.readers import read_segmented
 from ..metrics.label_scores import report_of
 from ..metrics.text_scores import span_counts
-from .._taggers.constraints import scheme_of
 from .common import CommandError, check_inputs, load_model, warn
 from .corpus import inputs_of, layout_of, locating, read, read_all
 from .input_files import Source, tell_empty

@@ -20,8 +20,8 @@ from difflib import get_close_matches
 
 from .._data.inputs import flatten
 from .._data.places import counted
-from ..datasets.formats.text_files import UNREADABLE, opened, split_cells, unreadable
 from .._saving.atomic import naming
+from ..datasets.formats.text_files import UNREADABLE, opened, split_cells, unreadable
 from .common import STANDARD, CommandError, warn
 
 PEEK = 50

@@ -11,18 +11,15 @@ from functools import partial
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
-from .._sklearn import InvalidParameterError
-from .._shards.loading import dealt
 from .._crf.l1crf import L1CRF
 from .._crf.l1crf_cv import L1CRFCV
 from .._data.inputs import LABELS, TREES, WORDS
 from .._data.scheme_rules import check_scheme
-from ..features.presets import PRESETS
-from ..features.templates import FeatureTemplates
+from .._parser.shift_reduce import ShiftReduceParser
+from .._shards.loading import dealt
 from .._shards.mixing.averager import BaggingShuffleAverager
 from .._shards.mixing.mixer import ParameterMixer
-from .._parser.shift_reduce import ShiftReduceParser
-from .._words.kbest_reranker import KBestReranker
+from .._sklearn import InvalidParameterError
 from .._taggers.calibrated_tagger import CalibratedTagger
 from .._taggers.constraints import scheme_of
 from .._taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
@@ -30,7 +27,10 @@ from .._taggers.segmenter import Segmenter
 from .._taggers.span_sets import SpanSets
 from .._taggers.span_tagger import SpanTagger
 from .._training.learner import OnlineLearner
+from .._words.kbest_reranker import KBestReranker
 from .._words.word_segmenter import WordSegmenter
+from ..features.presets import PRESETS
+from ..features.templates import FeatureTemplates
 from .common import positive
 from .input_files import Source
 from .options import repeated, setting

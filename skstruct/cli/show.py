@@ -10,9 +10,9 @@ import inspect
 import json
 import os
 
-from .._sklearn import final_step, layers
 from .._data.elements import spelled
 from .._data.inputs import LABELS, TREES
+from .._sklearn import final_step, layers
 from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
 from ..inspection.explanations import printable

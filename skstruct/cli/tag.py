@@ -16,9 +16,9 @@ import shlex
 from functools import partial
 from itertools import islice, repeat
 
-from .._sklearn import layers
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.schemes import labels_to_spans
+from .._sklearn import layers
 from ..datasets.formats.readers import CONLLU_FIELDS, read_segmented
 from . import texts
 from .common import (

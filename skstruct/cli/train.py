@@ -15,14 +15,14 @@ import time
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import layers
 from .._data.places import counted
 from .._data.schemes import check_scheme, convert_scheme, rewriting
-from ..features.presets import preset_of
-from ..features.word_vectors import WordVectors
+from .._sklearn import layers
 from .._taggers.constraints import BrokenConstraint, scheme_of
 from .._training.held_out import NAMES
 from .._training.parameters import parameters_named
+from ..features.presets import preset_of
+from ..features.word_vectors import WordVectors
 from .common import CommandError, check_inputs, check_target, positive, share, tell
 from .corpus import batches, learned, located, locating, read, read_files
 from .evaluate import as_text, model_scores

@@ -18,11 +18,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._core.user_warnings import warn
 from .._crf.l1crf import L1CRF
+from .._saving.atomic import check_target, write_whole
+from .._taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from ..features.vectorizer import TokenVectorizer
 from ..interchange.crfsuite import ALL_PAIRS, crfsuite_bytes, crfsuite_model
 from ..interchange.foreign import NamedModel, as_bytes
-from .._saving.atomic import check_target, write_whole
-from .._taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from .items import attributes_of
 from .parameters import DEFAULTS, NO_LIMIT, TITLES
 from .passes import HeldOut, PassLog, figure

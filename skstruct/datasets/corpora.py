@@ -16,8 +16,8 @@ from sklearn.utils import Bunch
 
 from .._data.inputs import check_choice
 from .._data.types import Path
-from .formats.readers import read_columns, read_conllu, tokens_and_labels
 from .fetch import fetch_file, get_data_home
+from .formats.readers import read_columns, read_conllu, tokens_and_labels
 
 
 class _Part(NamedTuple):

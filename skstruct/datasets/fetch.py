@@ -21,10 +21,10 @@ import urllib.error
 import urllib.request
 import zlib
 
-from .._version import __version__
 from .._core.kernel_folders import user_cache
 from .._data.types import Path
 from .._saving.atomic import atomic_write
+from .._version import __version__
 
 _CHUNK = 1 << 16
 

@@ -19,6 +19,10 @@ from typing import TYPE_CHECKING
 from .._names import lazy
 
 if TYPE_CHECKING:
+    from .._data.inputs import Inputs as Inputs
+    from .._data.text import TextToken as TextToken
+    from . import patterns as patterns
+    from . import presets as presets
     from .predictions import TokenPredictions as TokenPredictions
     from .transformer import TokenTransformer as TokenTransformer
     from .vectorizer import TokenVectorizer as TokenVectorizer
@@ -28,12 +32,16 @@ if TYPE_CHECKING:
 
 # Taggers import modules of this package, and need no transformer.
 _NAMES = {
+    "Inputs": ".._data.inputs",
     "SequenceUnion": "wide_rows",
+    "TextToken": ".._data.text",
     "TokenPredictions": "predictions",
     "TokenTransformer": "transformer",
     "TokenVectorizer": "vectorizer",
     "Window": "wide_rows",
     "WordVectors": "word_vectors",
+    "patterns": "patterns",
+    "presets": "presets",
 }
 
 __all__ = list(_NAMES)

@@ -28,12 +28,12 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, HasMethods, StrOptions, folds_of, safe_indexing
 from .._data.elements import spelled
 from .._data.inputs import check_some
 from .._data.matrix import SequenceMatrix, assembled
 from .._data.reads import FeatureNames
 from .._data.types import Corpus, Self
+from .._sklearn import BaseEstimator, HasMethods, StrOptions, folds_of, safe_indexing
 from .sequence_transformer import (
     KnowsColumns,
     SequenceTransformer,

@@ -13,7 +13,6 @@ from sklearn.base import TransformerMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import get_tags, safe_indexing, safe_set_output, sequence_tags
 from .._data.corpus import DENSE, called_by_kind
 from .._data.elements import exact_strings, kind_of, plain_value, stored
 from .._data.inputs import (
@@ -29,6 +28,7 @@ from .._data.numbers import tables_in
 from .._data.places import PlaceError, as_objects, describe, offsets_of, place
 from .._data.reads import FeatureNames, Reads
 from .._data.types import Self
+from .._sklearn import get_tags, safe_indexing, safe_set_output, sequence_tags
 from .tokens import split_columns
 
 

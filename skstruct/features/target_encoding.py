@@ -12,8 +12,8 @@ from copy import deepcopy
 import numpy as np
 from sklearn.base import clone
 
-from .._sklearn import folds_of, safe_indexing
 from .._data.tables import is_frame
+from .._sklearn import folds_of, safe_indexing
 from .sequence_transformer import by_fold
 
 

@@ -18,6 +18,12 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.corpus import rows_of
+from .._data.elements import is_frame, spelled
+from .._data.inputs import PlaceError, as_tokens, by_sequence, check_some, renumbered
+from .._data.matrix import SequenceMatrix
+from .._data.reads import FeatureNames
+from .._data.types import Corpus, Self
 from .._sklearn import (
     BaseEstimator,
     HasMethods,
@@ -27,12 +33,6 @@ from .._sklearn import (
     refuse_frozen,
     safe_indexing,
 )
-from .._data.corpus import rows_of
-from .._data.elements import is_frame, spelled
-from .._data.inputs import PlaceError, as_tokens, by_sequence, check_some, renumbered
-from .._data.matrix import SequenceMatrix
-from .._data.reads import FeatureNames
-from .._data.types import Corpus, Self
 from .sequence_transformer import (
     KnowsColumns,
     SequenceTransformer,

@@ -12,7 +12,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, BaseEstimator
 from .._data.corpus import STRINGS
 from .._data.inputs import as_tokens, check_some, describe
 from .._data.matrix import SequenceMatrix, assembled
@@ -21,8 +20,9 @@ from .._data.types import Corpus, Self
 from .._saving.container import require, within
 from .._saving.fields import Field, Table, array, integer, value, via
 from .._saving.values import savable_value
-from .encoder_choice import encoder, new_encoder
+from .._sklearn import POSITIVE, BaseEstimator
 from .encoded import features_listed, kept
+from .encoder_choice import encoder, new_encoder
 from .sequence_transformer import SequenceTransformer
 from .templates import FeatureTemplates
 

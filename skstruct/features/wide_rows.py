@@ -14,7 +14,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import FeatureUnion
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
 from .._data.corpus import DENSE, called_by_kind, number_block
 from .._data.elements import spelled
 from .._data.inputs import as_tokens, check_some, describe
@@ -24,6 +23,7 @@ from .._data.reads import FeatureNames, Reads, joined_runs
 from .._data.types import Corpus, Self
 from .._saving.fields import value, via
 from .._saving.values import savable_value
+from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
 from .joining import united, with_boundaries
 from .numeric import neighbours_of, picked, side_by_side
 from .remembered import Remembered

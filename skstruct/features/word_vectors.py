@@ -22,7 +22,6 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, BaseEstimator, StrOptions
 from .._data.corpus import STRINGS
 from .._data.inputs import LABELS, Inputs, as_tokens, by_sequence, describe
 from .._data.matrix import assembled
@@ -31,6 +30,7 @@ from .._data.types import Corpus, Self
 from .._saving.container import require
 from .._saving.fields import Field, Kind, Table, array, distinct, each, string, value
 from .._saving.values import savable_value
+from .._sklearn import POSITIVE, BaseEstimator, StrOptions
 from .neighbour_counts import NeighbourCounts, mutual_information
 from .raw_text import RULES, rule_of, words_of_lines
 from .sequence_transformer import SequenceTransformer

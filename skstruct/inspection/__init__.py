@@ -79,3 +79,8 @@ __all__ += [
     "RegularizationPathDisplay",
 ]
 __all__ += ["ReliabilityDisplay", "TransitionDisplay", "size_curve", "SizeCurve"]
+
+
+def __dir__() -> list[str]:
+    """What completion offers: public names, and no modules of builders."""
+    return sorted(__all__)

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import final_step
 from .._crf.l1crf_cv import L1CRFCV
 from .._crf.path import PathPoint, regularization_path
 from .._data.elements import spelled
 from .._data.types import Corpus, Given, Self
+from .._sklearn import final_step
 from .html import readable
 
 

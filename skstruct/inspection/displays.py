@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import layers
 from .._data.inputs import check_positive
 from .._data.places import refuse_str
 from .._data.types import History, Self
+from .._sklearn import layers
 from .curves import check_matplotlib, new_axes, plain
 from .feature_lists import feature_weights
 from .weight_tables import FeatureWeights

@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from .._sklearn import innermost
 from .._data.elements import spelled
 from .._data.inputs import SPANS, TREES, WORDS, flatten
 from .._data.segmented import as_pieces, as_words
 from .._data.types import Corpus
+from .._sklearn import innermost
 from ..metrics.counting import has_label, refuse_nothing, surroundings_known
-from .html import Shown, bar, box, cell, escaped, note, readable, table
 from .explain_taggers import as_characters, read_by, word_of, words_of
+from .html import Shown, bar, box, cell, escaped, note, readable, table
 from .pictures import are_characters, checked, segment_reader, tree_of
 from .weight_tables import new_frame
 

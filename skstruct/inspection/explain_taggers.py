@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._sklearn import final_step, innermost
 from .._data.alignment_report import align_spans, labels_of
 from .._data.inputs import (
     LABELS,
@@ -27,6 +26,7 @@ from .._data.places import by_sequence, offsets_of
 from .._data.segmented import as_pieces, as_words
 from .._data.spans import as_spans
 from .._data.text import as_texts, tokenized
+from .._sklearn import final_step, innermost
 from .._taggers.constraints import scheme_of
 
 

@@ -13,23 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from .._sklearn import innermost
 from .._core.codes import INSIDE, START
 from .._data.inputs import as_sequences, describe, flatten
 from .._data.schemes import words_to_labels
 from .._data.segmented import as_pieces, as_words, cut, word_spans
 from .._parser.dependency_trees import SHIFT, split_arcs
-from .._words.word_lattice import lattices_of, make_task, view_of
-from .._words.reranker_epoch import ABSENT, features_of_path, new_work
+from .._sklearn import innermost
 from .._taggers.constraints import scheme_of
 from .._words.boundaries import decisions_of_words, white_space_limits
+from .._words.reranker_epoch import ABSENT, features_of_path, new_work
 from .._words.word_beam import new_work as new_beam_work
 from .._words.word_epoch import features_of_path as features_of_words
 from .._words.word_epoch import rival_scores
+from .._words.word_lattice import lattices_of, make_task, view_of
 from .._words.word_model import make_task as make_word_task
+from .explain_chains import explain_chain, runners_up
 from .explanations import ArcExplanation, Explanation, TokenExplanation, TreeExplanation
 from .feature_lists import tokens_of, weight_rows
-from .explain_chains import explain_chain, runners_up
 from .pictures import END, segment_reader
 
 

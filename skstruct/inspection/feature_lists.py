@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._sklearn import innermost
 from .._crf.crf_run import nonzero_entries
 from .._data.inputs import as_tokens, check_positive, describe
+from .._sklearn import innermost
 from ..features.rows_encoder import RowsEncoder
 from .explain_taggers import seen_by_tagger
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights

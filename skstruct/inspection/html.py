@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._data.elements import spelled
-from .._data.label_colours import label_style
+from .._data.label_colours import label_style, marks_style
 
 SHORT = 60
 LONG = 120
@@ -42,10 +42,10 @@ _TURNS = {
 
 
 _STYLE = "".join(
-    (files(f"skstruct.{folder}") / name).read_text("utf-8").replace("\n", "")
-    for folder, name in (
-        ("inspection", "style.css"),
-        ("interchange.one_file", "page/marks.css"),
+    style.replace("\n", "")
+    for style in (
+        files(__package__).joinpath("style.css").read_text("utf-8"),
+        marks_style(),
     )
 )
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._sklearn import final_step
 from .._data.inputs import flatten, renumbered
 from .._data.scheme_rules import LabelTable
 from .._data.spans import as_spans
 from .._data.text import as_texts
 from .._data.types import Corpus
+from .._sklearn import final_step
 from .error_lists import around
 from .html import box, cell, escaped, label_html, note, readable, table
 from .out_of_fold import by_fold, predicted_out_of_fold

@@ -9,11 +9,11 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .._sklearn import Integral, fit_some, folds_of, safe_indexing
 from .._core.user_warnings import warning_once
 from .._data.inputs import Sequences, renumbered
 from .._data.labels import SEVERAL, Labels
 from .._data.types import Corpus
+from .._sklearn import Integral, fit_some, folds_of, safe_indexing
 from .._taggers.calibrated_tagger import CalibratedTagger
 from .explain_taggers import positions_of, seen_by_tagger, tokens_shown
 

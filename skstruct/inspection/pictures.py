@@ -22,8 +22,8 @@ from .._data.scheme_rules import LabelTable, are_chunks, check_scheme, read_span
 from .._data.segmented import as_pieces, as_words, word_spans
 from .._data.types import Corpus
 from ..metrics.tree_scores import split_heads
-from .html import SHORT, Html, arcs, attribute, box, escaped, note
 from .explain_taggers import as_characters, kind_of, tokens_shown
+from .html import SHORT, Html, arcs, attribute, box, escaped, note
 
 
 def render(

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.calibration import CalibrationDisplay
 
-from .._sklearn import final_step
 from .._data.inputs import SPANS, check_same_lengths
 from .._data.scheme_rules import LabelTable, check_scheme
 from .._data.segmented import as_pieces
 from .._data.spans import trimmed_spans
 from .._data.text import as_texts
 from .._data.types import Corpus, Self, Weights
+from .._sklearn import final_step
 from ..metrics.checks import check_pairs
 from ..metrics.confidence import Floats, Strategy, reliability
 from ..metrics.counting import check_weight, surroundings_known

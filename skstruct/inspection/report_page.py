@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from .._sklearn import safe_indexing
 from .._data.elements import elements
 from .._data.inputs import TREES, WORDS
 from .._data.types import Corpus
+from .._saving.atomic import write_whole
+from .._sklearn import safe_indexing
 from ..metrics.confidence import reliability
 from ..metrics.counting import has_label
-from .._saving.atomic import write_whole
 from .error_lists import errors_of
+from .explain_taggers import read_by, seen_by_tagger
 from .explaining import explanation_of
 from .explanations import bars, by_size
 from .feature_lists import feature_weights, model_with, transition_weights
 from .html import LONG, Shown, bar, box, cell, escaped, label_html, note, table
-from .explain_taggers import read_by, seen_by_tagger
 from .pictures import are_characters, drawn
 from .report_scores import Scores, scored
 from .selection import uncertainty

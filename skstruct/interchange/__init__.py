@@ -6,11 +6,16 @@ tagger that the format has a place for. Files come from outside: whatever is wro
 one is a ``ModelFileError`` that names the place.
 """
 
+from .._one_file.writing import export
 from .crfpp import load_crfpp, save_crfpp
 from .crfsuite import load_crfsuite, save_crfsuite
-from .._one_file.writing import export
 from .wapiti import load_wapiti, save_wapiti
 
 __all__ = [
     "export", "load_crfpp", "load_crfsuite", "load_wapiti", "save_crfpp", "save_crfsuite", "save_wapiti",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    """What completion offers: public names, and no modules of builders."""
+    return sorted(__all__)

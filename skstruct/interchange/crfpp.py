@@ -14,9 +14,9 @@ import numpy as np
 
 from .._crf.l1crf import L1CRF
 from .._data.types import Path
-from ..features.patterns import CRFPP
 from .._saving.atomic import write_whole
 from .._saving.container import ModelFileError
+from ..features.patterns import CRFPP
 from .double_array import LONGEST, MOST_TIMES, UNIT, build, read_keys
 from .foreign import as_bytes, as_text, labels_in_order, read_source, refuse
 from .pattern_models import keyed_model, pattern_crf, patterns_of

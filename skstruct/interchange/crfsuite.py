@@ -23,9 +23,9 @@ from .._crf.l1crf import L1CRF, ready_crf
 from .._crf.solver.solve import SparseWeights
 from .._data.places import ranges
 from .._data.types import Path
-from ..features.bag_encoder import BagEncoder
 from .._saving.atomic import write_whole
 from .._saving.container import ModelFileError
+from ..features.bag_encoder import BagEncoder
 from .cqdb import read_strings, string_database
 from .foreign import (
     MOST_LABELS,

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._crf.crf_run import nonzero_entries
-from .._crf.solver.solve import SparseWeights
+from .._crf.crf_run import sorted_weights
 from .._data.inputs import LABELS, describe
 from .._data.labels import Labels
 from .._saving.atomic import naming
@@ -78,11 +77,6 @@ def refuse(tool, what):
     )
 
 
-def entries(store):
-    """(keys, weights) of a store, none of them 0, sorted; key = row * columns + column."""
-    return SparseWeights.of(None, *nonzero_entries(store))[1:]
-
-
 def named_model(model, tool, named=None):
     """The names and weights of a ChainModel.
 
@@ -103,8 +97,8 @@ def named_model(model, tool, named=None):
     L = len(model.labels)
     encoder = model.encoder
     (keys, weight), (edge_keys, edge_weight) = (
-        entries(model.nodes),
-        entries(model.edges),
+        sorted_weights(model.nodes),
+        sorted_weights(model.edges),
     )
     weight = weight * model.scale
     edge_weight = edge_weight * model.scale

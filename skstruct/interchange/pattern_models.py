@@ -12,12 +12,12 @@ import numpy as np
 
 from .._crf.l1crf import ready_crf
 from .._crf.solver.solve import SparseWeights
+from .._saving.container import ModelFileError
 from ..features.pattern_encoder import PatternEncoder
 from ..features.patterns import CRFPP, FARTHEST, NEAR, WAPITI, Patterns, boundary
 from ..features.template_encoder import TemplateEncoder
 from ..features.template_rows import row_names
 from ..features.templates import MACRO
-from .._saving.container import ModelFileError
 from .foreign import FORBIDDEN, as_text, chain_model, encoded, named_model, refuse
 
 

@@ -14,10 +14,10 @@ from .._core.final_weights import LARGEST_WEIGHT
 from .._crf.l1crf import L1CRF, ready_crf
 from .._crf.solver.solve import SparseWeights
 from .._data.types import Path
-from ..features.bag_encoder import BagEncoder
-from ..features.patterns import WAPITI
 from .._saving.atomic import write_whole
 from .._saving.container import ModelFileError
+from ..features.bag_encoder import BagEncoder
+from ..features.patterns import WAPITI
 from .foreign import as_bytes, as_text, labels_in_order, read_source
 from .pattern_models import keyed_model, label_weights, pattern_crf, patterns_of
 

@@ -124,6 +124,11 @@ SCORING = [name.removesuffix("_scorer") for name in __all__ if name.endswith("_s
 scikit-learn.
 """
 
-__getattr__, __dir__ = lazy(
+__getattr__, _ = lazy(
     __name__, {n: "scorers" for n in __all__ if n == "SCORERS" or "_scorer" in n}
 )
+
+
+def __dir__() -> list[str]:
+    """What completion offers: public names, and no modules of builders."""
+    return sorted(__all__)

@@ -17,10 +17,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._sklearn import final_step
 from .._data.inputs import PLACE, PlaceError, check_choice, check_positive
 from .._data.labels import settled
 from .._data.types import Corpus, Weights
+from .._sklearn import final_step
 from .checks import as_list, as_lists, ratio
 from .counting import (
     LOG_LEAST,

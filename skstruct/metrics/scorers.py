@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias
 
 from sklearn import metrics
 
-from .._sklearn import final_step
 from .._data.inputs import check_choice
 from .._data.scheme_rules import check_scheme
+from .._sklearn import final_step
 from . import confidence, label_scores, text_scores, tree_scores
 
 Scorer: TypeAlias = Callable[..., float]

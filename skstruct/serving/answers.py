@@ -2,12 +2,12 @@
 JSON.
 """
 
-from .._sklearn import final_step, innermost, layers
 from .._data.inputs import SPANS, WORDS, PlaceError
 from .._data.scheme_rules import LabelTable
 from .._data.text import tokenized
-from ..datasets import to_utf16
 from .._saving.missing_methods import REASONS
+from .._sklearn import final_step, innermost, layers
+from ..datasets import to_utf16
 from .wsgi import Refused
 
 MOST = 100

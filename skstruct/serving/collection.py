@@ -24,9 +24,9 @@ from collections.abc import Collection as Some
 from pathlib import Path
 from typing import Any
 
+from .._saving.atomic import atomic_write
 from ..datasets.formats.span_files import read_spans
 from ..datasets.formats.span_writing import write_spans
-from .._saving.atomic import atomic_write
 from .log import LOG
 
 KEYS = "id", "annotation"

@@ -22,10 +22,10 @@ from skstruct._core.noise import QUIET, make_noise
 from skstruct._core.store import Rule
 from skstruct._data.inputs import as_tokens, lengths_of, offsets_of
 from skstruct._data.labels import Labels, encode_labels
+from skstruct._taggers.constraints import constraint_arrays
 from skstruct.features.bag_encoder import BagEncoder
 from skstruct.features.template_encoder import TemplateEncoder
 from skstruct.features.templates import FeatureTemplates
-from skstruct._taggers.constraints import constraint_arrays
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:overflow encountered", "ignore:invalid value encountered"

@@ -12,8 +12,8 @@ from skstruct import KBestReranker, Segmenter, StructuredPerceptron
 from skstruct._chain import chain_model as chain_model
 from skstruct._chain.chain_kbest import new_lists
 from skstruct._data.schemes import labels_to_words
-from skstruct.datasets import load_sample, load_segmentation
 from skstruct._taggers.constraints import constraint_arrays
+from skstruct.datasets import load_sample, load_segmentation
 
 LINES = {False: ["U0:%x[0,0]", "B"], True: ["U0:%x[0,0]", "B", "B1:%x[0,0]"]}
 

@@ -12,10 +12,10 @@ from inside import model_of, training_of
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron, load
 from skstruct._chain.state import with_pairs
-from skstruct.features.encoded import features_listed, grid_listed
-from skstruct.inspection import feature_weights, transition_weights
 from skstruct._saving.container import ModelFileError
 from skstruct._taggers import online_tagger
+from skstruct.features.encoded import features_listed, grid_listed
+from skstruct.inspection import feature_weights, transition_weights
 
 RNG = np.random.default_rng(0)
 CYCLES = (RNG.integers(4, size=(30, 1)) + np.arange(6)) % 4

@@ -15,8 +15,8 @@ from skstruct import PassiveAggressiveTagger, StructuredPerceptron
 from skstruct._data.inputs import Sequences
 from skstruct._data.schemes import labels_to_words, words_to_labels
 from skstruct._data.segmented import as_pieces, cut
-from skstruct.metrics import word_f1_score
 from skstruct._taggers.segmenter import Segmenter
+from skstruct.metrics import word_f1_score
 
 WORD_SCHEMES = "BMES", "BI", "B2B3MES"
 

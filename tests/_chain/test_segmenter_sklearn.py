@@ -15,8 +15,8 @@ from sklearn.utils import get_tags
 
 from skstruct import StructuredPerceptron, load
 from skstruct._data.inputs import Sequences
-from skstruct.metrics import word_f1_score, word_f1_scorer
 from skstruct._taggers.segmenter import Segmenter
+from skstruct.metrics import word_f1_score, word_f1_scorer
 
 
 @pytest.fixture(scope="module")

@@ -24,10 +24,10 @@ from skstruct import (
     StructuredPerceptron,
     inspection,
 )
-from skstruct.cli.evaluate import span_scores
 from skstruct._data.text import TextToken
-from skstruct.metrics import span_f1_score
 from skstruct._taggers import text_probabilities
+from skstruct.cli.evaluate import span_scores
+from skstruct.metrics import span_f1_score
 
 X = [
     "Ann Lee lives in Rome.",

@@ -6,9 +6,9 @@ from inside import model_of
 
 import skstruct
 from skstruct import BaggingShuffleAverager, WordSegmenter
-from skstruct.datasets import load_segmentation
 from skstruct._words.word_model import WordModel
 from skstruct._words.word_names import features
+from skstruct.datasets import load_segmentation
 
 X, Y = load_segmentation()
 

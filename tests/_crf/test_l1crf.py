@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skstruct import L1CRF, StructuredPerceptron, regularization_path
 from skstruct._crf.solver import sgd as sgd_l1
+from skstruct._training import epochs as loops
 from skstruct.datasets import make_hmm_sequences
 from skstruct.inspection import feature_weights
-from skstruct._training import epochs as loops
 
 
 @pytest.fixture(scope="module")

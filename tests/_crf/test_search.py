@@ -20,9 +20,9 @@ from skstruct import (
     regularization_path,
 )
 from skstruct._crf.path import PenaltyPath, tree_of_starts
+from skstruct._training.interrupt import DeferredInterrupt
 from skstruct.datasets import load_chunking, make_hmm_sequences
 from skstruct.metrics import SCORERS
-from skstruct._training.interrupt import DeferredInterrupt
 
 SMALL = {"c1s": (0.1, 1.0), "c2s": (0.05,), "cv": 3, "random_state": 0}
 

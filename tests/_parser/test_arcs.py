@@ -10,9 +10,9 @@ from parser_search_cases import Problem
 
 from skstruct import ShiftReduceParser
 from skstruct._core.feature_table import keys
-from skstruct.inspection import explain, feature_weights
 from skstruct._parser.dependency_trees import actions_of
 from skstruct._training import tables
+from skstruct.inspection import explain, feature_weights
 
 X = [
     [("the", "D"), ("dog", "N"), ("barks", "V")],

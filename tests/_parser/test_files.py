@@ -10,8 +10,8 @@ from inside import model_of
 import skstruct
 from skstruct import BaggingShuffleAverager, ShiftReduceParser
 from skstruct._core import feature_table
-from skstruct.inspection import feature_weights
 from skstruct._saving.container import ModelFileError, read_container, write_container
+from skstruct.inspection import feature_weights
 
 rng = np.random.default_rng(0)
 TAGS = "NVDPAR"

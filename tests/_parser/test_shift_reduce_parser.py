@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 import skstruct
 from skstruct import BaggingShuffleAverager, ShiftReduceParser
-from skstruct.datasets import read_conllu
-from skstruct.metrics import attachment_scores
 from skstruct._parser import parser_epoch as structure
 from skstruct._parser.template_sets import template_lines, without_labels
 from skstruct._saving.container import ModelFileError, read_container, write_container
+from skstruct.datasets import read_conllu
+from skstruct.metrics import attachment_scores
 
 HEADS = [[head for head, _ in tree] for tree in Y]
 

@@ -8,7 +8,6 @@ import pytest
 from counting import calls
 
 from skstruct._data.inputs import lengths_of, offsets_of
-from skstruct.datasets import read_conllu
 from skstruct._parser.atoms import AtomEncoder, check_words
 from skstruct._parser.dependency_trees import (
     actions_of,
@@ -27,6 +26,7 @@ from skstruct._parser.template_sets import (
     TEMPLATE_SETS,
     template_lines,
 )
+from skstruct.datasets import read_conllu
 
 
 def check(*trees):

@@ -7,9 +7,9 @@ import pytest
 
 import skstruct
 from skstruct import L1CRF, ParameterMixer, Segmenter, StructuredPerceptron
+from skstruct._saving.container import read_container, write_container
 from skstruct.datasets import make_hmm_sequences
 from skstruct.interchange import load_crfsuite, save_crfsuite
-from skstruct._saving.container import read_container, write_container
 
 TEMPLATES = [
     "U0:%x[0,0]",

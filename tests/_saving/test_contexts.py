@@ -12,8 +12,8 @@ from skstruct import (
     StructuredPerceptron,
 )
 from skstruct._data.schemes import words_to_labels
-from skstruct.datasets import load_segmentation
 from skstruct._saving.container import ModelFileError, read_container, write_container
+from skstruct.datasets import load_segmentation
 
 TEXTS, WORDS = load_segmentation()
 X = [list(text) for text in TEXTS]

@@ -7,6 +7,12 @@ import pytest
 
 from skstruct._chain.chain_fields import CHAIN, CONSTRAINTS, SHOWN_PAIRS
 from skstruct._chain.chain_model import ChainModel
+from skstruct._parser.parser_model import ParserModel
+from skstruct._saving import stores
+from skstruct._saving.fields import REQUIRED, Table
+from skstruct._training.saved import STATE, training_table
+from skstruct._words.reranker_model import RerankModel
+from skstruct._words.word_model import WordModel
 from skstruct.features import (
     bag_encoder,
     base,
@@ -20,12 +26,6 @@ from skstruct.features import (
     templates,
     word_clusters,
 )
-from skstruct._parser.parser_model import ParserModel
-from skstruct._words.reranker_model import RerankModel
-from skstruct._saving import stores
-from skstruct._saving.fields import REQUIRED, Table
-from skstruct._training.saved import STATE, training_table
-from skstruct._words.word_model import WordModel
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "file-format.md"
 ENCODERS = (

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import skstruct
 from skstruct import CalibratedTagger, SpanTagger, StructuredPerceptron
+from skstruct._saving.container import ModelFileError, read_container, write_container
 from skstruct.cli import main
 from skstruct.features import (
     SequenceUnion,
@@ -23,7 +24,6 @@ from skstruct.features import (
     WordVectors,
 )
 from skstruct.inspection import explain
-from skstruct._saving.container import ModelFileError, read_container, write_container
 
 LINES = [
     f"{a} {noun} {verb}"

@@ -6,6 +6,9 @@ from inside import model_of, rule_of, run_of
 from training_cases import corpus
 
 from skstruct import ParameterMixer, PassiveAggressiveTagger, StructuredPerceptron
+from skstruct._core.codes import EACH_EPOCH, NO_AVERAGE
+from skstruct._core.noise import QUIET
+from skstruct._core.store import copy_store, new_store, settle, weights
 from skstruct._shards.pieces import Piece, scaled
 from skstruct._shards.shards import shard_key
 from skstruct._shards.weights import (
@@ -17,9 +20,6 @@ from skstruct._shards.weights import (
     mixture,
     take_over,
 )
-from skstruct._core.codes import EACH_EPOCH, NO_AVERAGE
-from skstruct._core.noise import QUIET
-from skstruct._core.store import copy_store, new_store, settle, weights
 from skstruct._training.epochs import epoch_order, run_epoch, stores_of
 
 LINES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B", "B1:%x[0,0]"]

@@ -12,9 +12,9 @@ from model_cases import ALL_CASES
 from scipy import sparse
 
 from skstruct import L1CRF, PassiveAggressiveTagger, StructuredPerceptron, load
+from skstruct._saving import stores
 from skstruct.features.patterns import Patterns
 from skstruct.interchange import load_crfsuite, load_wapiti, save_crfsuite, save_wapiti
-from skstruct._saving import stores
 
 X = [["a", "b"], ["b", "a"], ["a", "a"]]
 Y = [["A", "B"], ["B", "A"], ["A", "A"]]

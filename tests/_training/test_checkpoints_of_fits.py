@@ -23,10 +23,10 @@ from skstruct import (
     ShiftReduceParser,
     StructuredPerceptron,
 )
-from skstruct.datasets import load_chunking, make_hmm_sequences
 from skstruct._saving.container import ModelFileError
 from skstruct._training import checkpoint, epochs
 from skstruct._training.checkpoint import arrays_of
+from skstruct.datasets import load_chunking, make_hmm_sequences
 
 
 class Stop(Exception):

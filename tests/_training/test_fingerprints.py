@@ -9,9 +9,9 @@ from sklearn.base import clone
 from sklearn.metrics import accuracy_score, make_scorer
 
 from skstruct import SequenceMatrix, StructuredPerceptron
-from skstruct.datasets import make_hmm_sequences
 from skstruct._training import checkpoint
 from skstruct._training.checkpoint import fingerprint
+from skstruct.datasets import make_hmm_sequences
 
 X, Y = make_hmm_sequences(60, n_labels=4, n_words=60, max_length=12, random_state=0)
 X, Y, X_VAL, Y_VAL = X[:40], Y[:40], X[40:], Y[40:]

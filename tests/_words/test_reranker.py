@@ -19,12 +19,12 @@ from skstruct import (
     load,
 )
 from skstruct._core.noise import QUIET
+from skstruct._training.epochs import epoch_order
+from skstruct._words import reranker_epoch as structure
+from skstruct._words.reranker_epoch import ABSENT
+from skstruct._words.word_lattice import RIGHT, lattice, make_task, paths, view_of
 from skstruct.datasets import load_segmentation
 from skstruct.metrics import word_f1_score
-from skstruct._words import reranker_epoch as structure
-from skstruct._words.word_lattice import RIGHT, lattice, make_task, paths, view_of
-from skstruct._words.reranker_epoch import ABSENT
-from skstruct._training.epochs import epoch_order
 
 TAGGER = StructuredPerceptron(
     ["U0:%x[0,0]", "U1:%x[-1,0]", "B"], max_iter=2, random_state=0

@@ -7,8 +7,8 @@ from word_search_cases import BOTH, make_task, random_model, segmented
 
 from skstruct import WordSegmenter
 from skstruct._core.codes import FREE, INSIDE, START
-from skstruct.datasets import load_segmentation
 from skstruct._words.word_epoch import rival_scores
+from skstruct.datasets import load_segmentation
 
 
 def decoded_scores(model, text, limit, path):

@@ -6,8 +6,8 @@ from training_cases import corpus
 
 from skstruct._chain.chain_model import make_task
 from skstruct._data.inputs import as_tokens
-from skstruct.features.encoder_choice import merge_encoders, new_encoder
 from skstruct.features.encoded import RowMap, count_rows
+from skstruct.features.encoder_choice import merge_encoders, new_encoder
 from skstruct.features.templates import FeatureTemplates
 
 LINES = [

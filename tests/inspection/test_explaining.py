@@ -25,6 +25,8 @@ from skstruct import (
     StructuredPerceptron,
     WordSegmenter,
 )
+from skstruct._words import word_model as words_model
+from skstruct._words.word_names import feature_names
 from skstruct.datasets import load_segmentation, make_hmm_sequences
 from skstruct.features import SequenceUnion, TokenTransformer
 from skstruct.inspection import (
@@ -35,8 +37,6 @@ from skstruct.inspection import (
     transition_weights,
 )
 from skstruct.interchange import load_crfsuite, save_crfsuite
-from skstruct._words import word_model as words_model
-from skstruct._words.word_names import feature_names
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -25,6 +25,7 @@ from skstruct import (
     Segmenter,
     StructuredPerceptron,
 )
+from skstruct._saving.registry import ModelFileError
 from skstruct.datasets import load_segmentation
 from skstruct.inspection import (
     explain,
@@ -33,7 +34,6 @@ from skstruct.inspection import (
     transition_weights,
 )
 from skstruct.interchange import load_crfsuite, save_crfsuite
-from skstruct._saving.registry import ModelFileError
 
 X = [
     [{"w": "he", "up": True}, {"w": "ran", "length": 3.0}, {"w": "off", "up": 2}],

@@ -8,8 +8,8 @@ import pytest
 from crfsuite_cases import fitted_crf
 from foreign_models import crfsuite, crfsuite_small, damaged
 
-from skstruct.interchange import load_crfsuite
 from skstruct._saving.registry import ModelFileError
+from skstruct.interchange import load_crfsuite
 
 
 # -- damage ----------------------------------------------------------------------------------------------

@@ -16,13 +16,13 @@ from tool_cases import BYTES, LOADERS, NAMES, X, text
 from skstruct import (
     StructuredPerceptron,
 )
+from skstruct._saving.registry import ModelFileError
 from skstruct.inspection import feature_weights
 from skstruct.interchange import (
     load_crfpp,
     load_wapiti,
     save_crfpp,
 )
-from skstruct._saving.registry import ModelFileError
 
 
 def tagged(**changes):

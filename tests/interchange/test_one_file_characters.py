@@ -8,9 +8,9 @@ import pytest
 from one_file_cases import NODE, interpreters, needs_node, written
 
 from skstruct import StructuredPerceptron
-from skstruct.features.tokens import column_function
 from skstruct._one_file.keys import FUNCTIONS, tables_for
 from skstruct._one_file.python import PARTS
+from skstruct.features.tokens import column_function
 
 NAMES = tuple(
     name for name in FUNCTIONS if name != "cluster"

@@ -26,6 +26,7 @@ from skstruct import (
     PassiveAggressiveTagger,
     StructuredPerceptron,
 )
+from skstruct._saving.registry import ModelFileError
 from skstruct.features.patterns import Patterns
 from skstruct.inspection import (
     explain,
@@ -41,7 +42,6 @@ from skstruct.interchange import (
     save_crfsuite,
     save_wapiti,
 )
-from skstruct._saving.registry import ModelFileError
 
 
 def small(name):

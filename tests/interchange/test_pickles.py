@@ -9,8 +9,8 @@ import zlib
 
 import pytest
 
-from skstruct.interchange import load_crfsuite
 from skstruct._saving.container import ModelFileError
+from skstruct.interchange import load_crfsuite
 
 ARRAY = b"cjoblib.numpy_pickle\nNumpyArrayWrapper\n)R"
 

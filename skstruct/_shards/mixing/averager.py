@@ -16,9 +16,9 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..._sklearn import epoch_context, set_fitted, with_callbacks
 from ..._data.types import Corpus, Given, Self, Weights
 from ..._saving.registry import savable
+from ..._sklearn import epoch_context, set_fitted, with_callbacks
 from ..._taggers.meta_learner import MetaLearner
 from ..._training.held_out import both_or_neither
 from ..._training.interrupt import DeferredInterrupt

@@ -11,13 +11,10 @@ from typing import Any, Literal
 
 from sklearn.base import clone
 
-from ..._sklearn import with_callbacks
-from ..held import DaskShards, LocalShards
-from ..loading import Job, check_loads, check_number, dealt, open_shard
-from ..shards import Met, Shard, counting_all, in_turn, shard_key
 from ..._data.inputs import NothingToLearn
 from ..._data.types import Corpus, Given, Self, Weights
 from ..._saving.registry import savable
+from ..._sklearn import with_callbacks
 from ..._taggers.meta_learner import TRAINABLE, MetaLearner
 from ..._training.held_out import both_or_neither
 from ..._training.learner import OnlineLearner
@@ -29,6 +26,9 @@ from ..._training.parameters import (
     parameters_named,
 )
 from ..._training.run import new_key
+from ..held import DaskShards, LocalShards
+from ..loading import Job, check_loads, check_number, dealt, open_shard
+from ..shards import Met, Shard, counting_all, in_turn, shard_key
 from .rounds import Rounds
 
 

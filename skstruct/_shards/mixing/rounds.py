@@ -10,12 +10,12 @@ import time
 from sklearn.base import clone
 
 from ..._sklearn import set_fitted
-from ..pieces import add_changes
-from ..shards import Mixture, in_turn, shard_key
-from ..weights import NONZERO, mixture
 from ..._training.checkpoint import arrays_of, simple_parameters, with_arrays
 from ..._training.held_out import held_out_facts
 from ..._training.loop import Loop
+from ..pieces import add_changes
+from ..shards import Mixture, in_turn, shard_key
+from ..weights import NONZERO, mixture
 
 
 class Rounds(Loop):

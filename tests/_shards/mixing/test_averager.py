@@ -27,10 +27,10 @@ from skstruct import (
 )
 from skstruct._core import store as store_module
 from skstruct._core.final_weights import entries
-from skstruct.datasets import make_hmm_sequences
 from skstruct._taggers.online_tagger import ChainRun
 from skstruct._training import epochs as loops
 from skstruct._training.interrupt import DeferredInterrupt
+from skstruct.datasets import make_hmm_sequences
 
 TEMPLATES = ["U00:%x[0,0]", "U01:%x[-1,0]/%x[0,0]", "B", "B01:%x[0,0]"]
 X, Y = make_hmm_sequences(

@@ -20,10 +20,10 @@ from skstruct import (
     ShiftReduceParser,
     StructuredPerceptron,
 )
-from skstruct._shards import shards
 from skstruct._core import store as store_module
-from skstruct.datasets import load_segmentation
+from skstruct._shards import shards
 from skstruct._training import chunks, loop
+from skstruct.datasets import load_segmentation
 
 
 def seeded(estimator, seed):

@@ -17,8 +17,8 @@ from skstruct import (
     StructuredPerceptron,
     WordSegmenter,
 )
-from skstruct._shards import shards
 from skstruct._saving.container import ModelFileError
+from skstruct._shards import shards
 
 
 # -- checkpoints ---------------------------------------------------------------------------------------
