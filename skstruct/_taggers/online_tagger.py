@@ -317,7 +317,7 @@ class ChainRun(Run):
         """Token accuracy, over the tokens whose label is given."""
         return self.held_out.encoded.accuracy(model)
 
-    def at_rest(self, model):
+    def without_bookkeeping(self, model):
         """See ``_training.run.Run``."""
         return model._replace(cost=np.zeros(0))
 

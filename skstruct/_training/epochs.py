@@ -7,14 +7,20 @@ has to grow. A model that meets features only while it searches has feature tabl
 each of them lacked room for when the kernel returned; without it each table grows.
 """
 
+from __future__ import annotations
+
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._core.codes import POOL_FULL, RESCALE, TABLE_FULL
 from .._core.feature_table import FeatureTable, copy_table, growth, is_short
 from .._core.store import Clock, Store, close_epoch, copy_store, grow_pool, rebase
+
+if TYPE_CHECKING:
+    from .interrupt import DeferredInterrupt
+    from .run import Run, TrainingState
 
 CHUNK_TOKENS = 50_000
 """Number of tokens processed between checks for Ctrl-C."""
@@ -34,21 +40,21 @@ class EpochStats(NamedTuple):
     seconds: float
 
 
-def epoch_order(key, epoch, n, shuffle=True):
+def epoch_order(key: int, epoch: int, n: int, shuffle: bool = True) -> np.ndarray:
     """The order of the n examples in an epoch: a pure function of an integer key."""
     if not shuffle:
         return np.arange(n)
     return np.random.Generator(np.random.PCG64([key, epoch])).permutation(n)
 
 
-def learned_parts(model, kind=(Store, FeatureTable)):
+def learned_parts(model: Any, kind: Any = (Store, FeatureTable)) -> dict[str, Any]:
     """The stores and feature tables of a model, or those of a kind, by field."""
     return {
         name: part for name, part in zip(model._fields, model) if isinstance(part, kind)
     }
 
 
-def stores_of(model):
+def stores_of(model: Any) -> dict[str, Store]:
     """The stores of a model, by the field where they, or their tables, are."""
     parts = learned_parts(model)
     return {
@@ -57,7 +63,7 @@ def stores_of(model):
     }
 
 
-def with_store(model, name, store):
+def with_store(model: Any, name: str, store: Store) -> Any:
     """The model with another store at a field; see :func:`stores_of`."""
     part = getattr(model, name)
     return model._replace(
@@ -69,7 +75,7 @@ def with_store(model, name, store):
     )
 
 
-def snapshot(model):
+def snapshot(model: Any) -> Any:
     """A copy of the model that shares no mutable array."""
     copies = {
         name: copy_table(part) if isinstance(part, FeatureTable) else copy_store(part)
@@ -78,7 +84,7 @@ def snapshot(model):
     return model._replace(clock=Clock(*(part.copy() for part in model.clock)), **copies)
 
 
-def chunks(order, lengths):
+def chunks(order: np.ndarray, lengths: np.ndarray) -> list[int]:
     """Bounds of consecutive pieces of ``order`` with about ``CHUNK_TOKENS`` tokens
     each.
     """
@@ -89,7 +95,7 @@ def chunks(order, lengths):
     return np.unique(np.concatenate([[0], cuts, [order.shape[0]]])).tolist()
 
 
-def _grow_pool(state):
+def _grow_pool(state: TrainingState) -> None:
     """Make room in the sparse store that has the least.
 
     It need not be the one that lacked room; then that one is the next to grow.
@@ -106,7 +112,7 @@ def _grow_pool(state):
     )
 
 
-def grow_tables(state):
+def grow_tables(state: TrainingState) -> None:
     """Make room for more features in the tables that lack it."""
     wanted = getattr(state.model, "wanted", None)
     for k, name in enumerate(learned_parts(state.model, FeatureTable)):
@@ -120,7 +126,14 @@ def grow_tables(state):
             )
 
 
-def run_epoch(run, order, lengths, noise, work, interrupt=None):
+def run_epoch(
+    run: Run,
+    order: np.ndarray,
+    lengths: np.ndarray,
+    noise: Any,
+    work: Any,
+    interrupt: DeferredInterrupt | None = None,
+) -> tuple[EpochStats, bool]:
     """One pass over the examples in the given order.
 
     Parameters
@@ -168,7 +181,7 @@ def run_epoch(run, order, lengths, noise, work, interrupt=None):
     ), complete
 
 
-def left_alone(model):
+def left_alone(model: Any) -> tuple[Any, ...]:
     """What training leaves alone in a model."""
     learned = {"clock", *learned_parts(model)}
     return tuple(
@@ -176,7 +189,7 @@ def left_alone(model):
     )
 
 
-def as_arrays(value):
+def as_arrays(value: Any) -> Any:
     """Numbers and flags in nested tuples as arrays, so that fingerprints see them."""
     return (
         tuple(map(as_arrays, value)) if isinstance(value, tuple) else np.asarray(value)

@@ -2,7 +2,13 @@
 each, and Ctrl-C.
 """
 
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
 from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from .._saving.container import ModelFileError
 from .._sklearn import epoch_context
@@ -10,26 +16,26 @@ from .checkpoint import Checkpoint, fingerprint
 from .held_out import Watch
 from .interrupt import DeferredInterrupt
 
+if TYPE_CHECKING:
+    from .._data.types import History, Path
+    from .run import Run
 
-class Loop:
-    """Epochs until one is the last.
+State = tuple[dict[str, Any], dict[str, np.ndarray]]
+"""What a checkpoint holds: a header of simple values, and arrays by name."""
 
-    A subclass has
 
-    - ``about()``: the :class:`.run.Run` whose estimator and held-out sequences judge
-      the epochs; the estimator that is fitted; the number of epochs; whether they may
-      stop early; the folder of checkpoints;
-    - ``run_epoch(*epoch_arguments(), interrupt)``: one epoch; returns what it did and
-      whether that was all;
-    - ``record(did, complete)``: the same as ``history`` has it; and ``report()``, which
-      prints it;
-    - ``in_training()``: the model as it is now;
-    - ``attributes()``: the fitted attributes as they are now; ``commit(for_good)`` sets
-      them;
-    - ``identity()``: facts and arrays that the outcome depends on (see
-      :func:`.checkpoint.fingerprint`);
-    - ``kept()``: the state as (header, arrays); ``take_over(header, arrays)`` goes on
-      from it, and returns a model of the form that those in training have.
+class LoopSettings(NamedTuple):
+    """What a loop is told by its subclass before it begins."""
+
+    run: Run  # its estimator and held-out sequences judge the epochs
+    owner: Any  # the estimator that is fitted
+    n_epochs: int
+    stops_early: bool  # whether the epochs may end before
+    folder: Path | None  # of checkpoints
+
+
+class Loop(ABC):
+    """Epochs until one is the last; a subclass says what an epoch is.
 
     Attributes
     ----------
@@ -44,24 +50,103 @@ class Loop:
         Whether it was too early to write the state that was offered last.
     """
 
-    done = 0
-    resumed_from = 0
-    checkpoint = None
-    unsaved = False
-    called = "epoch"
-    surely = False
+    history: History
+    watch: Watch
+    done: int = 0
+    resumed_from: int = 0
+    checkpoint: Checkpoint | None = None
+    unsaved: bool = False
+    called: str = "epoch"
+    """What callbacks call a turn of the loop."""
+
+    surely: bool = False
     """Whether the state is written after each epoch, however long that takes."""
 
+    # -- what a subclass says ----------------------------------------------------------
+    @abstractmethod
+    def loop_settings(self) -> LoopSettings:
+        """Return how many epochs there are, and what judges them."""
+
+    @abstractmethod
+    def epoch_arguments(self) -> tuple[Any, ...]:
+        """Return what `run_epoch` takes besides the interrupt."""
+
+    @abstractmethod
+    def run_epoch(self, *arguments: Any) -> tuple[Any, bool]:
+        """Run one epoch.
+
+        Parameters
+        ----------
+        *arguments
+            Those of `epoch_arguments`, and the :class:`.DeferredInterrupt`.
+
+        Returns
+        -------
+        did : object
+            What the epoch did, for `record`.
+        complete : bool
+            False if Ctrl-C stopped it in the middle.
+        """
+
+    @abstractmethod
+    def record(self, did: Any, complete: bool) -> dict[str, Any]:
+        """Return what ``history_`` says of an epoch."""
+
+    @abstractmethod
+    def report(self) -> None:
+        """Print the last record if the estimator is verbose."""
+
+    @abstractmethod
+    def in_training(self) -> Any:
+        """Return the model in training as it is now."""
+
+    @abstractmethod
+    def attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes as they are now."""
+
+    @abstractmethod
+    def set_fitted_attributes(self, for_good: bool = False) -> None:
+        """Fit the estimator: set all its fitted attributes at once.
+
+        Parameters
+        ----------
+        for_good : bool
+            The estimator will not be trained further: it gets no training state.
+        """
+
+    @abstractmethod
+    def identity(self) -> State:
+        """Return what the outcome depends on: facts and arrays.
+
+        Two fits whose identities are equal share a checkpoint; see
+        :func:`.checkpoint.fingerprint`.
+        """
+
+    @abstractmethod
+    def checkpoint_state(self) -> State:
+        """Return the state that training goes on from."""
+
+    @abstractmethod
+    def restore(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+        """Go on from a state of `checkpoint_state`.
+
+        Returns
+        -------
+        NamedTuple
+            A model of the form that those in training have.
+        """
+
+    # -- the loop ----------------------------------------------------------------------
     def train(
         self,
-        X,
-        y,
-        context=None,
-        n_epochs=None,
-        keep_checkpoint=False,
-        interrupt=None,
-        for_good=False,
-    ):
+        X: Any,
+        y: Any,
+        context: Any = None,
+        n_epochs: int | None = None,
+        keep_checkpoint: bool = False,
+        interrupt: DeferredInterrupt | None = None,
+        for_good: bool = False,
+    ) -> Any:
         """Run the epochs; returns the estimator, fitted.
 
         Parameters
@@ -81,8 +166,8 @@ class Loop:
             The estimator will not be trained further: it gets no training state, whose
             arrays are let go of.
         """
-        run, owner, most, stops, folder = self.about()
-        self.watch = Watch(stops)
+        run, owner, most, stops_early, folder = self.loop_settings()
+        self.watch = Watch(stops_early)
         ended = False
         if n_epochs is None:
             n_epochs = most
@@ -121,16 +206,18 @@ class Loop:
                         and isinstance(error, KeyboardInterrupt)
                         and not interrupt.at_once
                     ):
-                        self.commit()
+                        self.set_fitted_attributes()
                 raise
-            self.commit(for_good)
+            self.set_fitted_attributes(for_good)
         if self.checkpoint is not None and not keep_checkpoint:
             self.checkpoint.remove()
         if interrupt.count:  # what comes after the fit is not to begin
             raise KeyboardInterrupt
         return owner
 
-    def _end_epoch(self, run, events, last, keep_checkpoint):
+    def _end_epoch(
+        self, run: Run, events: Any, last: bool, keep_checkpoint: bool
+    ) -> bool:
         """Score, show and keep what an epoch has learned; returns whether it was the
         last one.
         """
@@ -144,13 +231,13 @@ class Loop:
             self._keep(stop, surely=stop or last or self.surely)
         return events.end(self.attributes) or stop or last
 
-    def best(self):
+    def best(self) -> Any:
         """The model in training to keep: that of the best epoch if early stopping
         watches, else the last.
         """
         return self.in_training() if self.watch.best is None else self.watch.best
 
-    def _resume(self, folder, name):
+    def _resume(self, folder: Path, name: str) -> bool:
         """Go on from the checkpoint, if there is one; whether early stopping had
         stopped.
         """
@@ -160,16 +247,19 @@ class Loop:
             return False
         header, arrays = found
         try:
-            self.watch.restore(header, arrays, self.take_over(header, arrays))
+            self.watch.restore(header, arrays, self.restore(header, arrays))
             self.done = self.resumed_from = header["done"]
             self.history = header["history"]
             return header["stopped"]
         except (KeyError, TypeError, ModelFileError) as error:
             raise self.checkpoint.refusal(error) from None
 
-    def _keep(self, stopped, surely):
+    def _keep(self, stopped: bool, surely: bool) -> None:
         """Offer the state to the checkpoint."""
-        (header, arrays), (best, best_arrays) = self.kept(), self.watch.state()
+        (header, arrays), (best, best_arrays) = (
+            self.checkpoint_state(),
+            self.watch.state(),
+        )
         header = {
             "done": self.done,
             "history": list(self.history),

@@ -6,10 +6,13 @@ which only has to train. A structure adds a subclass that says what its fitted m
 all share the rest: orders, early stopping, callbacks, interrupts, checkpoints.
 """
 
+from __future__ import annotations
+
+from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -17,9 +20,17 @@ from sklearn.utils import check_random_state
 from .._core.store import Rule
 from .._sklearn import set_fitted
 from .checkpoint import arrays_of, simple_parameters, with_arrays
-from .epochs import as_arrays, epoch_order, left_alone, run_epoch
+from .epochs import EpochStats, as_arrays, epoch_order, left_alone, run_epoch
 from .held_out import held_out_facts, of_held_out, scored, warn_unseen
-from .loop import Loop
+from .loop import Loop, LoopSettings, State
+
+if TYPE_CHECKING:
+    from .._chain.shown_pairs import ShownPairs
+    from .._data.types import Given
+    from .._shards.vocabulary import Vocabulary
+    from .held_out import HeldOut
+    from .learner import OnlineLearner
+    from .saved import SavableModel
 
 
 @dataclass
@@ -41,22 +52,22 @@ class TrainingState:
         Whether the average is one over calls of ``partial_fit``; else it belongs to a
         ``fit``.
     history : list of dict
-    pairs : object
+    pairs : ShownPairs or None
         The weights that there may be because training has shown them, as the structure
         keeps them; None if nothing is known.
     """
 
-    model: NamedTuple
+    model: Any  # a NamedTuple of the structure
     rule: Rule
     key: int
     epoch: int = 0
     closed: bool = False
     stream: bool = False
-    history: list = field(default_factory=list)
-    pairs: object = None
+    history: list[dict[str, Any]] = field(default_factory=list)
+    pairs: ShownPairs | None = None
 
 
-def new_key(random_state):
+def new_key(random_state: Any) -> int:
     """The integer that stands for a ``random_state`` from now on."""
     return int(check_random_state(random_state).randint(2**31 - 1))
 
@@ -64,34 +75,9 @@ def new_key(random_state):
 class Run(Loop):
     """Epochs of an estimator on an encoded corpus.
 
-    A subclass says what its structure is:
-
-    - ``epoch(task, order, begin, end, model, rule, noise, work)``: the kernel, a static
-      method. It returns (code, k): DONE and ``end``, or what it needs before it can
-      learn from the example ``order[k]``;
-    - ``scratch()``: working memory of the kernel;
-    - ``model_class``: what a finished run leads to; has ``average``;
-    - ``finished(model, reuse=False)``: what prediction would use after the training so
-      far. With ``reuse`` it may be made of the arrays of ``model``, which is not used
-      any more;
-    - ``held_out_part(X, y)``: the user's held-out sequences, checked and encoded, a
-      :class:`.HeldOut`, and a list of the labels of ``y`` that training lacks. Errors
-      speak of X and y;
-    - ``held_out_score(model)``: how good a finished model is on the held-out sequences:
-      what ``score`` would return, of which ``score_name`` says what it measures.
-
-    Where its runs may be those of shards that are encoded apart:
-
-    - ``vocabulary(min_count)``: what the run's examples hold, a
-      ``_shards.vocabulary.Vocabulary``; with counts if ``min_count`` > 1;
-    - ``merged(vocabularies, learner, key)``, a class method: a run without examples
-      over what all shards met, in their order, with the random key of the whole, and
-      the plan of each shard. A ValueError names a shard that does not go with the
-      others;
-    - ``adopt(plan)``: translate the run, which has not begun, to what all shards met;
-    - ``node_halves(model)``, a static method where halves of keys may be rows, as a
-      word is half of a longer feature: by number, whether the left and the right half
-      are; (n, 2) bool.
+    A subclass says what its structure is: its kernel, its scratch, its model, how it is
+    scored. Where its runs may be those of shards that are encoded apart, it also has
+    `vocabulary`, `merged` and `adopt`.
 
     Parameters
     ----------
@@ -106,18 +92,41 @@ class Run(Loop):
         Judges the epochs.
     """
 
-    epoch: ClassVar[Callable]
-    model_class: ClassVar[type]
-    node_halves = None
-    score_name = "accuracy"
-    n_iter, work, ended, title = (
-        0,
-        None,
-        False,
-        "",
-    )  # the title is of the lines that ``verbose`` prints
+    epoch: ClassVar[Callable[..., tuple[int, int]]]
+    """The kernel ``epoch(task, order, begin, end, model, rule, noise, work)``.
 
-    def __init__(self, estimator, state, task, held_out=None):
+    It returns (code, k): DONE and ``end``, or what it needs before it can learn from
+    the example ``order[k]``.
+    """
+
+    model_class: ClassVar[type[SavableModel]]
+    """What a finished run leads to."""
+
+    node_halves: ClassVar[Callable[[Any], np.ndarray] | None] = None
+    """Where halves of keys may be rows, as a word is half of a longer feature: by
+    number, whether the left and the right half are; (n, 2) bool.
+    """
+
+    score_name: ClassVar[str] = "accuracy"
+    """What `held_out_score` measures."""
+
+    n_iter: int = 0
+    """Epochs of calls before this one."""
+
+    work: Any = None
+    """Scratch of the kernel, made for the first epoch."""
+
+    ended: bool = False
+    title: str = ""
+    """Of the lines that ``verbose`` prints."""
+
+    def __init__(
+        self,
+        estimator: OnlineLearner,
+        state: TrainingState,
+        task: Any,
+        held_out: HeldOut | None = None,
+    ) -> None:
         self.estimator = estimator
         self.state = state
         self.task = task
@@ -125,34 +134,109 @@ class Run(Loop):
         self.visited = np.flatnonzero(np.diff(task.token) > 0)
         self.history = []
 
-    # -- what a structure may say ------------------------------------------------------
-    def kernel_arguments(self, noise, work):
-        """What the kernel of an epoch takes: the task, and all that comes after the
-        examples to visit.
+    # -- what a structure says ---------------------------------------------------------
+    @abstractmethod
+    def scratch(self) -> Any:
+        """Return the working memory of the kernel."""
+
+    @abstractmethod
+    def finished(self, model: Any, reuse: bool = False) -> Any:
+        """Return what prediction would use after the training so far.
+
+        Parameters
+        ----------
+        model : NamedTuple
+            A model in training.
+        reuse : bool
+            What is returned may be made of the arrays of ``model``, which is not used
+            any more.
+
+        Returns
+        -------
+        SavableModel
+            An instance of ``model_class``.
         """
+
+    @abstractmethod
+    def held_out_part(self, X: Any, y: Any) -> tuple[HeldOut, list[Any]]:
+        """Check and encode the user's held-out sequences; errors speak of X and y.
+
+        Returns
+        -------
+        HeldOut
+        list
+            The labels of ``y`` that training lacks.
+        """
+
+    @abstractmethod
+    def held_out_score(self, model: Any) -> float:
+        """Return what ``score`` of a finished model would be on the held-out part."""
+
+    def kernel_arguments(self, noise: Any, work: Any) -> tuple[Any, ...]:
+        """Return the task, and all that the kernel takes after the examples to visit."""
         return self.task, self.state.model, self.state.rule, noise, work
 
-    def fitted(self):
-        """Fitted attributes besides the model and the record of the epochs."""
+    def fitted(self) -> dict[str, Any]:
+        """Return fitted attributes besides the model and the record of the epochs."""
         return {}
 
-    def at_rest(self, model):
-        """The model without its training state."""
+    def without_bookkeeping(self, model: Any) -> Any:
+        """Return the model without what only this training needs, such as costs."""
         return model
 
-    def fresh(self, key):
-        """A :class:`TrainingState` with zero weights for the same task."""
+    def fresh(self, key: int) -> TrainingState:
+        """Return a state with zero weights for the same task."""
         return self.estimator._fresh_state(key)
 
-    def vocabulary(self, min_count):
-        """Raises: not every structure can be encoded in parts."""
+    # -- shards that are encoded apart -------------------------------------------------
+    def vocabulary(self, min_count: int) -> Vocabulary:
+        """Return what the run's examples hold; with counts if ``min_count`` > 1.
+
+        Raises
+        ------
+        ValueError
+            If the structure cannot be encoded in parts.
+        """
         raise ValueError(
-            f"{type(self.estimator).__name__} cannot learn from shards that are loaded apart; "
-            f"ParameterMixer.fit(X, y), without client, deals one corpus to shards"
+            f"{type(self.estimator).__name__} cannot learn from shards that are loaded "
+            f"apart; ParameterMixer.fit(X, y), without client, deals one corpus to "
+            f"shards"
         )
 
+    @classmethod
+    def merged(
+        cls, vocabularies: list[Vocabulary], learner: OnlineLearner, key: int
+    ) -> tuple[Run, list[dict[str, Any]]]:
+        """Unite what all shards met.
+
+        Parameters
+        ----------
+        vocabularies : list of Vocabulary
+            By shard.
+        learner : OnlineLearner
+        key : int
+            The random key of the whole fit.
+
+        Returns
+        -------
+        Run
+            Without examples, over what all shards met, in their order.
+        list of dict
+            By shard the plan that `adopt` carries out there.
+
+        Raises
+        ------
+        ValueError
+            If shards do not go together; the message names one.
+        """
+        raise ValueError(f"{learner} cannot learn from shards that are loaded apart")
+
+    def adopt(self, plan: dict[str, Any]) -> None:
+        """Translate the run, which has not begun, to what all shards met."""
+        raise ValueError("a run without a vocabulary cannot adopt that of all shards")
+
     # -- what judges the epochs --------------------------------------------------------
-    def hold_out(self, given):
+    def hold_out(self, given: tuple[Given, Given] | None) -> None:
         """Let the epochs be judged by ``given``, the user's (X_val, y_val), if it is
         not None.
         """
@@ -162,7 +246,7 @@ class Run(Loop):
             self.held_out, unseen = self.held_out_part(*given)
         warn_unseen(unseen)
 
-    def score_epoch(self, model):
+    def score_epoch(self, model: Any) -> float:
         """The score of the model in training, on the held-out sequences."""
         scoring = self.estimator.scoring
         finished = self.finished(model)
@@ -172,45 +256,46 @@ class Run(Loop):
         return scored(scoring, self.estimator, fitted, self.held_out.X, self.held_out.y)
 
     # -- training ----------------------------------------------------------------------
-    def member(self, estimator, seed, drawn):
+    def member(self, estimator: OnlineLearner, seed: Any, drawn: np.ndarray) -> Run:
         """A run of another estimator on the same task: its own weights, orders and
         examples.
         """
         run = copy(self)
-        run.estimator, run.state, run.visited = (
-            estimator,
-            self.fresh(new_key(seed)),
-            drawn,
-        )
+        run.estimator = estimator
+        run.state = self.fresh(new_key(seed))
+        run.visited = drawn
         run.history = []
         run.n_iter = 0
         run.work = None
         return run
 
-    def order(self, epoch):
+    def order(self, epoch: int) -> np.ndarray:
         """The examples to visit in an epoch, in order."""
         n = self.visited.shape[0]
         return self.visited[
             epoch_order(self.state.key, epoch, n, self.estimator.shuffle)
         ]
 
-    def about(self):
-        """See :class:`.loop.Loop`."""
+    def loop_settings(self) -> LoopSettings:
+        """Epochs are those of the estimator, which are judged by this run itself."""
         e = self.estimator
-        return self, e, e.max_iter, e.early_stopping, e.checkpoint
+        return LoopSettings(self, e, e.max_iter, e.early_stopping, e.checkpoint)
 
-    run_epoch = run_epoch
+    def run_epoch(self, *arguments: Any) -> tuple[EpochStats, bool]:
+        """Go over the examples once; see :func:`.epochs.run_epoch`."""
+        return run_epoch(self, *arguments)
 
-    def epoch_arguments(self):
-        """See :class:`.loop.Loop`."""
+    def epoch_arguments(self) -> tuple[Any, ...]:
+        """Return the order of the examples, their lengths, the noise and the scratch."""
         if self.work is None:
             self.work = self.scratch()
         order = self.order(self.state.epoch + self.done)
         lengths = np.diff(self.task.token)
         return order, lengths, self.estimator._noise(self.state.key), self.work
 
-    def record(self, stats, complete):
-        """See :class:`.loop.Loop`."""
+    def record(self, did: EpochStats, complete: bool) -> dict[str, Any]:
+        """Return the figures of an epoch, as ``history_`` has them."""
+        stats = did
         return {
             "epoch": self.state.epoch + self.done + 1,
             "updates": stats.updates,
@@ -222,11 +307,11 @@ class Run(Loop):
             "complete": complete,
         }
 
-    def report(self):
-        """See :class:`.loop.Loop`."""
+    def report(self) -> None:
+        """Print the figures of the last epoch if the estimator is verbose."""
         self.tell(f"{self.title}epoch {self.history[-1]['epoch']}", self.history[-1])
 
-    def tell(self, what, record, more=""):
+    def tell(self, what: str, record: dict[str, Any], more: str = "") -> None:
         """Print what is in the record of an epoch, or of a round, if the estimator is
         verbose.
         """
@@ -239,12 +324,12 @@ class Run(Loop):
             line += f", held-out {name} {record['validation_score']:.4f}"
         print(line, flush=True)
 
-    def in_training(self):
-        """See :class:`.loop.Loop`."""
+    def in_training(self) -> Any:
+        """Return the model of the state."""
         return self.state.model
 
-    def attributes(self, reuse=False):
-        """See :class:`.loop.Loop`; ``reuse`` as of ``finished``."""
+    def attributes(self, reuse: bool = False) -> dict[str, Any]:
+        """Return the fitted attributes as they are now; ``reuse`` as of `finished`."""
         resumed = (
             {} if self.checkpoint is None else {"resumed_from_": self.resumed_from}
         )
@@ -256,26 +341,24 @@ class Run(Loop):
             **self.fitted(),
         }
 
-    def commit(self, for_good=False):
-        """See :class:`.loop.Loop`."""
-        self.ended, self.task = (
-            True,
-            None,
-        )  # final weights take the place of the task's arrays
+    def set_fitted_attributes(self, for_good: bool = False) -> None:
+        """Fit the estimator, with its training state unless it is ``for_good``."""
+        self.ended = True
+        self.task = None  # final weights take the place of the task's arrays
         fitted = self.attributes(reuse=for_good)
         state = self.state
         if for_good:
-            self.state = self.watch = None
+            del self.state, self.watch
         else:
-            state.model = self.at_rest(self.best())
+            state.model = self.without_bookkeeping(self.best())
             state.epoch += self.done
             state.history = self.history
             fitted["_training"] = state
         set_fitted(self.estimator, fitted, "classes_", "resumed_from_")
 
     # -- checkpoints -------------------------------------------------------------------
-    def identity(self):
-        """See :class:`.loop.Loop`."""
+    def identity(self) -> State:
+        """Return parameters, corpus and start: a fit that shares them may go on."""
         estimator = self.estimator
         state = self.state
         facts = {
@@ -288,7 +371,7 @@ class Run(Loop):
         }
         return facts, arrays_of((self.task, self.visited, self.prior()), "fit")
 
-    def prior(self):
+    def prior(self) -> tuple[Any, ...]:
         """What the outcome depends on besides simple parameters and examples; arrays in
         tuples.
 
@@ -298,14 +381,12 @@ class Run(Loop):
         model = self.state.model
         return as_arrays(left_alone(model)), model if self.state.epoch else ()
 
-    def kept(self):
-        """See :class:`.loop.Loop`."""
+    def checkpoint_state(self) -> State:
+        """Return the random key and the arrays of the model in training."""
         return {"key": self.state.key}, arrays_of(self.state.model, "model")
 
-    def take_over(self, header, arrays):
-        """See :class:`.loop.Loop`."""
-        self.state.key, self.state.model = (
-            header["key"],
-            with_arrays(self.state.model, "model", arrays),
-        )
+    def restore(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+        """Take the key and the arrays of a checkpoint, and return the model."""
+        self.state.key = header["key"]
+        self.state.model = with_arrays(self.state.model, "model", arrays)
         return self.state.model

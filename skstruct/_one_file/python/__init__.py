@@ -14,6 +14,6 @@ from . import (
     sums,
     templates,
     words,
-)  # noqa: F401
-from .calls import open_model  # noqa: F401
-from .reading import PARTS  # noqa: F401
+)
+from .calls import open_model
+from .reading import PARTS

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from ..._sklearn import set_fitted
 from ..._training.checkpoint import arrays_of, simple_parameters, with_arrays
 from ..._training.held_out import held_out_facts
-from ..._training.loop import Loop
+from ..._training.loop import Loop, LoopSettings
 from ..pieces import add_changes
 from ..shards import Mixture, in_turn, shard_key
 from ..weights import NONZERO, mixture
@@ -55,14 +55,11 @@ class Rounds(Loop):
         n = run.estimator.max_iter
         self.n_rounds, self.n_epochs = (1, n) if once else (n, 1)
 
-    def about(self):
+    def loop_settings(self):
         """See :class:`.training.loop.Loop`."""
-        return (
-            self.run,
-            self.mixer,
-            self.n_rounds,
-            self.mixer._stops(),
-            self.mixer.checkpoint,
+        mixer = self.mixer
+        return LoopSettings(
+            self.run, mixer, self.n_rounds, mixer._stops(), mixer.checkpoint
         )
 
     def epoch_arguments(self):
@@ -144,7 +141,7 @@ class Rounds(Loop):
             found["resumed_from_"] = self.resumed_from
         return found
 
-    def commit(self, for_good=False):
+    def set_fitted_attributes(self, for_good=False):
         """See :class:`.training.loop.Loop`."""
         set_fitted(self.mixer, self.attributes(), "classes_", "resumed_from_")
 
@@ -168,7 +165,7 @@ class Rounds(Loop):
         }
         return facts, arrays_of(run.prior(), "fit")
 
-    def kept(self):
+    def checkpoint_state(self):
         """See :class:`.training.loop.Loop`."""
         key = {"key": self.run.state.key}
         if self.alone:
@@ -176,7 +173,7 @@ class Rounds(Loop):
         steps, arrays = self.mixed.state()
         return {**key, "steps": steps}, arrays
 
-    def take_over(self, header, arrays):
+    def restore(self, header, arrays):
         """See :class:`.training.loop.Loop`."""
         self.run.state.key = key = header["key"]
         form = self.run.fresh(key).model
