@@ -466,10 +466,6 @@ class TokenCorpus:
             )
         for i, (n, part) in enumerate(zip(self.lengths.tolist(), values)):
             if len(part) != n:
-                raise PlaceError(
-                    i,
-                    None,
-                    f"{PLACE} has {counted(n, 'token')}, got {counted(len(part), 'value')}",
-                    "values",
-                )
+                wrong = f"{PLACE} has {counted(n, 'token')}, got {counted(len(part), 'value')}"
+                raise PlaceError(i, None, wrong, "values")
         return [value for part in values for value in part]

@@ -17,6 +17,7 @@ from .elements import (
     are_columns,
     columns_in,
     elements,
+    is_arrow_table,
     is_frame,
     opened,
     spelled,
@@ -57,10 +58,11 @@ def tables_in(X, name="X"):
             if shown is None or shown.kind != FRAME
             else SequenceFrame(shown.rows, X.lengths)
         )
-    if is_frame(X):
+    if is_frame(X) or is_arrow_table(X):
         ways = "SequenceMatrix.from_frame(df, by), or a list of tables, [df]"
+        n = counted(len(X), "row")
         raise ValueError(
-            f"{name} is one table of {counted(len(X), 'row')}; say where its sequences end: {ways}"
+            f"{name} is one table of {n}; say where its sequences end: {ways}"
         )
     sequences = _listed(X, name)
     i = _first_filled(sequences, name)
@@ -94,8 +96,9 @@ def _listed(X, name):
             return ()
         if X.ndim == 2:
             way = "SequenceMatrix(X, lengths)"
+            n = counted(X.shape[0], "row")
             raise ValueError(
-                f"{name} is one matrix of {counted(X.shape[0], 'row')}; say where its sequences end: {way}"
+                f"{name} is one matrix of {n}; say where its sequences end: {way}"
             )
         wrong = f"{X.ndim} dimensions; sequences, tokens and columns are three: flatten the last ones"
         raise ValueError(f"{name} has {wrong}")
@@ -290,7 +293,7 @@ def _of_columns(arrays, name):
     found = parts_of_columns(columns_in(table), len(table), offsets_of(lengths), name)
     block, names, strings, titles = found
     tokens = _tokens_of(strings)
-    if not names:
+    if strings and not names:
         sequences = by_sequence(tokens, offsets_of(lengths))
         return TokenCorpus.of_lists(sequences, next(filter(len, sequences)))
     numbers = assembled(block, lengths)
@@ -347,7 +350,5 @@ def _grouped(sequences, first, name):
             sequences[i] = sequence[columns]
         if wrong is not None:
             raise PlaceError(i, None, f"{PLACE} {wrong}", name)
-    return SequenceFrame(
-        together(sequences, name),
-        np.array([len(sequence) for sequence in sequences], np.int64),
-    )
+    lengths = np.array([len(sequence) for sequence in sequences], np.int64)
+    return SequenceFrame(together(sequences, name), lengths)

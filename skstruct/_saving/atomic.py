@@ -23,11 +23,11 @@ _DESCRIPTOR = re.compile(
 
 
 def descriptor_of(path):
-    """The open file that a path names by its number, as ``/dev/stdout`` and ``>(gzip)``
-    do; or None.
+    """The number of the open file that a path names; None if it names none.
 
-    Links are followed. What has such a name is neither opened again, which would cut a
-    file short that others append to, nor replaced.
+    ``/dev/stdout`` and what shells make of ``>(gzip)`` do. Links are followed. Such a
+    file is neither opened again, which would cut a file short that others append to,
+    nor replaced.
     """
     name = os.path.abspath(os.fsdecode(path))
     for _ in range(40):

@@ -24,8 +24,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._data.elements import stored
-from .._data.places import as_objects
 from .._data.types import Path
 from .._names import PUBLIC
 from .._sklearn import layers
@@ -38,6 +36,7 @@ from .container import (
     write_container,
 )
 from .fields import Field, Table, json_node
+from .label_sets import classes_of
 from .missing_methods import SaysWhy
 from .packing import COMPRESSED
 from .values import Reader, Writer
@@ -420,6 +419,7 @@ def estimator_state(estimator, writer, name):
     prefix = f"{name}." if name else ""
 
     def encode(kind, attribute, value):
+        value = classes_of(value) if attribute == "classes_" else value
         try:
             return writer.value(value, prefix + attribute)
         except TypeError as error:
@@ -439,24 +439,9 @@ def estimator_state(estimator, writer, name):
     return {
         "class": cls.__name__,
         "parameters": {a: encode("parameter", a, attributes[a]) for a in given},
-        "fitted": {
-            a: encode("attribute", a, _storable(a, attributes[a])) for a in fitted
-        },
+        "fitted": {a: encode("attribute", a, attributes[a]) for a in fitted},
         "state": estimator._to_state(writer, prefix),
     }
-
-
-def _storable(attribute, value):
-    """A fitted attribute as files have it: labels of a subclass of str as the strings
-    that they hold.
-    """
-    if (
-        attribute != "classes_"
-        or not isinstance(value, np.ndarray)
-        or value.dtype.kind != "O"
-    ):
-        return value
-    return as_objects(list(map(stored, value.tolist())))
 
 
 ESTIMATOR = Table(

@@ -19,6 +19,7 @@ from .common import (
     CommandError,
     check_inputs,
     check_target,
+    counted,
     n_jobs,
     output,
     positive,

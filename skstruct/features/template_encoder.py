@@ -32,7 +32,7 @@ from .contexts import CONTEXTS, Contexts, context_values, is_context
 from .encoded import ALL_ALIVE, NO_BAG, Encoded, Grid
 from .template_rows import SIDE, TemplateSide, merge_templates, row_names, stored
 from .templates import resolve_templates, templates_kind
-from .tokens import Alphabet, alphabet, column_function, string_columns
+from .tokens import Alphabet, alphabet, column_function, split_columns, string_columns
 
 
 class Derived(NamedTuple):
@@ -100,12 +100,14 @@ class TemplateEncoder(Encoder):
 
     # -- strings to ids ----------------------------------------------------------------
     def _columns(self, corpus):
-        return string_columns(corpus, self.plan.n_columns, self.token_type)
+        return split_columns(corpus, self.plan.n_columns, self.token_type)
 
     def _value_ids(self, columns, token, grow):
-        """By channel the value ids of all tokens, -1 unknown; no boundaries yet.
+        """By channel the value ids of all tokens, -1 unknown; no boundaries yet. None
+        if it is constant.
 
-        None if it is constant.
+        Raises TypeError if an element is not a string; then no alphabet has learned
+        anything.
         """
         known = zip(self.alphabets, columns)
         found = [
@@ -282,7 +284,7 @@ class TemplateEncoder(Encoder):
         twin = copy.copy(self)
         statistics = None
         if corpus is not None:
-            columns = self._columns(corpus)
+            columns = string_columns(corpus, self.plan.n_columns, self.token_type)
             statistics = self.contexts.statistics(columns, corpus.offsets)
         twin.contexts = copy.copy(self.contexts)
         twin.contexts.adapted = statistics
@@ -304,10 +306,16 @@ class TemplateEncoder(Encoder):
         """
         columns = self._columns(corpus)
         token = corpus.offsets
-        if grow and token[-1]:
-            self.token_type = tuple if isinstance(corpus.like, tuple) else str
-            self.contexts.learn(columns, token)
-        anchor, *rows = self._rows(columns, token, grow)
+        try:
+            if grow and token[-1]:
+                self.token_type = tuple if isinstance(corpus.like, tuple) else str
+                self.contexts.learn(columns, token)
+            anchor, *rows = self._rows(columns, token, grow)
+        except TypeError:
+            string_columns(
+                corpus, self.plan.n_columns, self.token_type
+            )  # names the place
+            raise
         sides = self.nodes, self.edges
         grids = [Grid(each, *side.layout) for each, side in zip(rows, sides)]
         alive = [side.alive if self.min_count > 1 else ALL_ALIVE for side in sides]

@@ -16,6 +16,7 @@ import numpy as np
 from .._data.elements import exact_strings
 from .._data.places import counted, describe, numbered, placed
 from .._saving.fields import distinct, via
+from .vectors_in_tokens import way_out
 
 
 def split_columns(corpus, n_columns, expected=None):
@@ -57,9 +58,10 @@ def split_columns(corpus, n_columns, expected=None):
         k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
         n = len(flat[k])
         if n < n_columns:
+            has = counted(n, "column")
             raise wrong(
                 k,
-                f"the templates read column {n_columns - 1}, but the token has {counted(n, 'column')}: ",
+                f"the templates read column {n_columns - 1}, but the token has {has}: ",
             )
         raise wrong(
             k, f"expected {counted(width, 'column')} like the first token, got {n}: "
@@ -98,11 +100,8 @@ def string_columns(corpus, n_columns, expected=None):
             continue
         if not are_strings(column):
             k = next(k for k, token in enumerate(column) if not isinstance(token, str))
-            raise placed(
-                corpus.offsets,
-                k,
-                f"expected {what.format(c)}, got {describe(column[k])}",
-            )
+            text = f"expected {what.format(c)}, got {describe(column[k])}"
+            raise placed(corpus.offsets, k, text + way_out(column[k]))
         columns[c] = exact_strings(column)
     return columns
 
@@ -147,6 +146,7 @@ class Alphabet:
         others = [strings[k] for k in places.tolist()]
         if not are_strings(others):
             raise TypeError("expected strings")
+        others = exact_strings(others)
         numbers, unknown = numbered(others)
         return ids, (list(unknown), places, numbers) if others else None
 

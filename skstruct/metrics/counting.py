@@ -1,5 +1,4 @@
-"""What counts: one rule for all scores, scorers, held-out sequences, and pictures of
-scores.
+"""What counts: one rule for all scores, scorers, held-out sequences and their pictures.
 
 - *No gold label* (None): the token does not count. A sequence that has no other tokens
   does not count, and so an empty one does not. A segment, gold or predicted, does not
@@ -56,13 +55,19 @@ def count_right(true, pred):
 
 
 def refuse_nothing(counted, what=NOTHING):
-    """Raise unless something counts; ``counted`` are its numbers, a weighted number, or
-    whether it does.
+    """Raise unless something counts.
+
+    Parameters
+    ----------
+    counted : bool, number, or array-like of these
+        Whether anything counts, or how much does.
+    what : str
+        What the error says.
 
     Raises
     ------
     ValueError
-        With the sentence ``what``.
+        If nothing counts.
     """
     if not np.any(counted):
         raise ValueError(what)
@@ -77,16 +82,12 @@ def with_none(table):
 
 
 def surroundings_known(labels, start, stop, beside=1):
-    """Whether the tokens of a segment have gold labels, and so many of those beside it
-    on each side.
-    """
+    """Whether the tokens of a segment, and ``beside`` more on each side, have labels."""
     return None not in labels[max(start - beside, 0) : stop + beside]
 
 
 def segments_that_count(segments, labels):
-    """Those of some segments (start, stop, ...) that count, given the gold labels of
-    their sequence.
-    """
+    """The segments (start, stop, ...) that count, given the gold labels of a sequence."""
     if None not in labels:
         return segments
     return [each for each in segments if surroundings_known(labels, each[0], each[1])]
@@ -119,10 +120,7 @@ def as_known(y, known):
 
 
 def _as_known(label, known):
-    """The label; of a set those that are known; None if there is none.
-
-    What is no label stays as it is.
-    """
+    """The label, of a set those that are known, or None; what is no label stays."""
     if isinstance(label, (set, frozenset)):
         return frozenset(label & known) or None
     if isinstance(label, AllBut):
@@ -132,21 +130,18 @@ def _as_known(label, known):
 
 # -- weights ---------------------------------------------------------------------------
 def check_weight(sample_weight, n):
-    """Check weights of `n` sequences and return them as float64, shape (n,); ones for
-    None.
-    """
+    """Weights of `n` sequences, checked, float64 of shape (n,); ones for None."""
     if sample_weight is None:
         return np.ones(n)
     check_weights_of_sequences(sample_weight)
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n,):
-        raise ValueError(
-            f"sample_weight must have shape ({n},), one per sequence; got {weight.shape}"
-        )
+        wrong = f"sample_weight must have shape ({n},), one per sequence"
+        raise ValueError(f"{wrong}; got {weight.shape}")
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(bad):
-        wrong = f"sample_weight must be finite and at least 0; got {weight[bad[0]]} for {PLACE}"
-        raise PlaceError(bad[0], None, wrong)
+        wrong = f"sample_weight must be finite and at least 0; got {weight[bad[0]]}"
+        raise PlaceError(bad[0], None, f"{wrong} for {PLACE}")
     return weight
 
 

@@ -27,8 +27,7 @@ class Host(NamedTuple):
 
 
 def host_of(text: str) -> Host:
-    """The `Host` in a text: a name or an address, an IPv6 one in brackets or not, a
-    port.
+    """The `Host` in a text: a name, or an address (IPv6 with brackets or not), a port.
 
     Raises
     ------

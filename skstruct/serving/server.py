@@ -190,9 +190,8 @@ def _finish(sockets, serve, timeout):
         serve(0)
     for each in list(sockets.values()):
         if each.accepting:
-            wasyncore.dispatcher.close(
-                each
-            )  # its own `close` closes what wakes the loop
+            # Its own `close` closes what wakes the loop, too.
+            wasyncore.dispatcher.close(each)
     busy = set()
     now = time.monotonic()
     no_more = now + _GRACE
