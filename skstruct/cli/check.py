@@ -19,7 +19,6 @@ from .common import (
     CommandError,
     check_inputs,
     check_target,
-    counted,
     n_jobs,
     output,
     positive,

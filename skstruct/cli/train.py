@@ -27,7 +27,6 @@ from .common import (
     CommandError,
     check_inputs,
     check_target,
-    counted,
     positive,
     share,
     tell,
