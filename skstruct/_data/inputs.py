@@ -131,7 +131,7 @@ def _instead_of_a_text(text, name, item):
     """What to write where a str is given for all sequences."""
     if _looks_like_json(text):
         return f"; it looks like JSON, write {name} = json.loads({name})"
-    return f"; write {name} = [text.split()]" if " " in text else ""
+    return f"; write {name} = [text.split()]" if item == "token" and " " in text else ""
 
 
 def _looks_like_json(text):

@@ -37,7 +37,7 @@ BAD_INPUT = {
     "texts": (["Ana sang", "b c d"], Y, "sequence 0 .*; text.split\\(\\) makes tokens"),
     "labels of one sentence": (STR[0], ["A", "B"], "y: sequence 0 is the str 'A' .*write y = \\[labels\\]$"),
     "labels as text": (STR[0], ["B-PER O O", "O O"], "y: sequence 0 .*; text.split\\(\\) makes labels"),
-    "all labels as text": (STR[0], "B-PER O O", "got str 'B-PER O O'; write y = \\[text.split\\(\\)\\]"),
+    "all labels as text": (STR[0], "B-PER O O", "y must be a list of lists of labels, got str 'B-PER O O'"),
     "labels left out": (STR[0], [[2, -100], [0, 1, -100]], "y: sequence 0, position 1: .*-100 .*write None"),
     "a sequence is None": ([["a", "b"], None], Y, "sequence 1 must be a list of tokens, got NoneType"),
     "a sequence is an int": ([["a", "b"], 3], Y, "X: sequence 1 must be a list of tokens, got int 3"),
