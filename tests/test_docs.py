@@ -198,9 +198,12 @@ TEXTS = [
     *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
 ]
 
-FOLDERS = sorted(path.name for path in PACKAGE.glob("[a-z]*/"))
+FOLDERS = sorted(
+    path.name for path in PACKAGE.glob("*/") if not path.name.startswith("__")
+)
 
 ABOUT_CODE = (
+    "docs/adding.md",
     "docs/architecture.md",
     "docs/one-token.md",
     "docs/decisions.md",
@@ -239,7 +242,7 @@ def test_what_a_page_names_exists(page):
     if page == "docs/architecture.md":
         lines = (line for line in text.splitlines() if "(empty so far)" not in line)
         paths += [path for line in lines for path in re.findall(r"`(\w+/)`", line)]
-        assert len(paths) > 50
+        assert len(paths) > 40
     first = "|".join(["skstruct", *(FOLDERS if page in ABOUT_CODE else ())])
     names = re.findall(rf"(?<![\w./])(?:{first})(?:\.(?!py\b)[A-Za-z_]\w*)+", text)
     missing = {path for path in paths if not is_there(path)} - {
