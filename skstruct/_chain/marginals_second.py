@@ -1,6 +1,6 @@
 """Sums over all labellings of one second-order chain: log Z and marginals.
 
-The recursions of :mod:`.lattice` in logarithms, over pairs of labels, scored by
+The recursions of :mod:`.forward_backward` in logarithms, over pairs of labels, scored by
 :mod:`.second_order`:
 
     α_t(p, y) = emission[t, y] + transition[t, p, y] + log Σ_a exp(α_{t-1}(a, p) +

@@ -14,7 +14,7 @@ All segments with a probability of at least θ are found from each start to the 
 long as the share of labellings in which the segment is still open at t, Σ_y v_t(y)
 behind(y) / Z, is at least θ: no longer one has a larger probability.
 
-Letters: as in :mod:`.lattice`; S segments, s start, e stop, v sums over prefixes within
+Letters: as in :mod:`.forward_backward`; S segments, s start, e stop, v sums over prefixes within
 a segment.
 """
 

@@ -1,12 +1,12 @@
 """Sums over the labellings of each sequence of a corpus: log Z, marginals,
 probabilities of segments.
 
-Chains of the first order by :mod:`.lattice`, those with trigrams by
+Chains of the first order by :mod:`.forward_backward`, those with trigrams by
 :mod:`.marginals_second`. The first call of the kernel sums by scaled probabilities, and
 log Z is NaN where these do not do. A second one, with :class:`LogSums`, sums such
 sequences by logarithms; it is compiled when it is first needed.
 
-Letters: as in :mod:`.lattice`; C cells tell prefixes apart, as in
+Letters: as in :mod:`.forward_backward`; C cells tell prefixes apart, as in
 :class:`.bigram.ChainWork`.
 """
 

@@ -328,7 +328,7 @@ class BagEncoder(Encoder):
         return twin, *rows
 
     def merged(self, encoders, counts, min_count):
-        """See :func:`.choose.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.encoder_choice.merge_encoders`; this is the first of ``encoders``."""
         out, maps = super().merged(encoders, counts, min_count)
         out.pairs = Pairs()
         out._n_numbers = 0

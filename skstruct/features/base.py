@@ -34,7 +34,7 @@ MIN_COUNT = Field("min_count", integer(1))
 
 class Encoder:
     """Turns tokens of one kind into rows of weights; subclasses are listed in
-    :mod:`.choose`.
+    :mod:`.encoder_choice`.
 
     A subclass has the constructor ``for_tokens(features, min_count, flat)``, ``flat``
     the corpus' tokens, and
@@ -155,7 +155,7 @@ class Encoder:
         return twin, node_rows, edge_rows
 
     def merged(self, encoders, counts, min_count):
-        """See :func:`.choose.merge_encoders`: of features that have names."""
+        """See :func:`.encoder_choice.merge_encoders`: of features that have names."""
         out = copy.copy(self)
         nodes, edges = zip(*((e.nodes, e.edges) for e in encoders))
         out.min_count, counts = (

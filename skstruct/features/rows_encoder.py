@@ -310,7 +310,7 @@ class RowsEncoder(Encoder):
 
     # -- shards ------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):
-        """See :func:`.choose.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.encoder_choice.merge_encoders`; this is the first of ``encoders``."""
         for s, other in enumerate(encoders):
             if other.width != self.width:
                 raise ValueError(

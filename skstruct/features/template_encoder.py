@@ -397,7 +397,7 @@ class TemplateEncoder(Encoder):
         return row_names(self, self.edges, rows)
 
     def merged(self, encoders, counts, min_count):
-        """See :func:`.choose.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.encoder_choice.merge_encoders`; this is the first of ``encoders``."""
         empty = type(self)(self.templates, min_count)
         empty.reads = self.reads
         return empty, merge_templates(empty, encoders, counts)

@@ -1,6 +1,6 @@
 """Why a prediction has its score, for every estimator that can say it.
 
-Taggers are explained in :mod:`.of_chains`; here re-rankers, word segmenters and
+Taggers are explained in :mod:`.explain_chains`; here re-rankers, word segmenters and
 parsers, and what is around a tagger.
 """
 
