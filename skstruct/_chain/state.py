@@ -188,8 +188,7 @@ def with_pairs(task, chain, all_pairs, least):
     """A task that learns the weights of pairs that its labels show, or that have a
     weight already.
 
-    <<<<<<< HEAD
-        ``all_pairs``: see the estimators; ``least``: see ``TaggerParameters._least_seen``.
+    ``all_pairs``: see the estimators; ``least``: see ``TaggerParameters._least_seen``.
     Dense rows of numbers and trigrams of labels keep all their weights.
     """
     L = len(chain.start)
