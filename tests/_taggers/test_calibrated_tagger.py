@@ -10,6 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
+from ties import assert_same_where_decided
 
 import skstruct
 from skstruct import (
@@ -132,7 +133,8 @@ def test_every_probability_is_that_of_enumeration(tagger):
         np.testing.assert_allclose(
             [q for _, q in found], list(stands.values()), atol=1e-12
         )
-    assert calibrated.predict(X) == calibrated.estimator_.predict(X)
+    found, expected = calibrated.predict(X), calibrated.estimator_.predict(X)
+    assert_same_where_decided(calibrated.estimator_, X, expected, found)
 
 
 @pytest.mark.parametrize("order", [1, 2])
