@@ -51,8 +51,8 @@ class _Task(NamedTuple):
     reads: str
     formats: tuple
     fields: tuple = ()  # CoNLL-U fields of a token,
-    label: object = None  # and of what is predicted; see `Layout`
-    column: object = None  # its columns
+    label: Any = None  # and of what is predicted; see `Layout`
+    column: Any = None  # its columns
 
 
 _TABLE = "columns or CoNLL-U", ("columns", "conllu")
@@ -71,7 +71,7 @@ class Layout(NamedTuple):
     tokens: (
         tuple | None
     )  # None: all columns but the label's, or as many of them as a model reads
-    label: object  # int or name of a field; of trees two of them
+    label: Any  # int or name of a field; of trees two of them
     separator: str | None
     comment: str | None
     reading: AnnotationReader | None = (
