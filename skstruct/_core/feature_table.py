@@ -15,7 +15,7 @@ the numbers of another.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -176,7 +176,9 @@ def _with_rows(features: FeatureTable, table: np.ndarray, rule: Rule) -> Feature
     )
 
 
-def growth(rule: Rule, wanted: int = 0) -> list[Callable[[FeatureTable], FeatureTable]]:
+def growth(
+    rule: Rule, wanted: int = 0
+) -> Iterator[Callable[[FeatureTable], FeatureTable]]:
     """Steps that give features room for ``wanted`` more, and for twice as many if that
     is more.
 
@@ -189,7 +191,7 @@ def growth(rule: Rule, wanted: int = 0) -> list[Callable[[FeatureTable], Feature
         yield partial(_longer_rows, rule, name)
 
 
-def _longer_seen(features: FeatureTable) -> FeatureTable:
+def _longer_seen(features: FeatureTable) -> np.ndarray:
     rows = _capacity(features.table) if features.min_count > 1 else 0
     return stores.longer(features.seen, rows * counters(features))
 
@@ -215,7 +217,7 @@ def is_short(features: FeatureTable, wanted: int) -> bool:
     return features.weights.columns > 0 and free < wanted
 
 
-def counters(features: FeatureTable) -> FeatureTable:
+def counters(features: FeatureTable) -> int:
     """Counts of updates that a row has, if there is a cut-off."""
     return features.weights.columns if features.by_weight else 1
 
@@ -233,7 +235,10 @@ def copy_table(features: FeatureTable) -> FeatureTable:
 def restart_average(
     features: FeatureTable, clock: Clock, old: Rule, new: Rule
 ) -> FeatureTable:
-    """See :func:`.store.restart_average`."""
+    """Return features whose average begins anew, from the average so far.
+
+    Parameters are those of :func:`.store.restart_average`.
+    """
     return features._replace(
         weights=stores.restart_average(features.weights, clock, old, new)
     )
@@ -244,7 +249,7 @@ def keys(features: FeatureTable) -> np.ndarray:
     return keys_of(features.table, features.entries[0])
 
 
-def in_use(features: FeatureTable) -> np.ndarray:
+def in_use(features: FeatureTable) -> Store:
     """The weights without the rows that no feature has yet."""
     R = int(features.entries[0])
     store = features.weights
@@ -315,7 +320,7 @@ def final(
 
 
 def for_reading(
-    weights: Store, table: np.ndarray, entries: np.ndarray, by_weight: bool = True
+    weights: Store, table: np.ndarray, entries: int, by_weight: bool = True
 ) -> FeatureTable:
     """A :class:`FeatureTable` for prediction: final weights, whose row r is that of the
     r-th entry.

@@ -54,14 +54,15 @@ class Average:
     def __init__(self, nonzero: bool) -> None:
         self.nonzero = nonzero
         self.n = 0
-        self.like = None
+        self.like: Store | None = None
+
         self.rows = 0
         self.keys = np.zeros(0, np.int64)  # sparse: row * columns + column, sorted
         self.total = np.zeros(0)
         self.used = np.zeros(0, np.uint8)
 
     def add(
-        self, store: Store, row_of: np.ndarray | None = None, rows: np.ndarray = None
+        self, store: Store, row_of: np.ndarray | None = None, rows: int = 0
     ) -> None:
         """Add the weights of a store.
 
@@ -102,9 +103,7 @@ class Average:
             self.used = self.used[self.keys]
         self.like = made_sparse(self.like)
 
-    def _add_dense(
-        self, store: Store, row_of: np.ndarray | None, rows: np.ndarray
-    ) -> None:
+    def _add_dense(self, store: Store, row_of: np.ndarray | None, rows: int) -> None:
         C = store.columns
         n = n_rows(store) if row_of is None else row_of.shape[0]
         self.rows = n if row_of is None else rows
@@ -121,9 +120,7 @@ class Average:
             if self.nonzero:
                 self.used.reshape(self.rows, C)[at] += value != 0.0
 
-    def _add_sparse(
-        self, store: Store, row_of: np.ndarray | None, rows: np.ndarray
-    ) -> None:
+    def _add_sparse(self, store: Store, row_of: np.ndarray | None, rows: int) -> None:
         C = store.columns
         keys, value = entries(store)
         self.rows = store.first.shape[0] if row_of is None else rows

@@ -45,7 +45,7 @@ def check_rows(n: int, what: str = "rows of weights") -> None:
 
 
 @inline
-def mix64(x: int) -> int:
+def mix64(x: Any) -> Any:
     """Mix 64 bits so that every input bit reaches every output bit (Steele, Lea, Flood
     2014).
 
