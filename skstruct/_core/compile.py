@@ -42,7 +42,7 @@ try:
     from numba.core.cpu import CPUTargetOptions
     from numba.core.serialize import dumps
 except ImportError:
-    CompileResult = CPUTargetOptions = dumps = None
+    CompileResult = CPUTargetOptions = dumps = None  # type: ignore[assignment,misc]
 
 from .kernel_folders import folders, make_folder, read_file, warn_once
 from .linking import HELPER, KERNEL, HelperContext, is_of_helper
@@ -154,7 +154,7 @@ class _Cache:
         key = pickle.load(file)
         return pickle.load(file) if key == (sig, processor, *self._content) else None
 
-    def _digest(self, *parts: bytes) -> bytes:
+    def _digest(self, *parts: bytes | memoryview) -> bytes:
         """Of what a file holds, and of the name of its folder: kernels of other sources
         are none of these.
         """

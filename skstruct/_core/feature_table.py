@@ -82,9 +82,7 @@ def count_updates(features: FeatureTable, difference: Difference) -> None:
 
 
 @kernel
-def _intern_rows(
-    keys: np.ndarray, table: np.ndarray, entries: np.ndarray
-) -> np.ndarray:
+def _intern_rows(keys: np.ndarray, table: np.ndarray, entries: np.ndarray) -> None:
     """Number features in a table that has room for them."""
     for r in range(keys.shape[0]):
         intern(table, entries, keys[r, 0], keys[r, 1], keys[r, 2])
@@ -93,8 +91,8 @@ def _intern_rows(
 @kernel
 def _number_on(
     keys: np.ndarray,
-    is_node: np.ndarray | None,
-    known: np.ndarray,
+    is_node: np.ndarray,
+    known: int,
     table: np.ndarray,
     entries: np.ndarray,
     rows: np.ndarray,
@@ -369,7 +367,7 @@ def extended(
     table: np.ndarray,
     entries: np.ndarray,
     keys: np.ndarray,
-    known: np.ndarray,
+    known: int,
     is_node: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """A table with more features, numbered in their order unless it knows them.
@@ -409,9 +407,9 @@ def renumbered(
     features: FeatureTable,
     table: np.ndarray,
     keys: np.ndarray,
-    known: np.ndarray,
+    known: int,
     rule: Rule,
-) -> FeatureTable:
+) -> tuple[FeatureTable, np.ndarray]:
     """``features`` as others number them; what is not among theirs is forgotten.
 
     Parameters

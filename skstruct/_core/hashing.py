@@ -235,7 +235,7 @@ def find_pairs(
 def find_rows(
     table: np.ndarray,
     pairs: Any,
-    row_of: np.ndarray | None,
+    row_of: np.ndarray,
     groups: np.ndarray,
     n_channels: int,
     anchor: np.ndarray,
@@ -349,7 +349,7 @@ def intern_pairs(
     return table
 
 
-def table_of(pairs: Any, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def table_of(pairs: Any, first: int = 0) -> tuple[np.ndarray, bool]:
     """A table that holds given combinations.
 
     Parameters

@@ -139,7 +139,7 @@ def read_file(path: str) -> bytes:
         return file.read()
 
 
-def _own_places() -> list[str]:
+def _own_places() -> Iterator[str]:
     """Yield the places that hold kernels of this installation only, the preferred one
     first.
     """
@@ -197,7 +197,7 @@ def _is_old(folder: str) -> bool:
 @functools.cache
 def warn_once(
     what: str,
-    more: int = "so each process compiles its kernels again, for ten seconds and more",
+    more: str = "so each process compiles its kernels again, for ten seconds and more",
 ) -> None:
     """Say that compiled kernels are not kept."""
     warnings.warn(f"{_PREFIX} {what}, {more}", RuntimeWarning)

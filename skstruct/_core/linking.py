@@ -13,19 +13,15 @@ function: results are the same, and compilation takes longer.
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numba import version_info
-
-if TYPE_CHECKING:
-    from .linking import HelperContext
-
 
 try:
     from numba.core.codegen import JITCodeLibrary, ll
     from numba.core.compiler import Compiler
 except ImportError:
-    JITCodeLibrary = Compiler = ll = object
+    JITCodeLibrary = Compiler = ll = object  # type: ignore[assignment,misc]
 
 NEWEST = (0, 68)
 """The newest numba whose insides are known."""

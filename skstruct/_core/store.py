@@ -266,7 +266,7 @@ def _row_sizes(store: Store, rows: int, rule: Rule) -> dict[str, int]:
     }
 
 
-def longer_field(store: Store, name: str, rows: int, rule: Rule) -> np.ndarray:
+def longer_field(store: Store, name: str, rows: int, rule: Rule) -> Store:
     """``store`` with one of its arrays, of ``ROW_FIELDS``, as :func:`grow_rows` makes
     it.
     """
@@ -297,7 +297,7 @@ def grow_pool(store: Store, rule: Rule, places: int) -> Store:
     )
 
 
-def is_sparse(rows: np.ndarray, columns: int) -> bool:
+def is_sparse(rows: int, columns: int) -> bool:
     """Whether a table of this size is stored sparsely."""
     return columns > FEW_LABELS and rows * columns > DENSE_WEIGHTS
 
@@ -352,7 +352,7 @@ def remap_columns(store: Store, new_of_old: np.ndarray, columns: int) -> Store:
     )
 
 
-def in_use(store: Store) -> np.ndarray:
+def in_use(store: Store) -> Store:
     """A view of ``store`` without the places of a pool that are not given away yet."""
     if not store.sparse:
         return store
@@ -366,9 +366,12 @@ def in_use(store: Store) -> np.ndarray:
 
 def copy_store(store: Store) -> Store:
     """A copy that shares no array."""
-    return Store(
-        *(part.copy() if isinstance(part, np.ndarray) else part for part in store)
-    )
+    arrays = {
+        name: part.copy()
+        for name, part in store._asdict().items()
+        if isinstance(part, np.ndarray)
+    }
+    return store._replace(**arrays)
 
 
 def settle(store: Store, clock: Clock, rule: Rule) -> None:
