@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from numbers import Integral as Integral
 from numbers import Real as Real
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn import utils
@@ -92,11 +92,11 @@ else:
         _doc_link_module = "skstruct"
 
         @property
-        def _doc_link_template(self):
+        def _doc_link_template(self) -> str:
             site = documentation_site()
             return f"{site}/generated/{{name}}.html" if site else ""
 
-        def _doc_link_url_param_generator(self):
+        def _doc_link_url_param_generator(self) -> dict[str, str]:
             room = type(self).__module__.split(".")[1]
             return {
                 "name": f"skstruct.{'features.' if room == 'features' else ''}{type(self).__name__}"
@@ -111,20 +111,20 @@ else:
             """Stands in for scikit-learn's mixin: no callbacks."""
 
             @property
-            def set_callbacks(self):
+            def set_callbacks(self) -> NoReturn:
                 """Raises: this scikit-learn has no callbacks."""
                 wrong = f"callbacks need scikit-learn 1.9 or newer, this is {sklearn.__version__}"
                 raise AttributeError(
                     f"{wrong}; without, verbose=1 prints a line for each epoch"
                 )
 
-            def _init_callback_context(self, **_):
+            def _init_callback_context(self, **_: Any) -> None:
                 return None
 
-        def _with_callbacks(fit):
+        def _with_callbacks(fit: F) -> F:
             return fit
 
-    def with_callbacks(fit):
+    def with_callbacks(fit: F) -> F:
         """scikit-learn's decorator, if there is one; a call with a wrong argument names
         the right ones.
         """
@@ -132,7 +132,7 @@ else:
         signature = inspect.signature(fit)
 
         @functools.wraps(fit)
-        def checked(estimator, *args, **given):
+        def checked(estimator: Any, *args: Any, **given: Any) -> Any:
             try:
                 signature.bind(estimator, *args, **given)
             except TypeError as error:
@@ -144,7 +144,7 @@ else:
 
 
 @functools.cache
-def documentation_site():
+def documentation_site() -> str | None:
     """The address of the documentation, as the installed package's metadata name it, or
     None.
     """
@@ -157,7 +157,7 @@ def documentation_site():
     return sites.get("documentation")
 
 
-def layers(estimator, X=None):
+def layers(estimator: Any, X: Any = None) -> Iterator[tuple[Any, Any]]:
     """Yield a fitted estimator and those that it is around, each with its input, from
     the outside in.
 
@@ -188,7 +188,11 @@ def layers(estimator, X=None):
             )
 
 
-def final_step(estimator, X=None, around=("best_estimator_", "steps")):
+def final_step(
+    estimator: Any,
+    X: Any = None,
+    around: tuple[str, ...] = ("best_estimator_", "steps"),
+) -> tuple[Any, Any]:
     """(an estimator, its input): the first layer that is around nothing by these
     attributes.
     """
@@ -199,7 +203,7 @@ def final_step(estimator, X=None, around=("best_estimator_", "steps")):
     )
 
 
-def innermost(estimator, X=None):
+def innermost(estimator: Any, X: Any = None) -> tuple[Any, Any]:
     """(an estimator, its input): what a pipeline, search, average or calibrated tagger
     predicts with.
 
@@ -243,7 +247,7 @@ def refuse_frozen(around: BaseEstimator, verb: str, **inside: Any) -> None:
             )
 
 
-def check_parameters(estimator, *names):
+def check_parameters(estimator: Any, *names: str) -> None:
     """Raise unless parameters, which may have been set since ``fit``, have values that
     ``fit`` takes.
     """
@@ -252,7 +256,7 @@ def check_parameters(estimator, *names):
     validate_parameter_constraints(allowed, given, caller_name=type(estimator).__name__)
 
 
-def set_fitted(estimator, found, *optional):
+def set_fitted(estimator: Any, found: dict[str, Any], *optional: str) -> None:
     """Set fitted attributes; of those that not every fit has, ``optional``, none of an
     earlier fit stays.
     """
@@ -266,7 +270,7 @@ LARGEST_SAMPLE_WEIGHT = 1e50
 """Weights of features are sums of such numbers, times values of up to 1e100."""
 
 
-def sample_weights(sample_weight, X):
+def sample_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     """Validated weights as float64, or None if none were given.
 
     Raises
@@ -300,7 +304,14 @@ def sample_weights(sample_weight, X):
     return weight
 
 
-def fit_some(estimator, X, y, keep, metadata=None, **given):
+def fit_some(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    keep: Any,
+    metadata: dict[str, Any] | None = None,
+    **given: Any,
+) -> Any:
     """The estimator, trained on the sequences at the positions in ``keep``; errors
     count those of X.
 
@@ -321,7 +332,7 @@ def requested_name(estimator: Any, verb: str, metadata: str) -> bool | str | Non
     return None if asked is None else getattr(asked(), verb).requests.get(metadata)
 
 
-def takes_sample_weight(scorer):
+def takes_sample_weight(scorer: Any) -> bool:
     """Whether a scorer can be called with ``sample_weight``; what scikit-learn made of
     a metric asks that.
     """
@@ -386,31 +397,33 @@ class epoch_context:
     ``name`` says what the epochs are called.
     """
 
-    def __init__(self, root, estimator, X, y, name="epoch"):
+    def __init__(
+        self, root: Any, estimator: Any, X: Any, y: Any, name: str = "epoch"
+    ) -> None:
         self._root = root
         self._name = name
-        self._task = None
+        self._task: Any = None
         self._shown = {"estimator": estimator, "X": X, "y": y}
 
-    def begin_fit(self):
+    def begin_fit(self) -> None:
         """Announce the fit."""
         if self._root is not None:
             self._root.call_on_fit_task_begin(**self._shown)
 
-    def end_fit(self, fitted_attributes):
+    def end_fit(self, fitted_attributes: Callable[[], dict[str, Any]]) -> None:
         """Announce its end."""
         if self._root is not None:
             self._root.call_on_fit_task_end(
                 reconstruction_attributes=fitted_attributes, **self._shown
             )
 
-    def begin(self):
+    def begin(self) -> None:
         """Announce the next epoch."""
         if self._root is not None:
             self._task = self._root.subcontext(task_name=self._name)
             self._task.call_on_fit_task_begin(**self._shown)
 
-    def end(self, fitted_attributes):
+    def end(self, fitted_attributes: Callable[[], dict[str, Any]]) -> bool:
         """Announce its end; ``fitted_attributes`` is called only if a callback asks for
         a model.
         """
@@ -423,7 +436,9 @@ class epoch_context:
         )
 
     @contextlib.contextmanager
-    def member(self, member, number, X, y, name="member"):
+    def member(
+        self, member: Any, number: int | None, X: Any, y: Any, name: str = "member"
+    ) -> Iterator[None]:
         """Tell the callbacks of a meta-estimator that a part of it is trained, and hand
         them to that part.
 
@@ -453,7 +468,7 @@ class epoch_context:
             task.call_on_fit_task_end(**shown)
 
 
-def text_tags(tags):
+def text_tags(tags: Any) -> Any:
     """scikit-learn's tags, as estimators over texts have them."""
     tags.estimator_type = None
     tags.target_tags.required = True
@@ -464,7 +479,7 @@ def text_tags(tags):
     return tags
 
 
-def sequence_tags(tags):
+def sequence_tags(tags: Any) -> Any:
     """The same of estimators over sequences, whose tokens may be dicts."""
     tags = text_tags(tags)
     tags.input_tags.dict = True
@@ -478,7 +493,7 @@ def tags_around(tags: Any, inner: Any) -> Any:
     return tags
 
 
-def rows_tags(tags):
+def rows_tags(tags: Any) -> Any:
     """The same of estimators whose tokens may be rows of numbers.
 
     Sequences may be sparse matrices; one sparse matrix alone, which the tag ``sparse``

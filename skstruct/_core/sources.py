@@ -2,6 +2,8 @@
 code generator.
 """
 
+from __future__ import annotations
+
 import functools
 import hashlib
 import os
@@ -32,18 +34,18 @@ missing.
 
 
 @functools.cache
-def _read_hash(path, time, size):
+def _read_hash(path: str, time: int, size: int) -> bytes:
     with open(path, "rb") as file:
         return hashlib.sha256(file.read()).digest()
 
 
-def hash_file(path):
+def hash_file(path: str) -> bytes:
     """Return the SHA-256 of a file; it is read again only after a change."""
     status = os.stat(path)
     return _read_hash(path, status.st_mtime_ns, status.st_size)
 
 
-def hash_sources():
+def hash_sources() -> str | None:
     """Return a hash of all sources, or None where the package is no folder (but an
     archive).
     """
@@ -59,7 +61,7 @@ HASH = hash_sources()
 """The hash of the sources when this process started."""
 
 
-def are_edited():
+def are_edited() -> bool:
     """Whether the sources are other ones now."""
     try:
         return hash_sources() != HASH

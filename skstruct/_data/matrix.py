@@ -9,7 +9,7 @@ behave as the list of their sequences.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,9 @@ from .tables import (
     unpadded,
 )
 
+if TYPE_CHECKING:
+    from .reads import ColumnInfo
+
 
 class SequenceFrame(TokenCorpus):
     """Sequences of tokens in one data frame: ``SequenceMatrix.from_frame`` where there
@@ -62,7 +65,7 @@ class SequenceFrame(TokenCorpus):
         return self.blocks[0].rows
 
     @property
-    def called(self):
+    def called(self) -> str | None:
         """What errors call the tokens, by what the columns hold."""
         kinds = {
             STRINGS if numbers_of(column) is None else DENSE
@@ -238,7 +241,12 @@ class SequenceMatrix(TokenCorpus):
         return X if label is None else (X, X.split(labels))
 
 
-def assembled(matrix, lengths, names=None, info=None):
+def assembled(
+    matrix: Any,
+    lengths: np.ndarray,
+    names: FeatureNames | None = None,
+    info: ColumnInfo | None = None,
+) -> SequenceMatrix:
     """A :class:`SequenceMatrix` of parts that need no check; for these see
     :func:`.corpus.number_block`.
     """

@@ -5,8 +5,11 @@ The first sequence that is not empty decides. Other input goes to
 :mod:`.inputs`; malformed numbers raise an error that says how to write them.
 """
 
+from __future__ import annotations
+
 from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -35,10 +38,14 @@ from .places import (
 from .reads import FeatureNames
 from .tables import as_rows, check_finite, parts_of, parts_of_columns, together
 
+if TYPE_CHECKING:
+    from .matrix import SequenceMatrix
+
+
 _NUMBER = (int, float, np.number, np.bool_)
 
 
-def tables_in(X, name="X"):
+def tables_in(X: Any, name: str = "X") -> TokenCorpus | None:
     """A corpus of what users hand over that has columns; None if tokens are something
     else.
 
@@ -78,7 +85,7 @@ def tables_in(X, name="X"):
     return _stacked(list(sequences), i, name) if _are_rows(first) else None
 
 
-def _listed(X, name):
+def _listed(X: Any, name: str) -> Any:
     """What may be a list of tables or matrices, with the sequences of arrays and
     Series; else nothing.
     """
@@ -105,7 +112,7 @@ def _listed(X, name):
     return X if is_sequence(X) else ()
 
 
-def _first_filled(sequences, name):
+def _first_filled(sequences: list[Any], name: str) -> int | None:
     """The number of the first sequence that is not empty, or of a table; None if there
     is none.
 
@@ -123,7 +130,7 @@ def _first_filled(sequences, name):
     return table
 
 
-def _holds_numbers(array):
+def _holds_numbers(array: np.ndarray) -> bool:
     """Whether an array has a type of numbers, or is of objects of which each is one, or
     missing.
     """
@@ -133,7 +140,7 @@ def _holds_numbers(array):
     return bool(kinds) and all(issubclass(kind, _NUMBER) for kind in kinds)
 
 
-def _are_rows(sequence):
+def _are_rows(sequence: Any) -> bool:
     """Whether the tokens of a sequence are rows of numbers."""
     if sparse.issparse(sequence):
         return True
@@ -156,7 +163,7 @@ def _are_rows(sequence):
     return False
 
 
-def _stacked(sequences, first, name):
+def _stacked(sequences: list[Any], first: int, name: str) -> SequenceMatrix:
     """Sequences of rows as one matrix, all of the kind and width of sequence ``first``."""
     is_sparse = sparse.issparse(sequences[first])
     blocks = [
@@ -177,7 +184,7 @@ def _stacked(sequences, first, name):
     return X
 
 
-def _block(sequence, i, name, first, is_sparse):
+def _block(sequence: Any, i: int, name: str, first: int, is_sparse: bool) -> Any:
     """The rows of sequence i as CSR, or as float32 or float64; None if it is an empty
     list.
     """
@@ -205,7 +212,7 @@ def _block(sequence, i, name, first, is_sparse):
     raise PlaceError(i, None, f"{PLACE} {wrong}", name)
 
 
-def _array_of(sequence, i, name):
+def _array_of(sequence: Any, i: int, name: str) -> np.ndarray:
     """An array of what stands in sequence i."""
     if isinstance(sequence, np.ndarray) and (
         sequence.ndim != 1 or sequence.dtype.kind in "biuf"
@@ -227,7 +234,7 @@ def _array_of(sequence, i, name):
     return np.array([[*row] for row in rows], dtype=object).reshape(len(rows), -1)
 
 
-def _refuse_entry(rows, i, name):
+def _refuse_entry(rows: Any, i: int, name: str) -> None:
     """Raise for the first entry of an array that is no number, if one by itself is
     none.
     """
@@ -238,7 +245,7 @@ def _refuse_entry(rows, i, name):
                 raise PlaceError(i, t, text, name)
 
 
-def _is_number(value):
+def _is_number(value: Any) -> bool:
     try:
         float(value)
     except (TypeError, ValueError, OverflowError):
@@ -249,7 +256,7 @@ def _is_number(value):
 # --------------------------------------------------------------------------------------
 # Arrays of strings and objects
 # --------------------------------------------------------------------------------------
-def _arrays(sequences, first, name):
+def _arrays(sequences: list[Any], first: int, name: str) -> list[np.ndarray]:
     """All sequences as arrays with as many columns as that of sequence ``first``."""
     width = opened(sequences[first]).shape[1]
     arrays = []
@@ -270,7 +277,7 @@ def _arrays(sequences, first, name):
     return arrays
 
 
-def _array_of_tuples(tokens):
+def _array_of_tuples(tokens: Any) -> Any:
     """Tokens that are tuples of one length as an array of objects; other tokens as they
     are.
     """
@@ -284,7 +291,7 @@ def _array_of_tuples(tokens):
     return array
 
 
-def _of_columns(arrays, name):
+def _of_columns(arrays: list[np.ndarray], name: str) -> TokenCorpus:
     """The corpus of arrays with columns of strings: tuples of these, and rows of
     numbers beside them.
     """
@@ -300,11 +307,11 @@ def _of_columns(arrays, name):
     check_finite(numbers, name)
     if not strings:
         return numbers
-    found = Block(STRINGS, tokens, tuple(map(str, titles)), like=tokens[0])
-    return TokenCorpus.of((*numbers.blocks, found), lengths, shown=Block(TABLE, table))
+    words = Block(STRINGS, tokens, tuple(map(str, titles)), like=tokens[0])
+    return TokenCorpus.of((*numbers.blocks, words), lengths, shown=Block(TABLE, table))
 
 
-def _tokens_of(strings):
+def _tokens_of(strings: list[list[str]]) -> list[Any]:
     """The tokens of columns of strings: str of one column, tuples of several."""
     return strings[0] if len(strings) == 1 else list(zip(*strings))
 
@@ -312,7 +319,7 @@ def _tokens_of(strings):
 # --------------------------------------------------------------------------------------
 # Data frames
 # --------------------------------------------------------------------------------------
-def read_frame(X, name="X"):
+def read_frame(X: Any, name: str = "X") -> TokenCorpus:
     """The corpus of a :class:`SequenceFrame`: a ``SequenceMatrix``, or strings, with
     numbers beside them.
 
@@ -332,7 +339,7 @@ def read_frame(X, name="X"):
     )
 
 
-def _grouped(sequences, first, name):
+def _grouped(sequences: list[Any], first: int, name: str) -> SequenceFrame:
     """Sequences that are data frames, all with the columns of sequence ``first``."""
     columns = list(sequences[first].columns)
     for i, sequence in enumerate(sequences):

@@ -38,16 +38,18 @@ modeling", PACLIC 2006 (B2B3MES, their six-tag set).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .places import PlaceError, counted, in_sequence, refuse_str
 from .scheme_rules import (
     SCHEMES,
     SPELLINGS,
+    Chunk,
     LabelTable,
+    Spelling,
     allowed_transitions,
     check_scheme,
     chunks,
@@ -56,6 +58,10 @@ from .scheme_rules import (
     same_chunk,
 )
 from .types import Corpus
+
+if TYPE_CHECKING:
+    from .scheme_rules import Chunk
+
 
 __all__ = [
     "SCHEMES",
@@ -103,8 +109,8 @@ def spans_to_labels(
     """
     name = check_scheme(scheme)
     spelling = SPELLINGS[name]
-    labels = []
-    before = None
+    labels: list[str] = []
+    before: Chunk | None = None
     for start, stop, kind in sorted(spans, key=lambda span: span[:2]):
         span = start, stop, kind or ""
         _check_span(span, before, n)
@@ -123,7 +129,7 @@ def spans_to_labels(
     return labels
 
 
-def _check_span(span, before, n):
+def _check_span(span: Chunk, before: Chunk | None, n: int) -> None:
     """Raise unless a span holds tokens, all of them after the span before (None: no
     span touches it).
     """
@@ -139,7 +145,7 @@ def _check_span(span, before, n):
 
 
 @lru_cache(maxsize=4096)
-def _spell(name, length, kind):
+def _spell(name: str, length: int, kind: str) -> tuple[str, ...]:
     """The labels of a chunk; cached, because corpora repeat the lengths and types of
     their words.
     """
@@ -147,7 +153,7 @@ def _spell(name, length, kind):
     return tuple([scheme.label(prefix, kind) for prefix in scheme.spell(length)])
 
 
-def _fill(labels, n, spelling):
+def _fill(labels: list[str], n: int, spelling: Spelling) -> None:
     """Append O until there are `n` labels."""
     if len(labels) < n and not spelling.outside:
         wrong = f"the token is in no span, and the scheme {spelling.name} has no label for that"
@@ -212,9 +218,9 @@ def convert_labels(
     return spans_to_labels(chunks(parsed), len(parsed), target)
 
 
-def _united(spans):
+def _united(spans: list[Chunk]) -> list[Chunk]:
     """The spans, those of one type that touch made one."""
-    found = []
+    found: list[Chunk] = []
     for start, stop, kind in spans:
         if found and found[-1][1] == start and found[-1][2] == kind:
             start = found.pop()[0]
@@ -319,7 +325,7 @@ def words_to_labels(
 
 
 def labels_to_words(
-    text: Collection[str], labels: Collection[str], scheme: str
+    text: Sequence[str], labels: Collection[str], scheme: str
 ) -> list[Any]:
     """Cut a text into words where its labels say so.
 
@@ -384,7 +390,7 @@ _ORDER = (
 )
 
 
-def scheme_like(y):
+def scheme_like(y: Corpus) -> str | None:
     """The scheme in which all label sequences are well formed, or None.
 
     Parameters
@@ -408,7 +414,7 @@ def scheme_like(y):
     return None if found == "IO" and _reads(LabelTable(), y) else found
 
 
-def _reads(table, y):
+def _reads(table: LabelTable, y: Corpus) -> bool:
     """Whether all labels belong to the table's scheme and are well formed in it, or
     belong to any.
     """
@@ -421,7 +427,7 @@ def _reads(table, y):
     )
 
 
-def rewriting(y, scheme):
+def rewriting(y: Corpus, scheme: str) -> tuple[str | None, list[list[str]] | None]:
     """How `convert_scheme` writes labels as a scheme does that they break.
 
     Parameters
