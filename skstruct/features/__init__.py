@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from . import presets as presets
     from .predictions import TokenPredictions as TokenPredictions
     from .transformer import TokenTransformer as TokenTransformer
+    from .union import SequenceUnion as SequenceUnion
     from .vectorizer import TokenVectorizer as TokenVectorizer
-    from .wide_rows import SequenceUnion as SequenceUnion
-    from .wide_rows import Window as Window
+    from .window import Window as Window
     from .word_vectors import WordVectors as WordVectors
 
 # Taggers import modules of this package, and need no transformer.
 _NAMES = {
     "Inputs": ".._data.inputs",
-    "SequenceUnion": "wide_rows",
+    "SequenceUnion": "union",
     "TextToken": ".._data.text",
     "TokenPredictions": "predictions",
     "TokenTransformer": "transformer",
     "TokenVectorizer": "vectorizer",
-    "Window": "wide_rows",
+    "Window": "window",
     "WordVectors": "word_vectors",
     "patterns": "patterns",
     "presets": "presets",

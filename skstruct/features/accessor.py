@@ -22,12 +22,21 @@ extraction. Computational Linguistics 30(1). W. Gao, X. Qiu, X. Huang (2010). Ad
 Chinese word segmentation with online passive-aggressive algorithm. CIPS-SIGHAN.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._core.hashing import find_pairs, intern_pairs, table_of
 from .._data.places import by_sequence, ranges
 from .._saving.container import require
 from .tokens import Alphabet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._data.types import Self
 
 LONGEST = 4
 """Tokens of the longest strings that count (Gao et al. 2010, section 6)."""
@@ -68,10 +77,10 @@ class AccessorVariety:
     手 follows 把 and 大, and ends two sentences; 把 follows 门 only.
     """
 
-    def __init__(self, minimum=1):
+    def __init__(self, minimum: int = 1) -> None:
         self.minimum = minimum
 
-    def fit_flat(self, flat, token):
+    def fit_flat(self, flat: Sequence[str], token: np.ndarray) -> Self:
         """Count on a text; a sentence that occurs several times counts once.
 
         Parameters
@@ -121,7 +130,13 @@ class AccessorVariety:
             size = at.shape[0]
         return self.set(alphabet, *_frequent(pairs[:-1], varieties, self.minimum))
 
-    def set(self, alphabet, pairs, varieties, where="it"):
+    def set(
+        self,
+        alphabet: Alphabet,
+        pairs: list[np.ndarray],
+        varieties: list[np.ndarray],
+        where: str = "it",
+    ) -> Self:
         """Take over statistics; returns self.
 
         An error says ``where`` a string occurs twice.
@@ -137,7 +152,9 @@ class AccessorVariety:
         self._buckets = [np.append(bucket, 0).astype(np.uint8) for bucket in buckets]
         return self
 
-    def nodes(self, flat, token, longest=LONGEST):
+    def nodes(
+        self, flat: Sequence[str], token: np.ndarray, longest: int = LONGEST
+    ) -> list[np.ndarray]:
         """For each length the node of the string that starts at each token, -1 if it is
         unknown.
         """
@@ -149,7 +166,9 @@ class AccessorVariety:
             nodes.append(out)
         return nodes
 
-    def buckets(self, flat, token, longest=LONGEST):
+    def buckets(
+        self, flat: Sequence[str], token: np.ndarray, longest: int = LONGEST
+    ) -> list[np.ndarray]:
         """Bucketed accessor variety of the strings around each token.
 
         Parameters
@@ -180,7 +199,7 @@ class AccessorVariety:
         return out
 
 
-def _distinct(ids, token):
+def _distinct(ids: np.ndarray, token: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The text without the sentences that occurred before."""
     seen = {}
     for i, sentence in enumerate(by_sequence(ids, token)):
@@ -190,7 +209,9 @@ def _distinct(ids, token):
     return ids[places], token
 
 
-def _frequent(pairs, varieties, minimum):
+def _frequent(
+    pairs: list[np.ndarray], varieties: list[np.ndarray], minimum: int
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The same without strings that are too rare, unless a longer one that is not
     begins with them.
     """

@@ -10,6 +10,8 @@ References
 T. Lavergne, O. Cappé, F. Yvon (2010). Practical very large scale CRFs. ACL: the tool.
 """
 
+from __future__ import annotations
+
 import string
 from functools import cache
 
@@ -28,7 +30,7 @@ LONGEST = 200
 """Elements of an expression; each may cost a level of recursion."""
 
 
-def _bytes_of(element):
+def _bytes_of(element: bytes) -> frozenset[int]:
     """The bytes that one element of an expression stands for."""
     if element == b".":
         return _ALL
@@ -52,7 +54,7 @@ class ByteExpression:
         If it ends in a backslash, or is too long.
     """
 
-    def __init__(self, text):
+    def __init__(self, text: bytes) -> None:
         self.at_start = text.startswith(b"^")
         rest = text[self.at_start :]
         self.elements = []  # (bytes, "", "*" or "?"); None stands for a last $
@@ -73,7 +75,7 @@ class ByteExpression:
                 f"a regular expression of {len(self.elements)} elements, above {LONGEST}"
             )
 
-    def match(self, value):
+    def match(self, value: bytes) -> tuple[int, int] | None:
         """(place, length) of the first match, or None.
 
         The length is counted as Wapiti counts it: characters that a failed attempt
@@ -82,7 +84,7 @@ class ByteExpression:
         """
 
         @cache
-        def matched(k, place):
+        def matched(k: int, place: int) -> tuple[bool, int]:
             """(whether the elements from k match at a place, by how much the count has
             changed).
             """

@@ -13,7 +13,10 @@ it, so that matches never overlap. A text of N tokens costs N times the length o
 longest entry at worst, whatever the number of entries.
 """
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -26,11 +29,20 @@ from .._saving.fields import Field, Table, array, each, flag, integer, optional,
 from .accessor import LONGEST, N_BUCKETS, AccessorVariety
 from .tokens import Alphabet, alphabet
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from .._saving.fields import Members
+    from .tokens import Channel
+
 MARKS = ("O", "B", "I", "E", "S")
 """What a token is: outside of all matches; first, inner, last token of one; a match by
 itself.
 """
 
+Entry: TypeAlias = str | tuple[str, ...]
+"""An entry of a lexicon: what is split into tokens, or the tokens."""
 
 _VARIETY = re.compile(r"av([1-4])\Z")
 _LEXICON = re.compile(r"lex_(\w+)\Z")
@@ -42,18 +54,18 @@ _VARIETIES = (
 )
 
 
-def is_context(name):
+def is_context(name: str) -> bool:
     """Whether ``%name`` is one of these functions."""
     return _VARIETY.match(name) is not None or _LEXICON.match(name) is not None
 
 
-def lexicon_of(name):
+def lexicon_of(name: str) -> str | None:
     """The lexicon that ``%name`` reads, or None."""
     match = _LEXICON.match(name)
     return match[1] if match else None
 
 
-def context_values(name):
+def context_values(name: str) -> tuple[str, ...]:
     """All values of a function, by id."""
     return _VARIETIES if _VARIETY.match(name) else MARKS
 
@@ -83,7 +95,9 @@ class Contexts:
         the first text.
     """
 
-    def __init__(self, channels, lexicons):
+    def __init__(
+        self, channels: Iterable[Channel], lexicons: Mapping[str, Sequence[Entry]]
+    ) -> None:
         self.longest = {}  # column -> tokens of the longest strings whose accessor variety is read
         self._uses = []  # (lexicon, column)
         for name, column in channels:
@@ -99,7 +113,7 @@ class Contexts:
         self.adapted = None
         self.characters = {}
 
-    def learn(self, columns, token):
+    def learn(self, columns: list[list[str]], token: np.ndarray) -> None:
         """Take the statistics of a training text, unless there are some already."""
         if self.longest and not self.trained:
             self.trained = self.statistics(columns, token)
@@ -108,14 +122,18 @@ class Contexts:
                 c: are_characters(columns[c]) for c in sorted(self.lexicon_columns)
             }
 
-    def statistics(self, columns, token):
+    def statistics(
+        self, columns: list[list[str]], token: np.ndarray
+    ) -> dict[int, AccessorVariety]:
         """By column read, the :class:`AccessorVariety` of a text."""
         return {
             c: AccessorVariety(minimum=2).fit_flat(columns[c], token)
             for c in self.longest
         }
 
-    def ids(self, columns, token):
+    def ids(
+        self, columns: list[list[str]], token: np.ndarray
+    ) -> dict[Channel, np.ndarray]:
         """Value ids of all functions.
 
         Parameters
@@ -155,7 +173,7 @@ class Contexts:
         return out
 
 
-def _varieties(parts):
+def _varieties(parts: np.ndarray) -> np.ndarray:
     """Ids of ``%av``: place in, and bucket of, the most varied string around each
     token.
 
@@ -168,7 +186,9 @@ def _varieties(parts):
     return np.where(best > 0, 3 * (best - 1) + place + 1, 0).astype(np.int32)
 
 
-def entries_in_tokens(entries, characters):
+def entries_in_tokens(
+    entries: Iterable[Entry], characters: bool
+) -> list[Sequence[str]]:
     """The tokens of each entry of a :class:`Lexicon`."""
     split = (lambda entry: list("".join(entry.split()))) if characters else str.split
     return [entry if isinstance(entry, tuple) else split(entry) for entry in entries]
@@ -186,24 +206,24 @@ class Lexicon:
         space left out; else for its words, what ``str.split`` makes of it.
     """
 
-    def __init__(self, entries, characters):
+    def __init__(self, entries: Iterable[Entry], characters: bool) -> None:
         sequences = entries_in_tokens(entries, characters)
         ids, self._alphabet = Alphabet().interned(flatten(sequences))
         self._trie = Trie(ids, offsets_of(lengths_of(sequences)))
 
-    def match(self, flat, token):
+    def match(self, flat: Sequence[str], token: np.ndarray) -> np.ndarray:
         """For each token its mark, (N,) uint8: positions in `MARKS`."""
         return self._trie.match(self._alphabet.lookup(flat), token)
 
 
-def are_characters(flat):
+def are_characters(flat: Sequence[str]) -> bool:
     """Whether a column of a corpus holds characters: over half of its tokens are of
     length 1.
     """
     return 2 * sum(map((1).__eq__, map(len, flat))) > len(flat)
 
 
-def as_entries(entries, where):
+def as_entries(entries: Any, where: str) -> tuple[Entry, ...]:
     """The distinct entries of a lexicon, sorted.
 
     Raises
@@ -234,7 +254,9 @@ def as_entries(entries, where):
 # Entries found in sequences: maximum matching
 # --------------------------------------------------------------------------------------
 @kernel
-def _plant(table, ids, start, ends):
+def _plant(
+    table: np.ndarray, ids: np.ndarray, start: np.ndarray, ends: np.ndarray
+) -> int:
     """Grow the trie by the entries ``ids[start[i]:start[i + 1]]``; returns the number
     of nodes.
 
@@ -258,7 +280,13 @@ def _plant(table, ids, start, ends):
 
 
 @kernel
-def _match(table, ends, ids, token, mark):
+def _match(
+    table: np.ndarray,
+    ends: np.ndarray,
+    ids: np.ndarray,
+    token: np.ndarray,
+    mark: np.ndarray,
+) -> None:
     """Mark the leftmost-longest matches of each sequence; ids of -1 are in no entry."""
     for i in range(token.shape[0] - 1):
         stop = token[i + 1]
@@ -296,12 +324,12 @@ class Trie:
         Where each entry starts. Empty entries are never found.
     """
 
-    def __init__(self, ids, start):
+    def __init__(self, ids: np.ndarray, start: np.ndarray) -> None:
         self._table = grown(empty_table(), ids.shape[0])
         self._ends = np.zeros(ids.shape[0] + 1, np.uint8)
         _plant(self._table, ids, start, self._ends)
 
-    def match(self, ids, token):
+    def match(self, ids: np.ndarray, token: np.ndarray) -> np.ndarray:
         """The matches in sequences of ids.
 
         Parameters
@@ -321,7 +349,7 @@ class Trie:
         return mark
 
 
-def find_words(pieces, words):
+def find_words(pieces: Sequence[Sequence[str]], words: Sequence[str]) -> np.ndarray:
     """Where texts hold words of a dictionary, found by maximum matching.
 
     From left to right the longest word that begins at a character is taken, and the
@@ -351,19 +379,19 @@ def find_words(pieces, words):
 # --------------------------------------------------------------------------------------
 # In files; the entries of lexicons are part of the templates
 # --------------------------------------------------------------------------------------
-def _statistics(f):
+def _statistics(f: Members) -> tuple[int, AccessorVariety]:
     """(column, its :class:`AccessorVariety`)."""
     return f["column"], AccessorVariety(f["minimum"]).set(
         f["tokens"], f["pairs"], f["varieties"], f.where
     )
 
 
-def _shorter(f, done):
+def _shorter(f: Members, done: list[Any]) -> dict[str, Any]:
     """The strings that the next longer ones begin with."""
     return {"strings one shorter": [f["tokens"], *done][-1]}
 
 
-def _strings(f, done):
+def _strings(f: Members, done: list[Any]) -> dict[str, Any]:
     """The strings whose varieties are the next."""
     return {"strings": [f["tokens"], *f["pairs"]][len(done)]}
 
@@ -384,7 +412,7 @@ STATISTICS = Table(
 )
 
 
-def _contexts(f):
+def _contexts(f: Members) -> Contexts:
     """The encoder's :class:`.contexts.Contexts`, filled."""
     contexts = f["encoder"].contexts
     varieties = set(contexts.longest)
@@ -405,7 +433,9 @@ def _contexts(f):
     return contexts
 
 
-def _by_column(statistics):
+def _by_column(
+    statistics: dict[int, AccessorVariety] | None,
+) -> list[dict[str, Any]] | dict[int, AccessorVariety] | None:
     return statistics and [
         {"column": column, **vars(item)} for column, item in statistics.items()
     ]

@@ -3,7 +3,9 @@
 Encoders give it, whatever their tokens are, and kernels read it.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +14,14 @@ from .._core.compile import kernel
 from .._data.corpus import TokenCorpus
 from .._data.places import offsets_of, ranges
 from .numeric import as_features
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from .._chain.bigram import ChainTask
+    from .._data.types import Self
+    from .base import Encoder
 
 
 class Grid(NamedTuple):
@@ -54,7 +64,7 @@ class Dense(NamedTuple):
     full: bool  # whether most values are not zero; decides what is faster, not what comes out
 
     @property
-    def n_rows(self):
+    def n_rows(self) -> int:
         """Features of a token."""
         return self.block.shape[1] * (self.high - self.low + 1) + self.bias
 
@@ -74,7 +84,7 @@ class Encoded(NamedTuple):
     edge_alive: np.ndarray  # (E,) uint8
     dense: Dense | tuple[()] = ()  # empty if tokens are no dense rows of numbers
 
-    def take(self, sequences, token):
+    def take(self, sequences: np.ndarray, token: np.ndarray) -> Encoded:
         """The features of some sequences, an array of numbers; ``token`` (n + 1,):
         where each starts.
         """
@@ -108,17 +118,17 @@ class EncodedCorpus(TokenCorpus):
     _kept = None, None
 
     @classmethod
-    def by(cls, encoder, corpus, encoded):
+    def by(cls, encoder: Encoder, corpus: TokenCorpus, encoded: Encoded) -> Self:
         """A corpus with the :class:`Encoded` that an encoder made of it."""
         X = cls.__new__(cls)
         vars(X).update(vars(corpus), _kept=(encoder, encoded))
         return X
 
-    def encoded_by(self, encoder):
+    def encoded_by(self, encoder: Encoder) -> Encoded | None:
         """See :class:`.TokenCorpus`."""
         return self._kept[1] if self._kept[0] is encoder else None
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         found = super().__getitem__(key)
         (encoder, encoded) = self._kept
         if encoder is not None and isinstance(found, TokenCorpus):
@@ -128,7 +138,7 @@ class EncodedCorpus(TokenCorpus):
             )
         return found
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_kept"}
 
 
@@ -153,7 +163,12 @@ NO_BAG = Bag(np.zeros(1, np.int64), NOTHING, np.zeros(0))
 _NO_ATOMS = np.zeros(1, np.int32)
 
 
-def without_templates(token, bag, edges=None, dense=()):
+def without_templates(
+    token: np.ndarray,
+    bag: Bag,
+    edges: Grid | None = None,
+    dense: Dense | tuple[()] = (),
+) -> Encoded:
     """An encoded corpus whose features stand at their tokens; ``edges`` is a grid."""
     none = Grid(
         np.empty((0, int(token[-1])), np.int32),
@@ -177,7 +192,16 @@ def without_templates(token, bag, edges=None, dense=()):
 
 
 @kernel
-def count_grid(rows, lo, width, left, anchor, token, first, count):
+def count_grid(
+    rows: np.ndarray,
+    lo: np.ndarray,
+    width: np.ndarray,
+    left: int,
+    anchor: np.ndarray,
+    token: np.ndarray,
+    first: int,
+    count: np.ndarray,
+) -> None:
     """Add the occurrences of each feature of a grid to ``count`` (R,), of tokens from
     ``first`` on.
 
@@ -195,7 +219,7 @@ def count_grid(rows, lo, width, left, anchor, token, first, count):
                     count[rows[g, a] + s] += 1
 
 
-def count_rows(encoder, task):
+def count_rows(encoder: Encoder, task: ChainTask) -> RowMap:
     """Occurrences of all features in a corpus, as a :class:`RowMap` holds rows.
 
     Parameters
@@ -230,7 +254,7 @@ def count_rows(encoder, task):
 # --------------------------------------------------------------------------------------
 # Features listed by token
 # --------------------------------------------------------------------------------------
-def bag_of(encoded, token):
+def bag_of(encoded: Encoded | ChainTask, token: np.ndarray) -> Bag:
     """The features of rows of numbers as a bag, dense rows too, behind others of a
     token.
 
@@ -244,7 +268,7 @@ def bag_of(encoded, token):
     return _side_by_side([*bags, _of_dense(encoded.dense, token)])
 
 
-def features_listed(encoded, token):
+def features_listed(encoded: Encoded | ChainTask, token: np.ndarray) -> Bag:
     """The features of labels that have rows, by token, as a :class:`Bag`: numbers,
     named ones, templates.
     """
@@ -257,12 +281,14 @@ def features_listed(encoded, token):
     return kept(bag, bag.row >= 0)
 
 
-def kept(bag, used):
+def kept(bag: Bag, used: np.ndarray) -> Bag:
     """The features of a bag, which has values, that are ``used``."""
     return Bag(offsets_of(used)[bag.start], bag.row[used], bag.value[used])
 
 
-def grid_listed(encoded, token, grid, alive):
+def grid_listed(
+    encoded: Encoded | ChainTask, token: np.ndarray, grid: Grid, alive: np.ndarray
+) -> Bag:
     """The rows of a grid that are ``alive`` by token, in the order in which kernels add
     them.
     """
@@ -284,7 +310,7 @@ def grid_listed(encoded, token, grid, alive):
     return Bag(np.append(0, np.cumsum(used.sum(axis=1))), rows[used], np.zeros(0))
 
 
-def _of_dense(dense, token):
+def _of_dense(dense: Dense, token: np.ndarray) -> Bag:
     rows = sparse.csr_matrix(dense.block)
     start, row, value = as_features(
         rows, token, (dense.low, dense.high), dense.scale, dense.bias
@@ -292,7 +318,7 @@ def _of_dense(dense, token):
     return Bag(start, row.astype(np.int32), value)
 
 
-def _side_by_side(bags):
+def _side_by_side(bags: Sequence[Bag]) -> Bag:
     """A bag of the features of several, with all values."""
     values = [
         bag.value if bag.value.shape[0] else np.ones(bag.row.shape[0]) for bag in bags

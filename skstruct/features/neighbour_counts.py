@@ -2,11 +2,19 @@
 their weights.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import sparse
 
 from .._data.places import numbered, offsets_of
 from .numeric import neighbours_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
 SMOOTHING = 0.75
 """Power of the counts of contexts: without it those that are rare would weigh most."""
@@ -15,7 +23,7 @@ AT_ONCE = 1_000_000
 """Characters of raw text that are counted at once."""
 
 
-def parts(lines):
+def parts(lines: Iterable[Any]) -> Iterator[tuple[int, list[Any]]]:
     """(number of its first text, texts) of parts of about `AT_ONCE` characters."""
     first = 0
     texts = []
@@ -42,7 +50,7 @@ class NeighbourCounts:
     of_word : ndarray of shape (n_words,), int64
     """
 
-    def __init__(self, window):
+    def __init__(self, window: int) -> None:
         self.known, self.of_word = {}, np.zeros(0, np.int64)
         shifts = [
             shift
@@ -51,7 +59,7 @@ class NeighbourCounts:
         ]
         self._blocks = {shift: sparse.csr_matrix((0, 1)) for shift in shifts}
 
-    def add(self, forms, lengths):
+    def add(self, forms: Sequence[str], lengths: np.ndarray) -> None:
         """Count sequences of ``lengths``, one behind the other."""
         ids, self.known = numbered(forms, self.known)
         n_words = len(self.known)
@@ -69,7 +77,7 @@ class NeighbourCounts:
                 (np.ones(ids.shape), (ids, column)), shape=shape
             )
 
-    def neighbours(self, keep):
+    def neighbours(self, keep: np.ndarray) -> sparse.csr_matrix:
         """Counts of neighbours of the words kept, CSR of shape (n_kept, 2 * window *
         (n_words + 1)).
 
@@ -81,7 +89,7 @@ class NeighbourCounts:
         return sparse.hstack(parts, format="csr")
 
 
-def mutual_information(counts):
+def mutual_information(counts: sparse.csr_matrix) -> sparse.csr_matrix:
     """max(0, log p(word, context) / (p(word) p(context))), the contexts' probabilities
     smoothed.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,10 @@ from scipy import sparse
 from .._core.user_warnings import warn
 from .._data.inputs import describe, is_int, offsets_of
 from .._data.places import ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 MOST_MEAN = 0.99
 """Share of the mean vector in the mean squared norm of rows above which there is a
@@ -139,7 +143,9 @@ def exact_sum(values: NDArray[np.float64]) -> Fraction:
     return total
 
 
-def neighbours_of(token, low, high):
+def neighbours_of(
+    token: np.ndarray, low: int, high: int
+) -> tuple[np.ndarray, np.ndarray]:
     """The tokens from ``low`` to ``high`` places away from each token.
 
     Parameters
@@ -162,7 +168,7 @@ def neighbours_of(token, low, high):
     return np.where(inside, at, 0), inside
 
 
-def picked(matrix, at, inside):
+def picked(matrix: Any, at: np.ndarray, inside: np.ndarray) -> Any:
     """The rows ``at`` of a dense or CSR matrix; zeros where they are not ``inside``."""
     if not sparse.issparse(matrix):
         return np.where(inside[:, None], matrix[at], matrix.dtype.type(0))
@@ -173,7 +179,7 @@ def picked(matrix, at, inside):
     return type(matrix)(parts, shape=(at.shape[0], matrix.shape[1]))
 
 
-def side_by_side(parts):
+def side_by_side(parts: Sequence[Any]) -> Any:
     """Matrices with the same rows as one: sparse if one is."""
     if len(parts) == 1:
         return parts[0]
@@ -185,7 +191,13 @@ def side_by_side(parts):
     )
 
 
-def as_features(rows, token, window, scale, bias):
+def as_features(
+    rows: sparse.csr_matrix,
+    token: np.ndarray,
+    window: tuple[int, int],
+    scale: float,
+    bias: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sparse rows as features by token: (start, number, value); see
     :class:`.encoded.Dense` for numbers.
 

@@ -8,10 +8,13 @@ number is kept as its four bytes: these are joined to an array faster than integ
 converted.
 """
 
+from __future__ import annotations
+
 import sys
 from functools import lru_cache, partial
 from itertools import chain, islice
 from math import inf, isfinite
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -20,9 +23,27 @@ from .._data.elements import exact
 from .._data.inputs import describe, lengths_of
 from .._data.places import placed
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+
 MOST_LAYOUTS = 1000
 """Layouts remembered."""
 
+
+Chunk: TypeAlias = "tuple[np.ndarray, np.ndarray | None, np.ndarray]"
+"""Of some tokens the ids of their features (int32), the values (float64; None if all
+are 1), and how many features each token has (int64).
+"""
+
+NumberedPairs: TypeAlias = (
+    "tuple[np.ndarray, np.ndarray, np.ndarray, "
+    "Callable[[np.ndarray], list[tuple[Any, Any]]]]"
+)
+"""The numbers of keys and of values of dictionaries (int32), pairs per token (int64),
+and a function that returns the (key, value) at ascending places.
+"""
 
 UNSEEN_TEXT = -1
 UNSEEN = -2
@@ -37,21 +58,23 @@ _EVERYWHERE = np.zeros(2, np.int64)  # no position at the ends is left out
 class _Numbers(dict):
     """Anything hashable -> the bytes of its number."""
 
-    def __missing__(self, item):
+    def __missing__(self, item: Any) -> bytes:
         return _UNSEEN_TEXT if type(item) is str else _UNSEEN
 
-    def add(self, item):
+    def add(self, item: Any) -> int:
         """The number of something; a new one if it has none."""
         return int.from_bytes(
             self.setdefault(item, len(self).to_bytes(4, sys.byteorder)), sys.byteorder
         )
 
 
-def _numbers_of_keys(numbers, keys):
+def _numbers_of_keys(numbers: _Numbers, keys: Iterable[Any]) -> bytes:
     return b"".join(map(numbers.__getitem__, keys))
 
 
-def _inner_keys(numbers, key, inner):
+def _inner_keys(
+    numbers: _Numbers, key: Any, inner: tuple[Any, ...]
+) -> tuple[bytes, list[str]]:
     """Of a key, and those of the dictionary that it has, the numbers of ``key:inner``,
     and the names.
     """
@@ -62,11 +85,13 @@ def _inner_keys(numbers, key, inner):
     return _numbers_of_keys(numbers, names), names
 
 
-def _array(parts):
+def _array(parts: Iterable[bytes]) -> np.ndarray:
     return np.frombuffer(bytearray().join(parts), np.int32)
 
 
-def _items_at(tokens, places):
+def _items_at(
+    tokens: list[dict[Any, Any]], places: np.ndarray
+) -> list[tuple[Any, Any]]:
     """The (key, value) at ascending places among all pairs of dictionaries."""
     if len(tokens) <= 2 * places.shape[0]:
         items = list(chain.from_iterable(map(dict.items, tokens)))
@@ -96,7 +121,7 @@ class Pairs:
         Whether all these values are 1.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.keys, self.values = _Numbers(), _Numbers()
         self.feature, self.number, self.plain = (
             np.full(1, -1, np.int32),
@@ -111,10 +136,10 @@ class Pairs:
         )
         self._texts = (), None  # see `may_be_features`
 
-    def __len__(self):
+    def __len__(self) -> int:
         return int(self._entries[0])
 
-    def __getstate__(self):
+    def __getstate__(self) -> tuple[Any, ...]:
         # The table and the layouts follow from the rest.
         n = len(self)
         return (
@@ -125,7 +150,7 @@ class Pairs:
             self.number[:n],
         )
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
         self.__init__()
         keys, values, pairs, feature, number = state
         for numbers, items in ((self.keys, keys), (self.values, values)):
@@ -134,7 +159,7 @@ class Pairs:
             )
         self.add(*pairs.T, feature, number)
 
-    def copy(self):
+    def copy(self) -> Pairs:
         """Pairs that can grow while these stay as they are."""
         twin = Pairs()
         twin.keys.update(self.keys)
@@ -147,7 +172,7 @@ class Pairs:
         twin.feature, twin.number = self.feature.copy(), self.number.copy()
         return twin
 
-    def numbers_of(self, tokens):
+    def numbers_of(self, tokens: list[dict[Any, Any]]) -> NumberedPairs:
         """The pairs of dictionaries, one behind the other.
 
         Returns
@@ -177,7 +202,7 @@ class Pairs:
             partial(_items_at, tokens),
         )
 
-    def numbers_of_nested(self, tokens):
+    def numbers_of_nested(self, tokens: list[dict[Any, Any]]) -> NumberedPairs:
         """The same where values may be dictionaries: ``{"a": {"b": 1}}`` is the pair of
         ``a:b`` and 1.
 
@@ -208,13 +233,13 @@ class Pairs:
                 keys += names
             sizes.append(len(values) - before)
 
-        def items(places):
+        def items(places: np.ndarray) -> list[tuple[Any, Any]]:
             return [(keys[k], values[k]) for k in places.tolist()]
 
         right = _array(map(self.values.__getitem__, values))
         return _array(left), right, np.array(sizes, np.int64), items
 
-    def find(self, left, right):
+    def find(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Pairs of numbers to their ids, int32; -1 for what is unknown."""
         n = left.shape[0]
         out = np.empty(n, np.int32)
@@ -222,14 +247,14 @@ class Pairs:
         find_pairs(self._table, 0, left, right, 0, _EVERYWHERE, np.array([0, n]), out)
         return out
 
-    def number_key(self, key):
+    def number_key(self, key: str) -> int:
         """The number of a key, a new one if it has none."""
         if key not in self.keys:
             self._layouts.cache_clear()
             self._inner_layouts.cache_clear()
         return self.keys.add(key)
 
-    def add(self, left, right, feature, number):
+    def add(self, left: Any, right: Any, feature: Any, number: Any) -> None:
         """Add pairs of numbers, which are new and distinct, with their features and
         values, in this order.
         """
@@ -249,7 +274,7 @@ class Pairs:
             np.empty(end - n, np.int32), np.array([n]),
         )  # fmt: skip
 
-    def remember(self, known):
+    def remember(self, known: Iterable[tuple[Any, ...]]) -> None:
         """Add pairs, (key, value, feature, value of the feature), but for those that
         are equal to another.
 
@@ -264,7 +289,9 @@ class Pairs:
         if new:
             self.add(*zip(*new), *zip(*new.values()))
 
-    def may_be_features(self, left, right, ids):
+    def may_be_features(
+        self, left: np.ndarray, right: np.ndarray, ids: dict[str, int]
+    ) -> np.ndarray:
         """Which pairs of numbers that are not remembered may be features of those with
         names in ``ids``.
 
@@ -300,7 +327,7 @@ class Pairs:
             else (left < 0) | ~text.take(right)
         )
 
-    def renumbered(self, id_of):
+    def renumbered(self, id_of: np.ndarray) -> Iterator[tuple[Any, ...]]:
         """All (key, value, feature, value of the feature) under other ids of features,
         by id; -1 stays.
         """
@@ -310,7 +337,7 @@ class Pairs:
             for key, value, feature, number in self.items()
         )
 
-    def items(self):
+    def items(self) -> list[tuple[Any, ...]]:
         """All (key, value, feature, value of the feature), by id."""
         keys = list(self.keys)
         values = list(self.values)
@@ -329,7 +356,7 @@ class Nested(Exception):
     """A value holds several features; the chunk is encoded pair by pair."""
 
 
-def as_feature(key, value):
+def as_feature(key: Any, value: Any) -> tuple[str | None, float]:
     """(name, value) of a pair, with None for the name if it is no feature; raises
     Nested if it is several.
     """
@@ -354,7 +381,12 @@ def as_feature(key, value):
     raise ValueError(text + describe(value))
 
 
-def encode_nested(tokens, first, offsets, resolve):
+def encode_nested(
+    tokens: list[dict[str, Any]],
+    first: int,
+    offsets: np.ndarray,
+    resolve: Callable[[str, Any], tuple[int, float]],
+) -> Chunk:
     """Feature ids, values and features per token of dictionaries whose values may be
     collections.
 
@@ -385,7 +417,7 @@ def encode_nested(tokens, first, offsets, resolve):
     )
 
 
-def _roomy(array, n, rest):
+def _roomy(array: np.ndarray, n: int, rest: float) -> np.ndarray:
     """``array`` with more than ``n`` entries; those behind the old ones are ``rest``."""
     if n < array.shape[0]:
         return array
@@ -394,7 +426,7 @@ def _roomy(array, n, rest):
     return out
 
 
-def concatenated(parts):
+def concatenated(parts: list[Chunk]) -> list[np.ndarray]:
     """The features, values (empty if all are 1) and sizes of all chunks."""
     nothing = np.zeros(0, np.int32), None, np.zeros(0, np.int64)
     features, values, sizes = zip(*(parts or [nothing]))
@@ -410,7 +442,7 @@ def concatenated(parts):
     ]
 
 
-def expand(token, prefix=""):
+def expand(token: dict[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """(key, simple value) pairs of a dictionary whose values may be collections."""
     for key, value in token.items():
         if not isinstance(key, str):
@@ -432,7 +464,7 @@ def expand(token, prefix=""):
             yield name, value
 
 
-def spellings(ids):
+def spellings(ids: dict[str, int]) -> list[tuple[Any, ...]]:
     """All (key, value, feature, 1.0) that make the names of features, of which ``ids``
     are given by name.
     """

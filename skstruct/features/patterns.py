@@ -19,12 +19,16 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import repeat
 from string import ascii_lowercase, ascii_uppercase
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .._data.inputs import check_choice, describe
 from .._saving.fields import Field, Table, built, string, value, via
 from .._saving.values import savable_value
 from .byte_matching import ByteExpression
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 CRFPP = "crf++"
 WAPITI = "wapiti"
@@ -146,7 +150,7 @@ class Patterns:
         return hash((self.lines, self.syntax))
 
 
-def parse_pattern(line, syntax):
+def parse_pattern(line: Any, syntax: str) -> Pattern:
     """The :class:`Pattern` of a line.
 
     Raises
@@ -173,7 +177,7 @@ def parse_pattern(line, syntax):
     return Pattern(text, first in "Uu*", first in "Bb*", literals, macros)
 
 
-def _integer(text):
+def _integer(text: str) -> int:
     """A number as C's ``%i`` reads it: decimal, ``0x10`` or octal."""
     digits = text.lstrip("+-").lower()
     base = 16 if digits.startswith("0x") else 8 if digits.startswith("0") else 10
@@ -181,7 +185,7 @@ def _integer(text):
     return -number if text.startswith("-") else number
 
 
-def _macro(found, text, syntax):
+def _macro(found: dict[str, Any], text: str, syntax: str) -> Macro:
     """The :class:`Macro` of a match."""
     try:
         position = (
@@ -213,7 +217,7 @@ def _macro(found, text, syntax):
     return Macro(position, absolute, column, kind.lower(), kind.isupper(), expression)
 
 
-def _bytes(text):
+def _bytes(text: str) -> bytes:
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # a lone surrogate that stands for no byte
@@ -223,7 +227,7 @@ def _bytes(text):
 # --------------------------------------------------------------------------------------
 # Writing
 # --------------------------------------------------------------------------------------
-def boundary(syntax, distance):
+def boundary(syntax: str, distance: int) -> str:
     """What stands for the token that is ``distance`` before (negative) or behind a
     sequence.
     """
@@ -236,7 +240,9 @@ def boundary(syntax, distance):
     )
 
 
-def pattern_writer(syntax, columns, offsets):
+def pattern_writer(
+    syntax: str, columns: list[list[str]], offsets: list[int]
+) -> Callable[[Pattern], list[str]]:
     """A function of a pattern: the strings that it writes for a corpus, by token.
 
     Parameters
@@ -249,7 +255,7 @@ def pattern_writer(syntax, columns, offsets):
     """
 
     @cache
-    def tokens_at(column, position, absolute):
+    def tokens_at(column: int, position: int, absolute: bool) -> list[str]:
         """The tokens at a position, by token; those outside of the sequence by the
         tool's symbols.
         """
@@ -276,7 +282,7 @@ def pattern_writer(syntax, columns, offsets):
         return out
 
     @cache
-    def values_of(macro):
+    def values_of(macro: Macro) -> list[str]:
         values = tokens_at(macro.column, macro.position, macro.absolute)
         if macro.kind != "x":
             expression = ByteExpression(_bytes(macro.expression))
@@ -286,7 +292,7 @@ def pattern_writer(syntax, columns, offsets):
             values = list(map(value_of.__getitem__, values))
         return [value.translate(_LOWER) for value in values] if macro.lower else values
 
-    def write(pattern):
+    def write(pattern: Pattern) -> list[str]:
         parts = [repeat(pattern.literals[0], offsets[-1])]
         for macro, literal in zip(pattern.macros, pattern.literals[1:]):
             parts += (
@@ -302,7 +308,7 @@ def pattern_writer(syntax, columns, offsets):
     return write
 
 
-def _matched(expression, value, kind):
+def _matched(expression: ByteExpression, value: str, kind: str) -> str:
     """The value of ``%t`` or ``%m`` for a token."""
     raw = _bytes(value)
     found = expression.match(raw)
@@ -314,7 +320,7 @@ def _matched(expression, value, kind):
     return taken.decode("utf-8", "surrogateescape") + "\0" * (place + length > len(raw))
 
 
-def _rejoined(written):
+def _rejoined(written: str) -> str:
     """A string with bytes of cut characters that stand together made whole, up to a
     NUL.
     """
@@ -324,7 +330,7 @@ def _rejoined(written):
 # --------------------------------------------------------------------------------------
 # In files
 # --------------------------------------------------------------------------------------
-def _lines(found):
+def _lines(found: Any) -> list[str]:
     if not (isinstance(found, list) and all(type(line) is str for line in found)):
         raise ValueError("a list of strings expected")
     return found

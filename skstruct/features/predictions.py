@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,9 @@ from .sequence_transformer import (
     reads_of,
     table_of,
 )
+
+if TYPE_CHECKING:
+    from .._data.corpus import TokenCorpus
 
 METHODS = ("predict_log_proba", "predict_proba", "decision_function")
 
@@ -127,7 +130,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
     classes_: NDArray[Any] = field(init=False)
     method_: str = field(init=False)
 
-    def _needs_labels(self):
+    def _needs_labels(self) -> bool:
         return True
 
     def get_metadata_routing(self) -> Any:
@@ -194,7 +197,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         splits = folds_of(self.cv, X, y, groups, once=True)
         whole = self._trained(tokens, corpus, y, params)
 
-        def rows(k, train, test):
+        def rows(k: int, train: np.ndarray, test: np.ndarray) -> np.ndarray:
             inner = self._trained(
                 tokens, corpus, y, params, train, f"split {k} of cv={self.cv!r}"
             )
@@ -206,7 +209,9 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         self._become(method, whole, corpus)
         return assembled(scores, corpus.lengths, self._names)
 
-    def _begin(self, caller, X, y, params):
+    def _begin(
+        self, caller: str, X: Corpus, y: Corpus, params: dict[str, Any]
+    ) -> tuple[Any, TokenCorpus, str, dict[str, Any], Any]:
         """(tokens, corpus, the method of scores, metadata of the classifier, groups of
         the splitter)
         """
@@ -223,7 +228,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
             groups = params.pop("groups", None)
         return tokens, corpus, self._method(), params, groups
 
-    def _method(self):
+    def _method(self) -> str:
         """The method whose scores are taken; logarithms are those of probabilities."""
         methods = METHODS if self.method == "auto" else (self.method,)
         has = partial(hasattr, self.classifier)
@@ -239,7 +244,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
             )
         return known[0]
 
-    def _become(self, method, fitted, corpus):
+    def _become(self, method: str, fitted: Any, corpus: TokenCorpus) -> Self:
         """Set what is fitted, once all is done."""
         self.classifier_, self.classes_, self.method_ = (
             fitted,
@@ -255,7 +260,15 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         self._reads = reads_of(corpus, self.classifier)
         return self
 
-    def _trained(self, tokens, corpus, y, params, keep=None, where="X"):
+    def _trained(
+        self,
+        tokens: Any,
+        corpus: TokenCorpus,
+        y: Corpus,
+        params: dict[str, Any],
+        keep: np.ndarray | None = None,
+        where: str = "X",
+    ) -> Any:
         """A clone of the classifier, trained on the tokens ``keep`` that have a label."""
         classifier = clone(self.classifier)
         fit_on(classifier.fit, tokens, corpus, y, params, keep, where)
@@ -285,7 +298,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         return assembled(scores, corpus.lengths, self._names)
 
 
-def _scores(fitted, name, classes, tokens):
+def _scores(fitted: Any, name: str, classes: np.ndarray, tokens: Any) -> np.ndarray:
     """(tokens, columns): the scores of the labels ``classes``; those a classifier lacks
     are lowest.
     """

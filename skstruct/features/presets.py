@@ -15,15 +15,22 @@ whether there are digits, capitals or hyphens; ``order=2`` makes his tagger.
 `skstruct._data.text.TextToken`.
 """
 
+from __future__ import annotations
 
-def window(column, first, last, macro="x"):
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def window(column: int, first: int, last: int, macro: str = "x") -> list[str]:
     """One template for each position from ``first`` to ``last``."""
     return [
         f"U{macro}{column}{o:+d}:%{macro}[{o},{column}]" for o in range(first, last + 1)
     ]
 
 
-def ngrams(column, n, first, last, macro="x"):
+def ngrams(column: int, n: int, first: int, last: int, macro: str = "x") -> list[str]:
     """One template for each run of ``n`` positions that starts at ``first`` ...
 
     ``last``.
@@ -35,7 +42,7 @@ def ngrams(column, n, first, last, macro="x"):
     ]
 
 
-def affixes(column, most):
+def affixes(column: int, most: int) -> list[str]:
     """Prefixes and suffixes of the current token, of ``most`` characters at most."""
     return [
         f"U{kind}{n}:%{kind}{n}[0,{column}]"
@@ -101,7 +108,7 @@ PRESETS = {
 }
 
 
-def columns_preset(n_columns):
+def columns_preset(n_columns: int) -> list[str]:
     """What ``features="auto"`` uses for tuples of ``n_columns`` strings."""
     if n_columns == 2:
         return WORD_TAG
@@ -111,7 +118,7 @@ def columns_preset(n_columns):
     return [*lines, "B"]
 
 
-def preset_of(lines):
+def preset_of(lines: Iterable[str]) -> str | None:
     """The name of the preset that consists of these lines, or None."""
     return next(
         (name for name, preset in PRESETS.items() if list(lines) == preset), None

@@ -93,7 +93,9 @@ def words_of_lines(
     yield from _words(lines, rule)
 
 
-def _words(lines, rule):
+def _words(
+    lines: Iterable[str], rule: str | Callable[[str], Any]
+) -> Iterator[tuple[list[str], np.ndarray]]:
     for first, texts in parts(lines):
         with renumbered(range(first, first + len(texts))):
             texts = as_texts(texts, "lines")

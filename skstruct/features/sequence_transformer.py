@@ -5,7 +5,7 @@ estimators take.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,15 @@ from .._data.reads import FeatureNames, Reads
 from .._data.types import Self
 from .._sklearn import get_tags, safe_indexing, safe_set_output, sequence_tags
 from .tokens import split_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from .._data.corpus import TokenCorpus
+    from .._data.types import Corpus
+
+Fold: TypeAlias = tuple[np.ndarray, np.ndarray]
+"""Numbers of the sequences for training, and of those for testing."""
 
 
 class SequenceTransformer(TransformerMixin):
@@ -81,11 +90,11 @@ class SequenceTransformer(TransformerMixin):
         check_is_fitted(self)
         return np.array(self._names.all(), dtype=object)
 
-    def _needs_labels(self):
+    def _needs_labels(self) -> bool:
         """Whether ``fit`` needs labels."""
         return False
 
-    def _parts(self):
+    def _parts(self) -> Iterable[Any]:
         """What may be an estimator inside."""
         return vars(self).values()
 
@@ -106,7 +115,7 @@ class KnowsColumns:
         names = self._known_of_columns("names", "feature_names_in_").all()
         return np.array(names, dtype=object)
 
-    def _known_of_columns(self, what, attribute):
+    def _known_of_columns(self, what: str, attribute: str) -> Any:
         found = getattr(vars(self).get("_reads"), what, None)
         if found is None:
             me = type(self).__name__
@@ -116,7 +125,7 @@ class KnowsColumns:
         return found
 
 
-def table_of(X, reads=None):
+def table_of(X: Corpus, reads: Reads | None = None) -> tuple[Any, TokenCorpus]:
     """(tokens as a transformer of scikit-learn takes them, the corpus that they are)
 
     With ``reads`` they have to be what a fit noted, and are frames only if they were
@@ -149,7 +158,7 @@ def table_of(X, reads=None):
     return table, corpus
 
 
-def _as_numbers(tokens):
+def _as_numbers(tokens: list[Any]) -> np.ndarray | None:
     """Tokens that are tuples of numbers, or of strings that say numbers, as an array;
     None if some do not.
     """
@@ -159,7 +168,7 @@ def _as_numbers(tokens):
         return None
 
 
-def reads_of(corpus, estimator, decides=True):
+def reads_of(corpus: TokenCorpus, estimator: Any, decides: bool = True) -> Reads:
     """What an estimator of scikit-learn reads that learned from a corpus.
 
     A ``ColumnTransformer`` looks up the columns of frames by name, and says itself
@@ -181,7 +190,7 @@ def reads_of(corpus, estimator, decides=True):
 
 
 @contextmanager
-def reading(reads, corpus):
+def reading(reads: Reads, corpus: TokenCorpus) -> Iterator[None]:
     """Errors inside, where an estimator of scikit-learn reads a corpus, say what
     differs from training.
     """
@@ -192,7 +201,9 @@ def reading(reads, corpus):
         raise
 
 
-def by_token(name, value, lengths, keep):
+def by_token(
+    name: str, value: Any, lengths: np.ndarray, keep: np.ndarray | None
+) -> Any:
     """Metadata of sequences, repeated for their tokens; other values as they are."""
     if (
         value is None
@@ -210,7 +221,7 @@ def by_token(name, value, lengths, keep):
     return repeated if keep is None else repeated[keep]
 
 
-def targets_of(y, lengths):
+def targets_of(y: Corpus, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(labels of the tokens that have one, which tokens these are), as arrays.
 
     Parameters
@@ -230,7 +241,15 @@ def targets_of(y, lengths):
     return _targets(y, offsets_of(lengths), labels), given
 
 
-def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
+def fit_on(
+    fit: Callable[..., Any],
+    tokens: Any,
+    corpus: TokenCorpus,
+    y: Corpus | None,
+    params: dict[str, Any],
+    keep: np.ndarray | None = None,
+    where: str = "X",
+) -> None:
     """Let the method ``fit`` of an estimator learn from tokens.
 
     Parameters
@@ -264,7 +283,7 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
     fit(tokens if keep is None else safe_indexing(tokens, keep), **more)
 
 
-def _targets(y, offsets, labels):
+def _targets(y: Corpus, offsets: np.ndarray, labels: list[Any]) -> np.ndarray:
     """The labels of tokens that have one, as an array that scikit-learn takes; tuples
     stay what they are.
 
@@ -289,7 +308,9 @@ def _targets(y, offsets, labels):
     return np.asarray(labels)
 
 
-def as_rows(found, lengths, names):
+def as_rows(
+    found: Any, lengths: np.ndarray, names: FeatureNames | None
+) -> SequenceMatrix:
     """The output of a transformer, by sequence."""
     n = found.shape[0] if hasattr(found, "shape") else len(found)
     if n != lengths.sum():
@@ -301,7 +322,11 @@ def as_rows(found, lengths, names):
     return assembled(X.matrix, lengths, names if known else X.names)
 
 
-def by_fold(of_token, folds, rows):
+def by_fold(
+    of_token: np.ndarray,
+    folds: Sequence[Fold],
+    rows: Callable[[int, np.ndarray, np.ndarray], np.ndarray],
+) -> np.ndarray:
     """The rows of tokens, each by what learned from other sequences.
 
     Parameters
@@ -328,7 +353,7 @@ def by_fold(of_token, folds, rows):
     return out
 
 
-def _tokens_of(of_token, sequences):
+def _tokens_of(of_token: np.ndarray, sequences: np.ndarray) -> np.ndarray:
     """The tokens of some sequences, in the order of the corpus, with the repetitions
     that there are.
     """

@@ -21,7 +21,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from .._data.elements import elements, exact_strings
 from .._data.inputs import describe
@@ -37,7 +37,21 @@ from .presets import PRESETS, columns_preset, window
 from .tokens import FUNCTION_NAMES, is_function
 from .word_clusters import CLUSTER, WordClusters
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from .._saving.fields import Members
+    from .base import Features
+    from .contexts import Entry
+    from .tokens import Channel
+
 Lexicons: TypeAlias = Mapping[str, Collection[str | tuple[str, ...]]] | None
+
+Form: TypeAlias = tuple[tuple[str, ...], tuple[int, ...]]
+"""How a feature is written: the literals around its atoms, and which atom as written
+each one of a compound is.
+"""
 
 FARTHEST = 1000
 """How many positions away a macro may look: sequences are encoded with as many
@@ -55,10 +69,10 @@ class Template(NamedTuple):
     text: str
     edge: bool
     skeleton: str
-    atoms: tuple
+    atoms: tuple[tuple[str, int, int], ...]
 
 
-def parse_template(line, where="template"):
+def parse_template(line: Any, where: str = "template") -> Template:
     """Parse one line of a template file.
 
     Raises
@@ -129,13 +143,15 @@ class Plan(NamedTuple):
     n_columns: int  # columns the data must have
 
 
-def _compile(templates, channels):
+def _compile(
+    templates: Sequence[Template], channels: dict[Channel, int]
+) -> tuple[tuple[Compound, ...], tuple[Group, ...]]:
     """Compounds and groups of the given templates; ``channels`` (a dict) is extended."""
     # atoms -> position in compounds
     compounds = []
     index = {}
 
-    def compound_of(atoms):
+    def compound_of(atoms: tuple[tuple[int, int], ...]) -> int:
         if atoms not in index:
             prefix = compound_of(atoms[:-1]) if len(atoms) > 1 else -1
             index[atoms] = len(compounds)
@@ -186,7 +202,9 @@ def _compile(templates, channels):
     return tuple(compounds), tuple(groups)
 
 
-def _checked_lexicons(lexicons, templates):
+def _checked_lexicons(
+    lexicons: Any, templates: Iterable[Template]
+) -> dict[str, tuple[Entry, ...]]:
     """The lexicons by name, their entries distinct and sorted; those that templates
     name, no others.
     """
@@ -214,7 +232,7 @@ def _checked_lexicons(lexicons, templates):
     }
 
 
-def _exact_entries(entries):
+def _exact_entries(entries: Any) -> Any:
     """Entries of a lexicon, of which those of a subclass of str are the strings that
     they hold.
     """
@@ -357,7 +375,9 @@ class FeatureTemplates:
         return Plan(tuple(channels), *nodes, *edges, self.bigram, *reads)
 
 
-def resolve_templates(features, first, flat):
+def resolve_templates(
+    features: Features, first: Any, flat: Sequence[Any]
+) -> FeatureTemplates | Patterns:
     """The :class:`FeatureTemplates`, or :class:`Patterns`, that a ``features``
     parameter means.
 
@@ -413,12 +433,12 @@ LINES = Table(
 )
 
 
-def _write_templates(templates, *how):
+def _write_templates(templates: FeatureTemplates, *how: Any) -> Any:
     node = LINES.write(templates, *how)
     return node if templates.lexicons or templates.words is not None else node["lines"]
 
 
-def _read_templates(node, where, f):
+def _read_templates(node: Any, where: str, f: Members) -> FeatureTemplates:
     found = LINES.read(
         node if isinstance(node, dict) else {"lines": node, "lexicons": []}, where, f
     )

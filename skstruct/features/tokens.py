@@ -6,10 +6,13 @@ A template reads ``%x[0,0]``, the token itself, or a function of it such as
 occurrence. Functions of more than the token are in :mod:`.contexts`.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
 from itertools import repeat
 from operator import itemgetter
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -17,8 +20,26 @@ from .._data.elements import exact_strings
 from .._data.places import counted, describe, numbered, placed
 from .._saving.fields import distinct, via
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
 
-def split_columns(corpus, n_columns, expected=None):
+    from .._data.corpus import TokenCorpus
+    from .._data.places import PlaceError
+    from .word_clusters import WordClusters
+
+Channel: TypeAlias = tuple[str, int]
+"""What a template reads at one place: a function's name, and a column."""
+
+Unknown: TypeAlias = "tuple[list[str], np.ndarray, np.ndarray] | None"
+"""The distinct strings that an alphabet does not have, where they stand, and which one
+stands there; None if it has all.
+"""
+
+
+def split_columns(
+    corpus: TokenCorpus, n_columns: int, expected: type | None = None
+) -> list[list[Any]]:
     """The columns of tokens that are str or tuples of str, as sequences; errors name
     the place.
 
@@ -36,7 +57,7 @@ def split_columns(corpus, n_columns, expected=None):
         return [[] for _ in range(n_columns)]
     token_type, width = (tuple, len(like)) if isinstance(like, tuple) else (str, 1)
 
-    def wrong(k, text):
+    def wrong(k: int, text: str) -> PlaceError:
         return placed(corpus.offsets, k, f"{text}{describe(flat[k])}")
 
     if expected not in (None, token_type):
@@ -67,12 +88,14 @@ def split_columns(corpus, n_columns, expected=None):
     return [list(map(itemgetter(c), flat)) for c in range(n_columns)]
 
 
-def are_strings(items):
+def are_strings(items: Iterable[Any]) -> bool:
     """Whether all of some items are strings."""
     return all(issubclass(kind, str) for kind in set(map(type, items)))
 
 
-def string_columns(corpus, n_columns, expected=None):
+def string_columns(
+    corpus: TokenCorpus, n_columns: int, expected: type | None = None
+) -> list[list[str]]:
     """The columns of tokens that are str or tuples of str; errors name the place.
 
     Strings of a subclass of str, such as members of an enumeration, come as the strings
@@ -118,22 +141,22 @@ class Alphabet:
     ids : dict of str to int
     """
 
-    def __init__(self, strings=()):
+    def __init__(self, strings: Iterable[str] = ()) -> None:
         self.ids = {s: k for k, s in enumerate(strings)}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.ids)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self.ids)
 
-    def lookup(self, strings):
+    def lookup(self, strings: Sequence[str]) -> np.ndarray:
         """Ids as int32, -1 for what is unknown."""
         return np.fromiter(
             map(self.ids.get, strings, repeat(-1)), np.int32, len(strings)
         )
 
-    def numbered(self, strings):
+    def numbered(self, strings: Sequence[str]) -> tuple[np.ndarray, Unknown]:
         """(ids as int32, -1 for what is unknown; the distinct strings, places and
         numbers of that, or None).
 
@@ -150,7 +173,7 @@ class Alphabet:
         numbers, unknown = numbered(others)
         return ids, (list(unknown), places, numbers) if others else None
 
-    def interned(self, strings):
+    def interned(self, strings: Sequence[str]) -> tuple[np.ndarray, Alphabet]:
         """(ids as int32, the alphabet with the new strings); this alphabet stays as it
         is.
 
@@ -184,7 +207,7 @@ _CHINESE_NUMERALS = frozenset(
 )
 
 
-def shape(token):
+def shape(token: str) -> str:
     """Upper case to ``X``, lower case to ``x``, digits to ``9``; runs longer than two
     cut to two.
 
@@ -204,7 +227,7 @@ def shape(token):
     return "".join(out)
 
 
-def character_type(token):
+def character_type(token: str) -> str:
     """``digit``, ``numeral``, ``letter``, ``punctuation`` or ``other``.
 
     The classes of Gao, Qiu and Huang (2010), and Chinese numerals as one of their own,
@@ -228,7 +251,7 @@ def character_type(token):
     return "punctuation" if unicodedata.category(c)[0] in "PS" else "other"
 
 
-def _any(test):
+def _any(test: Callable[[str], bool]) -> Callable[[str], str]:
     return lambda token: "yes" if any(map(test, token)) else "no"
 
 
@@ -248,12 +271,14 @@ _MORE = "prefix1, prefix2, ..., suffix1, suffix2, ..., av1, ..., av4, lex_NAME, 
 FUNCTION_NAMES = ", ".join([*_FUNCTIONS, _MORE])
 
 
-def is_function(name):
+def is_function(name: str) -> bool:
     """Whether ``%name`` is a function of a token alone."""
     return name in _FUNCTIONS or _AFFIX.match(name) is not None
 
 
-def column_function(name, words=None):
+def column_function(
+    name: str, words: WordClusters | None = None
+) -> Callable[[str], str]:
     """The function behind ``%name[...]`` in a template; ``words``: the
     :class:`.word_clusters.WordClusters`.
 

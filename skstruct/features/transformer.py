@@ -4,7 +4,7 @@ and cut again.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +45,13 @@ from .sequence_transformer import (
 )
 from .target_encoding import cross_fitting, folds_for, target_encoders
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def _if_inner_has(name):
+    from .._data.corpus import TokenCorpus
+
+
+def _if_inner_has(name: str) -> Callable[[Any], Any]:
     """A decorator of a method that is there if the transformer has it, whose error says
     what is missing.
     """
@@ -55,7 +60,7 @@ def _if_inner_has(name):
     )
 
 
-def _names_out(transformer, names):
+def _names_out(transformer: Any, names: FeatureNames | None) -> FeatureNames | None:
     """The names of the output's columns, or None if the transformer does not know them."""
     names = None if names is None else np.array(names.all(), dtype=object)
     try:
@@ -127,7 +132,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         self.transformer = transformer
         self.per = per
 
-    def _needs_labels(self):
+    def _needs_labels(self) -> bool:
         return bool(get_tags(self.transformer).target_tags.required)
 
     def get_metadata_routing(self) -> Any:
@@ -241,7 +246,14 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         inner = cross_fitting(self.transformer_, shown, lengths, labels)
         return as_rows(inner.transform(tokens), lengths, self._nothing.names)
 
-    def _learn(self, method, inner, X, y, params):
+    def _learn(
+        self,
+        method: str,
+        inner: Any,
+        X: Corpus,
+        y: Corpus | None,
+        params: dict[str, Any],
+    ) -> Self:
         before = getattr(self, "_reads", None) if method == "partial_fit" else None
         tokens, corpus = table_of(X, before)
         reads = before or reads_of(corpus, self.transformer, self.per == "corpus")
@@ -262,7 +274,16 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         self._nothing = nothing
         return self
 
-    def _fit_inner(self, method, inner, tokens, corpus, y, params, keep=None):
+    def _fit_inner(
+        self,
+        method: str,
+        inner: Any,
+        tokens: Any,
+        corpus: TokenCorpus,
+        y: Corpus | None,
+        params: dict[str, Any],
+        keep: np.ndarray | None = None,
+    ) -> None:
         """Fit a transformer on the tokens ``keep`` (None: all)."""
         if get_config()["enable_metadata_routing"]:
             params = process_routing(self, method, **params)["transformer"][method]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -25,6 +25,12 @@ from .encoded import features_listed, kept
 from .encoder_choice import encoder, new_encoder
 from .sequence_transformer import SequenceTransformer
 from .templates import FeatureTemplates
+
+if TYPE_CHECKING:
+    from .._data.corpus import TokenCorpus
+    from .._saving.fields import Members
+    from .base import Encoder
+    from .encoded import Bag, Encoded
 
 
 @dataclass(eq=False, repr=False)
@@ -146,7 +152,7 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         self._encoder.check(corpus)
         return self._matrix(self._encoder.encode(corpus, False), corpus)
 
-    def _read(self, X):
+    def _read(self, X: Corpus) -> TokenCorpus:
         corpus = as_tokens(X)
         if not (corpus.numbers and corpus.offsets[-1]):
             return corpus
@@ -158,7 +164,7 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
             STRINGS
         )  # of a data frame, whose columns of numbers are for others
 
-    def _learn(self, X):
+    def _learn(self, X: Corpus) -> tuple[Encoded, TokenCorpus]:
         """(encoded corpus, corpus)"""
         self._validate_params()
         corpus = self._read(X)
@@ -177,7 +183,7 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         self._know(encoder, used, encoder.template_of_row(encoded)[used])
         return encoded, corpus
 
-    def _know(self, encoder, used, template):
+    def _know(self, encoder: Encoder, used: np.ndarray, template: np.ndarray) -> Self:
         """Keep an encoder, those of its rows that are columns, and their templates."""
         self._column = np.full(encoder.n_node_rows, -1, np.int32)
         self._column[used] = np.arange(used.shape[0])
@@ -191,7 +197,7 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         self._column_info = ColumnInfo(encoder.has_bigram, template)
         return self
 
-    def _matrix(self, encoded, corpus):
+    def _matrix(self, encoded: Encoded, corpus: TokenCorpus) -> SequenceMatrix:
         bag = features_listed(encoded, corpus.offsets)
         bag = bag._replace(row=self._column[bag.row])
         if (
@@ -205,7 +211,7 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         return assembled(matrix, corpus.lengths, self._names, self._column_info)
 
 
-def _summed(bag):
+def _summed(bag: Bag) -> Bag:
     """The features of a bag, each once a token, with the sum of its values.
 
     Lists and dicts may name a feature several times, as templates that share a name do.
@@ -225,7 +231,7 @@ def _summed(bag):
 # --------------------------------------------------------------------------------------
 # In files
 # --------------------------------------------------------------------------------------
-def _parts(vectorizer):
+def _parts(vectorizer: TokenVectorizer) -> dict[str, Any]:
     """What a file has of one, by name."""
     parts = vectorizer.get_params()
     if hasattr(vectorizer, "n_features_out_"):
@@ -239,7 +245,7 @@ def _parts(vectorizer):
     return parts
 
 
-def _of_parts(f):
+def _of_parts(f: Members) -> TokenVectorizer:
     vectorizer = TokenVectorizer(f["features"], min_count=f["min_count"])
     found = f["encoder"]
     used = f["used"]

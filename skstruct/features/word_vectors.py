@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import compress
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,12 @@ from .raw_text import RULES, rule_of, words_of_lines
 from .sequence_transformer import SequenceTransformer
 from .tokens import string_columns
 from .word_clusters import UNKNOWN, WordClusters, check_strings_in, normal_form
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._data.corpus import TokenCorpus
+    from .._saving.fields import Members
 
 
 @dataclass(eq=False, repr=False)
@@ -187,14 +193,14 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             counts.add(self._forms(words), lengths)
         return self._learn(counts, as_tokens([["word"]]))
 
-    def _validate_params(self):
+    def _validate_params(self) -> None:
         rule_of(self.tokenizer)  # whose error says more
         super()._validate_params()
 
-    def _forms(self, words):
+    def _forms(self, words: Iterable[str]) -> list[str]:
         return [word.lower() for word in words] if self.lowercase else list(words)
 
-    def _row_of(self, word):
+    def _row_of(self, word: str) -> int:
         """The row of a word, -1 if it has none.
 
         A word that is not known is looked up in lower case, then in normal form C.
@@ -208,7 +214,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         normal = normal_form(word)
         return -1 if normal == word else self._row_of(normal)
 
-    def _learn(self, counts, corpus):
+    def _learn(self, counts: NeighbourCounts, corpus: TokenCorpus) -> Self:
         """Vectors and clusters of what has been counted; ``corpus``: of the kind that
         is read.
         """
@@ -240,7 +246,14 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             table = WordClusters([kept[k] for k in order.tolist()], clusters[order])
         return self._know(kept, vectors, clusters, table, reads)
 
-    def _know(self, words, vectors, clusters, table, reads):
+    def _know(
+        self,
+        words: Sequence[str],
+        vectors: np.ndarray,
+        clusters: np.ndarray | None,
+        table: WordClusters | None,
+        reads: Reads,
+    ) -> Self:
         self.words_ = {word: k for k, word in enumerate(words)}
         self.vectors_ = vectors
         self.clusters_ = clusters
@@ -295,7 +308,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         return by_sequence(tokens, corpus.offsets)
 
 
-def _read(X, reads=None):
+def _read(X: Corpus, reads: Reads | None = None) -> tuple[TokenCorpus, list[str]]:
     """(tokens, their words)"""
     corpus = as_tokens(X)
     if reads is not None:
@@ -310,7 +323,7 @@ def _read(X, reads=None):
 # --------------------------------------------------------------------------------------
 # As a parameter of a tagger
 # --------------------------------------------------------------------------------------
-def is_unfitted(words):
+def is_unfitted(words: Any) -> bool:
     """Whether a ``words`` parameter is an estimator that is to be fitted, and not
     fitted yet.
 
@@ -327,7 +340,7 @@ def is_unfitted(words):
     return True
 
 
-def clusters_of(words, corpus):
+def clusters_of(words: Any, corpus: TokenCorpus) -> WordClusters | None:
     """The :class:`WordClusters` that a ``words`` parameter means, or None.
 
     What is not fitted is fitted on the corpus.
@@ -341,7 +354,7 @@ def clusters_of(words, corpus):
 # --------------------------------------------------------------------------------------
 # In files. Where there are clusters they are all that counts: vectors are left out
 # --------------------------------------------------------------------------------------
-def _parts(words):
+def _parts(words: WordVectors) -> dict[str, Any]:
     """What a file has of one, by name."""
     given = words.get_params()
     if callable(given["tokenizer"]):
@@ -369,7 +382,7 @@ def _parts(words):
     )
 
 
-def _of_parts(f):
+def _of_parts(f: Members) -> WordVectors:
     given = f["parameters"]
     table = f["table"]
     known = isinstance(given, dict) and given.keys() <= set(
@@ -401,7 +414,7 @@ WORD_VECTORS = Table(
 )
 
 
-def _read_words(node, where, f):
+def _read_words(node: Any, where: str, f: Members) -> Any:
     clusters_alone = isinstance(node, dict) and node.keys() & {"$clusters", "$same"}
     return (value if clusters_alone else WORD_VECTORS).read(node, where, f)
 
