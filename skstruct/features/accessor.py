@@ -201,7 +201,7 @@ class AccessorVariety:
 
 def _distinct(ids: np.ndarray, token: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The text without the sentences that occurred before."""
-    seen = {}
+    seen: dict[bytes, int] = {}
     for i, sentence in enumerate(by_sequence(ids, token)):
         seen.setdefault(sentence.tobytes(), i)
     keep = np.fromiter(seen.values(), np.int64, len(seen))

@@ -47,7 +47,7 @@ from .pairs import (
 from .row_index import FeatureIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from .._data.corpus import TokenCorpus
@@ -96,7 +96,8 @@ class BagEncoder(NamedEncoder):
             If ``features`` is anything else.
         """
         if not (isinstance(features, str) and features == "auto"):
-            text = f"features must be 'auto' where tokens are features, such as {describe(corpus.tokens[0])}, "
+            text = "features must be 'auto' where tokens are features, such as "
+            text += f"{describe(corpus.tokens[0])}, "
             raise ValueError(f"{text}got {describe(features)}")
         return cls(min_count)
 
@@ -161,7 +162,10 @@ class BagEncoder(NamedEncoder):
         # A value that holds several features, or one that is wrong: look at each token
         # alone.
         return encode_nested(
-            tokens, first, offsets, lambda *pair: self._resolve(*pair, grow)
+            tokens,
+            first,
+            offsets,
+            lambda key, value: self._resolve(key, value, grow),
         )
 
     def _encode_simple(
@@ -329,7 +333,10 @@ class BagEncoder(NamedEncoder):
         """
         flat = corpus.tokens
         token = corpus.offsets
-        encode = {dict: self._encode_dicts, list: self._encode_lists}
+        encode: dict[type, Callable[..., Chunk]] = {
+            dict: self._encode_dicts,
+            list: self._encode_lists,
+        }
         parts = [
             encode[kind](tokens[k : k + CHUNK], first + k, token, grow)
             for kind, first, tokens in _runs(flat, token)
@@ -370,7 +377,7 @@ class BagEncoder(NamedEncoder):
 
         See :meth:`.base.Encoder.keep_rows`.
         """
-        twin, *rows = super().keep_rows(nodes, edges)
+        twin, node_rows, edge_rows = super().keep_rows(nodes, edges)
         twin.pairs = Pairs()
         stays = self.nodes.stays(nodes)
         # A str that is not remembered is known to be no feature; anything else would be
@@ -379,7 +386,7 @@ class BagEncoder(NamedEncoder):
         twin.pairs.remember(
             each for each in known if each[2] >= 0 or not isinstance(each[1], str)
         )
-        return twin, *rows
+        return twin, node_rows, edge_rows
 
     def merged(
         self, encoders: Sequence[Self], counts: Sequence[RowMap | None], min_count: int
@@ -416,12 +423,11 @@ def _runs(flat: list[Any], offsets: np.ndarray) -> list[tuple[type, int, list[An
     kinds = set(map(type, flat))
     if kinds <= {dict} or kinds <= {list}:
         return [(kind, 0, flat) for kind in kinds]
-    runs = []
+    runs: list[tuple[type, int, list[Any]]] = []
     for k, token in enumerate(flat):
         if isinstance(token, Set):  # of a frozenset, or the keys of a dict, too
-            token = sorted(
-                token, key=spelled
-            )  # whatever the hashes of this process are
+            # Whatever the hashes of this process are.
+            token = sorted(token, key=spelled)
         kind = next((kind for kind in (dict, list) if isinstance(token, kind)), None)
         if kind is None:
             raise placed(

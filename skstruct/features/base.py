@@ -310,9 +310,7 @@ def _in_words(
 ) -> NamedFeatures:
     """The (row, value, name) of the features of a bag, by token."""
     names = names_of(set(bag.row.tolist()))
-    values = bag.value if bag.value.size else np.ones(bag.row.shape)
-    flat = [
-        (row, value, names[row])
-        for row, value in zip(bag.row.tolist(), values.tolist())
-    ]
+    rows: list[int] = bag.row.tolist()
+    values: Any = bag.value if bag.value.size else np.ones(bag.row.shape)
+    flat = [(row, value, names[row]) for row, value in zip(rows, values.tolist())]
     return by_sequence(flat, bag.start)

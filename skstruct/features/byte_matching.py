@@ -57,7 +57,8 @@ class ByteExpression:
     def __init__(self, text: bytes) -> None:
         self.at_start = text.startswith(b"^")
         rest = text[self.at_start :]
-        self.elements = []  # (bytes, "", "*" or "?"); None stands for a last $
+        # (bytes, "", "*" or "?"); None stands for a last $.
+        self.elements: list[tuple[frozenset[int], bytes] | None] = []
         while rest:
             if rest == b"$":
                 self.elements.append(None)
@@ -90,9 +91,10 @@ class ByteExpression:
             """
             if k == len(self.elements):
                 return True, 0
-            if self.elements[k] is None:
+            element = self.elements[k]
+            if element is None:
                 return place == len(value), 0
-            accepted, again = self.elements[k]
+            accepted, again = element
             if again == b"*":
                 for taken in range(len(value) - place + 1):
                     found, length = matched(k + 1, place + taken)

@@ -30,7 +30,7 @@ from .accessor import LONGEST, N_BUCKETS, AccessorVariety
 from .tokens import Alphabet, alphabet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from .._saving.fields import Members
@@ -98,20 +98,22 @@ class Contexts:
     def __init__(
         self, channels: Iterable[Channel], lexicons: Mapping[str, Sequence[Entry]]
     ) -> None:
-        self.longest = {}  # column -> tokens of the longest strings whose accessor variety is read
-        self._uses = []  # (lexicon, column)
+        # By column, the tokens of the longest strings whose accessor variety is read.
+        self.longest: dict[int, int] = {}
+        self._uses: list[tuple[str, int]] = []  # (lexicon, column)
         for name, column in channels:
             if variety := _VARIETY.match(name):
                 self.longest[column] = max(int(variety[1]), self.longest.get(column, 0))
-            elif lexicon_of(name) is not None:
-                self._uses.append((lexicon_of(name), column))
+            elif (lexicon := lexicon_of(name)) is not None:
+                self._uses.append((lexicon, column))
         self._entries = lexicons
         self.lexicon_columns = {column for _, column in self._uses}
         self.in_use = bool(self.longest or self._uses)
-        self._lexicons = {}  # (lexicon, whether of characters) -> Lexicon; copies share it
-        self.trained = {}
-        self.adapted = None
-        self.characters = {}
+        # By lexicon, and whether it is of characters; copies share it.
+        self._lexicons: dict[tuple[str, bool], Lexicon] = {}
+        self.trained: dict[int, AccessorVariety] = {}
+        self.adapted: dict[int, AccessorVariety] | None = None
+        self.characters: dict[int, bool] = {}
 
     def learn(self, columns: list[list[str]], token: np.ndarray) -> None:
         """Take the statistics of a training text, unless there are some already."""
@@ -156,10 +158,12 @@ class Contexts:
         statistics = self.trained if self.adapted is None else self.adapted
         for column, longest in self.longest.items():
             tokens = columns[column]
-            found = np.zeros((longest, 3, 0), np.uint8)
+            found = [np.zeros((3, 0), np.uint8)] * longest
             if tokens and column not in statistics:
-                text = "the templates read accessor varieties, and there are no statistics of any text yet: "
-                raise ValueError(f"{text}fit the model, or adapt it to a text")
+                raise ValueError(
+                    "the templates read accessor varieties, and there are no statistics "
+                    "of any text yet: fit the model, or adapt it to a text"
+                )
             if tokens:
                 found = statistics[column].buckets(tokens, token, longest)
             for n, parts in enumerate(found, 1):
@@ -186,11 +190,17 @@ def _varieties(parts: np.ndarray) -> np.ndarray:
     return np.where(best > 0, 3 * (best - 1) + place + 1, 0).astype(np.int32)
 
 
+def _letters_of(entry: str) -> list[str]:
+    return list("".join(entry.split()))
+
+
 def entries_in_tokens(
     entries: Iterable[Entry], characters: bool
 ) -> list[Sequence[str]]:
     """The tokens of each entry of a :class:`Lexicon`."""
-    split = (lambda entry: list("".join(entry.split()))) if characters else str.split
+    split: Callable[[str], list[str]] = str.split
+    if characters:
+        split = _letters_of
     return [entry if isinstance(entry, tuple) else split(entry) for entry in entries]
 
 

@@ -265,7 +265,9 @@ def bag_of(encoded: Encoded | ChainTask, token: np.ndarray) -> Bag:
         Where each sequence starts.
     """
     bags = [encoded.bag] if encoded.bag.start.shape[0] > 1 else []
-    return _side_by_side([*bags, _of_dense(encoded.dense, token)])
+    if encoded.dense:
+        bags.append(_of_dense(encoded.dense, token))
+    return _side_by_side(bags)
 
 
 def features_listed(encoded: Encoded | ChainTask, token: np.ndarray) -> Bag:
@@ -330,6 +332,5 @@ def _side_by_side(bags: Sequence[Bag]) -> Bag:
     ]
     order = np.argsort(np.concatenate(owner), kind="stable")
     rows = np.concatenate([bag.row for bag in bags])
-    return Bag(
-        sum(bag.start for bag in bags), rows[order], np.concatenate(values)[order]
-    )
+    start = np.sum([bag.start for bag in bags], axis=0)
+    return Bag(start, rows[order], np.concatenate(values)[order])

@@ -9,7 +9,7 @@ choose their encoder, whatever the token is.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -150,12 +150,13 @@ def check_same_features(
         name = os.fspath(features)
         if name == "auto" or not (name in PRESETS or os.path.isfile(name)):
             return  # a template file is read once; it may have gone since
-    asked = features
-    known = encoder.features
-    if not isinstance(features, NumericFeatures):
-        asked = resolve_templates(features, "", [])
-        known = encoder.templates
-        asked = asked if words is None else asked.with_words(words)
+    asked: Any = features
+    known: Any = encoder.templates
+    if isinstance(features, NumericFeatures):
+        known = encoder.features
+    elif not isinstance(features, Patterns):
+        templates = resolve_templates(features, "", [])
+        asked = templates if words is None else templates.with_words(words)
     if asked != known:
         text = (
             f"features={describe(features)} differ from those of the training so far; "
@@ -267,13 +268,15 @@ class MixedEncoder(Encoder):
         self.has_bigram = others.has_bigram
         self.n_columns = others.n_columns
         self.are_strings = isinstance(columns, tuple)  # the rest, not sparse rows
-        self.runs = () if self.are_strings else runs_of(columns)
-        if self.are_strings:
+        self.runs: tuple[int, ...] = ()
+        if isinstance(columns, tuple):
             self.reads = Reads(
                 called_by_kind(DENSE, STRINGS), numbers.width, numbers.names, columns
             )
         else:
-            names = names_of_all(self.runs, numbers.names, others.names)
+            self.runs = runs_of(columns)
+            rest = cast(RowsEncoder, others)
+            names = names_of_all(self.runs, numbers.names, rest.names)
             self.reads = Reads(called_by_kind(DENSE, SPARSE), columns.shape[0], names)
 
     def copy(self) -> Self:
@@ -347,19 +350,23 @@ class MixedEncoder(Encoder):
         check_rows(self.n_node_rows)
         if alive.shape[0]:
             alive = np.append(np.ones(n, np.uint8), alive)
-        nodes, bag = (
-            part._replace(row=_behind(part.row, n)) for part in (found.nodes, found.bag)
+        return found._replace(
+            nodes=found.nodes._replace(row=_behind(found.nodes.row, n)),
+            bag=found.bag._replace(row=_behind(found.bag.row, n)),
+            node_alive=alive,
+            dense=dense,
         )
-        return found._replace(nodes=nodes, bag=bag, node_alive=alive, dense=dense)
 
     def _divided(self, corpus: TokenCorpus) -> TokenCorpus:
         """The corpus with those columns dense that were dense in training."""
         if corpus.runs == self.runs:
             return corpus
+        is_dense = np.asarray(self.columns)
         matrix = sparse.csr_matrix(corpus.matrix)
-        dense = number_block(as_float(matrix[:, self.columns].toarray()))
-        complete = ColumnInfo(self.has_bigram, np.zeros(self.others.width, np.int32))
-        others = number_block(matrix[:, ~self.columns])._replace(info=complete)
+        rest = matrix[:, ~is_dense]
+        dense = number_block(as_float(matrix[:, is_dense].toarray()))
+        complete = ColumnInfo(self.has_bigram, np.zeros(rest.shape[1], np.int32))
+        others = number_block(rest)._replace(info=complete)
         return TokenCorpus.of((dense, others), corpus.lengths, self.runs)
 
     def adapted(self, corpus: TokenCorpus | None) -> Self:
@@ -494,7 +501,7 @@ JOINT = Table(
     make=_joint,
 )
 
-ENCODERS = {
+ENCODERS: dict[str, tuple[type[Encoder], Table]] = {
     "bag": (BagEncoder, BAG),
     "joint": (MixedEncoder, JOINT),
     "rows": (RowsEncoder, NUMBERS),

@@ -146,15 +146,14 @@ class NamedEncoder(IndexedEncoder):
         """
         out = copy.copy(self)
         out.min_count = min_count
-        known = [count or RowMap(None, None) for count in counts]
         out.nodes, of_nodes = FeatureIndex.merged(
             [each.nodes for each in encoders],
-            [count.nodes for count in known],
+            [count and count.nodes for count in counts],
             min_count,
         )
         out.edges, of_edges = FeatureIndex.merged(
             [each.edges for each in encoders],
-            [count.edges for count in known],
+            [count and count.edges for count in counts],
             min_count,
         )
         return out, list(map(RowMap, of_nodes, of_edges))

@@ -51,7 +51,8 @@ class NeighbourCounts:
     """
 
     def __init__(self, window: int) -> None:
-        self.known, self.of_word = {}, np.zeros(0, np.int64)
+        self.known: dict[str, int] = {}
+        self.of_word = np.zeros(0, np.int64)
         shifts = [
             shift
             for distance in range(1, window + 1)

@@ -69,15 +69,13 @@ class NumericFeatures:
     def __post_init__(self) -> None:
         if not isinstance(self.bias, (bool, np.bool_)):
             raise ValueError(f"bias must be a bool, got {describe(self.bias)}")
-        number = isinstance(self.scale, (int, float, np.number)) and not isinstance(
-            self.scale, bool
-        )
-        if not (
-            number
-            and 0 < self.scale < np.inf
-            or isinstance(self.scale, str)
-            and self.scale == "auto"
-        ):
+        if isinstance(self.scale, str):
+            is_scale = self.scale == "auto"
+        else:
+            number = isinstance(self.scale, (int, float, np.number))
+            is_scale = number and not isinstance(self.scale, bool)
+            is_scale = is_scale and 0 < self.scale < np.inf
+        if not is_scale:
             raise ValueError(
                 f"scale must be 'auto' or a positive number, got {describe(self.scale)}"
             )
@@ -213,7 +211,8 @@ def as_features(
     bias : bool
         Whether each token has one more feature, the last, of value 1.
     """
-    (n, width), (low, high) = rows.shape, window
+    n, width = rows.shape
+    low, high = window
     if (low, high) != (0, 0):
         at, inside = neighbours_of(token, low, high)
         rows = side_by_side([picked(rows, *pair) for pair in zip(at.T, inside.T)])

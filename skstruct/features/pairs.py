@@ -55,7 +55,7 @@ _UNSEEN_TEXT, _UNSEEN = (
 _EVERYWHERE = np.zeros(2, np.int64)  # no position at the ends is left out
 
 
-class _Numbers(dict):
+class _Numbers(dict[Any, bytes]):
     """Anything hashable -> the bytes of its number."""
 
     def __missing__(self, item: Any) -> bytes:
@@ -122,19 +122,17 @@ class Pairs:
     """
 
     def __init__(self) -> None:
-        self.keys, self.values = _Numbers(), _Numbers()
-        self.feature, self.number, self.plain = (
-            np.full(1, -1, np.int32),
-            np.ones(1),
-            True,
-        )
+        self.keys = _Numbers()
+        self.values = _Numbers()
+        self.feature = np.full(1, -1, np.int32)
+        self.number = np.ones(1)
+        self.plain = True
         self._entries = np.zeros(1, np.int64)
         self._table, _ = table_of([])
-        self._layouts, self._inner_layouts = (
-            lru_cache(MOST_LAYOUTS)(partial(make, self.keys))
-            for make in (_numbers_of_keys, _inner_keys)
-        )
-        self._texts = (), None  # see `may_be_features`
+        self._layouts = lru_cache(MOST_LAYOUTS)(partial(_numbers_of_keys, self.keys))
+        self._inner_layouts = lru_cache(MOST_LAYOUTS)(partial(_inner_keys, self.keys))
+        # See `may_be_features`.
+        self._texts: tuple[tuple[int, ...], np.ndarray | None] = (), None
 
     def __len__(self) -> int:
         return int(self._entries[0])
@@ -151,29 +149,29 @@ class Pairs:
         )
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.__init__()
+        vars(self).update(vars(Pairs()))
         keys, values, pairs, feature, number = state
         for numbers, items in ((self.keys, keys), (self.values, values)):
             numbers.update(
                 (item, k.to_bytes(4, sys.byteorder)) for k, item in enumerate(items)
             )
-        self.add(*pairs.T, feature, number)
+        left, right = pairs.T
+        self.add(left, right, feature, number)
 
     def copy(self) -> Pairs:
         """Pairs that can grow while these stay as they are."""
         twin = Pairs()
         twin.keys.update(self.keys)
         twin.values.update(self.values)
-        twin.plain, twin._entries, twin._table = (
-            self.plain,
-            self._entries.copy(),
-            self._table.copy(),
-        )
-        twin.feature, twin.number = self.feature.copy(), self.number.copy()
+        twin.plain = self.plain
+        twin._entries = self._entries.copy()
+        twin._table = self._table.copy()
+        twin.feature = self.feature.copy()
+        twin.number = self.number.copy()
         return twin
 
     def numbers_of(self, tokens: list[dict[Any, Any]]) -> NumberedPairs:
-        """The pairs of dictionaries, one behind the other.
+        """Number the keys and values of dictionaries, one behind the other.
 
         Returns
         -------
@@ -203,8 +201,10 @@ class Pairs:
         )
 
     def numbers_of_nested(self, tokens: list[dict[Any, Any]]) -> NumberedPairs:
-        """The same where values may be dictionaries: ``{"a": {"b": 1}}`` is the pair of
-        ``a:b`` and 1.
+        """Number the keys and values of dictionaries whose values may be dictionaries.
+
+        ``{"a": {"b": 1}}`` is the pair of ``a:b`` and 1. What is returned is as of
+        :meth:`numbers_of`.
 
         Raises
         ------
@@ -215,10 +215,10 @@ class Pairs:
         """
         numbers = self.keys
         inner = self._inner_layouts
-        left = []
-        keys = []
-        values = []
-        sizes = []
+        left: list[bytes] = []
+        keys: list[Any] = []
+        values: list[Any] = []
+        sizes: list[int] = []
         for token in tokens:
             before = len(values)
             for key, value in token.items():
@@ -227,7 +227,7 @@ class Pairs:
                     values += value.values()
                 else:
                     number = numbers[key]
-                    names = (key,)
+                    names = [key]
                     values.append(value)
                 left.append(number)
                 keys += names
@@ -240,7 +240,7 @@ class Pairs:
         return _array(left), right, np.array(sizes, np.int64), items
 
     def find(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Pairs of numbers to their ids, int32; -1 for what is unknown."""
+        """Look up the ids of pairs of numbers, int32; -1 for what is unknown."""
         n = left.shape[0]
         out = np.empty(n, np.int32)
         out.fill(-1)
@@ -248,7 +248,7 @@ class Pairs:
         return out
 
     def number_key(self, key: str) -> int:
-        """The number of a key, a new one if it has none."""
+        """Look up the number of a key; it gets one if it has none."""
         if key not in self.keys:
             self._layouts.cache_clear()
             self._inner_layouts.cache_clear()
@@ -260,10 +260,8 @@ class Pairs:
         """
         n = len(self)
         end = len(self) + len(left)
-        self.feature, self.number = (
-            _roomy(self.feature, end, -1),
-            _roomy(self.number, end, 1.0),
-        )
+        self.feature = _roomy(self.feature, end, -1)
+        self.number = _roomy(self.number, end, 1.0)
         self.feature[n:end] = feature
         self.number[n:end] = number
         self.plain = self.plain and bool((self.number[n:end] == 1.0).all())
@@ -281,7 +279,7 @@ class Pairs:
         Distinct integers may be equal where a file holds them as floats.
         """
         done = set(map(tuple, pairs_of(self._table, 0).tolist()))
-        new = {}
+        new: dict[tuple[int, int], list[Any]] = {}
         for key, value, *found in known:
             pair = self.number_key(key), self.values.add(value)
             if pair not in done:
@@ -292,7 +290,7 @@ class Pairs:
     def may_be_features(
         self, left: np.ndarray, right: np.ndarray, ids: dict[str, int]
     ) -> np.ndarray:
-        """Which pairs of numbers that are not remembered may be features of those with
+        """Tell which pairs of numbers that are not remembered may be features with
         names in ``ids``.
 
         All may, if a feature was also met in another spelling, as ``{"a": {"b": 1}}``
@@ -320,25 +318,31 @@ class Pairs:
             )
             ambiguous = any(map(self.keys.__contains__, parts))
             self._texts = sizes, text if known and (has_all or not ambiguous) else None
-        text = self._texts[1]
-        return (
-            np.ones(left.shape, np.bool_)
-            if text is None
-            else (left < 0) | ~text.take(right)
-        )
+        may_be_text = self._texts[1]
+        if may_be_text is None:
+            return np.ones(left.shape, np.bool_)
+        return (left < 0) | ~may_be_text.take(right)
 
     def renumbered(self, id_of: np.ndarray) -> Iterator[tuple[Any, ...]]:
-        """All (key, value, feature, value of the feature) under other ids of features,
-        by id; -1 stays.
+        """Go through all pairs under other ids of features, by id.
+
+        Parameters
+        ----------
+        id_of : ndarray of int
+            By old id the new one; -1 stays.
+
+        Yields
+        ------
+        (key, value, feature, value of the feature)
         """
-        id_of = [*id_of.tolist(), -1]
+        ids = [*id_of.tolist(), -1]
         return (
-            (key, value, id_of[feature], number)
+            (key, value, ids[feature], number)
             for key, value, feature, number in self.items()
         )
 
     def items(self) -> list[tuple[Any, ...]]:
-        """All (key, value, feature, value of the feature), by id."""
+        """List all (key, value, feature, value of the feature), by id."""
         keys = list(self.keys)
         values = list(self.values)
         pairs = zip(
@@ -357,8 +361,20 @@ class Nested(Exception):
 
 
 def as_feature(key: Any, value: Any) -> tuple[str | None, float]:
-    """(name, value) of a pair, with None for the name if it is no feature; raises
-    Nested if it is several.
+    """Name the feature of a pair, and tell its value.
+
+    Returns
+    -------
+    name : str or None
+        None if the pair is no feature.
+    value : float
+
+    Raises
+    ------
+    Nested
+        If the pair is several features.
+    ValueError
+        If it is wrong.
     """
     if not isinstance(key, str):
         raise ValueError(f"a feature name must be a str, got {describe(key)}")
@@ -387,8 +403,7 @@ def encode_nested(
     offsets: np.ndarray,
     resolve: Callable[[str, Any], tuple[int, float]],
 ) -> Chunk:
-    """Feature ids, values and features per token of dictionaries whose values may be
-    collections.
+    """Encode dictionaries whose values may be collections, token by token.
 
     Parameters
     ----------
@@ -427,14 +442,14 @@ def _roomy(array: np.ndarray, n: int, rest: float) -> np.ndarray:
 
 
 def concatenated(parts: list[Chunk]) -> list[np.ndarray]:
-    """The features, values (empty if all are 1) and sizes of all chunks."""
-    nothing = np.zeros(0, np.int32), None, np.zeros(0, np.int64)
-    features, values, sizes = zip(*(parts or [nothing]))
-    if all(some is None or (some == 1.0).all() for some in values):
+    """Join the features, values (empty if all are 1) and sizes of all chunks."""
+    nothing: Chunk = np.zeros(0, np.int32), None, np.zeros(0, np.int64)
+    features, known, sizes = zip(*(parts or [nothing]))
+    if all(some is None or (some == 1.0).all() for some in known):
         values = [np.zeros(0)]
     else:
         values = [
-            np.ones(f.shape[0]) if v is None else v for f, v in zip(features, values)
+            np.ones(f.shape[0]) if v is None else v for f, v in zip(features, known)
         ]
     return [
         each[0] if len(each) == 1 else np.concatenate(each)
@@ -443,7 +458,10 @@ def concatenated(parts: list[Chunk]) -> list[np.ndarray]:
 
 
 def expand(token: dict[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """(key, simple value) pairs of a dictionary whose values may be collections."""
+    """Yield the (key, simple value) of a dictionary whose values may be collections.
+
+    ``prefix`` stands before the keys.
+    """
     for key, value in token.items():
         if not isinstance(key, str):
             raise ValueError(f"a feature name must be a str, got {describe(key)}")
@@ -465,10 +483,11 @@ def expand(token: dict[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]
 
 
 def spellings(ids: dict[str, int]) -> list[tuple[Any, ...]]:
-    """All (key, value, feature, 1.0) that make the names of features, of which ``ids``
-    are given by name.
+    """List all (key, value, feature, 1.0) that make the names of features.
+
+    ``ids`` has the features by name.
     """
-    pairs = []
+    pairs: list[tuple[Any, ...]] = []
     keys = dict.fromkeys(ids)
     for name, k in ids.items():
         parts = name.split(":")

@@ -52,6 +52,7 @@ class PatternEncoder(NamedEncoder):
 
     reads = Reads(called_by_kind(STRINGS))
     named = "patterns"
+    templates: Patterns
 
     @classmethod
     def for_tokens(
@@ -72,6 +73,8 @@ class PatternEncoder(NamedEncoder):
         if not isinstance(first, (str, tuple)):
             text = f"features={describe(features)} are for tokens that are str or tuples of str, got "
             raise ValueError(text + describe(first))
+        if not isinstance(features, Patterns):
+            raise TypeError(f"features={describe(features)} are no patterns")
         return cls(features, min_count)
 
     def __init__(self, patterns: Patterns, min_count: int = 1) -> None:
@@ -79,7 +82,8 @@ class PatternEncoder(NamedEncoder):
         self.has_bigram = patterns.bigram
         self.n_columns = patterns.n_columns
         self.min_count = min_count
-        self.first_type = None  # str or tuple, from the first corpus
+        # str or tuple, from the first corpus.
+        self.first_type: type | None = None
         self.nodes = FeatureIndex()
         self.edges = FeatureIndex(1)
 
@@ -118,9 +122,8 @@ class PatternEncoder(NamedEncoder):
         found = [self.nodes.find(write(pattern), grow) for pattern in of_labels]
         nodes = np.array(found, np.int32).reshape(len(of_labels), n).T.ravel()
         edges = np.full((len(of_transitions), n), -1, np.int32)
-        places = np.setdiff1d(
-            np.arange(n), token
-        )  # there is no transition into the first token
+        # There is no transition into the first token.
+        places = np.setdiff1d(np.arange(n), token)
         for k, pattern in enumerate(of_transitions):
             written = write(pattern)
             edges[k, places] = self.edges.find(

@@ -77,8 +77,8 @@ class Pattern(NamedTuple):
     text: str
     label: bool  # whether it is a feature of the label,
     transition: bool  # and of the transition into it
-    literals: tuple
-    macros: tuple
+    literals: tuple[str, ...]
+    macros: tuple[Macro, ...]
 
 
 class Patterns:
@@ -272,10 +272,9 @@ def pattern_writer(
                     else boundary(syntax, p if p < 0 else p - T + 1)
                 ] * T
                 continue
-            back, ahead = (
-                min(max(-position, 0), T),
-                min(max(position, 0), T),
-            )  # tokens whose place is outside
+            # Tokens whose place is outside.
+            back = min(max(-position, 0), T)
+            ahead = min(max(position, 0), T)
             out += [boundary(syntax, t + position) for t in range(back)]
             out += tokens[begin + ahead : end - back]
             out += [boundary(syntax, t + position - T + 1) for t in range(T - ahead, T)]
@@ -284,7 +283,7 @@ def pattern_writer(
     @cache
     def values_of(macro: Macro) -> list[str]:
         values = tokens_at(macro.column, macro.position, macro.absolute)
-        if macro.kind != "x":
+        if macro.expression is not None:  # of %t and %m, not of %x
             expression = ByteExpression(_bytes(macro.expression))
             value_of = {
                 value: _matched(expression, value, macro.kind) for value in set(values)
@@ -293,7 +292,7 @@ def pattern_writer(
         return [value.translate(_LOWER) for value in values] if macro.lower else values
 
     def write(pattern: Pattern) -> list[str]:
-        parts = [repeat(pattern.literals[0], offsets[-1])]
+        parts: list[Iterable[str]] = [repeat(pattern.literals[0], offsets[-1])]
         for macro, literal in zip(pattern.macros, pattern.literals[1:]):
             parts += (
                 [values_of(macro), repeat(literal)] if literal else [values_of(macro)]

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
     from .._data.types import Self
 
-_KEY = re.compile("[^:=]*")
+_END_OF_KEY = re.compile("[:=]")
+
+
+def _key_of(name: str) -> str:
+    """A name up to its first colon or equals sign."""
+    return _END_OF_KEY.split(name, maxsplit=1)[0]
 
 
 def with_new_rows(
@@ -102,13 +107,14 @@ class RowIndex:
         always : ndarray of int
             Numbers of features that have rows however rare they are.
         """
-        enough = True
+        enough: np.ndarray | bool = True
         if min_count > 1:
             counts = np.bincount(seen[seen >= 0], minlength=n)
             counts[: self.counts.shape[0]] += self.counts
             self.counts = counts
-            enough = counts >= min_count
-            enough[always] = True
+            often = counts >= min_count
+            often[always] = True
+            enough = often
         self.row_of, self.n_rows = with_new_rows(self.row_of, n, self.n_rows, enough)
 
     def count_anew(self, min_count: int) -> None:
@@ -137,7 +143,7 @@ class RowIndex:
         stays = self.stays(used)
         rows = np.append(np.arange(self.first_row), self.row_of[:-1][stays])
         out.row_of, out.n_rows = with_new_rows(
-            out.row_of, np.count_nonzero(stays), self.first_row
+            out.row_of, int(np.count_nonzero(stays)), self.first_row
         )
         if min_count > 1:  # beyond the cut-off nobody asks how often
             out.counts = np.minimum(self.counts[stays], min_count)
@@ -186,7 +192,7 @@ class FeatureIndex(RowIndex):
 
     def __init__(self, first_row: int = 0) -> None:
         super().__init__(first_row)
-        self.ids = {}
+        self.ids: dict[str, int] = {}
 
     @classmethod
     def of_names(cls, names: Iterable[str], first_row: int = 0) -> Self:
@@ -215,7 +221,7 @@ class FeatureIndex(RowIndex):
         added to ``grow``.
         """
         ids = self.ids
-        found = map(self.ids.get, names, repeat(-1))
+        found: Iterable[int] = map(self.ids.get, names, repeat(-1))
         if grow:
             found = (ids.setdefault(name, len(ids)) for name in names)
         return np.fromiter(found, np.int32, len(names))
@@ -252,11 +258,11 @@ class FeatureIndex(RowIndex):
 
         The key is the name up to a colon or an equals sign.
         """
-        numbers = {}
+        numbers: dict[str, int] = {}
         of_row = np.zeros(self.n_rows, np.int32)
         for name, row in zip(self.ids, self.row_of.tolist()):
             if row >= 0:
-                of_row[row] = numbers.setdefault(_KEY.match(name).group(), len(numbers))
+                of_row[row] = numbers.setdefault(_key_of(name), len(numbers))
         return of_row
 
     @classmethod

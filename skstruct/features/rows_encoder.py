@@ -217,6 +217,7 @@ class RowsEncoder(IndexedEncoder):
         """Take the scale from the rows of the first corpus."""
         # Added up in the order of the columns, whatever the matrix is.
         norms = np.zeros(matrix.shape[0])
+        sums: Any  # (width,) float64
         if sparse.issparse(matrix):
             owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
             values = matrix.data.astype(np.float64)
@@ -380,22 +381,22 @@ class RowsEncoder(IndexedEncoder):
         out._take_scale(
             (e.squares for e in encoders), sum(e.n_tokens for e in encoders)
         )
-        if all(encoder.sums is not None for encoder in encoders):
-            sums = sum(encoder.sums[0] for encoder in encoders)
-            warn_unless_centred(
-                sums, sum(encoder.sums[1] for encoder in encoders), out.n_tokens
-            )
+        known = [encoder.sums for encoder in encoders if encoder.sums is not None]
+        if len(known) == len(encoders):
+            squares = sum((each for _, each in known), Fraction(0))
+            sums = np.sum([each for each, _ in known], axis=0)
+            warn_unless_centred(sums, squares, out.n_tokens)
         columns, first = np.unique(
             np.concatenate([encoder.order for encoder in encoders]), return_index=True
         )
         out.order = columns[np.argsort(first)]
         number_of = out._by_feature(np.arange(out.order.shape[0])) - 1
         numbers = [number_of[encoder.order] for encoder in encoders]
-        counts = [count and count.nodes for count in counts]
+        occurrences = [count and count.nodes for count in counts]
         bias = np.flatnonzero(out.order == out._bias)
         nodes = [encoder.nodes for encoder in encoders]
         maps = out.nodes.merge(
-            nodes, numbers, counts, out.order.shape[0], min_count, bias
+            nodes, numbers, occurrences, out.order.shape[0], min_count, bias
         )
         out.place(out.order)
         return out, [RowMap(rows, np.zeros(1, np.int32)) for rows in maps]

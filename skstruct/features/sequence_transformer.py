@@ -265,7 +265,7 @@ def fit_on(
     where : str
         What an error says of them.
     """
-    more = {}
+    more: dict[str, Any] = {}
     if y is not None:
         targets, given = targets_of(y, corpus.lengths)
         if keep is not None or not given.all():
@@ -304,7 +304,8 @@ def _targets(y: Corpus, offsets: np.ndarray, labels: list[Any]) -> np.ndarray:
                 wrong = (
                     f"expected a label of type {first.__name__}, got {describe(label)}"
                 )
-                raise PlaceError(*place(offsets, k), wrong, "y")
+                i, position = place(offsets, k)
+                raise PlaceError(i, position, wrong, "y")
     return np.asarray(labels)
 
 
@@ -339,7 +340,7 @@ def by_fold(
         ``rows(k, train, test)`` are those of the tokens ``test``, by what learned from
         ``train``, those of the rest, in fold k.
     """
-    out = None
+    out: Any = None
     for k, fold in enumerate(folds):
         train, test = (_tokens_of(of_token, part) for part in fold)
         if test.shape[0]:

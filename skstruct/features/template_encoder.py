@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .._data.corpus import TokenCorpus
     from .._data.types import Self
     from .._saving.fields import Members
+    from .accessor import AccessorVariety
     from .base import Features, SmallRows
     from .encoded import RowMap
     from .tokens import Channel, Unknown
@@ -104,14 +105,14 @@ class TemplateEncoder(IndexedEncoder):
         self.has_bigram = plan.bigram
         self.n_columns = plan.n_columns
         self.alphabets = [Alphabet() for _ in range(plan.n_columns)]
-        self.derived = {}  # channel -> Derived
+        self.derived: dict[Channel, Derived] = {}
         for channel in plan.channels:
             if channel[0] not in ("x", "const") and not is_context(channel[0]):
                 # Raises where there are no clusters.
                 column_function(channel[0], templates.words)
-                self.derived[channel] = Derived(
-                    *channel, Alphabet(), np.full(1, -1, np.int32)
-                )
+                name, column = channel
+                nothing = np.full(1, -1, np.int32)
+                self.derived[channel] = Derived(name, column, Alphabet(), nothing)
         self.contexts = Contexts(plan.channels, templates.lexicons)
         self.table = empty_table()
         self.entries = np.zeros(1, np.int64)
@@ -142,22 +143,24 @@ class TemplateEncoder(IndexedEncoder):
 
         None if it is constant.
         """
-        known = zip(self.alphabets, columns)
-        found = [
-            each.interned(column) if grow else each.numbered(column)
-            for each, column in known
-        ]
-        ids, others = map(list, zip(*found))
+        unknown: list[Unknown] = [None] * len(columns)
+        ids: list[np.ndarray] = []
         if grow:
-            self.alphabets, others = others, [None] * len(columns)
-        known = {("x", c): column for c, column in enumerate(ids)} | {
-            ("const", 0): None
-        }
+            pairs = zip(self.alphabets, columns)
+            grown = [alphabet.interned(column) for alphabet, column in pairs]
+            ids = [found for found, _ in grown]
+            self.alphabets = [longer for _, longer in grown]
+        else:
+            for c, column in enumerate(columns):
+                found, unknown[c] = self.alphabets[c].numbered(column)
+                ids.append(found)
+        known: dict[Channel, np.ndarray | None] = {("const", 0): None}
+        known |= {("x", c): column for c, column in enumerate(ids)}
         known |= self.contexts.ids(columns, token)
         return [
             known[channel]
             if channel in known
-            else self._derived_ids(channel, ids, others, grow)
+            else self._derived_ids(channel, ids, unknown, grow)
             for channel in self.plan.channels
         ]
 
@@ -174,8 +177,9 @@ class TemplateEncoder(IndexedEncoder):
             self.derive(channel)
         _, _, values, of_string = self.derived[channel]
         out = of_string.take(ids[c], mode="wrap")
-        if unknown[c]:
-            strings, places, numbers = unknown[c]
+        mine = unknown[c]
+        if mine is not None:
+            strings, places, numbers = mine
             fresh = values.lookup(
                 list(map(column_function(name, self.templates.words), strings))
             )
@@ -344,7 +348,7 @@ class TemplateEncoder(IndexedEncoder):
                 f"{text}features='char-av' do, or templates such as 'U:%av2[0,0]'"
             )
         twin = copy.copy(self)
-        statistics = None
+        statistics: dict[int, AccessorVariety] | None = None
         if corpus is not None:
             columns = self._columns(corpus)
             statistics = self.contexts.statistics(columns, corpus.offsets)
@@ -371,12 +375,17 @@ class TemplateEncoder(IndexedEncoder):
         if grow and token[-1]:
             self.token_type = tuple if isinstance(corpus.like, tuple) else str
             self.contexts.learn(columns, token)
-        anchor, *rows = self._rows(columns, token, grow)
-        sides = self.nodes, self.edges
-        grids = [Grid(each, *side.layout) for each, side in zip(rows, sides)]
-        alive = [side.alive if self.min_count > 1 else ALL_ALIVE for side in sides]
+        anchor, nodes, edges = self._rows(columns, token, grow)
+        cuts = self.min_count > 1
         return Encoded(
-            anchor, self.plan.left, self.plan.n_columns, *grids, NO_BAG, *alive
+            anchor,
+            self.plan.left,
+            self.plan.n_columns,
+            Grid(nodes, *self.nodes.layout),
+            Grid(edges, *self.edges.layout),
+            NO_BAG,
+            self.nodes.alive if cuts else ALL_ALIVE,
+            self.edges.alive if cuts else ALL_ALIVE,
         )
 
     def _rows(
@@ -396,7 +405,7 @@ class TemplateEncoder(IndexedEncoder):
         tokens.
         """
         kinds = set(map(type, tokens))
-        columns = [tokens]
+        columns: list[Any] = [tokens]
         lo, width = self.nodes.layout[:2]
         if kinds != {self.token_type} or self.edges.groups:
             return None
@@ -433,15 +442,15 @@ class TemplateEncoder(IndexedEncoder):
         See :meth:`.base.Encoder.keep_rows`.
         """
         twin = self.copy()
-        pairs = []
-        rows = []
+        pairs: list[np.ndarray] = []
+        rows: list[np.ndarray] = []
         for side, used in ((twin.nodes, nodes), (twin.edges, edges)):
             own, kept = side.keep_rows(side.all_pairs(self.table), used, self.min_count)
             pairs += own
             rows.append(kept)
         twin.table, _ = table_of(pairs)
         twin.entries = np.array([sum(map(len, pairs))], np.int64)
-        return twin, *rows
+        return twin, rows[0], rows[1]
 
     def template_of_row(self, encoded: Encoded | ChainTask) -> np.ndarray:
         """Number the templates: (n_node_rows,) int32, the template of each row.

@@ -99,8 +99,8 @@ class TemplateSide:
         # For `find_rows`, which writes channels, then compounds of several atoms:
         # these, and where each is. Anchor p speaks of tokens p + shift: p >=
         # -max(shift), p <= T - 1 - min(shift).
-        pairs = []
-        self.source = []
+        pairs: list[tuple[int, ...]] = []
+        self.source: list[int] = []
         for c, (compound, span) in enumerate(zip(compounds, spans)):
             where = compound.channel
             if compound.prefix >= 0:
@@ -112,7 +112,7 @@ class TemplateSide:
                 )
             self.source.append(where)
         self.pairs = np.array(pairs, np.int64).reshape(-1, 6)
-        self._joined = None  # see `joined`
+        self._joined: tuple[np.ndarray, np.ndarray] | None = None  # see `joined`
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_joined": None}  # which follows from the rest
@@ -126,7 +126,8 @@ class TemplateSide:
         """Join what ``_core.hashing.find_rows`` takes: ``row_of`` as one array, and
         ``groups``.
         """
-        if self._joined is None:
+        joined = self._joined
+        if joined is None:
             row_of = np.concatenate(self.row_of)
             begin = offsets_of(lengths_of(self.row_of))
             groups = np.array(
@@ -136,8 +137,8 @@ class TemplateSide:
                 ]
             )
             self.row_of = np.split(row_of, begin[1:-1])  # which take no further memory
-            self._joined = row_of, groups
-        return self._joined
+            joined = self._joined = row_of, groups
+        return joined
 
     def all_pairs(self, table: np.ndarray) -> list[np.ndarray]:
         """List the nodes of each compound, from the hash table.
@@ -168,7 +169,9 @@ class TemplateSide:
         """Give rows to the nodes of compound ``c`` that have none and deserve them."""
         width = len(self.compounds[c].slots)
         enough = self.counts[c] >= min_count
-        deserving = width > 0 and (min_count == 1 or enough.any(axis=1))
+        deserving: np.ndarray | bool = width > 0
+        if deserving and min_count > 1:
+            deserving = np.asarray(enough.any(axis=1))
         row_of, self.n_rows = with_new_rows(
             self.row_of[c], self.n_nodes[c], self.n_rows, deserving, width
         )
@@ -480,8 +483,9 @@ def row_names(
         before = range(-1, -plan.left - 1, -1)
         behind = range(1, plan.right + 1)
         known = list(encoder.values_of(plan.channels[k]))
-        if plan.channels[k][0] == CLUSTER:
-            known = encoder.templates.words.described(known)
+        words = encoder.templates.words
+        if plan.channels[k][0] == CLUSTER and words is not None:
+            known = words.described(known)
         return [
             *(boundary(syntax, distance) for distance in (*before, *behind)),
             *known,

@@ -32,7 +32,6 @@ from .._saving.container import require
 from .._saving.fields import Field, Kind, Table, each, pair, string, value
 from .._saving.values import savable_value
 from .contexts import as_entries, is_context, lexicon_of
-from .patterns import Patterns
 from .presets import PRESETS, columns_preset, window
 from .tokens import FUNCTION_NAMES, is_function
 from .word_clusters import CLUSTER, WordClusters
@@ -52,6 +51,9 @@ Form: TypeAlias = tuple[tuple[str, ...], tuple[int, ...]]
 """How a feature is written: the literals around its atoms, and which atom as written
 each one of a compound is.
 """
+
+Atoms: TypeAlias = tuple[tuple[int, int], ...]
+"""(channel, distance from the anchor) of each atom of a compound."""
 
 FARTHEST = 1000
 """How many positions away a macro may look: sequences are encoded with as many
@@ -113,9 +115,10 @@ class Compound(NamedTuple):
     prefix: int  # index of the compound, -1 if this one has a single atom
     channel: int  # channel of the last atom
     distance: int  # position of the last atom relative to the anchor
-    atoms: tuple  # ((channel, distance), ...), by distance
-    slots: tuple  # shifts (token minus anchor) of its templates, in the order of their rows
-    forms: tuple  # for each slot (the literals around the atoms, which atom as written each one is)
+    atoms: Atoms  # by distance
+    # Shifts (token minus anchor) of its templates, in the order of their rows.
+    slots: tuple[int, ...]
+    forms: tuple[Form, ...]  # by slot
 
 
 class Group(NamedTuple):
@@ -132,11 +135,11 @@ class Group(NamedTuple):
 class Plan(NamedTuple):
     """Templates compiled; see the module."""
 
-    channels: tuple  # (function name, column)
-    nodes: tuple  # Compounds of U templates
-    node_groups: tuple
-    edges: tuple  # Compounds of B templates that read the input
-    edge_groups: tuple
+    channels: tuple[Channel, ...]
+    nodes: tuple[Compound, ...]  # of U templates
+    node_groups: tuple[Group, ...]
+    edges: tuple[Compound, ...]  # of B templates that read the input
+    edge_groups: tuple[Group, ...]
     bigram: bool  # whether a bare B makes the label bigram a feature
     left: int  # positions read before the first token
     right: int  # and after the last one
@@ -148,19 +151,21 @@ def _compile(
 ) -> tuple[tuple[Compound, ...], tuple[Group, ...]]:
     """Compounds and groups of the given templates; ``channels`` (a dict) is extended."""
     # atoms -> position in compounds
-    compounds = []
-    index = {}
+    compounds: list[Compound] = []
+    index: dict[Atoms, int] = {}
 
-    def compound_of(atoms: tuple[tuple[int, int], ...]) -> int:
+    def compound_of(atoms: Atoms) -> int:
         if atoms not in index:
             prefix = compound_of(atoms[:-1]) if len(atoms) > 1 else -1
             index[atoms] = len(compounds)
             compounds.append(Compound(prefix, *atoms[-1], atoms, (), ()))
         return index[atoms]
 
-    uses = Counter()  # (compound, shift, skeleton) -> templates
-    forms = {}  # how the features of a skeleton are written
-    shared = {}  # skeleton -> compound: CRF++ lets equal identifiers share their features
+    # By compound, shift and skeleton the number of templates.
+    uses: Counter[tuple[int, int, str]] = Counter()
+    forms: dict[str, Form] = {}  # how the features of a skeleton are written
+    # By skeleton the compound: CRF++ lets equal identifiers share their features.
+    shared: dict[str, tuple[int, list[int]]] = {}
     for template in templates:
         atoms = template.atoms or (("const", 0, 0),)
         order = sorted(range(len(atoms)), key=lambda k: (atoms[k][2], atoms[k][:2], k))
@@ -169,23 +174,36 @@ def _compile(
             (channels.setdefault(atoms[k][:2], len(channels)), atoms[k][2] - anchor)
             for k in order
         )
-        compound = compound_of(found)
-        if shared.setdefault(template.skeleton, (compound, order)) != (compound, order):
+        number = compound_of(found)
+        if shared.setdefault(template.skeleton, (number, order)) != (number, order):
             text = "has the same identifier as another one that combines other columns or distances"
             raise ValueError(
                 f"template {template.text!r} {text}; give the two different identifiers"
             )
-        uses[compound, -anchor, template.skeleton] += 1
+        uses[number, -anchor, template.skeleton] += 1
         forms[template.skeleton] = tuple(MACRO.split(template.text)[::4]), tuple(order)
+    return _grouped(compounds, uses, forms)
 
-    groups = []
+
+def _grouped(
+    compounds: list[Compound],
+    uses: Counter[tuple[int, int, str]],
+    forms: dict[str, Form],
+) -> tuple[tuple[Compound, ...], tuple[Group, ...]]:
+    """Compounds with their slots, and the groups that these form.
+
+    For ``uses`` and ``forms`` see :func:`_compile`.
+    """
+    complete: list[Compound] = []
+    groups: list[Group] = []
     for c, compound in enumerate(compounds):
         own = sorted((shift, skeleton) for k, shift, skeleton in uses if k == c)
         # Templates with one identifier share their rows: the slot is that of the first.
         first = {skeleton: shift for shift, skeleton in reversed(own)}
         slots = sorted(first, key=lambda skeleton: (first[skeleton], skeleton))
-        shifts, spelled = (tuple(map(of.get, slots)) for of in (first, forms))
-        compounds[c] = compound._replace(slots=shifts, forms=spelled)
+        shifts = tuple(first[skeleton] for skeleton in slots)
+        spelled = tuple(forms[skeleton] for skeleton in slots)
+        complete.append(compound._replace(slots=shifts, forms=spelled))
         places = [
             (slots.index(skeleton), shift, uses[c, shift, skeleton])
             for shift, skeleton in own
@@ -194,16 +212,19 @@ def _compile(
         for _, run in groupby(
             enumerate(places), lambda each: (each[1][0] - each[0], each[1][1] - each[0])
         ):
-            run = [place for _, place in run]
-            groups.append(Group(c, *run[0][:2], len(run)))
+            found = [place for _, place in run]
+            slot, shift, _ = found[0]
+            groups.append(Group(c, slot, shift, len(found)))
             groups += [
-                Group(c, slot, shift, 1) for slot, shift, n in run for _ in range(n - 1)
+                Group(c, slot, shift, 1)
+                for slot, shift, n in found
+                for _ in range(n - 1)
             ]
-    return tuple(compounds), tuple(groups)
+    return tuple(complete), tuple(groups)
 
 
 def _checked_lexicons(
-    lexicons: Any, templates: Iterable[Template]
+    lexicons: Any, templates: Sequence[Template]
 ) -> dict[str, tuple[Entry, ...]]:
     """The lexicons by name, their entries distinct and sorted; those that templates
     name, no others.
@@ -366,8 +387,8 @@ class FeatureTemplates:
         return hash(self.lines)
 
     def compile(self) -> Plan:
-        """The :class:`Plan` of these templates."""
-        channels = {}
+        """Compile these templates to a :class:`Plan`."""
+        channels: dict[Channel, int] = {}
         offsets = (0, *self.offsets)
         nodes = _compile([t for t in self.templates if not t.edge], channels)
         edges = _compile([t for t in self.templates if t.edge and t.atoms], channels)
@@ -377,22 +398,31 @@ class FeatureTemplates:
 
 def resolve_templates(
     features: Features, first: Any, flat: Sequence[Any]
-) -> FeatureTemplates | Patterns:
-    """The :class:`FeatureTemplates`, or :class:`Patterns`, that a ``features``
-    parameter means.
+) -> FeatureTemplates:
+    """Make the templates that a ``features`` parameter means.
 
     Parameters
     ----------
-    features : "auto", name of a preset, path of a template file, list of str,
-    FeatureTemplates or Patterns first : str or tuple
+    features : str, path, list of str or FeatureTemplates
+        ``"auto"``, the name of a preset, or the path of a template file; or templates.
+    first : str or tuple
         The first token.
     flat : list
         All tokens.
+
+    Raises
+    ------
+    ValueError
+        If a str is neither a preset nor a file, or a template is none.
+    TypeError
+        If ``features`` is anything else.
     """
-    if isinstance(features, (FeatureTemplates, Patterns)):
+    if isinstance(features, FeatureTemplates):
         return features
     if isinstance(features, (list, tuple)):
         return FeatureTemplates(features)
+    if not isinstance(features, (str, os.PathLike)):
+        raise TypeError(f"features={describe(features)} are no templates")
     name = os.fspath(features)
     if name == "auto":
         if isinstance(first, TextToken):

@@ -214,7 +214,7 @@ def shape(token: str) -> str:
     >>> shape("McDonald's"), shape("1,024"), shape("IBM")
     ("XxXxx'x", '9,99', 'XX')
     """
-    out = []
+    out: list[str] = []
     for c in token:
         if c.isupper():
             c = "X"
@@ -255,7 +255,7 @@ def _any(test: Callable[[str], bool]) -> Callable[[str], str]:
     return lambda token: "yes" if any(map(test, token)) else "no"
 
 
-_FUNCTIONS = {
+_FUNCTIONS: dict[str, Callable[[str], str]] = {
     "x": str,
     "lower": str.lower,
     "shape": shape,

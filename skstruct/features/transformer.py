@@ -62,10 +62,10 @@ def _if_inner_has(name: str) -> Callable[[Any], Any]:
 
 def _names_out(transformer: Any, names: FeatureNames | None) -> FeatureNames | None:
     """The names of the output's columns, or None if the transformer does not know them."""
-    names = None if names is None else np.array(names.all(), dtype=object)
+    given = None if names is None else np.array(names.all(), dtype=object)
     try:
         return FeatureNames(
-            [spelled(name) for name in transformer.get_feature_names_out(names)]
+            [spelled(name) for name in transformer.get_feature_names_out(given)]
         )
     except (AttributeError, TypeError, ValueError):
         return None

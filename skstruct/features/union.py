@@ -129,7 +129,7 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         """What is known of all columns; there from the first fit on, or the first call
         of fitted parts.
         """
-        return vars(self).setdefault("_known", Remembered())
+        return self.__dict__.setdefault("_known", Remembered())
 
     def _validate_transformers(self) -> None:
         super()._validate_transformers()

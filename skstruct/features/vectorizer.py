@@ -180,7 +180,8 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
             raise ValueError(f"features={describe(self.features)} {text}")
         encoded = encoder.encode(corpus, True)
         used = np.unique(features_listed(encoded, corpus.offsets).row)
-        self._know(encoder, used, encoder.template_of_row(encoded)[used])
+        template = encoder.template_of_row(encoded)
+        self._know(encoder, used, np.asarray(template)[used])
         return encoded, corpus
 
     def _know(self, encoder: Encoder, used: np.ndarray, template: np.ndarray) -> Self:

@@ -109,7 +109,7 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         check_some(len(numbers.numbers))
         self._reads = Reads.of(numbers)
         self._nothing = numbers[:0]
-        self._names = self._names_by_block(numbers)
+        self._names_of_blocks = self._names_by_block(numbers)
         self._known = Remembered()
         return self
 
@@ -134,8 +134,8 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         blocks = found.blocks
         token = found.offsets
         names = (
-            self._names
-            if len(self._names) == len(blocks)
+            self._names_of_blocks
+            if len(self._names_of_blocks) == len(blocks)
             else self._names_by_block(found)
         )
         # Differences of sparse integers would be cut off below 0.

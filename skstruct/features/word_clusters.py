@@ -109,7 +109,7 @@ class WordClusters:
 
     def by_label(self) -> dict[str, list[str]]:
         """The words of each cluster, a dict of lists."""
-        found = {}
+        found: dict[str, list[str]] = {}
         for word, label in self._label.items():
             found.setdefault(label, []).append(word)
         return found

@@ -367,7 +367,7 @@ def _parts(words: WordVectors) -> dict[str, Any]:
         raise TypeError(text)
     if given["tokenizer"] == "words":
         del given["tokenizer"]  # which earlier versions do not know
-    parts = {"parameters": given}
+    parts: dict[str, Any] = {"parameters": given}
     if not hasattr(words, "words_"):
         return parts
     parts |= {
