@@ -137,9 +137,19 @@ class AccessorVariety:
         varieties: list[np.ndarray],
         where: str = "it",
     ) -> Self:
-        """Take over statistics; returns self.
+        """Take over statistics, as a file has them.
 
-        An error says ``where`` a string occurs twice.
+        Parameters
+        ----------
+        alphabet : Alphabet
+        pairs, varieties : list of ndarray
+            See the class.
+        where : str
+            What an error names if a string occurs twice.
+
+        Returns
+        -------
+        self
         """
         self.alphabet = alphabet
         self.pairs = pairs
@@ -155,8 +165,21 @@ class AccessorVariety:
     def nodes(
         self, flat: Sequence[str], token: np.ndarray, longest: int = LONGEST
     ) -> list[np.ndarray]:
-        """For each length the node of the string that starts at each token, -1 if it is
-        unknown.
+        """Look up the strings that start at each token.
+
+        Parameters
+        ----------
+        flat : list of str
+            N tokens.
+        token : ndarray of shape (n + 1,), int64
+            Where each sentence starts.
+        longest : int
+            Length of the longest strings asked for.
+
+        Returns
+        -------
+        list of ndarray of shape (N,), int32
+            For the lengths 1, 2, ... the node of the string; -1 if it is unknown.
         """
         ids = self.alphabet.lookup(flat)
         nodes = [ids]
@@ -169,7 +192,7 @@ class AccessorVariety:
     def buckets(
         self, flat: Sequence[str], token: np.ndarray, longest: int = LONGEST
     ) -> list[np.ndarray]:
-        """Bucketed accessor variety of the strings around each token.
+        """Look up the bucketed accessor varieties of the strings around each token.
 
         Parameters
         ----------
@@ -212,8 +235,8 @@ def _distinct(ids: np.ndarray, token: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def _frequent(
     pairs: list[np.ndarray], varieties: list[np.ndarray], minimum: int
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The same without strings that are too rare, unless a longer one that is not
-    begins with them.
+    """The strings that are frequent enough, and those that a longer one begins with
+    that is.
     """
     keep = [v >= minimum for v in varieties]
     for n in range(len(pairs), 1, -1):  # strings of n + 1 tokens keep their first n

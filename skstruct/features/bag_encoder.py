@@ -103,7 +103,7 @@ class BagEncoder(NamedEncoder):
 
     @classmethod
     def of_names(cls, names: Iterable[str]) -> Self:
-        """An encoder that knows the features with these names, row by row in their
+        """Make an encoder that knows the features with these names, row by row in their
         order.
 
         Which (key, value) a name was made from it does not tell. So every pair that
@@ -118,8 +118,9 @@ class BagEncoder(NamedEncoder):
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The pairs that are remembered; those of an encoder of names are made for the
-        first dict.
+        """The pairs that are remembered.
+
+        Those of an encoder of names are made for the first dict.
         """
         pairs = Pairs()
         pairs.remember(spellings(self.nodes.ids))
@@ -379,7 +380,7 @@ class BagEncoder(NamedEncoder):
         """
         twin, node_rows, edge_rows = super().keep_rows(nodes, edges)
         twin.pairs = Pairs()
-        stays = self.nodes.stays(nodes)
+        stays = self.nodes.is_kept(nodes)
         # A str that is not remembered is known to be no feature; anything else would be
         # looked at each time.
         known = self.pairs.renumbered(np.where(stays, np.cumsum(stays) - 1, -1))

@@ -77,7 +77,7 @@ class ByteExpression:
             )
 
     def match(self, value: bytes) -> tuple[int, int] | None:
-        """(place, length) of the first match, or None.
+        """Find the first match in a value: (place, length), or None.
 
         The length is counted as Wapiti counts it: characters that a failed attempt
         inside ``x?`` has taken stay counted, so that it can exceed what is left of the

@@ -55,18 +55,18 @@ _VARIETIES = (
 
 
 def is_context(name: str) -> bool:
-    """Whether ``%name`` is one of these functions."""
+    """Tell whether ``%name`` is one of these functions."""
     return _VARIETY.match(name) is not None or _LEXICON.match(name) is not None
 
 
 def lexicon_of(name: str) -> str | None:
-    """The lexicon that ``%name`` reads, or None."""
+    """Tell which lexicon ``%name`` reads; None if it reads none."""
     match = _LEXICON.match(name)
     return match[1] if match else None
 
 
 def context_values(name: str) -> tuple[str, ...]:
-    """All values of a function, by id."""
+    """List all values of a function, by id."""
     return _VARIETIES if _VARIETY.match(name) else MARKS
 
 
@@ -127,7 +127,14 @@ class Contexts:
     def statistics(
         self, columns: list[list[str]], token: np.ndarray
     ) -> dict[int, AccessorVariety]:
-        """By column read, the :class:`AccessorVariety` of a text."""
+        """Count the accessor varieties of a text, {column: :class:`AccessorVariety`}.
+
+        Parameters
+        ----------
+        columns : list of lists of str
+        token : ndarray of shape (n + 1,), int64
+            Where each sequence starts.
+        """
         return {
             c: AccessorVariety(minimum=2).fit_flat(columns[c], token)
             for c in self.longest
@@ -136,7 +143,7 @@ class Contexts:
     def ids(
         self, columns: list[list[str]], token: np.ndarray
     ) -> dict[Channel, np.ndarray]:
-        """Value ids of all functions.
+        """Compute the value ids of all functions.
 
         Parameters
         ----------
@@ -197,7 +204,10 @@ def _letters_of(entry: str) -> list[str]:
 def entries_in_tokens(
     entries: Iterable[Entry], characters: bool
 ) -> list[Sequence[str]]:
-    """The tokens of each entry of a :class:`Lexicon`."""
+    """Split the entries of a :class:`Lexicon` into tokens.
+
+    A str stands for its characters, white space left out, or for its words.
+    """
     split: Callable[[str], list[str]] = str.split
     if characters:
         split = _letters_of
@@ -222,19 +232,33 @@ class Lexicon:
         self._trie = Trie(ids, offsets_of(lengths_of(sequences)))
 
     def match(self, flat: Sequence[str], token: np.ndarray) -> np.ndarray:
-        """For each token its mark, (N,) uint8: positions in `MARKS`."""
+        """Find the entries in sequences of tokens.
+
+        Parameters
+        ----------
+        flat : list of str
+            N tokens.
+        token : ndarray of shape (n + 1,), int64
+            Where each sequence starts.
+
+        Returns
+        -------
+        ndarray of shape (N,), uint8
+            For each token its mark, a position in `MARKS`.
+        """
         return self._trie.match(self._alphabet.lookup(flat), token)
 
 
 def are_characters(flat: Sequence[str]) -> bool:
-    """Whether a column of a corpus holds characters: over half of its tokens are of
-    length 1.
+    """Tell whether a column of a corpus holds characters.
+
+    It does if over half of its tokens are of length 1.
     """
     return 2 * sum(map((1).__eq__, map(len, flat))) > len(flat)
 
 
 def as_entries(entries: Any, where: str) -> tuple[Entry, ...]:
-    """The distinct entries of a lexicon, sorted.
+    """Check the entries of a lexicon: distinct ones, sorted.
 
     Raises
     ------
@@ -340,7 +364,7 @@ class Trie:
         _plant(self._table, ids, start, self._ends)
 
     def match(self, ids: np.ndarray, token: np.ndarray) -> np.ndarray:
-        """The matches in sequences of ids.
+        """Find the entries in sequences of ids.
 
         Parameters
         ----------
@@ -360,7 +384,7 @@ class Trie:
 
 
 def find_words(pieces: Sequence[Sequence[str]], words: Sequence[str]) -> np.ndarray:
-    """Where texts hold words of a dictionary, found by maximum matching.
+    """Find the words of a dictionary in texts, by maximum matching.
 
     From left to right the longest word that begins at a character is taken, and the
     search goes on behind it; none reaches over white space.

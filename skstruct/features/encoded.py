@@ -65,7 +65,7 @@ class Dense(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """Features of a token."""
+        """Number of features of a token."""
         return self.block.shape[1] * (self.high - self.low + 1) + self.bias
 
 
@@ -85,8 +85,14 @@ class Encoded(NamedTuple):
     dense: Dense | tuple[()] = ()  # empty if tokens are no dense rows of numbers
 
     def take(self, sequences: np.ndarray, token: np.ndarray) -> Encoded:
-        """The features of some sequences, an array of numbers; ``token`` (n + 1,):
-        where each starts.
+        """Take the features of some sequences.
+
+        Parameters
+        ----------
+        sequences : ndarray of int
+            Their numbers.
+        token : ndarray of shape (n + 1,), int64
+            Where each sequence of this corpus starts.
         """
         anchor, at = ranges(self.anchor[sequences], np.diff(self.anchor)[sequences])
         of = ranges(token[sequences], np.diff(token)[sequences])[1]
@@ -119,13 +125,13 @@ class EncodedCorpus(TokenCorpus):
 
     @classmethod
     def by(cls, encoder: Encoder, corpus: TokenCorpus, encoded: Encoded) -> Self:
-        """A corpus with the :class:`Encoded` that an encoder made of it."""
+        """Make a corpus that keeps the :class:`Encoded` that an encoder made of it."""
         X = cls.__new__(cls)
         vars(X).update(vars(corpus), _kept=(encoder, encoded))
         return X
 
     def encoded_by(self, encoder: Encoder) -> Encoded | None:
-        """See :class:`.TokenCorpus`."""
+        """Return what an encoder made of this corpus; None if that is not kept."""
         return self._kept[1] if self._kept[0] is encoder else None
 
     def __getitem__(self, key: Any) -> Any:
@@ -169,7 +175,19 @@ def without_templates(
     edges: Grid | None = None,
     dense: Dense | tuple[()] = (),
 ) -> Encoded:
-    """An encoded corpus whose features stand at their tokens; ``edges`` is a grid."""
+    """Make an encoded corpus whose features stand at their tokens.
+
+    Parameters
+    ----------
+    token : ndarray of shape (n + 1,), int64
+        Where each sequence starts.
+    bag : Bag
+        Features of labels.
+    edges : Grid, optional
+        Features of transitions.
+    dense : Dense, optional
+        Rows of numbers.
+    """
     none = Grid(
         np.empty((0, int(token[-1])), np.int32),
         NOTHING,
@@ -220,7 +238,7 @@ def count_grid(
 
 
 def count_rows(encoder: Encoder, task: ChainTask) -> RowMap:
-    """Occurrences of all features in a corpus, as a :class:`RowMap` holds rows.
+    """Count the occurrences of all features in a corpus.
 
     Parameters
     ----------
@@ -255,8 +273,7 @@ def count_rows(encoder: Encoder, task: ChainTask) -> RowMap:
 # Features listed by token
 # --------------------------------------------------------------------------------------
 def bag_of(encoded: Encoded | ChainTask, token: np.ndarray) -> Bag:
-    """The features of rows of numbers as a bag, dense rows too, behind others of a
-    token.
+    """Make a bag of the features of a corpus, those of dense rows behind the others.
 
     Parameters
     ----------
@@ -271,8 +288,8 @@ def bag_of(encoded: Encoded | ChainTask, token: np.ndarray) -> Bag:
 
 
 def features_listed(encoded: Encoded | ChainTask, token: np.ndarray) -> Bag:
-    """The features of labels that have rows, by token, as a :class:`Bag`: numbers,
-    named ones, templates.
+    """List the features of labels that have rows, by token: numbers, named ones,
+    templates.
     """
     bags = [_of_dense(encoded.dense, token)] if encoded.dense else []
     if encoded.bag.start.shape[0] > 1:
@@ -280,19 +297,30 @@ def features_listed(encoded: Encoded | ChainTask, token: np.ndarray) -> Bag:
     if encoded.nodes.row.shape[0] or not bags:
         bags.append(grid_listed(encoded, token, encoded.nodes, encoded.node_alive))
     bag = _side_by_side(bags)
-    return kept(bag, bag.row >= 0)
+    return keep_features(bag, bag.row >= 0)
 
 
-def kept(bag: Bag, used: np.ndarray) -> Bag:
-    """The features of a bag, which has values, that are ``used``."""
+def keep_features(bag: Bag, used: np.ndarray) -> Bag:
+    """Keep the features of a bag, which has values, that are ``used``."""
     return Bag(offsets_of(used)[bag.start], bag.row[used], bag.value[used])
 
 
 def grid_listed(
     encoded: Encoded | ChainTask, token: np.ndarray, grid: Grid, alive: np.ndarray
 ) -> Bag:
-    """The rows of a grid that are ``alive`` by token, in the order in which kernels add
-    them.
+    """List the rows of a grid that are ``alive``, by token.
+
+    They come in the order in which kernels add them.
+
+    Parameters
+    ----------
+    encoded : Encoded or ChainTask
+    token : ndarray of shape (n + 1,), int64
+        Where each sequence starts.
+    grid : Grid
+        Its ``nodes`` or ``edges``.
+    alive : ndarray of uint8
+        By row whether it counts; empty if all do.
     """
     anchor = encoded.anchor
     n = int(token[-1])

@@ -117,8 +117,8 @@ class NamedEncoder(IndexedEncoder):
             The row that each of the new rows was.
         """
         twin = copy.copy(self)
-        twin.nodes, node_rows = self.nodes.kept(nodes, self.min_count)
-        twin.edges, edge_rows = self.edges.kept(edges, self.min_count)
+        twin.nodes, node_rows = self.nodes.keep(nodes, self.min_count)
+        twin.edges, edge_rows = self.edges.keep(edges, self.min_count)
         return twin, node_rows, edge_rows
 
     def merged(

@@ -28,13 +28,14 @@ class Joined(NamedTuple):
     by_kind: dict[str, tuple[FeatureNames, ColumnInfo | None]]
 
 
-def united(
+def join_columns(
     parts: Sequence[TokenCorpus],
     weights: Sequence[float | None],
     prefixes: Sequence[str],
     remembered: Remembered,
 ) -> SequenceMatrix:
-    """The tokens of all parts: dense columns in one block, sparse ones in another.
+    """Put the columns of all parts side by side: dense ones in one block, sparse ones
+    in another.
 
     Parameters
     ----------
@@ -137,7 +138,7 @@ def _info_of(
 
 
 def column_info(known: Sequence[tuple[int, ColumnInfo | None]]) -> ColumnInfo:
-    """What is known of sparse columns beside dense ones, or encoded before.
+    """Join what is known of sparse columns beside dense ones, or encoded before.
 
     Parameters
     ----------
@@ -154,6 +155,8 @@ def column_info(known: Sequence[tuple[int, ColumnInfo | None]]) -> ColumnInfo:
 
 
 def with_boundaries(known: Sequence[tuple[int, ColumnInfo]], n_ends: int) -> ColumnInfo:
-    """What is known of the columns of neighbours, with those of boundaries behind."""
+    """Join what is known of the columns of neighbours, with ``n_ends`` columns of
+    boundaries behind.
+    """
     info = known[0][1]._replace(template=np.arange(n_ends, dtype=np.int32))
     return column_info([*known, (n_ends, info)])

@@ -24,7 +24,14 @@ AT_ONCE = 1_000_000
 
 
 def parts(lines: Iterable[Any]) -> Iterator[tuple[int, list[Any]]]:
-    """(number of its first text, texts) of parts of about `AT_ONCE` characters."""
+    """Cut texts into parts of about `AT_ONCE` characters.
+
+    Yields
+    ------
+    first : int
+        Number of its first text.
+    texts : list of str
+    """
     first = 0
     texts = []
     size = 0
@@ -61,7 +68,15 @@ class NeighbourCounts:
         self._blocks = {shift: sparse.csr_matrix((0, 1)) for shift in shifts}
 
     def add(self, forms: Sequence[str], lengths: np.ndarray) -> None:
-        """Count sequences of ``lengths``, one behind the other."""
+        """Count the words of sequences, and their neighbours.
+
+        Parameters
+        ----------
+        forms : list of str
+            The words, one sequence behind the other.
+        lengths : ndarray of int64
+            Words of each sequence.
+        """
         ids, self.known = numbered(forms, self.known)
         n_words = len(self.known)
         token = offsets_of(lengths)
@@ -79,11 +94,17 @@ class NeighbourCounts:
             )
 
     def neighbours(self, keep: np.ndarray) -> sparse.csr_matrix:
-        """Counts of neighbours of the words kept, CSR of shape (n_kept, 2 * window *
-        (n_words + 1)).
+        """Return the counts of neighbours of the words kept.
 
-        There is a block of columns for each distance and side; its last column is the
-        end of a sequence.
+        Parameters
+        ----------
+        keep : ndarray of shape (n_words,), bool
+
+        Returns
+        -------
+        CSR of shape (n_kept, 2 * window * (n_words + 1))
+            A block of columns for each distance and side; its last column is the end of a
+            sequence.
         """
         blocks = [block[keep] for block in self._blocks.values()]
         parts = [part for block in blocks for part in (block[:, 1:], block[:, :1])]
@@ -91,8 +112,18 @@ class NeighbourCounts:
 
 
 def mutual_information(counts: sparse.csr_matrix) -> sparse.csr_matrix:
-    """max(0, log p(word, context) / (p(word) p(context))), the contexts' probabilities
+    """Weight counts by positive pointwise mutual information.
+
+    max(0, log p(word, context) / (p(word) p(context))), the contexts' probabilities
     smoothed.
+
+    Parameters
+    ----------
+    counts : CSR of shape (n_words, n_contexts)
+
+    Returns
+    -------
+    CSR of the same shape
     """
     words = np.asarray(counts.sum(axis=1)).ravel()
     contexts = np.asarray(counts.sum(axis=0)).ravel() ** SMOOTHING

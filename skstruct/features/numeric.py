@@ -86,11 +86,11 @@ class NumericFeatures:
         object.__setattr__(self, "window", tuple(map(int, pair)))
 
     def size(self, width: int) -> int:
-        """How many features rows of so many columns have."""
+        """Tell how many features rows of so many columns have."""
         return width * (self.window[1] - self.window[0] + 1) + int(self.bias)
 
     def factor(self, squares: Fraction, n_tokens: int) -> float:
-        """What values are multiplied by.
+        """Compute what values are multiplied by.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class NumericFeatures:
 def warn_unless_centred(
     sums: NDArray[np.float64], squares: Fraction, n_tokens: int
 ) -> None:
-    """Say so if rows are nearly the same: their mean then drowns what tells them apart.
+    """Warn if rows are nearly the same: their mean then drowns what tells them apart.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def warn_unless_centred(
 
 
 def exact_sum(values: NDArray[np.float64]) -> Fraction:
-    """The sum of floats without rounding.
+    """Sum floats without rounding.
 
     Shards of a corpus add up to the whole, so that models trained on them agree to the
     last bit.
@@ -144,7 +144,7 @@ def exact_sum(values: NDArray[np.float64]) -> Fraction:
 def neighbours_of(
     token: np.ndarray, low: int, high: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The tokens from ``low`` to ``high`` places away from each token.
+    """Find the tokens from ``low`` to ``high`` places away from each token.
 
     Parameters
     ----------
@@ -166,8 +166,20 @@ def neighbours_of(
     return np.where(inside, at, 0), inside
 
 
-def picked(matrix: Any, at: np.ndarray, inside: np.ndarray) -> Any:
-    """The rows ``at`` of a dense or CSR matrix; zeros where they are not ``inside``."""
+def take_rows(matrix: Any, at: np.ndarray, inside: np.ndarray) -> Any:
+    """Take the rows ``at`` of a dense or CSR matrix; zeros where they are not
+    ``inside``.
+
+    Parameters
+    ----------
+    matrix : ndarray or CSR of shape (N, F)
+    at : ndarray of shape (M,), int64
+    inside : ndarray of shape (M,), bool
+
+    Returns
+    -------
+    ndarray or CSR of shape (M, F)
+    """
     if not sparse.issparse(matrix):
         return np.where(inside[:, None], matrix[at], matrix.dtype.type(0))
     start, entry = ranges(
@@ -178,7 +190,7 @@ def picked(matrix: Any, at: np.ndarray, inside: np.ndarray) -> Any:
 
 
 def side_by_side(parts: Sequence[Any]) -> Any:
-    """Matrices with the same rows as one: sparse if one is."""
+    """Join matrices with the same rows to one, which is sparse if one of them is."""
     if len(parts) == 1:
         return parts[0]
     kinds = [type(part) for part in parts if sparse.issparse(part)]
@@ -196,8 +208,7 @@ def as_features(
     scale: float,
     bias: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sparse rows as features by token: (start, number, value); see
-    :class:`.encoded.Dense` for numbers.
+    """List the features that sparse rows are.
 
     Parameters
     ----------
@@ -215,7 +226,7 @@ def as_features(
     low, high = window
     if (low, high) != (0, 0):
         at, inside = neighbours_of(token, low, high)
-        rows = side_by_side([picked(rows, *pair) for pair in zip(at.T, inside.T)])
+        rows = side_by_side([take_rows(rows, *pair) for pair in zip(at.T, inside.T)])
     start = rows.indptr.astype(np.int64)
     value = rows.data.astype(np.float64)
     number = rows.indices.astype(np.int32, copy=False)

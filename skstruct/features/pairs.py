@@ -62,7 +62,7 @@ class _Numbers(dict[Any, bytes]):
         return _UNSEEN_TEXT if type(item) is str else _UNSEEN
 
     def add(self, item: Any) -> int:
-        """The number of something; a new one if it has none."""
+        """Look up the number of something; it gets one if it has none."""
         return int.from_bytes(
             self.setdefault(item, len(self).to_bytes(4, sys.byteorder)), sys.byteorder
         )
@@ -159,7 +159,7 @@ class Pairs:
         self.add(left, right, feature, number)
 
     def copy(self) -> Pairs:
-        """Pairs that can grow while these stay as they are."""
+        """Make pairs that can grow while these stay as they are."""
         twin = Pairs()
         twin.keys.update(self.keys)
         twin.values.update(self.values)
@@ -234,6 +234,7 @@ class Pairs:
             sizes.append(len(values) - before)
 
         def items(places: np.ndarray) -> list[tuple[Any, Any]]:
+            """Look up the (key, value) at some places."""
             return [(keys[k], values[k]) for k in places.tolist()]
 
         right = _array(map(self.values.__getitem__, values))

@@ -151,7 +151,12 @@ class Patterns:
 
 
 def parse_pattern(line: Any, syntax: str) -> Pattern:
-    """The :class:`Pattern` of a line.
+    """Parse one line of a file of patterns.
+
+    Parameters
+    ----------
+    line : str
+    syntax : {"crf++", "wapiti"}
 
     Raises
     ------
@@ -228,8 +233,13 @@ def _bytes(text: str) -> bytes:
 # Writing
 # --------------------------------------------------------------------------------------
 def boundary(syntax: str, distance: int) -> str:
-    """What stands for the token that is ``distance`` before (negative) or behind a
-    sequence.
+    """Write what stands for a token outside of a sequence.
+
+    Parameters
+    ----------
+    syntax : {"crf++", "wapiti"}
+    distance : int
+        How far it is before the sequence (negative), or behind it.
     """
     if syntax == CRFPP:
         return f"_B{distance:+d}"
@@ -243,7 +253,7 @@ def boundary(syntax: str, distance: int) -> str:
 def pattern_writer(
     syntax: str, columns: list[list[str]], offsets: list[int]
 ) -> Callable[[Pattern], list[str]]:
-    """A function of a pattern: the strings that it writes for a corpus, by token.
+    """Make a function that writes a pattern: for a corpus its strings, by token.
 
     Parameters
     ----------
@@ -256,7 +266,7 @@ def pattern_writer(
 
     @cache
     def tokens_at(column: int, position: int, absolute: bool) -> list[str]:
-        """The tokens at a position, by token; those outside of the sequence by the
+        """List the tokens at a position, by token; those outside of the sequence by the
         tool's symbols.
         """
         tokens = columns[column]
@@ -282,6 +292,7 @@ def pattern_writer(
 
     @cache
     def values_of(macro: Macro) -> list[str]:
+        """List what a macro writes, by token."""
         values = tokens_at(macro.column, macro.position, macro.absolute)
         if macro.expression is not None:  # of %t and %m, not of %x
             expression = ByteExpression(_bytes(macro.expression))
@@ -292,6 +303,7 @@ def pattern_writer(
         return [value.translate(_LOWER) for value in values] if macro.lower else values
 
     def write(pattern: Pattern) -> list[str]:
+        """List what a pattern writes, by token."""
         parts: list[Iterable[str]] = [repeat(pattern.literals[0], offsets[-1])]
         for macro, literal in zip(pattern.macros, pattern.literals[1:]):
             parts += (

@@ -41,7 +41,7 @@ from .sequence_transformer import (
     fit_on,
     reading,
     reads_of,
-    table_of,
+    stack_tokens,
 )
 
 if TYPE_CHECKING:
@@ -134,8 +134,9 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         return True
 
     def get_metadata_routing(self) -> Any:
-        """Who gets which metadata: what the classifier requests, one value a sequence,
-        is repeated by token.
+        """Tell who gets which metadata.
+
+        What the classifier requests, one value a sequence, is repeated by token.
 
         Returns
         -------
@@ -198,6 +199,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         whole = self._trained(tokens, corpus, y, params)
 
         def rows(k: int, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+            """Score the tokens ``test`` by what learned from ``train``."""
             inner = self._trained(
                 tokens, corpus, y, params, train, f"split {k} of cv={self.cv!r}"
             )
@@ -216,7 +218,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         the splitter)
         """
         self._validate_params()
-        tokens, corpus = table_of(X)
+        tokens, corpus = stack_tokens(X)
         check_some(corpus.offsets[-1])
         if y is None:
             raise ValueError("y must be a list of label sequences, got None")
@@ -246,11 +248,9 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
 
     def _become(self, method: str, fitted: Any, corpus: TokenCorpus) -> Self:
         """Set what is fitted, once all is done."""
-        self.classifier_, self.classes_, self.method_ = (
-            fitted,
-            np.asarray(fitted.classes_),
-            method,
-        )
+        self.classifier_ = fitted
+        self.classes_ = np.asarray(fitted.classes_)
+        self.method_ = method
         one = (
             method == "decision_function" and len(self.classes_) == 2
         )  # the score of the second label
@@ -290,7 +290,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
             rows.
         """
         check_is_fitted(self)
-        tokens, corpus = table_of(X, self._reads)
+        tokens, corpus = stack_tokens(X, self._reads)
         scores = np.zeros((0, len(self._names.all())))
         if corpus.offsets[-1]:
             with reading(self._reads, corpus):

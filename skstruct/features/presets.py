@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 def window(column: int, first: int, last: int, macro: str = "x") -> list[str]:
-    """One template for each position from ``first`` to ``last``."""
+    """Make one template for each position from ``first`` to ``last``."""
     return [
         f"U{macro}{column}{o:+d}:%{macro}[{o},{column}]" for o in range(first, last + 1)
     ]
 
 
 def ngrams(column: int, n: int, first: int, last: int, macro: str = "x") -> list[str]:
-    """One template for each run of ``n`` positions that starts at ``first`` ...
+    """Make one template for each run of ``n`` positions.
 
-    ``last``.
+    The runs start at ``first`` ... ``last``.
     """
     return [
         f"U{macro}{column}{o:+d}_{n}:"
@@ -43,7 +43,9 @@ def ngrams(column: int, n: int, first: int, last: int, macro: str = "x") -> list
 
 
 def affixes(column: int, most: int) -> list[str]:
-    """Prefixes and suffixes of the current token, of ``most`` characters at most."""
+    """Make templates of prefixes and suffixes of the current token, of ``most``
+    characters at most.
+    """
     return [
         f"U{kind}{n}:%{kind}{n}[0,{column}]"
         for kind in ("prefix", "suffix")
@@ -109,7 +111,9 @@ PRESETS = {
 
 
 def columns_preset(n_columns: int) -> list[str]:
-    """What ``features="auto"`` uses for tuples of ``n_columns`` strings."""
+    """Choose the templates that ``features="auto"`` means for tuples of ``n_columns``
+    strings.
+    """
     if n_columns == 2:
         return WORD_TAG
     lines = WORD[:-1]
@@ -119,7 +123,9 @@ def columns_preset(n_columns: int) -> list[str]:
 
 
 def preset_of(lines: Iterable[str]) -> str | None:
-    """The name of the preset that consists of these lines, or None."""
+    """Look up the name of the preset that consists of these lines; None if there is
+    none.
+    """
     return next(
         (name for name, preset in PRESETS.items() if list(lines) == preset), None
     )

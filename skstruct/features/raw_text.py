@@ -45,7 +45,8 @@ RULES = {
 
 
 def rule_of(tokenizer: str | Callable[[str], Any]) -> str | Callable[[str], Any]:
-    """What ``_data.text.tokenized`` takes for a ``tokenizer``: a function or a name.
+    """Look up what ``_data.text.tokenized`` takes for a ``tokenizer``, a function or a
+    name.
 
     Raises
     ------

@@ -121,11 +121,11 @@ class RowIndex:
         """Forget how often features occurred that are still below ``min_count``."""
         self.counts = np.where(self.counts < min_count, 0, self.counts)
 
-    def stays(self, used: np.ndarray) -> np.ndarray:
+    def is_kept(self, used: np.ndarray) -> np.ndarray:
         """Tell which features have rows that are ``used``: (n,) bool, from (n_rows,)."""
         return np.append(used, False)[self.row_of[:-1]]  # False is for row -1
 
-    def kept(self, used: np.ndarray, min_count: int) -> tuple[Self, np.ndarray]:
+    def keep(self, used: np.ndarray, min_count: int) -> tuple[Self, np.ndarray]:
         """Make an index of the features whose rows are ``used``.
 
         Parameters
@@ -140,7 +140,7 @@ class RowIndex:
             The row that each of the new rows was.
         """
         out = type(self)(self.first_row)
-        stays = self.stays(used)
+        stays = self.is_kept(used)
         rows = np.append(np.arange(self.first_row), self.row_of[:-1][stays])
         out.row_of, out.n_rows = with_new_rows(
             out.row_of, int(np.count_nonzero(stays)), self.first_row
@@ -237,12 +237,12 @@ class FeatureIndex(RowIndex):
         """
         self.give_rows(len(self.ids), seen, min_count)
 
-    def kept(self, used: np.ndarray, min_count: int) -> tuple[Self, np.ndarray]:
+    def keep(self, used: np.ndarray, min_count: int) -> tuple[Self, np.ndarray]:
         """Make an index of the names whose rows are ``used``, as
-        :meth:`RowIndex.kept` does of features without names.
+        :meth:`RowIndex.keep` does of features without names.
         """
-        out, rows = super().kept(used, min_count)
-        out.find(list(compress(self.ids, self.stays(used).tolist())), grow=True)
+        out, rows = super().keep(used, min_count)
+        out.find(list(compress(self.ids, self.is_kept(used).tolist())), grow=True)
         return out, rows
 
     def row_names(self, rows: set[int]) -> dict[int, str]:

@@ -353,9 +353,9 @@ class RowsEncoder(IndexedEncoder):
         if not self.sparse:
             return self.copy(), np.arange(self.n_node_rows), np.zeros(1, np.int64)
         twin = copy.copy(self)
-        twin.nodes, node_rows = self.nodes.kept(nodes, self.min_count)
-        twin.edges, edge_rows = self.edges.kept(edges, self.min_count)
-        twin.place(self.order[self.nodes.stays(nodes)])
+        twin.nodes, node_rows = self.nodes.keep(nodes, self.min_count)
+        twin.edges, edge_rows = self.edges.keep(edges, self.min_count)
+        twin.place(self.order[self.nodes.is_kept(nodes)])
         return twin, node_rows, edge_rows
 
     # -- shards ------------------------------------------------------------------------

@@ -76,7 +76,7 @@ class SequenceTransformer(TransformerMixin):
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns.
+        """Return the names of the columns.
 
         Parameters
         ----------
@@ -125,11 +125,21 @@ class KnowsColumns:
         return found
 
 
-def table_of(X: Corpus, reads: Reads | None = None) -> tuple[Any, TokenCorpus]:
-    """(tokens as a transformer of scikit-learn takes them, the corpus that they are)
+def stack_tokens(X: Corpus, reads: Reads | None = None) -> tuple[Any, TokenCorpus]:
+    """Read a corpus as a transformer of scikit-learn takes it.
 
-    With ``reads`` they have to be what a fit noted, and are frames only if they were
-    then. Strings given for numbers are read as numbers.
+    Parameters
+    ----------
+    X : list of sequences of tokens, or SequenceMatrix
+    reads : Reads, optional
+        What a fit noted, which the tokens have to be. They are frames only if they
+        were then. Strings given for numbers are read as numbers.
+
+    Returns
+    -------
+    tokens : list, array, matrix or data frame
+        Of all sequences, one a row.
+    corpus : TokenCorpus
     """
     corpus = tables_in(X) if reads is None or reads.of_frames else None
     if corpus is None or not corpus.is_frame:
@@ -152,10 +162,10 @@ def table_of(X: Corpus, reads: Reads | None = None) -> tuple[Any, TokenCorpus]:
     like = corpus.like
     if not isinstance(like, tuple):
         return exact_strings(flat), corpus
-    table = np.empty((len(flat), len(like)), dtype=object)
+    array = np.empty((len(flat), len(like)), dtype=object)
     for c, column in enumerate(split_columns(corpus, len(like))):
-        table[:, c] = as_objects(exact_strings(column))
-    return table, corpus
+        array[:, c] = as_objects(exact_strings(column))
+    return array, corpus
 
 
 def _as_numbers(tokens: list[Any]) -> np.ndarray | None:
@@ -169,7 +179,7 @@ def _as_numbers(tokens: list[Any]) -> np.ndarray | None:
 
 
 def reads_of(corpus: TokenCorpus, estimator: Any, decides: bool = True) -> Reads:
-    """What an estimator of scikit-learn reads that learned from a corpus.
+    """Tell what an estimator of scikit-learn reads that learned from a corpus.
 
     A ``ColumnTransformer`` looks up the columns of frames by name, and says itself
     which are missing. What learns nothing, such as a ``FunctionTransformer``, reads
@@ -191,7 +201,7 @@ def reads_of(corpus: TokenCorpus, estimator: Any, decides: bool = True) -> Reads
 
 @contextmanager
 def reading(reads: Reads, corpus: TokenCorpus) -> Iterator[None]:
-    """Errors inside, where an estimator of scikit-learn reads a corpus, say what
+    """Let errors inside, where an estimator of scikit-learn reads a corpus, say what
     differs from training.
     """
     try:
@@ -204,7 +214,18 @@ def reading(reads: Reads, corpus: TokenCorpus) -> Iterator[None]:
 def by_token(
     name: str, value: Any, lengths: np.ndarray, keep: np.ndarray | None
 ) -> Any:
-    """Metadata of sequences, repeated for their tokens; other values as they are."""
+    """Repeat metadata of sequences for their tokens; other values stay as they are.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : Any
+    lengths : ndarray of shape (n_sequences,)
+        Tokens of each sequence.
+    keep : ndarray, optional
+        The tokens that take part; all by default.
+    """
     if (
         value is None
         or isinstance(value, (str, bytes, dict))
@@ -222,7 +243,7 @@ def by_token(
 
 
 def targets_of(y: Corpus, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(labels of the tokens that have one, which tokens these are), as arrays.
+    """Collect the labels of the tokens that have one.
 
     Parameters
     ----------
@@ -255,7 +276,7 @@ def fit_on(
     Parameters
     ----------
     tokens, corpus
-        From :func:`table_of`.
+        From :func:`stack_tokens`.
     y : list of lists, or None
         Tokens labelled None take no part; labels that are tuples stay what they are.
     params : dict
@@ -312,7 +333,16 @@ def _targets(y: Corpus, offsets: np.ndarray, labels: list[Any]) -> np.ndarray:
 def as_rows(
     found: Any, lengths: np.ndarray, names: FeatureNames | None
 ) -> SequenceMatrix:
-    """The output of a transformer, by sequence."""
+    """Cut the output of a transformer where sequences end.
+
+    Parameters
+    ----------
+    found : array-like, sparse matrix or data frame
+        One row for each token.
+    lengths : ndarray of shape (n_sequences,)
+    names : FeatureNames or None
+        Of the columns, if there are as many.
+    """
     n = found.shape[0] if hasattr(found, "shape") else len(found)
     if n != lengths.sum():
         raise ValueError(
@@ -328,7 +358,7 @@ def by_fold(
     folds: Sequence[Fold],
     rows: Callable[[int, np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """The rows of tokens, each by what learned from other sequences.
+    """Compute the rows of tokens, each by what learned from other sequences.
 
     Parameters
     ----------

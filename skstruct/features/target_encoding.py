@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 
 def target_encoders(transformer: Any) -> list[TargetEncoder]:
-    """Those that a transformer is, or has among its parameters, at any depth."""
+    """Find the encoders that a transformer is, or has among its parameters, at any
+    depth.
+    """
     from sklearn.preprocessing import TargetEncoder  # slow to import
 
     parts = transformer, *transformer.get_params().values()
@@ -40,10 +42,22 @@ def folds_for(
     lengths: np.ndarray,
     given: np.ndarray,
 ) -> list[Fold]:
-    """[(train, test)]: sequences, of those that have tokens, as an encoder's ``cv``
-    cuts.
+    """Cut sequences as the ``cv`` of an encoder does.
 
-    ``shown``: these sequences and their labels, which the splitter may look into.
+    Parameters
+    ----------
+    encoder : TargetEncoder
+    shown : (sequences, labels)
+        Those that have tokens, which the splitter may look into.
+    lengths : ndarray of shape (n_sequences,)
+        Tokens of each sequence, of all.
+    given : ndarray of shape (n_tokens,), bool
+        Which tokens have a label.
+
+    Returns
+    -------
+    list of (train, test)
+        Numbers of sequences among those that have tokens.
 
     Raises
     ------
@@ -67,7 +81,8 @@ def cross_fitting(
     lengths: np.ndarray,
     labels: tuple[np.ndarray, np.ndarray],
 ) -> Any:
-    """A copy of a fitted transformer that transforms the tokens of its fit alone.
+    """Copy a fitted transformer, so that it transforms the tokens of its fit by
+    encoders that have not seen them.
 
     Parameters
     ----------
@@ -118,6 +133,7 @@ class _Rows:
         number = np.cumsum(self._given) - 1  # of each token among those with a label
 
         def rows(_: int, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+            """Encode the tokens ``test`` by what learned from ``train``."""
             train = train[self._given[train]]
             known = safe_indexing(X, train), self._targets[number[train]]
             return self._values(*known, safe_indexing(X, test))

@@ -33,7 +33,13 @@ from .contexts import CONTEXTS, Contexts, context_values, is_context
 from .encoded import ALL_ALIVE, NO_BAG, Encoded, Grid
 from .encoder_fields import MIN_COUNT, TITLES, TOKENS, has_cutoff, take_titles
 from .indexed_encoder import IndexedEncoder
-from .template_rows import SIDE, TemplateSide, merge_templates, row_names, stored
+from .template_rows import (
+    SIDE,
+    TemplateSide,
+    members_of_side,
+    merge_templates,
+    row_names,
+)
 from .templates import FeatureTemplates, resolve_templates, templates_kind
 from .tokens import Alphabet, alphabet, column_function, string_columns
 
@@ -266,10 +272,22 @@ class TemplateEncoder(IndexedEncoder):
         distance: int = 0,
         *span: int,
     ) -> np.ndarray:
-        """The nodes of a compound, from those of all atoms but the last, and the last;
-        new ones are added.
+        """Number the nodes of a compound; new ones are added.
 
-        For parameters see :func:`skstruct._core.hashing.intern_pairs`.
+        Parameters
+        ----------
+        side : TemplateSide
+        c : int
+            The compound.
+        left, right : ndarray of int32
+            The nodes of all atoms but the last, and of the last.
+        anchor, distance, span
+            See :func:`skstruct._core.hashing.intern_pairs`.
+
+        Returns
+        -------
+        ndarray of int32
+            By anchor the node, -1 for none.
         """
         out = np.full(anchor[-1], -1, np.int32)
         n_nodes = np.array([side.n_nodes[c]])
@@ -321,9 +339,7 @@ class TemplateEncoder(IndexedEncoder):
         return self.plan.left + self.plan.right + len(self.values_of(channel))
 
     def values_of(self, channel: Channel) -> Alphabet | tuple[str, ...]:
-        """The values of a channel, by id without boundaries: an alphabet, or a tuple of
-        str.
-        """
+        """Return the values of a channel, by id without boundaries."""
         name, c = channel
         if name == "x":
             return self.alphabets[c]
@@ -547,12 +563,12 @@ TEMPLATE_ENCODER = Table(
     Field(
         "nodes",
         knowing(SIDE, lambda f: {"side": f["encoder"].nodes}),
-        of=lambda e: stored(e, e.nodes),
+        of=lambda e: members_of_side(e, e.nodes),
     ),
     Field(
         "edges",
         knowing(SIDE, lambda f: {"side": f["encoder"].edges}),
-        of=lambda e: stored(e, e.edges),
+        of=lambda e: members_of_side(e, e.edges),
     ),
     Field(
         "contexts",

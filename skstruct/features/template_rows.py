@@ -151,7 +151,7 @@ class TemplateSide:
         return [pairs_of(table, self.offset + c) for c in range(len(self.compounds))]
 
     def copy(self) -> Self:
-        """A side that can grow while this one stays as it is."""
+        """Make a side that can grow while this one stays as it is."""
         twin = copy.copy(self)
         twin.n_nodes = list(self.n_nodes)
         twin.row_of = list(self.row_of)
@@ -477,7 +477,7 @@ def row_names(
 
     @cache
     def strings(k: int) -> list[str]:
-        """The values of a channel, by id."""
+        """List the values of a channel, by id."""
         if plan.channels[k][0] == "const":
             return [""]
         before = range(-1, -plan.left - 1, -1)
@@ -493,9 +493,11 @@ def row_names(
 
     @cache
     def pairs(c: int) -> np.ndarray:
+        """Look up the nodes of a compound of several atoms."""
         return pairs_of(encoder.table, side.offset + c)
 
     def values(c: int, n: int) -> list[str]:
+        """List the values of the atoms of a node."""
         compound = side.compounds[c]
         if compound.prefix < 0:
             return [strings(compound.channel)[n]]
@@ -530,7 +532,7 @@ def _compiled(encoder: TemplateEncoder, side: TemplateSide, c: int) -> dict[str,
     }
 
 
-def stored(encoder: TemplateEncoder, side: TemplateSide) -> dict[str, Any]:
+def members_of_side(encoder: TemplateEncoder, side: TemplateSide) -> dict[str, Any]:
     """Tell what a file has of one side, by name."""
     compounds = [
         {

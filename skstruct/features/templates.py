@@ -155,6 +155,7 @@ def _compile(
     index: dict[Atoms, int] = {}
 
     def compound_of(atoms: Atoms) -> int:
+        """Number the compound of some atoms, which is added if it is new."""
         if atoms not in index:
             prefix = compound_of(atoms[:-1]) if len(atoms) > 1 else -1
             index[atoms] = len(compounds)
@@ -352,7 +353,10 @@ class FeatureTemplates:
 
     @classmethod
     def preset(cls, name: str) -> Self:
-        """One of the built-in sets; ``skstruct.features.presets.PRESETS`` lists them."""
+        """Make one of the built-in sets.
+
+        ``skstruct.features.presets.PRESETS`` lists them.
+        """
         if name not in PRESETS:
             raise ValueError(
                 f"unknown preset {name!r}; known are {', '.join(sorted(PRESETS))}"
@@ -374,8 +378,8 @@ class FeatureTemplates:
         return isinstance(other, FeatureTemplates) and vars(self) == vars(other)
 
     def with_words(self, words: WordClusters) -> Self:
-        """These templates with clusters of words, which three more read unless one does
-        already.
+        """Add clusters of words to these templates, and three templates that read them
+        unless one does already.
         """
         if self.words not in (None, words):
             raise ValueError("words: the templates have clusters of their own")

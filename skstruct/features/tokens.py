@@ -40,8 +40,7 @@ stands there; None if it has all.
 def split_columns(
     corpus: TokenCorpus, n_columns: int, expected: type | None = None
 ) -> list[list[Any]]:
-    """The columns of tokens that are str or tuples of str, as sequences; errors name
-    the place.
+    """Split tokens that are str or tuples of str into columns; errors name the place.
 
     Parameters
     ----------
@@ -58,6 +57,7 @@ def split_columns(
     token_type, width = (tuple, len(like)) if isinstance(like, tuple) else (str, 1)
 
     def wrong(k: int, text: str) -> PlaceError:
+        """Make an error that names the place and the token."""
         return placed(corpus.offsets, k, f"{text}{describe(flat[k])}")
 
     if expected not in (None, token_type):
@@ -89,14 +89,14 @@ def split_columns(
 
 
 def are_strings(items: Iterable[Any]) -> bool:
-    """Whether all of some items are strings."""
+    """Tell whether all of some items are strings."""
     return all(issubclass(kind, str) for kind in set(map(type, items)))
 
 
 def string_columns(
     corpus: TokenCorpus, n_columns: int, expected: type | None = None
 ) -> list[list[str]]:
-    """The columns of tokens that are str or tuples of str; errors name the place.
+    """Read the columns of tokens that are str or tuples of str; errors name the place.
 
     Strings of a subclass of str, such as members of an enumeration, come as the strings
     that they hold.
@@ -151,14 +151,21 @@ class Alphabet:
         return iter(self.ids)
 
     def lookup(self, strings: Sequence[str]) -> np.ndarray:
-        """Ids as int32, -1 for what is unknown."""
+        """Look up the ids of strings, int32; -1 for what is unknown."""
         return np.fromiter(
             map(self.ids.get, strings, repeat(-1)), np.int32, len(strings)
         )
 
     def numbered(self, strings: Sequence[str]) -> tuple[np.ndarray, Unknown]:
-        """(ids as int32, -1 for what is unknown; the distinct strings, places and
-        numbers of that, or None).
+        """Look up the ids of strings, and number what is unknown.
+
+        Returns
+        -------
+        ids : ndarray of int32
+            -1 for what is unknown.
+        unknown : (list of str, places, numbers), or None
+            The distinct strings that are unknown, where they stand in ``strings``,
+            and which of them stands there.
 
         Raises
         ------
@@ -174,8 +181,13 @@ class Alphabet:
         return ids, (list(unknown), places, numbers) if others else None
 
     def interned(self, strings: Sequence[str]) -> tuple[np.ndarray, Alphabet]:
-        """(ids as int32, the alphabet with the new strings); this alphabet stays as it
-        is.
+        """Number strings; this alphabet stays as it is.
+
+        Returns
+        -------
+        ids : ndarray of int32
+        alphabet : Alphabet
+            With the new strings.
 
         Raises
         ------
@@ -208,8 +220,9 @@ _CHINESE_NUMERALS = frozenset(
 
 
 def shape(token: str) -> str:
-    """Upper case to ``X``, lower case to ``x``, digits to ``9``; runs longer than two
-    cut to two.
+    """Write upper case as ``X``, lower case as ``x`` and digits as ``9``.
+
+    Runs longer than two are cut to two.
 
     >>> shape("McDonald's"), shape("1,024"), shape("IBM")
     ("XxXxx'x", '9,99', 'XX')
@@ -228,7 +241,8 @@ def shape(token: str) -> str:
 
 
 def character_type(token: str) -> str:
-    """``digit``, ``numeral``, ``letter``, ``punctuation`` or ``other``.
+    """Tell the class of a character: ``digit``, ``numeral``, ``letter``,
+    ``punctuation`` or ``other``.
 
     The classes of Gao, Qiu and Huang (2010), and Chinese numerals as one of their own,
     ``numeral``. Full-width digits and letters count with their ASCII forms. A longer
@@ -272,15 +286,15 @@ FUNCTION_NAMES = ", ".join([*_FUNCTIONS, _MORE])
 
 
 def is_function(name: str) -> bool:
-    """Whether ``%name`` is a function of a token alone."""
+    """Tell whether ``%name`` is a function of a token alone."""
     return name in _FUNCTIONS or _AFFIX.match(name) is not None
 
 
 def column_function(
     name: str, words: WordClusters | None = None
 ) -> Callable[[str], str]:
-    """The function behind ``%name[...]`` in a template; ``words``: the
-    :class:`.word_clusters.WordClusters`.
+    """Look up the function behind ``%name[...]`` in a template; ``words`` has the
+    clusters.
 
     A token shorter than an affix has the whole token as its affix.
 

@@ -40,7 +40,7 @@ from .sequence_transformer import (
     fit_on,
     reading,
     reads_of,
-    table_of,
+    stack_tokens,
     targets_of,
 )
 from .target_encoding import cross_fitting, folds_for, target_encoders
@@ -74,7 +74,7 @@ def _names_out(transformer: Any, names: FeatureNames | None) -> FeatureNames | N
 class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
     """Let a transformer of scikit-learn work on the tokens of sequences.
 
-    It gets the tokens of all sequences as one table, and what it returns is cut where
+    It gets the tokens of all sequences at once, and what it returns is cut where
     sequences end.
 
     Parameters
@@ -136,8 +136,9 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         return bool(get_tags(self.transformer).target_tags.required)
 
     def get_metadata_routing(self) -> Any:
-        """Who gets which metadata: what the transformer requests, one value a sequence,
-        is repeated by token.
+        """Tell who gets which metadata.
+
+        What the transformer requests, one value a sequence, is repeated by token.
 
         Returns
         -------
@@ -219,7 +220,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
     def fit_transform(
         self, X: Corpus, y: Corpus | None = None, **params: Any
     ) -> SequenceMatrix:
-        """:meth:`fit`, then :meth:`transform`.
+        """Fit the transformer, and transform the tokens it was fitted on.
 
         Parameters
         ----------
@@ -234,7 +235,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         if not encoders or y is None or self.per == "sequence":
             return self.fit(X, y, **params).transform(X)
         self._validate_params()
-        tokens, corpus = table_of(X)
+        tokens, corpus = stack_tokens(X)
         lengths = corpus.lengths
         check_some(lengths.sum())
         labels = targets_of(y, lengths)
@@ -255,7 +256,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         params: dict[str, Any],
     ) -> Self:
         before = getattr(self, "_reads", None) if method == "partial_fit" else None
-        tokens, corpus = table_of(X, before)
+        tokens, corpus = stack_tokens(X, before)
         reads = before or reads_of(corpus, self.transformer, self.per == "corpus")
         check_some(corpus.offsets[-1])
         if self.per == "sequence":
@@ -303,7 +304,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
             One row for each token; an empty sequence has none.
         """
         check_is_fitted(self)
-        tokens, corpus = table_of(X, self._reads)
+        tokens, corpus = stack_tokens(X, self._reads)
         lengths = corpus.lengths
         bounds = corpus.offsets.tolist()
         if not bounds[-1]:
@@ -343,7 +344,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
             raise ValueError(
                 'per="sequence" keeps no transformer of a sequence that could undo what it did'
             )
-        tokens, corpus = table_of(X)
+        tokens, corpus = stack_tokens(X)
         found = self.transformer_.inverse_transform(tokens)
         if (
             is_frame(found)
@@ -356,7 +357,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
 
     # -- what the inner one knows ------------------------------------------------------
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns, as the transformer gives them.
+        """Return the names of the columns, as the transformer gives them.
 
         Parameters
         ----------

@@ -16,7 +16,7 @@ from .._data.matrix import SequenceMatrix
 from .._data.types import Self
 from .._saving.fields import value, via
 from .._saving.values import savable_value
-from .joining import united
+from .joining import join_columns
 from .remembered import Remembered
 from .sequence_transformer import SequenceTransformer
 from .window import Window
@@ -171,7 +171,7 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         prefixes = [
             f"{name}__" if self.verbose_feature_names_out else "" for name in used
         ]
-        return united(
+        return join_columns(
             parts, [weights.get(name) for name in used], prefixes, self._remembered()
         )
 

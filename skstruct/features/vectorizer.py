@@ -21,7 +21,7 @@ from .._saving.container import require, within
 from .._saving.fields import Field, Table, array, integer, value, via
 from .._saving.values import savable_value
 from .._sklearn import POSITIVE, BaseEstimator
-from .encoded import features_listed, kept
+from .encoded import features_listed, keep_features
 from .encoder_choice import encoder, new_encoder
 from .sequence_transformer import SequenceTransformer
 from .templates import FeatureTemplates
@@ -122,7 +122,7 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         return self
 
     def fit_transform(self, X: Corpus, y: Any = None) -> SequenceMatrix:
-        """:meth:`fit`, then :meth:`transform`, with the tokens read once.
+        """Learn which features there are, and encode the tokens, which are read once.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         if (
             bag.row < 0
         ).any():  # combinations that only positions outside the text of ``fit`` had
-            bag = kept(bag, bag.row >= 0)
+            bag = keep_features(bag, bag.row >= 0)
         start, column, value = _summed(bag) if self._encoder.may_repeat else bag
         start = start.astype(np.int32) if start[-1] < 2**31 else start
         shape = corpus.offsets[-1], self.n_features_out_
@@ -224,7 +224,7 @@ def _summed(bag: Bag) -> Bag:
         return bag
     used = np.zeros(key.shape[0], np.bool_)
     used[first] = True
-    return kept(
+    return keep_features(
         bag._replace(value=np.bincount(first[which], bag.value, key.shape[0])), used
     )
 

@@ -17,7 +17,7 @@ from .._data.reads import FeatureNames, Reads, joined_runs
 from .._data.types import Corpus, Self
 from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
 from .joining import with_boundaries
-from .numeric import neighbours_of, picked, side_by_side
+from .numeric import neighbours_of, side_by_side, take_rows
 from .remembered import Remembered
 from .sequence_transformer import KnowsColumns, SequenceTransformer
 
@@ -92,7 +92,7 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         return rows_tags(super().__sklearn_tags__())
 
     def fit(self, X: Corpus, y: Any = None) -> Self:
-        """Note the columns.
+        """Note the columns of tokens, and their names.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         return self
 
     def transform(self, X: Corpus) -> SequenceMatrix:
-        """The rows with those of their neighbours.
+        """Put the columns of neighbours beside those of each token.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         at, inside = neighbours_of(token, -self.before, self.after)
         shifts = range(-self.before, self.after + 1)
         parts = [
-            picked(matrix, *pair) if shift else matrix
+            take_rows(matrix, *pair) if shift else matrix
             for shift, *pair in zip(shifts, at.T, inside.T)
         ]
         if self.deltas:
@@ -191,8 +191,8 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         return number_block(side_by_side(parts), names, info)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns: those of neighbours with their distance, such as
-        ``x3@-1``.
+        """Return the names of the columns; those of neighbours with their distance,
+        such as ``x3@-1``.
 
         Parameters
         ----------
@@ -222,6 +222,9 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         known = self._reads.names
 
         def named(block: Block) -> FeatureNames | None:
+            """Name the columns of a block and those of its neighbours; None without
+            names.
+            """
             if known is None:
                 return None
             columns = np.flatnonzero(numbers.is_dense == (block.kind == DENSE)).tolist()

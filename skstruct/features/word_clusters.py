@@ -33,7 +33,7 @@ EXAMPLES = 3
 
 
 def normal_form(word: str) -> str:
-    """A word in Unicode's normal form C, in which words are learned."""
+    """Write a word in Unicode's normal form C, in which words are learned."""
     return word if word.isascii() else normalize("NFC", word)
 
 
@@ -60,7 +60,7 @@ class WordClusters:
 
     @property
     def words(self) -> list[str]:
-        """The words, a list."""
+        """The words, most frequent first."""
         return list(self._label)
 
     def __len__(self) -> int:
@@ -83,13 +83,13 @@ class WordClusters:
         return self
 
     def table(self) -> Self:
-        """This, as of a fitted ``WordVectors``."""
+        """Return this, as a fitted ``WordVectors`` would."""
         return self
 
     __sklearn_clone__ = table
 
     def label(self, word: str) -> str:
-        """The name of the cluster of a word; ``"_"`` without one.
+        """Look up the name of the cluster of a word; ``"_"`` without one.
 
         A word that is not known is looked up in lower case, then in normal form C.
         """
@@ -100,7 +100,9 @@ class WordClusters:
         return found or UNKNOWN
 
     def described(self, labels: Iterable[str]) -> list[str]:
-        """Names of clusters, each with the first of its words in parentheses."""
+        """Describe clusters: their names, each with the first of its words in
+        parentheses.
+        """
         of = self.by_label()
         return [
             f"{name} ({', '.join(of[name][:EXAMPLES])}, ...)" if name in of else name
@@ -108,7 +110,7 @@ class WordClusters:
         ]
 
     def by_label(self) -> dict[str, list[str]]:
-        """The words of each cluster, a dict of lists."""
+        """List the words of each cluster, {name of the cluster: words}."""
         found: dict[str, list[str]] = {}
         for word, label in self._label.items():
             found.setdefault(label, []).append(word)

@@ -236,36 +236,37 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         vectors = (found / np.where(length > 0, length, 1)).astype(np.float32)
         kept = list(compress(counts.known, keep.tolist()))
         clusters = None
-        table = None
+        word_clusters = None
         if self.n_clusters is not None:
             from sklearn.cluster import KMeans
 
             means = KMeans(self.n_clusters, n_init=1, random_state=self.random_state)
             clusters = means.fit(vectors).labels_
             order = np.argsort(-counts.of_word[keep], kind="stable")
-            table = WordClusters([kept[k] for k in order.tolist()], clusters[order])
-        return self._know(kept, vectors, clusters, table, reads)
+            frequent_first = [kept[k] for k in order.tolist()]
+            word_clusters = WordClusters(frequent_first, clusters[order])
+        return self._know(kept, vectors, clusters, word_clusters, reads)
 
     def _know(
         self,
         words: Sequence[str],
         vectors: np.ndarray,
         clusters: np.ndarray | None,
-        table: WordClusters | None,
+        word_clusters: WordClusters | None,
         reads: Reads,
     ) -> Self:
         self.words_ = {word: k for k, word in enumerate(words)}
         self.vectors_ = vectors
         self.clusters_ = clusters
-        self._table = table
+        self._word_clusters = word_clusters
         self._reads = reads
         columns = [f"wordvectors{k}" for k in range(vectors.shape[1])]
         self._names = FeatureNames(columns if clusters is None else ["wordcluster"])
         return self
 
     def table(self) -> WordClusters:
-        """The words and their clusters alone, which do not change: what taggers take as
-        ``words``.
+        """Return the words and their clusters alone, which do not change: what taggers
+        take as ``words``.
 
         Returns
         -------
@@ -274,14 +275,14 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             it learned.
         """
         check_is_fitted(self)
-        if self._table is None:
+        if self._word_clusters is None:
             raise ValueError(
                 "there are no clusters: give WordVectors n_clusters, such as n_clusters=500"
             )
-        return self._table
+        return self._word_clusters
 
     def transform(self, X: Corpus) -> Any:
-        """The vectors or clusters of tokens.
+        """Look up the vectors or clusters of tokens.
 
         Parameters
         ----------
@@ -324,7 +325,7 @@ def _read(X: Corpus, reads: Reads | None = None) -> tuple[TokenCorpus, list[str]
 # As a parameter of a tagger
 # --------------------------------------------------------------------------------------
 def is_unfitted(words: Any) -> bool:
-    """Whether a ``words`` parameter is an estimator that is to be fitted, and not
+    """Tell whether a ``words`` parameter is an estimator that is to be fitted, and not
     fitted yet.
 
     Raises
@@ -341,7 +342,7 @@ def is_unfitted(words: Any) -> bool:
 
 
 def clusters_of(words: Any, corpus: TokenCorpus) -> WordClusters | None:
-    """The :class:`WordClusters` that a ``words`` parameter means, or None.
+    """Return the clusters that a ``words`` parameter means; None if it is None.
 
     What is not fitted is fitted on the corpus.
     """
@@ -373,18 +374,18 @@ def _parts(words: WordVectors) -> dict[str, Any]:
     parts |= {
         "called": words._reads.called,
         "titles": words._reads.titles,
-        "table": words._table,
+        "table": words._word_clusters,
     }
     return (
         parts
-        if words._table
+        if words._word_clusters
         else parts | {"words": words.words_, "vectors": words.vectors_}
     )
 
 
 def _of_parts(f: Members) -> WordVectors:
     given = f["parameters"]
-    table = f["table"]
+    known_clusters = f["table"]
     known = isinstance(given, dict) and given.keys() <= set(
         WordVectors._get_param_names()
     )
@@ -393,12 +394,17 @@ def _of_parts(f: Members) -> WordVectors:
     if f["called"] is None:
         return words
     reads = Reads(f["called"], titles=f["titles"] and tuple(f["titles"]))
-    if table is None:
+    if known_clusters is None:
         require(f["vectors"] is not None, f"{f.where} lacks vectors")
         return words._know(f["words"], f["vectors"], None, None, reads)
-    require(isinstance(table, WordClusters), f"{f.where}.table must be of clusters")
+    are_clusters = isinstance(known_clusters, WordClusters)
+    require(are_clusters, f"{f.where}.table must be of clusters")
     return words._know(
-        table.words, np.zeros((len(table), 0), np.float32), table.clusters, table, reads
+        known_clusters.words,
+        np.zeros((len(known_clusters), 0), np.float32),
+        known_clusters.clusters,
+        known_clusters,
+        reads,
     )
 
 
