@@ -14,7 +14,7 @@ import sys
 from functools import lru_cache, partial
 from itertools import chain, islice
 from math import inf, isfinite
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from .._data.places import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
 
 
 MOST_LAYOUTS = 1000
