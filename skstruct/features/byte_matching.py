@@ -73,7 +73,8 @@ class ByteExpression:
             rest = rest[size + len(again) :]
         if len(self.elements) > LONGEST:
             raise ValueError(
-                f"a regular expression of {len(self.elements)} elements, above {LONGEST}"
+                f"a regular expression of {len(self.elements)} elements, above "
+                f"{LONGEST}"
             )
 
     def match(self, value: bytes) -> tuple[int, int] | None:

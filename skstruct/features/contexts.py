@@ -168,7 +168,8 @@ class Contexts:
             found = [np.zeros((3, 0), np.uint8)] * longest
             if tokens and column not in statistics:
                 raise ValueError(
-                    "the templates read accessor varieties, and there are no statistics "
+                    "the templates read accessor varieties, and there are no "
+                    "statistics "
                     "of any text yet: fit the model, or adapt it to a text"
                 )
             if tokens:
@@ -268,7 +269,8 @@ def as_entries(entries: Any, where: str) -> tuple[Entry, ...]:
     """
     if isinstance(entries, (str, bytes)) or not hasattr(entries, "__iter__"):
         raise ValueError(
-            f"{where} must be a list of str or of tuples of str, got {describe(entries)}"
+            f"{where} must be a list of str or of tuples of str, got "
+            f"{describe(entries)}"
         )
     checked = set()
     for k, entry in enumerate(entries):
@@ -278,7 +280,10 @@ def as_entries(entries: Any, where: str) -> tuple[Entry, ...]:
             and parts
             and all(isinstance(p, str) and p for p in parts)
         ):
-            text = f"entry {k} must be a str or a tuple of str, and not empty, got {describe(entry)}"
+            text = (
+                f"entry {k} must be a str or a tuple of str, and not empty, got "
+                f"{describe(entry)}"
+            )
             raise ValueError(f"{where}: {text}")
         checked.add(str(entry) if isinstance(entry, str) else tuple(map(str, entry)))
     return tuple(sorted(checked, key=lambda e: (isinstance(e, tuple), e)))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Grid(NamedTuple):
-    """Feature rows by anchor for G groups of templates; A anchors in the whole corpus."""
+    """Feature rows by anchor for G groups of templates; A anchors in the corpus."""
 
     row: (
         np.ndarray
@@ -60,8 +60,10 @@ class Dense(NamedTuple):
     scale: float  # values are multiplied by it
     bias: bool  # whether there is one more feature, of value 1
     low: int  # first and
-    high: int  # last neighbour of a token whose columns are features of it, 0 both without a window
-    full: bool  # whether most values are not zero; decides what is faster, not what comes out
+    high: (
+        int  # last neighbour whose columns are features of a token; 0 without a window
+    )
+    full: bool  # whether most values are not zero: decides what is faster alone
 
     @property
     def n_rows(self) -> int:

@@ -95,7 +95,10 @@ def new_encoder(
         raise ValueError(text + describe(first))
     cls = _class_for(features, first)
     if cls is None:
-        text = "a token must be a str, a tuple of str, a dict, a list of str or a row of numbers, got "
+        text = (
+            "a token must be a str, a tuple of str, a dict, a list of str or a row "
+            "of numbers, got "
+        )
         raise placed(corpus.offsets, 0, text + describe(first))
     encoder = cls.for_tokens(features, min_count, corpus, scaled)
     if corpus.blocks[0].names is not None:
@@ -140,11 +143,15 @@ def check_same_features(
         As of :func:`new_encoder`.
     """
     if min_count != encoder.min_count:
-        text = f"min_count={min_count} differs from that of the training so far, {encoder.min_count}; "
+        text = (
+            f"min_count={min_count} differs from that of the training so far, "
+            f"{encoder.min_count}; "
+        )
         raise ValueError(f"{text}a fit that continues cannot change it")
     if words != getattr(encoder.templates, "words", None):
         raise ValueError(
-            "words= differ from those of the training so far; a fit that continues keeps them"
+            "words= differ from those of the training so far; a fit that continues "
+            "keeps them"
         )
     if isinstance(features, (str, os.PathLike)):
         name = os.fspath(features)
@@ -199,7 +206,8 @@ def merge_encoders(
             > 1
         ):
             raise ValueError(
-                f"shard {s}: words= are not those of shard 0: learn them before, words.table()"
+                f"shard {s}: words= are not those of shard 0: learn them before, "
+                "words.table()"
             )
         if kinds[0] != kinds[1]:
             raise ValueError(
@@ -385,7 +393,7 @@ class MixedEncoder(Encoder):
 
     # -- names -------------------------------------------------------------------------
     def row_names(self, rows: set[int]) -> dict[int, str]:
-        """Name rows of features of labels, {row: name}: of columns, then of the rest."""
+        """Name rows of features of labels, {row: name}, of both parts."""
         n = self.numbers.n_node_rows
         behind = self.others.row_names({row - n for row in rows if row >= n})
         return {

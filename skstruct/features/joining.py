@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Joined(NamedTuple):
     """What is known of columns side by side, and does not depend on the tokens."""
 
-    # Which are dense, as ``_data.reads.runs_of`` has it; None where all are of one kind.
+    # Which are dense, as ``_data.reads.runs_of`` has it; None if all are of one kind.
     runs: tuple[int, ...] | None
     # By kind of block: the names of its columns, and what else is known of them.
     by_kind: dict[str, tuple[FeatureNames, ColumnInfo | None]]

@@ -103,8 +103,8 @@ class NeighbourCounts:
         Returns
         -------
         CSR of shape (n_kept, 2 * window * (n_words + 1))
-            A block of columns for each distance and side; its last column is the end of a
-            sequence.
+            A block of columns for each distance and side; its last column is the end
+            of a sequence.
         """
         blocks = [block[keep] for block in self._blocks.values()]
         parts = [part for block in blocks for part in (block[:, 1:], block[:, :1])]

@@ -1,4 +1,4 @@
-"""How rows of numbers become features: intercept, scale, and the columns of neighbours."""
+"""How rows of numbers become features: intercept, scale and columns of neighbours."""
 
 from __future__ import annotations
 
@@ -81,7 +81,10 @@ class NumericFeatures:
             )
         pair = tuple(self.window) if isinstance(self.window, (tuple, list)) else ()
         if not (len(pair) == 2 and all(map(is_int, pair)) and pair[0] <= 0 <= pair[1]):
-            text = "window must be two ints, the first at most 0 and the last at least 0, got "
+            text = (
+                "window must be two ints, the first at most 0 and the last at least "
+                "0, got "
+            )
             raise ValueError(text + describe(self.window))
         object.__setattr__(self, "window", tuple(map(int, pair)))
 
@@ -120,8 +123,14 @@ def warn_unless_centred(
         return
     share = float(sums @ sums) / n_tokens / float(squares)
     if share > MOST_MEAN:
-        text = f"the mean of the rows makes up {share:.2%} of their mean squared norm: little is left of "
-        text += "what tells them apart; centre the columns first, as TokenTransformer(StandardScaler()) does"
+        text = (
+            f"the mean of the rows makes up {share:.2%} of their mean squared norm: "
+            "little is left of "
+        )
+        text += (
+            "what tells them apart; centre the columns first, as "
+            "TokenTransformer(StandardScaler()) does"
+        )
         warn(text)
 
 
@@ -221,6 +230,14 @@ def as_features(
         Values are multiplied by it.
     bias : bool
         Whether each token has one more feature, the last, of value 1.
+
+    Returns
+    -------
+    start : ndarray of shape (N + 1,), int64
+        Where the features of each token start.
+    number : ndarray of int32
+        Which they are; see :class:`.encoded.Dense`.
+    value : ndarray of float64
     """
     n, width = rows.shape
     low, high = window

@@ -268,9 +268,17 @@ class Pairs:
         left = np.array(left, np.int32)
         right = np.array(right, np.int32)
         self._table = intern_pairs(
-            self._table, self._entries, 0, left, right, 0, _EVERYWHERE, np.array([0, end - n]),
-            np.empty(end - n, np.int32), np.array([n]),
-        )  # fmt: skip
+            self._table,
+            self._entries,
+            0,
+            left,
+            right,
+            0,
+            _EVERYWHERE,
+            np.array([0, end - n]),
+            np.empty(end - n, np.int32),
+            np.array([n]),
+        )
 
     def remember(self, known: Iterable[tuple[Any, ...]]) -> None:
         """Add pairs, (key, value, feature, value of the feature), but for those that
@@ -393,7 +401,10 @@ def as_feature(key: Any, value: Any) -> tuple[str | None, float]:
         return (key if number else None), number
     if isinstance(value, (tuple, frozenset)):
         raise Nested
-    text = f"feature {key!r} must be a str, a bool, a number, or a list or dict of these, got "
+    text = (
+        f"feature {key!r} must be a str, a bool, a number, or a list or dict of "
+        "these, got "
+    )
     raise ValueError(text + describe(value))
 
 
@@ -433,7 +444,7 @@ def encode_nested(
 
 
 def _roomy(array: np.ndarray, n: int, rest: float) -> np.ndarray:
-    """``array`` with more than ``n`` entries; those behind the old ones are ``rest``."""
+    """``array`` with more than ``n`` entries; those behind the old ones are ``rest``"""
     if n < array.shape[0]:
         return array
     out = np.full(max(n + 1, 2 * array.shape[0]), rest, array.dtype)

@@ -71,7 +71,10 @@ class PatternEncoder(NamedEncoder):
         """
         first = corpus.tokens[0]
         if not isinstance(first, (str, tuple)):
-            text = f"features={describe(features)} are for tokens that are str or tuples of str, got "
+            text = (
+                f"features={describe(features)} are for tokens that are str or "
+                "tuples of str, got "
+            )
             raise ValueError(text + describe(first))
         if not isinstance(features, Patterns):
             raise TypeError(f"features={describe(features)} are no patterns")

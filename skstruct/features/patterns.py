@@ -47,7 +47,8 @@ _MOST_COLUMNS = 1000
 
 _CRFPP_MACRO = re.compile(r"%x\[(?P<position>-?\d+),(?P<column>\d+)\]")
 _WAPITI_MACRO = re.compile(
-    r"%(?P<kind>[xtmXTM])\[(?P<absolute>@?)\s*(?P<position>[+-]?(?:0[xX][0-9a-fA-F]+|\d+)),\s*(?P<column>\+?\d+)"
+    r"%(?P<kind>[xtmXTM])\[(?P<absolute>@?)\s*"
+    r"(?P<position>[+-]?(?:0[xX][0-9a-fA-F]+|\d+)),\s*(?P<column>\+?\d+)"
     r'(?:,"(?P<expression>(?:[^"\\]|\\.)*)")?\]',
     re.DOTALL,
 )
@@ -170,7 +171,8 @@ def parse_pattern(line: Any, syntax: str) -> Pattern:
     if first not in letters:
         known = ", ".join(letters[:-1])
         raise ValueError(
-            f"a pattern of {syntax} starts with {known} or {letters[-1]}, got {line!r:.80}"
+            f"a pattern of {syntax} starts with {known} or {letters[-1]}, got "
+            f"{line!r:.80}"
         )
     text = first + line[1:]
     literals = tuple(macro.split(text)[:: macro.groups + 1])

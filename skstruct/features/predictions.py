@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 METHODS = ("predict_log_proba", "predict_proba", "decision_function")
 
 LEAST = 0.01
-"""Probabilities below count as this one in logarithms: a forest's 0 is not a certainty."""
+"""Probabilities below count as this one in logarithms: a forest's 0 is not a certainty.
+"""
 
 
 @dataclass(eq=False, repr=False)
@@ -242,7 +243,8 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         if not known:
             name = type(self.classifier).__name__
             raise ValueError(
-                f"{name} has none of the methods {', '.join(methods)}, whose scores are needed"
+                f"{name} has none of the methods {', '.join(methods)}, whose scores "
+                "are needed"
             )
         return known[0]
 
@@ -269,7 +271,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         keep: np.ndarray | None = None,
         where: str = "X",
     ) -> Any:
-        """A clone of the classifier, trained on the tokens ``keep`` that have a label."""
+        """A clone of the classifier that learned from the labelled ones of tokens."""
         classifier = clone(self.classifier)
         fit_on(classifier.fit, tokens, corpus, y, params, keep, where)
         return classifier
@@ -314,7 +316,10 @@ def _scores(fitted: Any, name: str, classes: np.ndarray, tokens: Any) -> np.ndar
     if found.ndim == 1:  # of two labels
         found = np.column_stack([-found, found])
     if found.ndim != 2 or found.shape[1] != len(known):
-        text = f"must give one score a label, {len(known)}, got an array of shape {found.shape}; with "
+        text = (
+            f"must give one score a label, {len(known)}, got an array of shape "
+            f"{found.shape}; with "
+        )
         text += "one-against-one scores set decision_function_shape='ovr'"
         raise ValueError(f"{type(fitted).__name__}.{name} {text}")
     if len(known) < n:

@@ -57,12 +57,14 @@ VARIETIES = [f"Uav{n}:%av{n}[0,0]" for n in (2, 3, 4)]
 TAGS = [*window(1, -2, 2), *ngrams(1, 2, -2, 1), *ngrams(1, 3, -2, 0)]
 TYPES = "Uskip:%x[-1,0]/%x[1,0] Utypes:%type[-1,0]/%type[0,0]/%type[1,0]".split()
 ORTHOGRAPHY = [f"U{kind}:%{kind}[0,0]" for kind in ("digit", "upper", "hyphen")]
-ENDINGS = """Usuffix3-1:%suffix3[-1,0] Usuffix3+1:%suffix3[1,0] Usuffixes-1:%suffix2[-1,0]/%suffix3[0,0]
+ENDINGS = """Usuffix3-1:%suffix3[-1,0] Usuffix3+1:%suffix3[1,0]
+    Usuffixes-1:%suffix2[-1,0]/%suffix3[0,0]
     Usuffixes+1:%suffix3[0,0]/%suffix2[1,0] Uends:%prefix1[0,0]/%suffix3[0,0]""".split()
 WORDS_WITH_TAGS = """Uwp:%x[0,0]/%x[0,1] Uwp+1:%x[0,0]/%x[1,1] Upw-1:%x[-1,1]/%x[0,0]
     Uwp-1:%x[-1,0]/%x[0,1] Upw+1:%x[0,1]/%x[1,0]""".split()
 TRANSITIONS = "B Bp:%x[0,1] Bpp:%x[-1,1]/%x[0,1] Bw:%x[0,0]".split()
-GAPS = """Ugap:%x[0,1] Ugap+1:%x[1,1] Ugaps:%x[-1,1]/%x[0,1]/%x[1,1] Uwgap:%x[0,0]/%x[0,1]
+GAPS = """Ugap:%x[0,1] Ugap+1:%x[1,1] Ugaps:%x[-1,1]/%x[0,1]/%x[1,1]
+    Uwgap:%x[0,0]/%x[0,1]
     Uwgap+1:%x[0,0]/%x[1,1] Ushapes-1:%shape[-1,0]/%x[0,1]/%shape[0,0]
     Ushapes+1:%shape[0,0]/%x[1,1]/%shape[1,0]""".split()
 

@@ -122,7 +122,7 @@ class RowIndex:
         self.counts = np.where(self.counts < min_count, 0, self.counts)
 
     def is_kept(self, used: np.ndarray) -> np.ndarray:
-        """Tell which features have rows that are ``used``: (n,) bool, from (n_rows,)."""
+        """Tell which features have rows that are ``used``, (n,) bool."""
         return np.append(used, False)[self.row_of[:-1]]  # False is for row -1
 
     def keep(self, used: np.ndarray, min_count: int) -> tuple[Self, np.ndarray]:

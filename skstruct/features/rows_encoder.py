@@ -107,7 +107,10 @@ class RowsEncoder(IndexedEncoder):
                 else NumericFeatures(False, 1.0)
             )
         if not isinstance(features, NumericFeatures):
-            text = f"features={describe(features)} reads strings, but the tokens are rows of numbers; use "
+            text = (
+                f"features={describe(features)} reads strings, but the tokens are "
+                "rows of numbers; use "
+            )
             raise ValueError(f"{text}features='auto' or NumericFeatures")
         matrix = corpus.matrix
         is_sparse = sparse.issparse(matrix)
@@ -143,7 +146,10 @@ class RowsEncoder(IndexedEncoder):
         self.size = features.size(width)  # features that there may be
         most = np.iinfo(np.int32).max
         if self.size > most:
-            text = f"X has {width} columns; with window={features.window} these are {self.size} features, "
+            text = (
+                f"X has {width} columns; with window={features.window} these are "
+                f"{self.size} features, "
+            )
             raise ValueError(f"{text}more than {most}")
         # Its number is behind those of all columns.
         self._bias = self.size - 1 if features.bias else -1
@@ -331,7 +337,7 @@ class RowsEncoder(IndexedEncoder):
         return f"{name}@{shift:+d}" if shift else name
 
     def row_names(self, rows: set[int]) -> dict[int, str]:
-        """Name rows of columns, {row: name}, such as ``x3@-1`` where they have no name."""
+        """Name rows of columns, {row: name}; ``x3@-1`` where they have no name."""
         numbered = zip(self.order.tolist(), self.nodes.row_of.tolist())
         return {
             row: self._name(column)
@@ -346,7 +352,7 @@ class RowsEncoder(IndexedEncoder):
     def keep_rows(
         self, nodes: np.ndarray, edges: np.ndarray
     ) -> tuple[Self, np.ndarray, np.ndarray]:
-        """Make an encoder that gives some columns rows only; dense ones all keep theirs.
+        """Make an encoder that gives some columns rows; dense ones all keep theirs.
 
         See :meth:`.base.Encoder.keep_rows`.
         """
@@ -369,7 +375,8 @@ class RowsEncoder(IndexedEncoder):
         for s, other in enumerate(encoders):
             if other.width != self.width:
                 raise ValueError(
-                    f"shard {s}: {other.width} columns, those of shard 0 are {self.width}"
+                    f"shard {s}: {other.width} columns, those of shard 0 are "
+                    f"{self.width}"
                 )
             self.reads.check_names(other.names, f"shard {s}", "shard 0")
             if (other.sparse, other.has_bigram) != (self.sparse, self.has_bigram):

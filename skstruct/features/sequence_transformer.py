@@ -51,7 +51,8 @@ class SequenceTransformer(TransformerMixin):
     _names: FeatureNames
 
     def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(auto_wrap_output_keys=None, **options)  # type: ignore[call-arg]
+        options["auto_wrap_output_keys"] = None
+        super().__init_subclass__(**options)
 
     def __sklearn_tags__(self) -> Any:
         tags = sequence_tags(super().__sklearn_tags__())  # type: ignore[misc]
@@ -236,7 +237,8 @@ def by_token(
         check_weights_of_sequences(value)
     if len(value) != lengths.shape[0]:
         raise ValueError(
-            f"{name} must have one value a sequence, {lengths.shape[0]}, got {len(value)}"
+            f"{name} must have one value a sequence, {lengths.shape[0]}, got "
+            f"{len(value)}"
         )
     repeated = np.repeat(np.asarray(value), lengths, axis=0)
     return repeated if keep is None else repeated[keep]
@@ -251,6 +253,12 @@ def targets_of(y: Corpus, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         Labels; None is none. Labels that are tuples stay what they are.
     lengths : ndarray of shape (n_sequences,)
         Tokens of each sequence.
+
+    Returns
+    -------
+    labels : ndarray
+    given : ndarray of shape (n_tokens,), bool
+        Which tokens have one.
     """
     y = as_sequences(y, "y", "label")
     check_same_lengths(lengths, lengths_of(y))

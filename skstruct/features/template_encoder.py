@@ -193,7 +193,7 @@ class TemplateEncoder(IndexedEncoder):
         return out
 
     def derive(self, channel: Channel) -> None:
-        """Compute a function of one token for the strings that are new in the alphabet."""
+        """Compute a function of one token for the strings that an alphabet has got."""
         name, c, values, of_string = self.derived[channel]
         strings = list(self.alphabets[c])[of_string.shape[0] - 1 :]
         fresh, values = values.interned(
@@ -244,7 +244,7 @@ class TemplateEncoder(IndexedEncoder):
     def _nodes_of(
         self, side: TemplateSide, channels: np.ndarray, anchor: np.ndarray
     ) -> list[np.ndarray]:
-        """In training, one int32 array of nodes by anchor for each compound of a side."""
+        """In training, the int32 nodes by anchor of each compound of a side."""
         nodes = list(channels)
         for c, compound in enumerate(side.compounds):
             if compound.prefix < 0:
@@ -292,9 +292,17 @@ class TemplateEncoder(IndexedEncoder):
         out = np.full(anchor[-1], -1, np.int32)
         n_nodes = np.array([side.n_nodes[c]])
         self.table = intern_pairs(
-            self.table, self.entries, side.offset + c, left, right, distance, np.array(span or (0, 0)),
-            anchor, out, n_nodes,
-        )  # fmt: skip
+            self.table,
+            self.entries,
+            side.offset + c,
+            left,
+            right,
+            distance,
+            np.array(span or (0, 0)),
+            anchor,
+            out,
+            n_nodes,
+        )
         side.n_nodes[c] = int(n_nodes[0])
         return out
 
@@ -359,7 +367,10 @@ class TemplateEncoder(IndexedEncoder):
             If no template reads accessor varieties.
         """
         if not self.contexts.longest:
-            text = "there is nothing to adapt: none of the feature templates reads accessor varieties; "
+            text = (
+                "there is nothing to adapt: none of the feature templates reads "
+                "accessor varieties; "
+            )
             raise ValueError(
                 f"{text}features='char-av' do, or templates such as 'U:%av2[0,0]'"
             )
@@ -437,7 +448,7 @@ class TemplateEncoder(IndexedEncoder):
 
     @property
     def may_repeat(self) -> bool:
-        """Whether templates share a name, so that one row may speak of a token twice."""
+        """Whether templates share a name: one row may speak of a token twice then."""
         return self.nodes.may_repeat
 
     @property

@@ -119,7 +119,7 @@ class TemplateSide:
 
     @property
     def may_repeat(self) -> bool:
-        """Whether templates share a name, so that one row may speak of a token twice."""
+        """Whether templates share a name: one row may speak of a token twice then."""
         return any(len({slot for slot, _ in uses}) < len(uses) for uses in self.uses)
 
     def joined(self) -> tuple[np.ndarray, np.ndarray]:
@@ -359,7 +359,8 @@ def merge_templates(
     plan = out.plan
     if first.contexts.longest and len(encoders) > 1:
         raise ValueError(
-            "accessor varieties are statistics of a whole text: shards cannot count them"
+            "accessor varieties are statistics of a whole text: shards cannot count "
+            "them"
         )
     out.token_type = first.token_type
     out.contexts = copy.copy(first.contexts)

@@ -86,17 +86,22 @@ def parse_template(line: Any, where: str = "template") -> Template:
         raise ValueError(f"{where}: a template must be a str, got {line!r}")
     line = line.strip()
     if not line or line[0] not in "UB":
-        text = "a template starts with U (features of a label) or B (features of a label transition)"
+        text = (
+            "a template starts with U (features of a label) or B (features of a "
+            "label transition)"
+        )
         raise ValueError(f"{where}: {text}, got {line!r}")
     atoms = []
     for name, offset, column in MACRO.findall(line):
         if not (is_context(name) or name == CLUSTER or is_function(name)):
             raise ValueError(
-                f"{where}: unknown function %{name} in {line!r}; known are {FUNCTION_NAMES}"
+                f"{where}: unknown function %{name} in {line!r}; known are "
+                f"{FUNCTION_NAMES}"
             )
         if len(offset) > 5 or abs(int(offset)) > FARTHEST:
             raise ValueError(
-                f"{where}: {line!r:.80} reads too far away: a row is at most {FARTHEST} from 0"
+                f"{where}: {line!r:.80} reads too far away: a row is at most "
+                f"{FARTHEST} from 0"
             )
         atoms.append((name, int(column), int(offset)))
     if "%" in MACRO.sub("", line):
@@ -149,7 +154,7 @@ class Plan(NamedTuple):
 def _compile(
     templates: Sequence[Template], channels: dict[Channel, int]
 ) -> tuple[tuple[Compound, ...], tuple[Group, ...]]:
-    """Compounds and groups of the given templates; ``channels`` (a dict) is extended."""
+    """Compounds and groups of the templates; ``channels`` (a dict) is extended."""
     # atoms -> position in compounds
     compounds: list[Compound] = []
     index: dict[Atoms, int] = {}
@@ -177,7 +182,10 @@ def _compile(
         )
         number = compound_of(found)
         if shared.setdefault(template.skeleton, (number, order)) != (number, order):
-            text = "has the same identifier as another one that combines other columns or distances"
+            text = (
+                "has the same identifier as another one that combines other columns "
+                "or distances"
+            )
             raise ValueError(
                 f"template {template.text!r} {text}; give the two different identifiers"
             )
@@ -242,7 +250,10 @@ def _checked_lexicons(
     read.pop(None, None)  # what other functions read
     for name, text in read.items():
         if name not in lexicons:
-            text = f"template {text!r} reads the lexicon {name!r}, which is not among those given: "
+            text = (
+                f"template {text!r} reads the lexicon {name!r}, which is not among "
+                "those given: "
+            )
             raise ValueError(text + (", ".join(map(repr, lexicons)) or "none"))
     for name in lexicons:
         if name not in read:

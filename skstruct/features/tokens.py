@@ -69,7 +69,8 @@ def split_columns(
     if token_type is str:
         raise wrong(
             0,
-            f"the templates read column {n_columns - 1}, but the tokens are plain strings: ",
+            f"the templates read column {n_columns - 1}, but the tokens are plain "
+            "strings: ",
         )
     if not all(issubclass(kind, tuple) for kind in set(map(type, flat))):
         k = next(k for k, token in enumerate(flat) if not isinstance(token, tuple))
@@ -80,7 +81,8 @@ def split_columns(
         if n < n_columns:
             raise wrong(
                 k,
-                f"the templates read column {n_columns - 1}, but the token has {counted(n, 'column')}: ",
+                f"the templates read column {n_columns - 1}, but the token has "
+                f"{counted(n, 'column')}: ",
             )
         raise wrong(
             k, f"expected {counted(width, 'column')} like the first token, got {n}: "

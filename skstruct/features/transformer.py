@@ -61,7 +61,7 @@ def _if_inner_has(name: str) -> Callable[[Any], Any]:
 
 
 def _names_out(transformer: Any, names: FeatureNames | None) -> FeatureNames | None:
-    """The names of the output's columns, or None if the transformer does not know them."""
+    """The names of the output's columns; None if the transformer knows none."""
     given = None if names is None else np.array(names.all(), dtype=object)
     try:
         return FeatureNames(
@@ -179,7 +179,8 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         if self.per == "sequence" and self._needs_labels():
             name = type(self.transformer).__name__
             raise ValueError(
-                f'{name} learns from labels, which transform has not: no per="sequence" for it'
+                f"{name} learns from labels, which transform has not: no "
+                'per="sequence" for it'
             )
         return self._learn("fit", clone(self.transformer), X, y, params)
 
@@ -208,7 +209,8 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         )
         if self.per == "sequence":
             raise ValueError(
-                'per="sequence" fits a transformer on each sequence: none goes on learning'
+                'per="sequence" fits a transformer on each sequence: none goes on '
+                "learning"
             )
         inner = (
             self.transformer_
@@ -342,7 +344,8 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         check_is_fitted(self)
         if self.per == "sequence":
             raise ValueError(
-                'per="sequence" keeps no transformer of a sequence that could undo what it did'
+                'per="sequence" keeps no transformer of a sequence that could undo '
+                "what it did"
             )
         tokens, corpus = stack_tokens(X)
         found = self.transformer_.inverse_transform(tokens)

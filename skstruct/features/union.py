@@ -135,7 +135,8 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         super()._validate_transformers()
         if all(inner == "drop" for _, inner in self.transformer_list):
             raise ValueError(
-                "transformer_list must name at least one transformer that is not dropped"
+                "transformer_list must name at least one transformer that is not "
+                "dropped"
             )
 
     def _iter(self) -> Iterator[tuple[str, Any, None]]:
@@ -160,7 +161,10 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         parts = [as_tokens(X) for X in Xs]
         for part, name, X in zip(parts, used, Xs):
             if part.called != called_by_kind(DENSE):
-                text = f"transformer {name!r} must return rows of numbers by sequence, got {describe(X)}; "
+                text = (
+                    f"transformer {name!r} must return rows of numbers by sequence, "
+                    f"got {describe(X)}; "
+                )
                 raise ValueError(
                     f"{text}TokenTransformer makes that of a transformer of tokens"
                 )

@@ -158,7 +158,8 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
             return corpus
         if corpus.like is None:
             raise ValueError(
-                "X: the tokens are rows of numbers already; TokenVectorizer encodes others"
+                "X: the tokens are rows of numbers already; TokenVectorizer encodes "
+                "others"
             )
         return corpus.only(
             STRINGS
@@ -175,7 +176,10 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
             (line.text for line in lines if line.edge and line.atoms), None
         )
         if conditioned is not None:
-            text = f"has templates of transitions, such as {conditioned!r}, which no matrix of tokens holds; "
+            text = (
+                f"has templates of transitions, such as {conditioned!r}, which no "
+                "matrix of tokens holds; "
+            )
             text += "give the tokens to the tagger, or leave these templates out"
             raise ValueError(f"features={describe(self.features)} {text}")
         encoded = encoder.encode(corpus, True)

@@ -167,7 +167,7 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         names: FeatureNames | None,
         last: bool,
     ) -> Block:
-        """A block with the columns of neighbours; the last one has those of boundaries."""
+        """A block with the columns of neighbours; the last has those of boundaries."""
         at, inside = neighbours_of(token, -self.before, self.after)
         shifts = range(-self.before, self.after + 1)
         parts = [
@@ -213,7 +213,8 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
             )
         elif len(input_features) != self.n_features_in_:
             raise ValueError(
-                f"input_features must be {self.n_features_in_} names, got {len(input_features)}"
+                f"input_features must be {self.n_features_in_} names, got "
+                f"{len(input_features)}"
             )
         return np.array(self._names_of(input_features), dtype=object)
 

@@ -121,7 +121,8 @@ def check_strings_in(corpus: TokenCorpus) -> None:
     """Raise unless tokens of a corpus are strings, which clusters are of."""
     if corpus.block(STRINGS) is None:
         raise ValueError(
-            "words: clusters are of tokens that are str or tuples of str, read by templates"
+            "words: clusters are of tokens that are str or tuples of str, read by "
+            "templates"
         )
 
 

@@ -222,8 +222,14 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         keep = counts.of_word >= self.min_count
         needed = max(self.n_components, self.n_clusters or 0)
         if keep.sum() < needed:
-            text = f"{keep.sum()} words occur min_count={self.min_count} times or more in X, fewer than the "
-            text += f"{needed} that n_components={self.n_components} and n_clusters={self.n_clusters} need"
+            text = (
+                f"{keep.sum()} words occur min_count={self.min_count} times or more "
+                "in X, fewer than the "
+            )
+            text += (
+                f"{needed} that n_components={self.n_components} and "
+                f"n_clusters={self.n_clusters} need"
+            )
             raise ValueError(text)
         from sklearn.decomposition import (
             TruncatedSVD,
@@ -277,7 +283,8 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         check_is_fitted(self)
         if self._word_clusters is None:
             raise ValueError(
-                "there are no clusters: give WordVectors n_clusters, such as n_clusters=500"
+                "there are no clusters: give WordVectors n_clusters, such as "
+                "n_clusters=500"
             )
         return self._word_clusters
 
