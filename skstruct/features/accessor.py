@@ -70,7 +70,8 @@ class AccessorVariety:
 
     Examples
     --------
-    >>> statistics = AccessorVariety().fit_flat(list("门把手小门把大手"), np.array([0, 3, 8]))
+    >>> text = list("门把手小门把大手")
+    >>> statistics = AccessorVariety().fit_flat(text, np.array([0, 3, 8]))
     >>> dict(zip(statistics.alphabet, statistics.varieties[0].tolist()))
     {'门': 1, '把': 1, '手': 2, '小': 1, '大': 1}
 

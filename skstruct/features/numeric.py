@@ -57,8 +57,8 @@ class NumericFeatures:
     >>> import numpy as np
     >>> from skstruct import NumericFeatures, StructuredPerceptron
     >>> X, y = [np.eye(3), np.eye(3)[::-1]], [["a", "b", "c"], ["c", "b", "a"]]
-    >>> tagger = StructuredPerceptron(NumericFeatures(bias=False), random_state=0).fit(X, y)
-    >>> tagger.n_features()
+    >>> tagger = StructuredPerceptron(NumericFeatures(bias=False), random_state=0)
+    >>> tagger.fit(X, y).n_features()
     3
     """
 

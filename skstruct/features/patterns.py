@@ -114,8 +114,8 @@ class Patterns:
     >>> from skstruct.features.patterns import Patterns
     >>> from skstruct.inspection import features_of
     >>> patterns = Patterns(["u:%x[0,0]", 'u:%m[-1,0,".?$"]', "b"], "wapiti")
-    >>> crf = L1CRF(patterns, c1=0.01, random_state=0).fit([["the", "dog"]], [["D", "N"]])
-    >>> features_of(crf, ["the", "dog"])
+    >>> crf = L1CRF(patterns, c1=0.01, random_state=0)
+    >>> features_of(crf.fit([["the", "dog"]], [["D", "N"]]), ["the", "dog"])
     [['u:the', 'u:1'], ['u:dog', 'u:e']]
     """
 

@@ -109,7 +109,8 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
     >>> X = [np.array([[0.0], [1.0], [0.0]]), np.array([[1.0], [0.0]])] * 3
     >>> y = [["a", "b", "a"], ["b", "a"]] * 3
     >>> trees = ExtraTreesClassifier(5, random_state=0)
-    >>> pipeline = make_pipeline(TokenPredictions(trees), StructuredPerceptron(random_state=0))
+    >>> tagger = StructuredPerceptron(random_state=0)
+    >>> pipeline = make_pipeline(TokenPredictions(trees), tagger)
     >>> pipeline.fit(X, y).predict([np.array([[1.0], [0.0]])])
     [['b', 'a']]
     """

@@ -306,10 +306,12 @@ class FeatureTemplates:
 
     Examples
     --------
-    >>> templates = FeatureTemplates(["U00:%x[-1,0]", "U01:%x[0,0]", "U02:%x[-1,0]/%x[0,0]", "B"])
+    >>> templates = FeatureTemplates(
+    ...     ["U00:%x[-1,0]", "U01:%x[0,0]", "U02:%x[-1,0]/%x[0,0]", "B"])
     >>> len(templates), templates.offsets
     (4, (-1, 0))
-    >>> FeatureTemplates(["U00:%lex_place[0,0]", "B"], lexicons={"place": ["New York", "Rome"]}).lexicons
+    >>> places = {"place": ["New York", "Rome"]}
+    >>> FeatureTemplates(["U00:%lex_place[0,0]", "B"], lexicons=places).lexicons
     {'place': ('New York', 'Rome')}
     """
 

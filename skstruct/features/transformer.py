@@ -112,9 +112,11 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
     >>> from sklearn.preprocessing import StandardScaler
     >>> from skstruct import StructuredPerceptron
     >>> from skstruct.features import TokenTransformer
-    >>> X = [np.array([[170.0, 1.0], [182.0, 3.0]]), np.array([[165.0, 2.0], [190.0, 4.0], [171.0, 1.5]])]
+    >>> X = [np.array([[170.0, 1.0], [182.0, 3.0]]),
+    ...      np.array([[165.0, 2.0], [190.0, 4.0], [171.0, 1.5]])]
     >>> y = [["low", "high"], ["low", "high", "low"]]
-    >>> pipeline = make_pipeline(TokenTransformer(StandardScaler()), StructuredPerceptron(random_state=0))
+    >>> tagger = StructuredPerceptron(random_state=0)
+    >>> pipeline = make_pipeline(TokenTransformer(StandardScaler()), tagger)
     >>> pipeline.fit(X, y).predict([np.array([[189.0, 3.5]])])
     [['high']]
     """

@@ -75,7 +75,8 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
     >>> from sklearn.preprocessing import FunctionTransformer
     >>> length = FunctionTransformer(lambda words: [[len(word)] for word in words])
     >>> union = SequenceUnion([
-    ...     ("form", TokenVectorizer(["U0:%x[0,0]", "B"])), ("length", TokenTransformer(length))])
+    ...     ("form", TokenVectorizer(["U0:%x[0,0]", "B"])),
+    ...     ("length", TokenTransformer(length))])
     >>> union.fit_transform([["the", "dog"], ["a", "cat"]])
     SequenceMatrix of 2 sequences, 4 sparse rows of 5 columns
     """

@@ -72,13 +72,15 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
     >>> from sklearn.model_selection import GridSearchCV
     >>> from skstruct import StructuredPerceptron
     >>> from skstruct.features import TokenVectorizer
-    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]] * 2
+    >>> words = ["the dog barks", "a cat sleeps", "the cat barks"]
+    >>> X = [text.split() for text in words] * 2
     >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]] * 2
     >>> vectorizer = TokenVectorizer(["U0:%x[0,0]", "B"])
     >>> matrix = vectorizer.fit_transform(X)
     >>> matrix
     SequenceMatrix of 6 sequences, 18 sparse rows of 6 columns
-    >>> search = GridSearchCV(StructuredPerceptron(random_state=0), {"max_iter": [2, 5]}, cv=3)
+    >>> tagger = StructuredPerceptron(random_state=0)
+    >>> search = GridSearchCV(tagger, {"max_iter": [2, 5]}, cv=3)
     >>> search.fit(matrix, y).predict(vectorizer.transform([["a", "dog"]]))
     [['D', 'N']]
     >>> vectorizer.get_feature_names_out()[:2].tolist()

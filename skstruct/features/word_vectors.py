@@ -102,7 +102,8 @@ class WordVectors(SequenceTransformer, BaseEstimator):
     Examples
     --------
     >>> from skstruct.features import WordVectors
-    >>> text = [[a, b, c] for a in ("the", "a") for b in ("dog", "cat") for c in ("barks", "sleeps")]
+    >>> text = [[a, b, c] for a in ("the", "a") for b in ("dog", "cat")
+    ...         for c in ("barks", "sleeps")]
     >>> vectors = WordVectors(2, min_count=2, random_state=0).fit(text)
     >>> vectors.transform([["The", "dog"], ["unknown"]])
     SequenceMatrix of 2 sequences, 3 dense rows of 2 columns
