@@ -15,9 +15,9 @@ from skstruct._words.reranker_model import RerankModel
 from skstruct._words.word_model import WordModel
 from skstruct.features import (
     bag_encoder,
-    base,
-    choose,
     contexts,
+    encoder_choice,
+    encoder_fields,
     pattern_encoder,
     patterns,
     rows_encoder,
@@ -29,7 +29,7 @@ from skstruct.features import (
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "file-format.md"
 ENCODERS = (
-    bag_encoder, choose, contexts, pattern_encoder, patterns, rows_encoder, template_encoder, template_rows,
+    bag_encoder, encoder_choice, contexts, pattern_encoder, patterns, rows_encoder, template_encoder, template_rows,
     templates, word_clusters,
 )  # fmt: skip
 """Modules that declare tables."""
@@ -47,8 +47,8 @@ TABLES = {
         name: getattr(stores, name.upper())
         for name in ("final", "trained", "packed", "rule", "clock")
     },
-    **{f"encoder {kind}": table for kind, (_, table) in choose.ENCODERS.items()},
-    "index": base.INDEX,
+    **{f"encoder {kind}": table for kind, (_, table) in encoder_choice.ENCODERS.items()},
+    "index": encoder_fields.INDEX,
     "pairs": bag_encoder.PAIRS,
     "numeric": rows_encoder.NUMERIC,
     "patterns": patterns.PATTERNS,
