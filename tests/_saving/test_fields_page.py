@@ -47,7 +47,9 @@ TABLES = {
         name: getattr(stores, name.upper())
         for name in ("final", "trained", "packed", "rule", "clock")
     },
-    **{f"encoder {kind}": table for kind, (_, table) in encoder_choice.ENCODERS.items()},
+    **{
+        f"encoder {kind}": table for kind, (_, table) in encoder_choice.ENCODERS.items()
+    },
     "index": encoder_fields.INDEX,
     "pairs": bag_encoder.PAIRS,
     "numeric": rows_encoder.NUMERIC,
@@ -144,8 +146,10 @@ def test_every_table_has_a_place():
     """What a table of a model or encoder leads to is in ``TABLES``."""
     text = PAGE.read_text(encoding="utf-8")
     assert text.count("<!-- fields: ") == sum(map(bool, map(own_rows, TABLES)))
-    modules = base, *ENCODERS, stores
+    modules = encoder_fields, *ENCODERS, stores
     declared = [v for m in modules for v in vars(m).values() if isinstance(v, Table)]
     listed = [id(table) for table in TABLES.values()]
-    left_out = [t.text for t in declared if id(t) not in listed and t is not base.ROWS]
+    left_out = [
+        t.text for t in declared if id(t) not in listed and t is not encoder_fields.ROWS
+    ]
     assert not left_out, f"enter in TABLES: {left_out}"
