@@ -17,7 +17,7 @@ from .fields import Kind, each, pair, string, value, via
 from .registry import estimator_state
 from .values import Writer, savable_value
 
-_TRANSFORMERS = "wide_rows", "vectorizer", "word_vectors"
+_TRANSFORMERS = "union", "vectorizer", "word_vectors"
 """Modules that say how transformers are read."""
 
 

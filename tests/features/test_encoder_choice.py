@@ -8,7 +8,7 @@ from skstruct import ParameterMixer, StructuredPerceptron
 from skstruct._data.corpus import OTHER
 from skstruct._data.inputs import as_tokens
 from skstruct._data.reads import Reads
-from skstruct.features import choose
+from skstruct.features import encoder_choice
 from skstruct.features.bag_encoder import BagEncoder
 from skstruct.inspection import explain, features_of
 
@@ -62,7 +62,7 @@ def test_a_new_kind_of_input_is_one_class(monkeypatch):
         StructuredPerceptron().fit(BAGS, Y)
     with pytest.raises(ValueError, match="X: sequence 1, position 0: a token must be"):
         StructuredPerceptron().fit([[], *BAGS], [[], *Y])
-    monkeypatch.setitem(choose.ENCODERS, "namespaces", (NamespaceEncoder, None))
+    monkeypatch.setitem(encoder_choice.ENCODERS, "namespaces", (NamespaceEncoder, None))
     for learner in (
         StructuredPerceptron(random_state=0),
         StructuredPerceptron(order=2, min_count=2, random_state=0),

@@ -1,33 +1,30 @@
-"""Wide rows of numbers: the columns of neighbouring tokens, or of several transformers,
-side by side.
-"""
+"""The columns of neighbouring tokens beside those of a token."""
 
 from __future__ import annotations
 
-from copy import copy
-from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import FeatureUnion
 from sklearn.utils.validation import check_is_fitted
 
-from .._data.corpus import DENSE, called_by_kind, number_block
+from .._data.corpus import DENSE, number_block
 from .._data.elements import spelled
 from .._data.inputs import as_tokens, check_some, describe
 from .._data.matrix import SequenceMatrix
 from .._data.places import placed
 from .._data.reads import FeatureNames, Reads, joined_runs
 from .._data.types import Corpus, Self
-from .._saving.fields import value, via
-from .._saving.values import savable_value
 from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
-from .joining import united, with_boundaries
-from .numeric import neighbours_of, picked, side_by_side
+from .joining import with_boundaries
+from .numeric import neighbours_of, side_by_side, take_rows
 from .remembered import Remembered
 from .sequence_transformer import KnowsColumns, SequenceTransformer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .._data.corpus import Block, TokenCorpus
 
 
 class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
@@ -95,7 +92,7 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         return rows_tags(super().__sklearn_tags__())
 
     def fit(self, X: Corpus, y: Any = None) -> Self:
-        """Note the columns.
+        """Note the columns of tokens, and their names.
 
         Parameters
         ----------
@@ -112,12 +109,12 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         check_some(len(numbers.numbers))
         self._reads = Reads.of(numbers)
         self._nothing = numbers[:0]
-        self._names = self._names_by_block(numbers)
+        self._names_of_blocks = self._names_by_block(numbers)
         self._known = Remembered()
         return self
 
     def transform(self, X: Corpus) -> SequenceMatrix:
-        """The rows with those of their neighbours.
+        """Put the columns of neighbours beside those of each token.
 
         Parameters
         ----------
@@ -137,8 +134,8 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         blocks = found.blocks
         token = found.offsets
         names = (
-            self._names
-            if len(self._names) == len(blocks)
+            self._names_of_blocks
+            if len(self._names_of_blocks) == len(blocks)
             else self._names_by_block(found)
         )
         # Differences of sparse integers would be cut off below 0.
@@ -162,12 +159,19 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
             runs = joined_runs([found.runs] * repeats + [(0, n_ends)])
         return SequenceMatrix.of(tuple(wide), found.lengths, runs)
 
-    def _wide(self, block, matrix, token, names, last):
-        """A block with the columns of neighbours; the last one has those of boundaries."""
+    def _wide(
+        self,
+        block: Block,
+        matrix: Any,
+        token: np.ndarray,
+        names: FeatureNames | None,
+        last: bool,
+    ) -> Block:
+        """A block with the columns of neighbours; the last has those of boundaries."""
         at, inside = neighbours_of(token, -self.before, self.after)
         shifts = range(-self.before, self.after + 1)
         parts = [
-            picked(matrix, *pair) if shift else matrix
+            take_rows(matrix, *pair) if shift else matrix
             for shift, *pair in zip(shifts, at.T, inside.T)
         ]
         if self.deltas:
@@ -187,8 +191,8 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         return number_block(side_by_side(parts), names, info)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns: those of neighbours with their distance, such as
-        ``x3@-1``.
+        """Return the names of the columns; those of neighbours with their distance,
+        such as ``x3@-1``.
 
         Parameters
         ----------
@@ -209,15 +213,19 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
             )
         elif len(input_features) != self.n_features_in_:
             raise ValueError(
-                f"input_features must be {self.n_features_in_} names, got {len(input_features)}"
+                f"input_features must be {self.n_features_in_} names, got "
+                f"{len(input_features)}"
             )
         return np.array(self._names_of(input_features), dtype=object)
 
-    def _names_by_block(self, numbers):
+    def _names_by_block(self, numbers: TokenCorpus) -> list[FeatureNames | None]:
         """For each block the names of its columns and those of neighbours, or None."""
         known = self._reads.names
 
-        def named(block):
+        def named(block: Block) -> FeatureNames | None:
+            """Name the columns of a block and those of its neighbours; None without
+            names.
+            """
             if known is None:
                 return None
             columns = np.flatnonzero(numbers.is_dense == (block.kind == DENSE)).tolist()
@@ -228,7 +236,7 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
 
         return [named(block) for block in numbers.blocks]
 
-    def _names_of(self, names, last=True):
+    def _names_of(self, names: Iterable[Any], last: bool = True) -> list[str]:
         """The names of all columns, from those of the input; the last block has those
         of boundaries.
         """
@@ -246,7 +254,7 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         return found
 
 
-def _numbers(X):
+def _numbers(X: Corpus) -> TokenCorpus:
     """A corpus of rows of numbers, or without tokens."""
     found = as_tokens(X)
     if found.tokens:
@@ -256,168 +264,3 @@ def _numbers(X):
             f"expected a row of numbers, got {describe(found.tokens[0])}",
         )
     return found
-
-
-class _Passthrough(Window):
-    """What ``"passthrough"`` stands for: the rows, with the names of their columns."""
-
-    def __init__(self) -> None:
-        super().__init__(0, 0, boundary=False)
-
-    def __sklearn_is_fitted__(self):
-        if not hasattr(self, "_reads"):
-            raise NotFittedError(
-                "This SequenceUnion instance is not fitted yet; call fit first"
-            )
-        return True
-
-
-class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
-    """The columns of several transformers of sequences, side by side.
-
-    It is scikit-learn's ``FeatureUnion`` for transformers that return a
-    :class:`.SequenceMatrix`, such as ``TokenVectorizer``, ``TokenTransformer``,
-    ``TokenPredictions``, ``Window`` and pipelines of these.
-
-    Parameters
-    ----------
-    transformer_list : list of (str, transformer) tuples
-        Names and transformers; ``"passthrough"`` takes rows of numbers as they come,
-        ``"drop"`` is left out.
-    n_jobs : int, optional
-        How many transformers are fitted at a time.
-    transformer_weights : dict of str to float, optional
-        What the values of a transformer are multiplied by.
-    verbose : bool, default=False
-    verbose_feature_names_out : bool, default=True
-        Whether the names of columns begin with those of the transformers.
-
-    Notes
-    -----
-    The matrix is sparse if one of the parts is. Taggers then take sparse columns as
-    they are, and treat dense ones as ``NumericFeatures`` says: ``features="auto"``
-    scales these, and they have an intercept. So templates count what they would count
-    alone. Dense columns with a weight are not scaled any more if there are sparse ones.
-
-    Examples
-    --------
-    >>> from sklearn.feature_extraction import DictVectorizer
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from skstruct import StructuredPerceptron
-    >>> from skstruct.features import SequenceUnion, TokenTransformer, TokenVectorizer
-    >>> from sklearn.preprocessing import FunctionTransformer
-    >>> length = FunctionTransformer(lambda words: [[len(word)] for word in words])
-    >>> union = SequenceUnion([
-    ...     ("form", TokenVectorizer(["U0:%x[0,0]", "B"])), ("length", TokenTransformer(length))])
-    >>> union.fit_transform([["the", "dog"], ["a", "cat"]])
-    SequenceMatrix of 2 sequences, 4 sparse rows of 5 columns
-    """
-
-    get_feature_names_out = FeatureUnion.get_feature_names_out
-
-    @property
-    def inputs(self) -> Any:
-        """What it reads: what the first transformer says that reads words, or None."""
-        return next(
-            (part.inputs for part in self._parts() if hasattr(part, "inputs")), None
-        )
-
-    def _parts(self):
-        return [inner for _, inner in self.transformer_list]
-
-    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
-        """Fit all transformers.
-
-        Parameters
-        ----------
-        X : list of sequences of tokens, or SequenceMatrix
-        y : list of sequences of labels, optional
-        **params
-            Metadata for the transformers.
-
-        Returns
-        -------
-        self
-        """
-        super().fit(X, y, **params)
-        self._remembered()
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> SequenceMatrix:
-        """Fit all transformers, and put their columns side by side.
-
-        Parameters
-        ----------
-        X, y, **params
-            As of :meth:`fit`.
-
-        Returns
-        -------
-        SequenceMatrix
-        """
-        found: SequenceMatrix = super().fit_transform(X, y, **params)
-        return found
-
-    def _remembered(self):
-        """What is known of all columns; there from the first fit on, or the first call
-        of fitted parts.
-        """
-        return vars(self).setdefault("_known", Remembered())
-
-    def _validate_transformers(self):
-        super()._validate_transformers()
-        if all(inner == "drop" for _, inner in self.transformer_list):
-            raise ValueError(
-                "transformer_list must name at least one transformer that is not dropped"
-            )
-
-    def _iter(self):
-        """Overrides what scikit-learn goes through: weights are applied where parts are
-        joined.
-        """
-        for name, inner in self.transformer_list:
-            if isinstance(inner, str) and inner == "passthrough":
-                inner = _Passthrough()
-            if not isinstance(
-                inner, str
-            ):  # a copy knows its columns still if the fit of another part fails
-                yield (
-                    name,
-                    copy(inner) if isinstance(inner, _Passthrough) else inner,
-                    None,
-                )
-
-    def _hstack(self, Xs):
-        """Overrides what scikit-learn joins arrays with."""
-        used = [name for name, inner in self.transformer_list if inner != "drop"]
-        parts = [as_tokens(X) for X in Xs]
-        for part, name, X in zip(parts, used, Xs):
-            if part.called != called_by_kind(DENSE):
-                text = f"transformer {name!r} must return rows of numbers by sequence, got {describe(X)}; "
-                raise ValueError(
-                    f"{text}TokenTransformer makes that of a transformer of tokens"
-                )
-            if not np.array_equal(part.lengths, parts[0].lengths):
-                text = f"returned sequences of other lengths than {used[0]!r} did"
-                raise ValueError(f"transformer {name!r} {text}")
-        weights = self.transformer_weights or {}
-        prefixes = [
-            f"{name}__" if self.verbose_feature_names_out else "" for name in used
-        ]
-        return united(
-            parts, [weights.get(name) for name in used], prefixes, self._remembered()
-        )
-
-
-def _of_parts(parts):
-    inner, weights, verbose = parts
-    return SequenceUnion(
-        inner, transformer_weights=weights, verbose_feature_names_out=verbose
-    )
-
-
-_PARAMETERS = attrgetter(
-    "transformer_list", "transformer_weights", "verbose_feature_names_out"
-)
-
-savable_value("$union", SequenceUnion, via(value, _PARAMETERS, _of_parts))
