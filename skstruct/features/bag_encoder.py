@@ -44,8 +44,8 @@ from .pairs import (
     encode_nested,
     spellings,
 )
-from .vectors_in_tokens import way_out
 from .row_index import FeatureIndex
+from .vectors_in_tokens import way_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -31,11 +31,17 @@ from .._saving.fields import (
 )
 from .contexts import CONTEXTS, Contexts, context_values, is_context
 from .encoded import ALL_ALIVE, NO_BAG, Encoded, Grid
-from .template_rows import SIDE, TemplateSide, members_of_side, merge_templates, row_names, stored
-from .templates import FeatureTemplates, resolve_templates, templates_kind
-from .tokens import Alphabet, alphabet, column_function, split_columns, string_columns
 from .encoder_fields import MIN_COUNT, TITLES, TOKENS, has_cutoff, take_titles
 from .indexed_encoder import IndexedEncoder
+from .template_rows import (
+    SIDE,
+    TemplateSide,
+    members_of_side,
+    merge_templates,
+    row_names,
+)
+from .templates import FeatureTemplates, resolve_templates, templates_kind
+from .tokens import Alphabet, alphabet, column_function, split_columns, string_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
