@@ -79,7 +79,7 @@ def fresh_state(
     )
 
 
-def continued_state(
+def grow_state(
     before: TrainingState,
     old_labels: Labels,
     encoder: Encoder,

@@ -161,7 +161,7 @@ def check_unchanged(estimator: BaseEstimator, **parameters: tuple[Any, Any]) -> 
             )
 
 
-def continued_state(
+def copy_state(
     before: TrainingState, rule: Rule, stream: bool = False, **settings: Any
 ) -> TrainingState:
     """Copy an earlier state to train on, with other settings of its model.
