@@ -297,7 +297,7 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
     a new average.
     """
     lines.check_labels(len(labels))
-    state = tables.continued_state(
+    state = tables.copy_state(
         before, rule, stream, wanted=np.zeros(2, np.int64), **settings
     )
     # In a model mapped from a disk `wanted` is read-only too, and the templates are

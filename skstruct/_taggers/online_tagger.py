@@ -19,9 +19,9 @@ from .._chain.chain_epoch import epoch
 from .._chain.chain_model import ChainModel, make_task, renumbered_labels
 from .._chain.shown_pairs import add_known, marked, translated, united
 from .._chain.state import (
-    continued_state,
     final_model,
     fresh_state,
+    grow_state,
     order_of,
     with_pairs,
 )
@@ -212,7 +212,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
             )
         about = encoder, labels, rule, corpus.constraints, cost
         if continued:
-            state = continued_state(before, model.labels, *about, stream)
+            state = grow_state(before, model.labels, *about, stream)
         else:
             state = fresh_state(*about, new_key(self.random_state), self.order)
         state.closed = closed

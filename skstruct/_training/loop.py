@@ -147,7 +147,7 @@ class Loop(ABC):
         interrupt: DeferredInterrupt | None = None,
         for_good: bool = False,
     ) -> Any:
-        """Run the epochs; returns the estimator, fitted.
+        """Run the epochs, and fit the estimator, which is returned.
 
         Parameters
         ----------
@@ -198,7 +198,8 @@ class Loop(ABC):
                 events.end_fit(self.attributes)
             except BaseException as error:
                 try:
-                    if self.unsaved:  # the state between two epochs, before what is done to it at the end
+                    # The state between two epochs, before what is done at the end.
+                    if self.unsaved:
                         self._keep(False, surely=True)
                 finally:
                     if (
@@ -232,14 +233,14 @@ class Loop(ABC):
         return events.end(self.attributes) or stop or last
 
     def best(self) -> Any:
-        """The model in training to keep: that of the best epoch if early stopping
-        watches, else the last.
+        """Return the model in training to keep: that of the best epoch if early
+        stopping watches, else the last.
         """
         return self.in_training() if self.watch.best is None else self.watch.best
 
     def _resume(self, folder: Path, name: str) -> bool:
-        """Go on from the checkpoint, if there is one; whether early stopping had
-        stopped.
+        """Go on from the checkpoint, if there is one; returns whether early stopping
+        had stopped.
         """
         self.checkpoint = Checkpoint(folder, name, fingerprint(*self.identity()))
         found = self.checkpoint.load()
@@ -255,11 +256,10 @@ class Loop(ABC):
             raise self.checkpoint.refusal(error) from None
 
     def _keep(self, stopped: bool, surely: bool) -> None:
-        """Offer the state to the checkpoint."""
-        (header, arrays), (best, best_arrays) = (
-            self.checkpoint_state(),
-            self.watch.state(),
-        )
+        """Offer the state to the checkpoint, which there is."""
+        assert self.checkpoint is not None
+        header, arrays = self.checkpoint_state()
+        best, best_arrays = self.watch.state()
         header = {
             "done": self.done,
             "history": list(self.history),

@@ -68,7 +68,7 @@ class TrainingState:
 
 
 def new_key(random_state: Any) -> int:
-    """The integer that stands for a ``random_state`` from now on."""
+    """Draw the integer that stands for a ``random_state`` from now on."""
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
@@ -173,7 +173,9 @@ class Run(Loop):
         """Return what ``score`` of a finished model would be on the held-out part."""
 
     def kernel_arguments(self, noise: Any, work: Any) -> tuple[Any, ...]:
-        """Return the task, and all that the kernel takes after the examples to visit."""
+        """Return the task, and all that the kernel takes after the examples to
+        visit.
+        """
         return self.task, self.state.model, self.state.rule, noise, work
 
     def fitted(self) -> dict[str, Any]:
@@ -247,7 +249,8 @@ class Run(Loop):
         warn_unseen(unseen)
 
     def score_epoch(self, model: Any) -> float:
-        """The score of the model in training, on the held-out sequences."""
+        """Score the model in training on the held-out sequences, which there are."""
+        assert self.held_out is not None
         scoring = self.estimator.scoring
         finished = self.finished(model)
         if scoring is None:
@@ -257,8 +260,16 @@ class Run(Loop):
 
     # -- training ----------------------------------------------------------------------
     def member(self, estimator: OnlineLearner, seed: Any, drawn: np.ndarray) -> Run:
-        """A run of another estimator on the same task: its own weights, orders and
-        examples.
+        """Make a run of another estimator on this task, with weights and orders of its
+        own.
+
+        Parameters
+        ----------
+        estimator : OnlineLearner
+        seed : int or RandomState
+            Decides its orders and noise.
+        drawn : ndarray of int
+            The examples that it visits.
         """
         run = copy(self)
         run.estimator = estimator
@@ -270,22 +281,24 @@ class Run(Loop):
         return run
 
     def order(self, epoch: int) -> np.ndarray:
-        """The examples to visit in an epoch, in order."""
+        """Return the examples to visit in an epoch, in order."""
         n = self.visited.shape[0]
         return self.visited[
             epoch_order(self.state.key, epoch, n, self.estimator.shuffle)
         ]
 
     def loop_settings(self) -> LoopSettings:
-        """Epochs are those of the estimator, which are judged by this run itself."""
+        """Return the settings of the estimator; this run itself judges the epochs."""
         e = self.estimator
         return LoopSettings(self, e, e.max_iter, e.early_stopping, e.checkpoint)
 
     run_epoch = run_epoch
-    """One pass over the examples, as a method: a call fewer on the way to the kernel."""
+    """`run_epoch` as a method: a call fewer on the way to the kernel."""
 
     def epoch_arguments(self) -> tuple[Any, ...]:
-        """Return the order of the examples, their lengths, the noise and the scratch."""
+        """Return the order of the examples, their lengths, the noise and the
+        scratch.
+        """
         if self.work is None:
             self.work = self.scratch()
         order = self.order(self.state.epoch + self.done)
@@ -316,8 +329,8 @@ class Run(Loop):
         """
         if not self.estimator.verbose:
             return
-        line = f"{what}: {record['updates']} updates, token error {record['token_error']:.4f}{more}, "
-        line += f"{record['seconds']:.2f} s"
+        line = f"{what}: {record['updates']} updates, token error "
+        line += f"{record['token_error']:.4f}{more}, {record['seconds']:.2f} s"
         if "validation_score" in record:
             name = self.score_name if self.estimator.scoring is None else "score"
             line += f", held-out {name} {record['validation_score']:.4f}"
@@ -371,8 +384,8 @@ class Run(Loop):
         return facts, arrays_of((self.task, self.visited, self.prior()), "fit")
 
     def prior(self) -> tuple[Any, ...]:
-        """What the outcome depends on besides simple parameters and examples; arrays in
-        tuples.
+        """Return what the outcome depends on besides simple parameters and examples, as
+        arrays in tuples.
 
         Of a model without weights that is all that training leaves alone: constraints,
         costs, templates.

@@ -36,7 +36,7 @@ from .._training.held_out import HeldOut, of_held_out
 from .._training.learner import OnlineLearner
 from .._training.parameters import documented, inner_estimator, parameter
 from .._training.run import TrainingState, new_key
-from .._training.tables import check_unchanged, continued_state
+from .._training.tables import check_unchanged, copy_state
 from ..metrics.counting import has_label
 from .reranker_epoch import ABSENT, new_model
 from .reranker_model import RerankModel, RerankRun, f1_of
@@ -294,7 +294,7 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
             encoded = *encode(test, dict(words), dict(tags)), None
             held_out = HeldOut(safe_indexing(X, test), take(y, test), encoded)
         state = (
-            continued_state(self._training, rule)
+            copy_state(self._training, rule)
             if continued
             else self._fresh_state(key)
         )

@@ -24,7 +24,7 @@ from .._sklearn import BaseEstimator, sample_weights, text_tags, with_callbacks
 from .._training.learner import OnlineLearner, warn_if_few_are_long
 from .._training.parameters import documented, parameter
 from .._training.run import TrainingState, new_key
-from .._training.tables import check_unchanged, continued_state
+from .._training.tables import check_unchanged, copy_state
 from ..metrics.text_scores import word_f1_score
 from .boundaries import as_gold, as_limits, white_space_limits
 from .word_epoch import new_model
@@ -235,7 +235,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             )
             beam = self.beam_size or 0
             update = UPDATES[self.update]
-            state = continued_state(
+            state = copy_state(
                 self._training, rule, stream, beam=beam, update=update
             )
         else:

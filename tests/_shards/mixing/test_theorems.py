@@ -1,4 +1,4 @@
-"""What is proved about parameter mixing (McDonald, Hall, Mann 2010); theorem 1 is in test_training_oracle."""
+"""What is proved about parameter mixing (McDonald, Hall, Mann 2010); theorem 1 is in test_chain_epoch_training."""
 
 import itertools
 

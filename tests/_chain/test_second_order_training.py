@@ -17,7 +17,7 @@ from skstruct import (
     StructuredPerceptron,
     load,
 )
-from skstruct._chain.state import continued_state, final_model
+from skstruct._chain.state import final_model, grow_state
 from skstruct._core import store as store_module
 from skstruct._core.final_weights import Average
 from skstruct._core.noise import make_noise
@@ -232,7 +232,7 @@ def test_labels_that_come_late_leave_the_others_alone():
     assert model_of(grown).trigrams.value.shape == model_of(whole).trigrams.value.shape
     before = PassiveAggressiveTagger(EDGES, order=2, random_state=0).partial_fit(X, y)
     found = weights_view.weights_of(before, X)
-    state = continued_state(
+    state = grow_state(
         training_of(before), model_of(before).labels, model_of(before).encoder, model_of(whole).labels,
         training_of(before).rule, model_of(whole).constraints, np.zeros(len(labels)), True,
     )  # fmt: skip
