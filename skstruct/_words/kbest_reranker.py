@@ -294,9 +294,7 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
             encoded = *encode(test, dict(words), dict(tags)), None
             held_out = HeldOut(safe_indexing(X, test), take(y, test), encoded)
         state = (
-            copy_state(self._training, rule)
-            if continued
-            else self._fresh_state(key)
+            copy_state(self._training, rule) if continued else self._fresh_state(key)
         )
         oracle = f1_of(task, task.target != ABSENT, n_items)
         run = RerankRun(self, state, task, words, tags, base, oracle, held_out)

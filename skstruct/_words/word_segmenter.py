@@ -235,9 +235,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             )
             beam = self.beam_size or 0
             update = UPDATES[self.update]
-            state = copy_state(
-                self._training, rule, stream, beam=beam, update=update
-            )
+            state = copy_state(self._training, rule, stream, beam=beam, update=update)
         else:
             state = self._fresh_state(new_key(self.random_state))
         run = WordRun(self, state, task, held_out)
