@@ -16,8 +16,11 @@ non-local features. ACL. K. Zhang, J. Su, C. Zhou (2014). Regularized structured
 perceptron. EACL, section 6.1.3.
 """
 
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .._data.inputs import describe
 from .state_templates import (
@@ -29,8 +32,12 @@ from .state_templates import (
 )
 from .states import ARC_PLACES, STATE_PLACES
 
+if TYPE_CHECKING:
+    from .state_features import Templates
+    from .states import Places
 
-def _lines(text):
+
+def _lines(text: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in text.replace(",", "\n").splitlines() if line)
 
 
@@ -133,8 +140,10 @@ MOST_RICH = 8
 """Columns behind this one get templates of one and two atoms only."""
 
 
-def template_lines(templates, width=2, parts=()):
-    """The lines that a ``templates`` parameter means.
+def template_lines(
+    templates: str | Sequence[str], width: int = 2, parts: Collection[int] = ()
+) -> list[str]:
+    """List the lines that a ``templates`` parameter means.
 
     Parameters
     ----------
@@ -169,25 +178,25 @@ def template_lines(templates, width=2, parts=()):
 class Lines(NamedTuple):
     """The templates of a parser."""
 
-    states: list
-    arcs: list  # none without labels
+    states: list[str]
+    arcs: list[str]  # none without labels
 
-    def attributes(self):
-        """The attributes that a parser with these templates reads, in order."""
+    def attributes(self) -> list[str]:
+        """List the attributes that a parser with these templates reads, in order."""
         read = {
             *attributes_of(self.states, STATE_PLACES),
             *attributes_of(self.arcs, ARC_PLACES),
         }
         return sorted(read, key=rank)
 
-    def check_labels(self, n_labels):
+    def check_labels(self, n_labels: int) -> None:
         """Raise if templates of states read labels and these are too many."""
         if n_labels >= MOST_SMALL and reads_labels(self.states):
             wrong = f"at most {MOST_SMALL - 1} labels are possible if templates read labels, got {n_labels}"
             raise ValueError(wrong)
 
-    def check_columns(self, width):
-        """Raise if a template names a column that words of so many columns do not have."""
+    def check_columns(self, width: int) -> None:
+        """Raise if a template names a column that words of so many columns lack."""
         parts = zip(self, (STATE_PLACES, ARC_PLACES))
         for line, places in ((line, places) for part, places in parts for line in part):
             most = max(column_of(name) for name in attributes_of([line], places))
@@ -196,15 +205,20 @@ class Lines(NamedTuple):
                     f"template {line!r} reads column {most}, but words have {width} columns, 0 to {width - 1}"
                 )
 
-    def compiled(self, rows):
-        """The two sets of templates, of states and of arcs, for these rows of atoms;
-        not to be written to.
+    def compiled(self, rows: Iterable[str]) -> tuple[Templates, Templates]:
+        """Translate both sets of templates, of states and of arcs, for these rows of
+        atoms; the arrays are shared, and not to be written to.
         """
         return _compiled(tuple(self.states), tuple(self.arcs), tuple(rows))
 
 
-def lines_of(templates, labeled, width=2, parts=()):
-    """The :class:`Lines` of a parser; see :func:`template_lines`.
+def lines_of(
+    templates: str | Sequence[str],
+    labeled: bool,
+    width: int = 2,
+    parts: Collection[int] = (),
+) -> Lines:
+    """Choose the templates of a parser; parameters as of :func:`template_lines`.
 
     If templates of states read labels, labels are part of the search; without labels
     such lines are left out.
@@ -216,27 +230,26 @@ def lines_of(templates, labeled, width=2, parts=()):
     return Lines(states, [*arcs, *further_lines(ARC_LINES_OF_COLUMN, width, parts)])
 
 
-def without_labels(lines):
-    """The templates of states that read no label."""
+def without_labels(lines: Iterable[str]) -> list[str]:
+    """Leave out the templates of states that read a label."""
     return [line for line in lines if not reads_labels([line])]
 
 
-def reads_labels(lines):
-    """Whether one of the templates of states reads a label."""
+def reads_labels(lines: Iterable[str]) -> bool:
+    """Return whether one of the templates of states reads a label."""
     return any(name.endswith(".r") for line in lines for name in line.split())
 
 
-def further_lines(lines, width, parts):
-    """Lines for the columns behind the tag; those that read parts only for columns that
-    have some.
+def further_lines(
+    lines: Sequence[str], width: int, parts: Collection[int]
+) -> list[str]:
+    """Write the lines for each column behind the tag; those that read parts only for
+    columns that have some.
     """
     out = []
     for c in range(2, width):
-        for line in (
-            lines
-            if c <= MOST_RICH
-            else [line for line in lines if len(line.split()) < 3]
-        ):
+        short = [line for line in lines if len(line.split()) < 3]
+        for line in lines if c <= MOST_RICH else short:
             line = line.replace(".C", f".c{c}").replace(".P", f".p{c}")
             if c in parts or f".p{c}" not in line:
                 out.append(line)
@@ -256,12 +269,14 @@ def further_lines(lines, width, parts):
 # features instead of the 94 that it needs when those of two words on the stack and the
 # next one are remembered together, and a reduction's label 8 instead of 25.
 # --------------------------------------------------------------------------------------
-def _groups(text, places, **determined):
-    """(the fields that each line names, {field: those that determine it}) of places by
-    name.
+def _groups(
+    text: str, places: Places, **determined: str
+) -> tuple[tuple[set[int], ...], dict[int, set[int]]]:
+    """Translate names of places to fields: those that each line names, and by field
+    those that determine it.
     """
 
-    def fields(line):
+    def fields(line: str) -> set[int]:
         return {places[name][0] for name in line.split()}
 
     return tuple(map(fields, text.strip().splitlines())), {
@@ -298,10 +313,11 @@ m h m.lc m.lc.r m.rc m.rc.r m.vl m.vr
 )
 
 
-@lru_cache(
-    maxsize=16
-)  # each prediction asks for it: a third of the time of one sentence
-def _compiled(state_lines, arc_lines, rows):
+# Each prediction asks for it: a third of the time of one sentence.
+@lru_cache(maxsize=16)
+def _compiled(
+    state_lines: tuple[str, ...], arc_lines: tuple[str, ...], rows: tuple[str, ...]
+) -> tuple[Templates, Templates]:
     joint = reads_labels(state_lines)
     return (
         compile_templates(

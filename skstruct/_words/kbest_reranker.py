@@ -1,13 +1,13 @@
 """Re-ranking: the analyses of a base model judged again, with features of words.
 
 What is searched and learned is in :mod:`.reranker_epoch`; what comes from the base is
-in :mod:`.lattice`.
+in :mod:`.word_lattice`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,6 +41,10 @@ from ..metrics.counting import has_label
 from .reranker_epoch import ABSENT, new_model
 from .reranker_model import RerankModel, RerankRun, f1_of
 from .word_lattice import lattices_of, make_task, paths, view_of
+
+if TYPE_CHECKING:
+    from .reranker_epoch import LatticeTask
+    from .word_lattice import Node, View
 
 
 @savable
@@ -126,6 +130,8 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
     k: int = parameter(20, "Analyses of the base.")
     cv: int = parameter(10, "Parts of the corpus for jackknifing.", "int >= 2")
 
+    _model: RerankModel = field(init=False)
+    _training: TrainingState = field(init=False)
     _around = "base"
     _model_class = RerankModel
     explained_as = "lattice"
@@ -213,21 +219,29 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         """Metadata routing of this object and the base; see scikit-learn's user guide."""
         return fit_routing(self, base=self._template())
 
-    def _template(self):
-        """The base to train: of it only the parameters count."""
+    def _template(self) -> Any:
+        """Return the base to train: of it only the parameters count."""
         return asking_for_weights(Segmenter()) if self.base is None else self.base
 
-    def _new_base(self):
+    def _new_base(self) -> Any:
+        """Return a base to train, not fitted."""
         return clone(self._template())
 
-    def _prepare(self, X, y, sample_weight, given=None, continued=False, **params):
+    def _prepare(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights,
+        given: tuple[Given, Given] | None = None,
+        continued: bool = False,
+        **params: Any,
+    ) -> RerankRun:
         """Check everything, train the bases, and encode their analyses."""
         rule = self._rule()
         view = view_of(self._new_base())
         X, y = view.check(X, y)
-        if (
-            given is not None
-        ):  # what is wrong there should not come up after the bases are trained
+        if given is not None:
+            # What is wrong there should not come up after the bases are trained.
             with of_held_out():
                 given = view.check(*given)
         weight = sample_weights(sample_weight, X)
@@ -238,7 +252,8 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         )
         if used.shape[0] < self.cv:
             raise ValueError(
-                f"cv={self.cv} folds need at least as many sequences that are not empty, got {used.shape[0]}"
+                f"cv={self.cv} folds need at least as many sequences that are not empty, "
+                f"got {used.shape[0]}"
             )
         if continued:
             check_unchanged(
@@ -263,19 +278,23 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
                 **metadata,
                 "sample_weight": np.asarray(of_base) / np.mean(of_base),
             }
-        test = []
+        test: list[int] = []
         if self.early_stopping and given is None:
             test = self._held_out(np.flatnonzero([has_label(items) for items in y]))
         with renumbered(used):
             base = fit_some(self._new_base(), X, y, np.arange(n), metadata)
             lattices = self._jackknife(view, X, y, metadata, key)
-        words, tags = (
-            (dict(self._model.words), dict(self._model.tags)) if continued else ({}, {})
-        )
+        words = dict(self._model.words) if continued else {}
+        tags = dict(self._model.tags) if continued else {}
         gold = view.gold(X, y)
-        train = np.setdiff1d(np.arange(n), test)
+        train = np.setdiff1d(np.arange(n), test).tolist()
 
-        def encode(keep, words, tags, weight=None):
+        def encode(
+            keep: list[int],
+            words: dict[Any, int],
+            tags: dict[Any, int],
+            weight: np.ndarray | None = None,
+        ) -> tuple[LatticeTask, int]:
             task = make_task(
                 take(lattices, keep),
                 lengths[keep],
@@ -290,36 +309,36 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
             train, words, tags, None if weight is None else weight[train]
         )
         held_out = None
-        if test:  # what only these have stays unknown: such words get numbers that no feature knows
-            encoded = *encode(test, dict(words), dict(tags)), None
+        if test:
+            # What only these have stays unknown: such words get numbers that no feature
+            # knows.
+            encoded = (*encode(test, dict(words), dict(tags)), None)
             held_out = HeldOut(safe_indexing(X, test), take(y, test), encoded)
-        state = (
-            continued_state(self._training, rule)
-            if continued
-            else self._fresh_state(key)
-        )
+        if continued:
+            state = continued_state(self._training, rule)
+        else:
+            state = self._fresh_state(key)
         oracle = f1_of(task, task.target != ABSENT, n_items)
         run = RerankRun(self, state, task, words, tags, base, oracle, held_out)
         run.hold_out(given)
         return run
 
-    def _fresh_state(self, key):
-        """A training state without features and weights."""
+    def _fresh_state(self, key: int) -> TrainingState:
+        """Return a training state without features and weights."""
         rule = self._rule()
         return TrainingState(new_model(int(self.min_count), rule), rule, key)
 
-    def _jackknife(self, view, X, y, metadata, key):
-        """The lattice of each sequence, from a base that has not seen it."""
+    def _jackknife(
+        self, view: View, X: Any, y: Any, metadata: dict[str, Any], key: int
+    ) -> list[list[Node]]:
+        """Make the lattice of each sequence, from a base that has not seen it."""
         n = len(X)
-        parts = [
-            np.sort(part)
-            for part in np.array_split(epoch_order(key, 2**31, n), self.cv)
-        ]
+        order = epoch_order(key, 2**31, n)
+        parts = [np.sort(part) for part in np.array_split(order, self.cv)]
 
-        def work(part):
-            base = fit_some(
-                self._new_base(), X, y, np.setdiff1d(np.arange(n), part), metadata
-            )
+        def work(part: np.ndarray) -> list[list[Node]]:
+            others = np.setdiff1d(np.arange(n), part)
+            base = fit_some(self._new_base(), X, y, others, metadata)
             with renumbered(part):
                 return lattices_of(view, base, safe_indexing(X, part), self.k)
 
@@ -363,24 +382,24 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         """
         return self._best(X)[1]
 
-    def _best(self, X):
+    def _best(self, X: Corpus) -> tuple[list[Any], np.ndarray]:
+        """Return what the best paths are as predictions, and their scores, (n,)."""
         check_is_fitted(self)
         base = self.base_
         model = self._model
         view = view_of(base)
-        X = view.check_X(X)
+        checked = view.check_X(X)
 
-        def work(bounds):
-            part = X[bounds[0] : bounds[1]]
+        def work(bounds: tuple[int, int, int, int]) -> tuple[list[Any], np.ndarray]:
+            part = checked[bounds[0] : bounds[1]]
             lattices = lattices_of(view, base, part, self.k)
             task = make_task(lattices, view.lengths(part), model.words, model.tags)
             out, scores = model.choose(task)
             return [view.decode(base, items) for items in paths(lattices, out)], scores
 
-        found = map_chunks(work, offsets_of(view.lengths(X)), self.n_jobs)
-        return [items for part, _ in found for items in part], np.concatenate(
-            [s for _, s in found]
-        )
+        found = map_chunks(work, offsets_of(view.lengths(checked)), self.n_jobs)
+        scores = np.concatenate([of_part for _, of_part in found])
+        return [items for part, _ in found for items in part], scores
 
     def score(
         self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None

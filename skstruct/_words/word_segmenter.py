@@ -8,8 +8,8 @@ run in :mod:`.word_model`.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,9 @@ from ..metrics.text_scores import word_f1_score
 from .boundaries import as_gold, as_limits, white_space_limits
 from .word_epoch import new_model
 from .word_model import WordModel, WordRun, held_out_texts, make_task
+
+if TYPE_CHECKING:
+    from .boundaries import Boundaries, Pieces
 
 
 @savable
@@ -125,6 +128,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         exact). See Notes.""",
     )
 
+    _model: WordModel = field(init=False)
+    _training: TrainingState = field(init=False)
     _model_class = WordModel
     explained_as = "words"
 
@@ -196,7 +201,15 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """
         return self._partial_fit(X, y, sample_weight)
 
-    def _prepare(self, X, y, sample_weight, given=None, continued=False, stream=False):
+    def _prepare(
+        self,
+        X: Texts,
+        y: Corpus,
+        sample_weight: Weights,
+        given: tuple[Given, Given] | None = None,
+        continued: bool = False,
+        stream: bool = False,
+    ) -> WordRun:
         """Check and encode everything; what is left to do is to train."""
         rule = self._rule()
         pieces = as_pieces(X)
@@ -244,8 +257,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         run.hold_out(given)
         return run
 
-    def _fresh_state(self, key):
-        """A training state without features and weights."""
+    def _fresh_state(self, key: int) -> TrainingState:
+        """Return a training state without features and weights."""
         rule = self._rule()
         templates = WORD_TEMPLATES[self.templates]
         update = UPDATES[self.update]
@@ -255,14 +268,21 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         return TrainingState(model, rule, key)
 
     # -- prediction --------------------------------------------------------------------
-    def _limited(self, X, dictionary, boundaries):
-        """(the texts cut at white space, the decisions that must be taken)."""
+    def _limited(
+        self, X: Texts, dictionary: Collection[str] | None, boundaries: Boundaries
+    ) -> tuple[Pieces, np.ndarray]:
+        """Return the texts cut at white space, and the decisions that must be taken."""
         check_is_fitted(self)
         pieces = as_pieces(X)
         known = None if dictionary is None else as_dictionary(dictionary)
         return pieces, as_limits(X, pieces, boundaries, known)
 
-    def _best(self, X, dictionary=None, boundaries=None):
+    def _best(
+        self,
+        X: Texts,
+        dictionary: Collection[str] | None = None,
+        boundaries: Boundaries = None,
+    ) -> tuple[list[list[str]], np.ndarray]:
         pieces, limit = self._limited(X, dictionary, boundaries)
         return self._model.predict(pieces, limit, self.n_jobs, self._beam())
 

@@ -14,8 +14,8 @@ from skstruct._parser.dependency_trees import (
     check_trees,
     encode_trees,
     lift,
-    marked,
-    restored,
+    mark_lifted,
+    restore_lifted,
     split_arcs,
 )
 from skstruct._parser.state_templates import attributes_of, compile_templates
@@ -297,7 +297,7 @@ def test_what_was_lifted_is_found_again(n):
     labels = [f"l{k}" for k in range(n)]
     for heads in oracle.trees(n):
         projective = lift(heads)
-        tree = restored(list(zip(projective, marked(labels, heads, projective))))
+        tree = restore_lifted(list(zip(projective, mark_lifted(labels, heads, projective))))
         assert [label for _, label in tree] == labels
         check_trees([[head for head, _ in tree]])
         if projective == heads:
@@ -317,7 +317,7 @@ def test_random_trees_with_few_labels_come_back_as_trees():
             heads[word - 1] = order[draw.randrange(k)]
         labels = [draw.choice("abc") for _ in heads]
         projective = lift(heads)
-        tree = restored(list(zip(projective, marked(labels, heads, projective))))
+        tree = restore_lifted(list(zip(projective, mark_lifted(labels, heads, projective))))
         assert [label for _, label in tree] == labels
         check_trees([[head for head, _ in tree]])
 
@@ -334,7 +334,7 @@ def test_pseudo_projective_heads_of_a_treebank(corpus_path):
                 [r.partition(":")[0] for _, r in sentence],
             )
             projective = lift(heads)
-            tree = restored(list(zip(projective, marked(labels, heads, projective))))
+            tree = restore_lifted(list(zip(projective, mark_lifted(labels, heads, projective))))
             moved = [k for k in range(len(heads)) if heads[k] != projective[k]]
             lifted += len(moved)
             found += sum(tree[k][0] == heads[k] for k in moved)

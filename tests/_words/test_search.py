@@ -27,13 +27,13 @@ from skstruct._core.compile import kernel
 from skstruct._core.noise import QUIET
 from skstruct._words import word_epoch as segment
 from skstruct._words.word_beam import new_work
-from skstruct._words.word_features import previous
+from skstruct._words.word_features import decisions_before
 from skstruct._words.word_kbest import new_lists
 
 
 @kernel
 def decisions_before(length, before):
-    return previous(length, before)
+    return decisions_before(length, before)
 
 
 # -- search ----------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ from skstruct._core.store import Rule, weights
 from skstruct._words import word_epoch as segment
 from skstruct._words.word_beam import new_work
 from skstruct._words.word_features import PAD
-from skstruct._words.word_names import IS_NODE, features, in_order
+from skstruct._words.word_names import IS_NODE, features, words_come_first
 
 
 # -- learning --------------------------------------------------------------------------------------
@@ -284,9 +284,9 @@ def test_tables_unite_by_feature(templates):
         assert [names[r] for r in row] == features(templates, part)
     assert set(names) == {name for part in parts for name in features(templates, part)}
     for part in parts:
-        assert in_order(templates, part)
+        assert words_come_first(templates, part)
         again, distinct = table_from_keys(part)
         assert distinct
         np.testing.assert_array_equal(keys_of(again, part.shape[0]), part)
-    assert not in_order(templates, parts[0][::-1])
+    assert not words_come_first(templates, parts[0][::-1])
     assert not table_from_keys(np.concatenate([parts[0], parts[0][:1]]))[1]
