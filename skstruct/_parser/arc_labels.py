@@ -278,7 +278,7 @@ def label_reductions(
 # learn; the search may go another way to the same tree.
 # --------------------------------------------------------------------------------------
 class Arc(NamedTuple):
-    """An arc, and the rows of the features that speak for it and for reading its word."""
+    """An arc, and the features that speak for it and for reading its word."""
 
     word: int  # 1-based
     head: int  # 0 at the root

@@ -31,8 +31,8 @@ Columns: TypeAlias = Sequence[Sequence[str]]
 def shape(form: str) -> str:
     """Return the shape of a word.
 
-    Letters and digits become ``X``, ``x`` and ``d``, other characters stay; of a run two
-    are left.
+    Letters and digits become ``X``, ``x`` and ``d``, other characters stay; of a run
+    two are left.
 
     Examples
     --------

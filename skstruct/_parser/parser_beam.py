@@ -63,7 +63,7 @@ class ParseTask(NamedTuple):
     n_forms: int
     # (2 N,) int8: the right actions; those of a sentence start at twice its first word.
     action: np.ndarray
-    # (N,) int32: the right heads, 1-based; empty in prediction, as are actions and labels.
+    # (N,) int32: the right heads, 1-based; empty in prediction, as actions and labels.
     head: np.ndarray
     label: np.ndarray  # (N,) int32: the right labels, -1 for not known
     weight: np.ndarray  # (n,) float64: weight of each sentence
@@ -78,7 +78,7 @@ class States(NamedTuple):
     score: np.ndarray  # (M,) float64: c
     inside: np.ndarray  # (M,) float64: v
     gain: np.ndarray  # (M, N_ACTIONS) float64: λ_a
-    # (M, N_ACTIONS) int32: the best one of each reduction, if the search chooses labels.
+    # (M, N_ACTIONS) int32: that of each reduction, if the search chooses labels.
     label: np.ndarray
     action: np.ndarray  # (M,) int8: what led here
     left: np.ndarray  # (M,) int32: p, of a shifted state the state before
@@ -111,7 +111,7 @@ class ParseWork(NamedTuple):
     # (2 n + 1,) int32: the right state of each step, -1 if it is lost.
     alive: np.ndarray
     stack: np.ndarray  # (2 n + 2,) int32: of states or steps
-    # (2, 2 n + 1, N_FIELDS + 1) int32: states along the right and the predicted actions.
+    # (2, 2 n + 1, N_FIELDS + 1) int32: states along right and along predicted actions.
     replay: np.ndarray
     path: np.ndarray  # (2 n,) int8: predicted actions
     # (2 n,) int32: their labels, if they are part of the search.
@@ -384,7 +384,7 @@ def n_actions(n: int, model: ParseModel) -> int:
 
 @spliced
 def _begin(states: States, work: ParseWork) -> None:
-    """Make the state before the first word the only one of step 0, and the right one."""
+    """Make the state before the first word the only one, and the right one."""
     start_state(states.row[0])
     states.score[0] = states.inside[0] = 0.0
     states.left[0] = states.right[0] = states.first[0] = states.last[0] = -1

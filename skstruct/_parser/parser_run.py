@@ -254,8 +254,8 @@ def select_sentences(
         used &= weight > 0.0
     if not used.any():
         raise NothingToLearn(
-            "no sentence is left to train on: all are empty, of sample_weight 0, or not "
-            f"projective (projectivize={projectivize!r})"
+            "no sentence is left to train on: all are empty, of sample_weight 0, or "
+            f"not projective (projectivize={projectivize!r})"
         )
     return used
 

@@ -58,11 +58,12 @@ if TYPE_CHECKING:
 
 @savable
 @documented(
-    dropout="""Probability that a form is masked for one visit of its sentence ([2]_, equation 18), with all
-    that is derived from it. Tags never are.""",
-    edge_noise="""The same for features that look at decisions before: at children and their numbers.
-    ``"same"`` follows ``feature_noise``.""",
-    min_count="Features whose weights fewer updates changed do not count: they are met while searching.",
+    dropout="""Probability that a form is masked for one visit of its sentence ([2]_,
+    equation 18), with all that is derived from it. Tags never are.""",
+    edge_noise="""The same for features that look at decisions before: at children and
+    their numbers. ``"same"`` follows ``feature_noise``.""",
+    min_count="""Features whose weights fewer updates changed do not count: they are met
+    while searching.""",
 )
 @dataclass(eq=False, repr=False)
 class ShiftReduceParser(OnlineLearner, BaseEstimator):
@@ -106,22 +107,24 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     References
     ----------
-    .. [1] L. Huang, K. Sagae (2010). Dynamic programming for linear-time incremental parsing.
-       ACL.
-    .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
-       word segmentation, POS tagging and parsing. EACL.
-    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron algorithm.
-       ACL.
-    .. [4] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search.
-       NAACL.
+    .. [1] L. Huang, K. Sagae (2010). Dynamic programming for linear-time incremental
+       parsing. ACL.
+    .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case
+       study on Chinese word segmentation, POS tagging and parsing. EACL.
+    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron
+       algorithm. ACL.
+    .. [4] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact
+       search. NAACL.
     .. [5] J. Nivre, J. Nilsson (2005). Pseudo-projective dependency parsing.
        ACL.
 
     Examples
     --------
     >>> from skstruct import ShiftReduceParser
-    >>> X = [[("the", "D"), ("dog", "N"), ("barks", "V")], [("cats", "N"), ("see", "V"), ("dogs", "N")]]
-    >>> y = [[(2, "det"), (3, "nsubj"), (0, "root")], [(2, "nsubj"), (0, "root"), (2, "obj")]]
+    >>> X = [[("the", "D"), ("dog", "N"), ("barks", "V")],
+    ...      [("cats", "N"), ("see", "V"), ("dogs", "N")]]
+    >>> y = [[(2, "det"), (3, "nsubj"), (0, "root")],
+    ...      [(2, "nsubj"), (0, "root"), (2, "obj")]]
     >>> parser = ShiftReduceParser(max_iter=5, random_state=0).fit(X, y)
     >>> parser.predict([[("the", "D"), ("cat", "N"), ("sees", "V"), ("dogs", "N")]])
     [[(2, 'det'), (3, 'nsubj'), (0, 'root'), (3, 'obj')]]
@@ -129,10 +132,11 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     templates: str | list[str] | tuple[str, ...] = parameter(
         "auto",
-        """Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more, as that parser was
-        released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours: distances, numbers of children, affixes, the
-        word after the next), ``"auto"`` (``"rich"``, and more for each column behind the tag), or lines such
-        as ``"s0.w s1.t"``; ``skstruct._parser.state_templates`` names the atoms.""",
+        """Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more, as
+        that parser was released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours:
+        distances, numbers of children, affixes, the word after the next), ``"auto"``
+        (``"rich"``, and more for each column behind the tag), or lines such as ``"s0.w
+        s1.t"``; ``skstruct._parser.state_templates`` names the atoms.""",
         "str or list of str",
         [StrOptions({"auto", *TEMPLATE_SETS}), list, tuple],
     )
@@ -143,8 +147,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     merge_states: bool = parameter(True, "Merge states that no feature can tell apart.")
     update: Literal["max-violation", "early", "standard"] = parameter(
         "max-violation",
-        """What is learned from: the actions up to where the right ones fall back most [4]_, up to where they
-        left the beam [3]_, or all (which does harm unless the beam is wide). See Notes.""",
+        """What is learned from: the actions up to where the right ones fall back most
+        [4]_, up to where they left the beam [3]_, or all (which does harm unless the
+        beam is wide). See Notes.""",
     )
     labeled: bool = parameter(
         True,
@@ -152,15 +157,15 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     )
     projectivize: Literal["lift", "pseudo", "skip"] = parameter(
         "lift",
-        """Training trees that are not projective: move dependents up until they are (labels unchanged); write
-        into the labels, too, where from, so that predicted trees need not be projective [5]_; or leave the
-        sentence out.""",
+        """Training trees that are not projective: move dependents up until they are
+        (labels unchanged); write into the labels, too, where from, so that predicted
+        trees need not be projective [5]_; or leave the sentence out.""",
     )
 
     root_step: bool = parameter(
         False,
-        """Score the choice of the root as an action of its own, the last one, with features of the whole
-        tree. Without, the word that is left over is the root.""",
+        """Score the choice of the root as an action of its own, the last one, with
+        features of the whole tree. Without, the word that is left over is the root.""",
     )
 
     classes_: NDArray[Any] = field(init=False)

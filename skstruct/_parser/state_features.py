@@ -50,10 +50,10 @@ class Templates(NamedTuple):
     offset: np.ndarray  # (A,) int32: added to the place in that field
     # (A,) int32: row of the sentence's array of atoms; -1, LABEL: the field's number.
     attribute: np.ndarray
-    # (G + 1, 2) int32: where each group's templates and atoms begin, see `template_sets`.
+    # (G + 1, 2) int32: where templates and atoms of each group begin (`template_sets`).
     group: np.ndarray
-    # (G, MOST_FIELDS) int32: the fields that decide what a group scores, -1 behind them;
-    # all -1 if nothing is remembered.
+    # (G, MOST_FIELDS) int32: the fields that decide what a group scores, -1 behind
+    # them; all -1 if nothing is remembered.
     by: np.ndarray
 
 
@@ -260,8 +260,8 @@ def list_keys(
 
 @spliced
 def find_rows(features: FeatureTable, n: int, look: Lookup) -> None:
-    """Write the rows of the n features listed, -1 for unknown ones, into ``look.entry``;
-    their weights are asked for.
+    """Write the rows of the n features listed, -1 for unknown ones, into
+    ``look.entry``; their weights are asked for.
     """
     table = features.table
     store = features.weights

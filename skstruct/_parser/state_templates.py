@@ -18,11 +18,11 @@ counted from 0 as the form's; ``p2`` ``p3`` and so on the parts of such a column
 (``Number=Sing`` of ``Case=Nom|Number=Sing``), a feature for each. Numbers: ``vl``
 ``vr`` (children on the left, on the right), ``d`` (distance; of arcs with the side).
 
-A feature's key is (compound, left, right), see ``_core.hashing``. Forms, what is made of
-them and further columns take a half of 31 bits; two small atoms share a half, 15 bits
-each; two more go into the compound, 12 bits each above the 7 of the template's number.
-So keys are exact, and nothing but the atoms themselves has to be numbered. Of more than
-128 templates those that leave room in the compound have their number there.
+A feature's key is (compound, left, right), see ``_core.hashing``. Forms, what is made
+of them and further columns take a half of 31 bits; two small atoms share a half, 15
+bits each; two more go into the compound, 12 bits each above the 7 of the template's
+number. So keys are exact, and nothing but the atoms themselves has to be numbered. Of
+more than 128 templates those that leave room in the compound have their number there.
 """
 
 from __future__ import annotations
@@ -105,8 +105,9 @@ def _atom(name: str, places: Places, line: str) -> Atom:
     numbers = [n for n, place in places.items() if place[2]]
     words = [n for n, place in places.items() if not place[2]]
     raise ValueError(
-        f"template {line!r}: {name!r} is no atom; atoms are {', '.join(numbers)}, and one of "
-        f"{', '.join(words)} followed by one of .{', .'.join(ATTRIBUTES)}, .c2, .p2"
+        f"template {line!r}: {name!r} is no atom; atoms are {', '.join(numbers)}, and "
+        f"one of {', '.join(words)} followed by one of .{', .'.join(ATTRIBUTES)}, .c2, "
+        ".p2"
     )
 
 
@@ -129,8 +130,8 @@ def _slots(line: str, places: Places) -> list[Atom | None]:
             large.append(atom)
     if len(large) > 2 or len(small) > 6 - 2 * len(large):
         raise ValueError(
-            f"template {line!r}: there is room for two forms and two tags or numbers, one form and four, "
-            "or six tags or numbers (further columns count as forms)"
+            f"template {line!r}: there is room for two forms and two tags or numbers, "
+            "one form and four, or six tags or numbers (further columns count as forms)"
         )
     slots = [part for atom in large for part in (None, atom)] + small
     return slots + [None] * (6 - len(slots))
@@ -151,8 +152,8 @@ def _codes(slots: list[list[Atom | None]]) -> list[int]:
         out.append((n, _HALF_FREE | n << 19, _FREE | n << 7)[free])
     if found[0] > _HALF_FREE:
         raise ValueError(
-            f"of {len(slots)} templates at most {_HALF_FREE} may read six tags or numbers, where forms count "
-            f"as two; {found[0]} do"
+            f"of {len(slots)} templates at most {_HALF_FREE} may read six tags or "
+            f"numbers, where forms count as two; {found[0]} do"
         )
     return out
 

@@ -131,7 +131,7 @@ _BLANK = np.array(
 
 
 def tracked_fields(templates: Templates, joint: bool = False) -> np.ndarray:
-    """Find the fields of a state that its features, or those of later states, depend on.
+    """Find the fields of a state that its features, or those of later ones, depend on.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def tracked_fields(templates: Templates, joint: bool = False) -> np.ndarray:
 # --------------------------------------------------------------------------------------
 @inline
 def bucket(distance: int) -> int:
-    """Return the bucket of a distance: 1 ... 5 as they are, 6 ... 10 as 6, more as 7."""
+    """Return the bucket of a distance: up to 5 as it is, up to 10 as 6, more as 7."""
     if distance <= 5:
         return distance
     return 6 if distance <= 10 else 7
@@ -192,11 +192,11 @@ def successor(
 ) -> None:
     """Write the state that an action leads to into ``row``.
 
-    ``label`` is what the label of a new arc is called in fields, ``tracked`` (N_FIELDS,)
-    bool says which fields count. After SHIFT ``q`` is the state before, ``p`` is not read. After a reduction ``q`` is
-    the state before, and what is below its first tree comes from ``p``, the state
-    before the first word of that tree was read: q may have been merged with states that
-    have another one below.
+    ``label`` is what the label of a new arc is called in fields, ``tracked``
+    (N_FIELDS,) bool says which fields count. After SHIFT ``q`` is the state before,
+    ``p`` is not read. After a reduction ``q`` is the state before, and what is below
+    its first tree comes from ``p``, the state before the first word of that tree was
+    read: q may have been merged with states that have another one below.
     """
     if action == SHIFT:
         row[I] = q[J]
@@ -296,7 +296,7 @@ def _describe_words(here: int, there: int, grand: int, arc: np.ndarray) -> None:
 
 @inline
 def describe_arc(k: int, head: np.ndarray, around: np.ndarray, arc: np.ndarray) -> None:
-    """Write the fields of the arc to word k, 1-based, of a tree that is known as a whole.
+    """Write the fields of the arc to word k, 1-based, of a tree that is complete.
 
     They are ``ARC_FIELDS`` and ``ARC_NUMBERS``; ``around`` is from :func:`look_around`.
     """

@@ -42,45 +42,50 @@ def _lines(text: str) -> tuple[str, ...]:
 
 
 _COMMON_21 = """
-s0.w, s0.t, s0.w s0.t, s1.w, s1.t, s1.w s1.t, q0.w, q0.t, q0.w q0.t, s0.w s1.w, s0.t s1.t, s0.t q0.t
-s0.w s0.t s1.t, s0.t s1.w s1.t, s0.w s1.w s1.t, s0.w s0.t s1.w, s0.w s0.t s1.w s1.t, s0.t q0.t q1.t
-s1.t s0.t q0.t, s0.w q0.t q1.t, s1.t s0.w q0.t
+s0.w, s0.t, s0.w s0.t, s1.w, s1.t, s1.w s1.t, q0.w, q0.t, q0.w q0.t, s0.w s1.w
+s0.t s1.t, s0.t q0.t, s0.w s0.t s1.t, s0.t s1.w s1.t, s0.w s1.w s1.t, s0.w s0.t s1.w
+s0.w s0.t s1.w s1.t, s0.t q0.t q1.t, s1.t s0.t q0.t, s0.w q0.t q1.t, s1.t s0.w q0.t
 """
 
 _HS28 = f"""{_COMMON_21}
-s1.t s1.lc.t s0.t, s1.t s1.rc.t s0.t, s1.t s0.t s0.rc.t, s1.t s1.lc.t s0.w, s1.t s1.rc.t s0.w
-s1.t s0.w s0.lc.t, s2.t s1.t s0.t
+s1.t s1.lc.t s0.t, s1.t s1.rc.t s0.t, s1.t s0.t s0.rc.t, s1.t s1.lc.t s0.w
+s1.t s1.rc.t s0.w, s1.t s0.w s0.lc.t, s2.t s1.t s0.t
 """
 
 _HS29 = _HS28 + "s1.t s0.t s0.lc.t\n"
 
 _ZSZ28 = f"""{_COMMON_21}
-s1.t s1.lc.t s0.t, s1.t s1.rc.t s0.t, s1.t s0.t s0.rc.t, s1.t s0.t s0.lc.t, s1.t s0.w s0.lc.t
-s1.t s0.w s0.rc.t, s2.t s1.t s0.t
+s1.t s1.lc.t s0.t, s1.t s1.rc.t s0.t, s1.t s0.t s0.rc.t, s1.t s0.t s0.lc.t
+s1.t s0.w s0.lc.t, s1.t s0.w s0.rc.t, s2.t s1.t s0.t
 """
 
 _RICH = f"""{_HS29}
-s2.t, s2.w s2.t, q1.t, q1.w q1.t, q2.t, s2.t s1.t, q0.t q1.t, q1.t q2.t, s0.t q1.t, q0.t q1.t q2.t, s0.w q0.w
-s0.t q0.w, s0.w q0.t, s1.t q0.t, s1.w q0.t, s1.t s1.rc.t s0.t s0.lc.t, s1.rc.t s0.t, s1.t s0.lc.t
-s0.t s0.rc.t q0.t, s0.t s0.lc.t s0.rc.t, s1.t s1.lc.t s1.rc.t, s0.rc.w s0.t, s1.rc.w s1.t s0.t
-s0.lc.w s0.t s1.t, s1.lc.w s1.t, s0.t s0.rc.t s0.rc2.t, s1.t s1.rc.t s1.rc2.t, s0.t s0.lc.t s0.lc2.t
-s0.t s1.t d, s0.w s1.t d, s0.t s1.w d, s0.w s1.w d, s0.t s1.t d q0.t, s0.t s0.vl s0.vr, s1.t s1.vl s1.vr
-s0.w s0.vl, s1.w s1.vr, s0.t s1.t s1.vr q0.t, s0.t s1.t s0.vl s1.vr, s0.x3 s0.t, s1.x3 s1.t, q0.x3 q0.t
-s0.x3 s1.t, s1.x3 s0.t, s0.l s1.l, s0.f s0.t s1.t, s1.t s0.t s0.lc.t s0.lc2.t, s0.t s1.t s1.rc.t s1.rc2.t
-s0.t s1.t s1.lc.t s1.lc2.t, s1.t s0.t s0.rc.t s0.rc2.t, s0.t s1.t s0.lc2.w, s0.t s0.lc.w s0.lc2.w
-s1.t s1.lc.w s1.lc2.w, s1.t s1.rc.w s1.rc2.w, s1.t s0.t s1.lc.t s1.rc.t
-s1.t s1.lc.t s1.rc.t s0.t s0.lc.t s0.rc.t, s1.t s0.lc.w s0.lc2.w, s0.t q0.t q1.w, s1.t s0.t q0.w
-s1.t s0.t q1.w, s0.t q0.t q1.t q2.t, s1.t q0.t q1.t, s1.t s0.t q0.t q1.t, s2.t s1.t s0.t q0.t
-s0.lc.w s1.t s0.t q0.t, s0.lc.w s1.t q0.w, s1.w s0.lc.w, s2.w s0.lc.w, s2.t s1.t s0.t s0.lc.t
-s2.t s1.t s0.lc.w, s2.t s0.t s0.lc.w, s1.rc.w s0.lc.w, s1.rc.w s0.t, s0.rc.w q0.w, s0.rc.t q0.t
-s0.rc.w s0.t q0.t
+s2.t, s2.w s2.t, q1.t, q1.w q1.t, q2.t, s2.t s1.t, q0.t q1.t, q1.t q2.t, s0.t q1.t
+q0.t q1.t q2.t, s0.w q0.w, s0.t q0.w, s0.w q0.t, s1.t q0.t, s1.w q0.t
+s1.t s1.rc.t s0.t s0.lc.t, s1.rc.t s0.t, s1.t s0.lc.t, s0.t s0.rc.t q0.t
+s0.t s0.lc.t s0.rc.t, s1.t s1.lc.t s1.rc.t, s0.rc.w s0.t, s1.rc.w s1.t s0.t
+s0.lc.w s0.t s1.t, s1.lc.w s1.t, s0.t s0.rc.t s0.rc2.t, s1.t s1.rc.t s1.rc2.t
+s0.t s0.lc.t s0.lc2.t, s0.t s1.t d, s0.w s1.t d, s0.t s1.w d, s0.w s1.w d
+s0.t s1.t d q0.t, s0.t s0.vl s0.vr, s1.t s1.vl s1.vr, s0.w s0.vl, s1.w s1.vr
+s0.t s1.t s1.vr q0.t, s0.t s1.t s0.vl s1.vr, s0.x3 s0.t, s1.x3 s1.t, q0.x3 q0.t
+s0.x3 s1.t, s1.x3 s0.t, s0.l s1.l, s0.f s0.t s1.t, s1.t s0.t s0.lc.t s0.lc2.t
+s0.t s1.t s1.rc.t s1.rc2.t, s0.t s1.t s1.lc.t s1.lc2.t, s1.t s0.t s0.rc.t s0.rc2.t
+s0.t s1.t s0.lc2.w, s0.t s0.lc.w s0.lc2.w, s1.t s1.lc.w s1.lc2.w, s1.t s1.rc.w s1.rc2.w
+s1.t s0.t s1.lc.t s1.rc.t, s1.t s1.lc.t s1.rc.t s0.t s0.lc.t s0.rc.t
+s1.t s0.lc.w s0.lc2.w, s0.t q0.t q1.w, s1.t s0.t q0.w, s1.t s0.t q1.w
+s0.t q0.t q1.t q2.t, s1.t q0.t q1.t, s1.t s0.t q0.t q1.t, s2.t s1.t s0.t q0.t
+s0.lc.w s1.t s0.t q0.t, s0.lc.w s1.t q0.w, s1.w s0.lc.w, s2.w s0.lc.w
+s2.t s1.t s0.t s0.lc.t, s2.t s1.t s0.lc.w, s2.t s0.t s0.lc.w, s1.rc.w s0.lc.w
+s1.rc.w s0.t, s0.rc.w q0.w, s0.rc.t q0.t, s0.rc.w s0.t q0.t
 """
 
 _LABELLED = """
-s0.lc.r s0.t s1.t, s0.rc.r s0.t s1.t, s1.lc.r s0.t s1.t, s1.rc.r s0.t s1.t, s0.lc.r s0.w, s0.rc.r s0.w
-s1.lc.r s1.w, s1.rc.r s1.w, s0.lc.r s0.rc.r s0.t, s1.lc.r s1.rc.r s1.t s0.t, s1.rc.r s1.rc2.r s1.t s0.t
-s0.lc.r s0.lc2.r s0.t s1.t, s0.rc.r s0.t q0.t, s1.rc.r s0.w s1.t, s1.lc.r s1.rc.r s0.lc.r s0.t s1.t
-s1.rc.r s0.lc.r s0.t s1.t, s0.rc.r s0.rc2.r s0.t s1.t, s1.rc.r s1.w s0.t, s1.lc.r s1.lc2.r s1.t s0.t
+s0.lc.r s0.t s1.t, s0.rc.r s0.t s1.t, s1.lc.r s0.t s1.t, s1.rc.r s0.t s1.t, s0.lc.r s0.w
+s0.rc.r s0.w, s1.lc.r s1.w, s1.rc.r s1.w, s0.lc.r s0.rc.r s0.t
+s1.lc.r s1.rc.r s1.t s0.t, s1.rc.r s1.rc2.r s1.t s0.t, s0.lc.r s0.lc2.r s0.t s1.t
+s0.rc.r s0.t q0.t, s1.rc.r s0.w s1.t, s1.lc.r s1.rc.r s0.lc.r s0.t s1.t
+s1.rc.r s0.lc.r s0.t s1.t, s0.rc.r s0.rc2.r s0.t s1.t, s1.rc.r s1.w s0.t
+s1.lc.r s1.lc2.r s1.t s0.t
 """
 
 TEMPLATE_SETS = {
@@ -96,44 +101,51 @@ TEMPLATE_SETS = {
 
 # The templates that labels are chosen by: during the search, and of the arcs of a tree.
 JOINT_LINES = _lines("""
-m.t, m.w, m.w m.t, m.l, m.x3 m.t, m.f m.t, h.t d, h.w, h.w h.t d, m.t h.t, m.t h.t d, m.w h.t d, m.l h.l
-m.t h.w d, m.w h.w, m.t m-1.t, m.t m+1.t, m.t h.t m-1.t d, m.t h.t m+1.t, m.t h.t h-1.t, m.t h.t h+1.t
-m-1.w m.t, m+1.w m.t, m.t m.lc.t, m.t m.rc.t, m.t m.lc.w, m.t m.rc.w, m.w m.lc.w, m.t h.t m.lc.t d
-m.t h.w m.lc.w, m.t h.t m.rc.t d, m.t h.t g.t, m.t h.t q0.t d, m.t h.t sl.t d, m.t h.w sl.t, m.t h.t h.lc.t d
-m.t h.lc.w d, m.t m.vl m.vr d, m.t h.t h.vl h.vr d, m.x3 h.x3, m.x3 h.t d, m.t h.t m.lc.r d, m.t h.t m.rc.r d
-m.lc.r m.rc.r m.t d, m.w m.lc.r, m.t h.t h.lc.r d, m.t h.t sl.r d, m.t h.w sl.r d, h.lc.r h.rc.r m.t h.t d
+m.t, m.w, m.w m.t, m.l, m.x3 m.t, m.f m.t, h.t d, h.w, h.w h.t d, m.t h.t, m.t h.t d
+m.w h.t d, m.l h.l, m.t h.w d, m.w h.w, m.t m-1.t, m.t m+1.t, m.t h.t m-1.t d
+m.t h.t m+1.t, m.t h.t h-1.t, m.t h.t h+1.t, m-1.w m.t, m+1.w m.t, m.t m.lc.t
+m.t m.rc.t, m.t m.lc.w, m.t m.rc.w, m.w m.lc.w, m.t h.t m.lc.t d, m.t h.w m.lc.w
+m.t h.t m.rc.t d, m.t h.t g.t, m.t h.t q0.t d, m.t h.t sl.t d, m.t h.w sl.t
+m.t h.t h.lc.t d, m.t h.lc.w d, m.t m.vl m.vr d, m.t h.t h.vl h.vr d, m.x3 h.x3
+m.x3 h.t d, m.t h.t m.lc.r d, m.t h.t m.rc.r d, m.lc.r m.rc.r m.t d, m.w m.lc.r
+m.t h.t h.lc.r d, m.t h.t sl.r d, m.t h.w sl.r d, h.lc.r h.rc.r m.t h.t d
 h.w h.lc.r h.rc.r d, m.w sl.r d
 """)
 
 ARC_LINES = _lines("""
-m.t, m.w, m.w m.t, m.l, m.x3 m.t, m.x2, m.f m.t, h.t, h.w, h.w h.t, m.t h.t, m.t h.t d, m.w h.t, m.w h.t d
-m.l h.l, m.t h.w, m.t h.w d, m.w h.w, m.t m-1.t, m.t m+1.t, m.t m-1.t m+1.t, m.t h.t m-1.t, m.t h.t m+1.t
-m.t h.t h-1.t, m.t h.t h+1.t, m-1.w m.t, m+1.w m.t, m.t m.lc.t, m.t m.rc.t, m.t m.lc.w, m.t m.rc.w, m.w m.lc.t
-m.w m.lc.w, m.t h.t m.lc.t d, m.t h.t m.lc.w, m.t h.w m.lc.w, m.t h.t m.rc.t d, m.t h.t g.t, m.t h.w g.t
-m.t h.t sl.t d, m.t h.t sr.t d, m.t h.w sl.t, m.t h.w sr.t, m.t h.t h.lc.t d, m.t h.t h.rc.t d, m.t h.lc.w d
-m.t m.vl m.vr d, m.t h.t m.vl m.vr, m.t h.t h.vl h.vr d, m.x3 h.x3, m.x3 h.t d
+m.t, m.w, m.w m.t, m.l, m.x3 m.t, m.x2, m.f m.t, h.t, h.w, h.w h.t, m.t h.t, m.t h.t d
+m.w h.t, m.w h.t d, m.l h.l, m.t h.w, m.t h.w d, m.w h.w, m.t m-1.t, m.t m+1.t
+m.t m-1.t m+1.t, m.t h.t m-1.t, m.t h.t m+1.t, m.t h.t h-1.t, m.t h.t h+1.t, m-1.w m.t
+m+1.w m.t, m.t m.lc.t, m.t m.rc.t, m.t m.lc.w, m.t m.rc.w, m.w m.lc.t, m.w m.lc.w
+m.t h.t m.lc.t d, m.t h.t m.lc.w, m.t h.w m.lc.w, m.t h.t m.rc.t d, m.t h.t g.t
+m.t h.w g.t, m.t h.t sl.t d, m.t h.t sr.t d, m.t h.w sl.t, m.t h.w sr.t
+m.t h.t h.lc.t d, m.t h.t h.rc.t d, m.t h.lc.w d, m.t m.vl m.vr d, m.t h.t m.vl m.vr
+m.t h.t h.vl h.vr d, m.x3 h.x3, m.x3 h.t d
 """)
 
 
 # What ``"auto"`` adds for each column behind the tag, ``C``; ``P`` are the parts of its
 # symbols.
 STATE_LINES_OF_COLUMN = _lines("""
-s0.C, s1.C, q0.C, q1.C, s0.w s0.C, s1.w s1.C, q0.w q0.C, s0.C s1.C, s0.C q0.C, s1.C q0.C, q0.C q1.C
-s0.C s1.C s0.t s1.t, s0.C q0.C s0.t q0.t, s0.C s1.C d, s0.C s1.C s0.t d, s0.C s1.C s1.t d, s0.C s1.w
-s0.w s1.C, s0.w s1.C s1.t d, s1.w s0.C s0.t d, s0.w q0.C, s1.w q0.C, s0.C q0.w, s0.C s1.C q0.t, s0.C q0.C s1.t
-s0.C s1.C q0.t q1.t, s0.C q0.C q1.t q2.t, s0.C q0.C s1.t q1.t, s0.C q1.C q0.t, s2.C s1.C s0.t, s2.C s0.C s1.t
-s2.C s1.C s0.t q0.t, s1.C s0.C s0.lc.t, s1.C s0.C s0.rc.t, s1.C s0.C s1.lc.t, s1.C s0.C s1.rc.t
-s0.t s1.t s0.lc.C, s0.t s1.t s0.rc.C, s0.t s1.t s1.lc.C, s0.t s1.t s1.rc.C, s0.C s0.lc.C s1.t
-s1.C s1.rc.C s0.t, s0.C s0.rc.C q0.t, s0.C s0.vl s0.vr, s1.C s1.vl s1.vr, s0.C s1.C s1.vr q0.t
-s0.C s1.C s0.vl s1.vr, s0.P, s1.P, q0.P, s0.P s0.t s1.t, s1.P s0.t s1.t, s0.P s1.C, s1.P s0.C, s0.P s0.t q0.t
+s0.C, s1.C, q0.C, q1.C, s0.w s0.C, s1.w s1.C, q0.w q0.C, s0.C s1.C, s0.C q0.C, s1.C q0.C
+q0.C q1.C, s0.C s1.C s0.t s1.t, s0.C q0.C s0.t q0.t, s0.C s1.C d, s0.C s1.C s0.t d
+s0.C s1.C s1.t d, s0.C s1.w, s0.w s1.C, s0.w s1.C s1.t d, s1.w s0.C s0.t d, s0.w q0.C
+s1.w q0.C, s0.C q0.w, s0.C s1.C q0.t, s0.C q0.C s1.t, s0.C s1.C q0.t q1.t
+s0.C q0.C q1.t q2.t, s0.C q0.C s1.t q1.t, s0.C q1.C q0.t, s2.C s1.C s0.t, s2.C s0.C s1.t
+s2.C s1.C s0.t q0.t, s1.C s0.C s0.lc.t, s1.C s0.C s0.rc.t, s1.C s0.C s1.lc.t
+s1.C s0.C s1.rc.t, s0.t s1.t s0.lc.C, s0.t s1.t s0.rc.C, s0.t s1.t s1.lc.C
+s0.t s1.t s1.rc.C, s0.C s0.lc.C s1.t, s1.C s1.rc.C s0.t, s0.C s0.rc.C q0.t
+s0.C s0.vl s0.vr, s1.C s1.vl s1.vr, s0.C s1.C s1.vr q0.t, s0.C s1.C s0.vl s1.vr, s0.P
+s1.P, q0.P, s0.P s0.t s1.t, s1.P s0.t s1.t, s0.P s1.C, s1.P s0.C, s0.P s0.t q0.t
 q0.P s0.t q0.t
 """)
 
 ARC_LINES_OF_COLUMN = _lines("""
-m.C, h.C, m.w m.C, m.C m.t, m.C h.C, m.C h.C d, m.C h.C m.t h.t, m.C h.w, m.C h.w d, m.w h.C, m.w h.C d
-m.C m-1.C, m.C m+1.C, m.C h.C m-1.t, m.C h.C m+1.t, m.C m.lc.C h.t d, m.C m.rc.C h.t d, m.C h.C m.lc.t
-m.C m.lc.w h.t, m.C h.C g.t, m.C h.C sl.t d, m.C h.C sr.t d, m.C h.C h.lc.t d, m.C h.C h.rc.t d
-m.C h.C m.vl m.vr, m.C h.C h.vl h.vr, m.P, m.P m.t d, m.P m.t h.t, h.P m.t h.t, m.P h.C
+m.C, h.C, m.w m.C, m.C m.t, m.C h.C, m.C h.C d, m.C h.C m.t h.t, m.C h.w, m.C h.w d
+m.w h.C, m.w h.C d, m.C m-1.C, m.C m+1.C, m.C h.C m-1.t, m.C h.C m+1.t, m.C m.lc.C h.t d
+m.C m.rc.C h.t d, m.C h.C m.lc.t, m.C m.lc.w h.t, m.C h.C g.t, m.C h.C sl.t d
+m.C h.C sr.t d, m.C h.C h.lc.t d, m.C h.C h.rc.t d, m.C h.C m.vl m.vr, m.C h.C h.vl h.vr
+m.P, m.P m.t d, m.P m.t h.t, h.P m.t h.t, m.P h.C
 """)
 
 MOST_RICH = 8
@@ -162,8 +174,8 @@ def template_lines(
             ]
         if templates not in TEMPLATE_SETS:
             raise ValueError(
-                f"templates={templates!r} is not one of auto, {', '.join(sorted(TEMPLATE_SETS))}; a list of "
-                "lines would do as well"
+                f"templates={templates!r} is not one of auto, "
+                f"{', '.join(sorted(TEMPLATE_SETS))}; a list of lines would do as well"
             )
         return list(TEMPLATE_SETS[templates])
     if not templates or not all(
@@ -192,8 +204,10 @@ class Lines(NamedTuple):
     def check_labels(self, n_labels: int) -> None:
         """Raise if templates of states read labels and these are too many."""
         if n_labels >= MOST_SMALL and reads_labels(self.states):
-            wrong = f"at most {MOST_SMALL - 1} labels are possible if templates read labels, got {n_labels}"
-            raise ValueError(wrong)
+            raise ValueError(
+                f"at most {MOST_SMALL - 1} labels are possible if templates read labels, "
+                f"got {n_labels}"
+            )
 
     def check_columns(self, width: int) -> None:
         """Raise if a template names a column that words of so many columns lack."""
@@ -202,7 +216,8 @@ class Lines(NamedTuple):
             most = max(column_of(name) for name in attributes_of([line], places))
             if most >= width:
                 raise ValueError(
-                    f"template {line!r} reads column {most}, but words have {width} columns, 0 to {width - 1}"
+                    f"template {line!r} reads column {most}, but words have {width} "
+                    f"columns, 0 to {width - 1}"
                 )
 
     def compiled(self, rows: Iterable[str]) -> tuple[Templates, Templates]:

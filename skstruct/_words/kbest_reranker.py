@@ -49,14 +49,18 @@ if TYPE_CHECKING:
 
 @savable
 @documented(
-    dropout="""Probability that what begins at a character (with a tagger: the token there) loses its form for
-    one visit: features of words that begin there are left out, those of tags and lengths stay.""",
-    edge_noise="""The same for features of tags alone that read more than one; ``"same"`` follows
-    ``feature_noise``.""",
+    dropout="""Probability that what begins at a character (with a tagger: the token
+    there) loses its form for one visit: features of words that begin there are left
+    out, those of tags and lengths stay.""",
+    edge_noise="""The same for features of tags alone that read more than one;
+    ``"same"`` follows ``feature_noise``.""",
     min_count="Weights that fewer updates changed do not count.",
-    warm_start="Start ``fit`` from the weights of the last one; the base is trained anew.",
-    n_jobs="Threads, for the bases of jackknifing and in prediction. Results do not depend on it.",
-    random_state="Determines folds, orders, noise and the held-out sequences; not the base.",
+    warm_start="""Start ``fit`` from the weights of the last one; the base is trained
+    anew.""",
+    n_jobs="""Threads, for the bases of jackknifing and in prediction. Results do not
+    depend on it.""",
+    random_state="""Determines folds, orders, noise and the held-out sequences; not the
+    base.""",
 )
 @dataclass(eq=False, repr=False)
 class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
@@ -102,8 +106,8 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
 
     References
     ----------
-    .. [1] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
-       word segmentation, POS tagging and parsing. EACL.
+    .. [1] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case
+       study on Chinese word segmentation, POS tagging and parsing. EACL.
 
     Examples
     --------
@@ -117,15 +121,15 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
     """
 
     _not_combinable = (
-        "its weights refer to candidates of its own base, so that they cannot be averaged; use {} inside of "
-        "its base"
+        "its weights refer to candidates of its own base, so that they cannot be "
+        "averaged; use {} inside of its base"
     )
     """Why ``BaggingShuffleAverager`` does not take it."""
 
     base: Any = inner_estimator(
-        """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a mixture of either, or a
-        tagger that has it; None means ``Segmenter()``. With a tagger the words are tokens and the tags their
-        labels."""
+        """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a
+        mixture of either, or a tagger that has it; None means ``Segmenter()``. With a
+        tagger the words are tokens and the tags their labels."""
     )
     k: int = parameter(20, "Analyses of the base.")
     cv: int = parameter(10, "Parts of the corpus for jackknifing.", "int >= 2")
@@ -216,7 +220,10 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         return run.train(X, y, context)
 
     def get_metadata_routing(self) -> Any:
-        """Metadata routing of this object and the base; see scikit-learn's user guide."""
+        """Return the metadata routing of this object and of the base.
+
+        scikit-learn's user guide explains it.
+        """
         return fit_routing(self, base=self._template())
 
     def _template(self) -> Any:
@@ -252,8 +259,8 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         )
         if used.shape[0] < self.cv:
             raise ValueError(
-                f"cv={self.cv} folds need at least as many sequences that are not empty, "
-                f"got {used.shape[0]}"
+                f"cv={self.cv} folds need at least as many sequences that are not "
+                f"empty, got {used.shape[0]}"
             )
         if continued:
             check_unchanged(

@@ -59,7 +59,8 @@ HALF = 2**15
 
 _LISTED = """
 w, t, len, w t, len t, margin
-w w-1, w t-1, t w-1, t t-1, len w-1, w len-1, len t-1, t len-1, len len-1, margin margin-1
+w w-1, w t-1, t w-1, t t-1, len w-1, w len-1, len t-1, t len-1, len len-1
+margin margin-1
 t t-2, t t-1 t-2, len len-2, len len-1 len-2
 """
 
@@ -96,7 +97,7 @@ class LatticeTask(NamedTuple):
     word: np.ndarray  # (M,) int32: id, -1 for unknown ones, 0 only before the start
     tag: np.ndarray  # (M,) int32: the same
     margin: np.ndarray  # (M,) int32: bucket
-    # (M,) int32: how right the node is, 0 if not at all; in prediction empty, as targets.
+    # (M,) int32: how right a node is, 0 if not at all; in prediction empty, as targets.
     right: np.ndarray
     left: np.ndarray  # (A,) int32: node p of an arc, in its sequence; -1 for the start
     into: np.ndarray  # (M + 1,) int64: first arc into each node
@@ -122,7 +123,7 @@ class RerankWork(NamedTuple):
     back: np.ndarray  # (A,) int64: best arc before
     # (M,) int32: node before on the predicted path, ABSENT if not on it.
     path: np.ndarray
-    # (M + 1, 4) int64: word, tag, length and margin; row 0 is the start, then the nodes.
+    # (M + 1, 4) int64: word, tag, length and margin; row 0 is the start, then nodes.
     atoms: np.ndarray
     # (N_TEMPLATES, 2) int64: left and right; left is -1 for features that are off.
     keys: np.ndarray
@@ -246,9 +247,17 @@ def emit_node(
     for k in range(GROUPS[group], GROUPS[group + 1]):
         if work.keys[k, 0] >= 0:
             emit_feature(
-                model.features, adjustment, _is_edge(k), model.clock.step[0], k, work.keys[k, 0],
-                work.keys[k, 1], np.int64(0), amount, work.difference,
-            )  # fmt: skip
+                model.features,
+                adjustment,
+                _is_edge(k),
+                model.clock.step[0],
+                k,
+                work.keys[k, 0],
+                work.keys[k, 1],
+                np.int64(0),
+                amount,
+                work.difference,
+            )
 
 
 # --------------------------------------------------------------------------------------

@@ -268,7 +268,7 @@ def search(
     record = -1
     score = 0.0
     n_records = 0
-    size = 1
+    size: Int = 1
     zero = np.int64(0)
     first = 0
     last = n + 1

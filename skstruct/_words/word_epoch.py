@@ -397,7 +397,7 @@ def _advance(
 
 @inline
 def _alike(a: States, b: States, size: int, gain: float) -> bool:
-    """Return whether the states are the same, and the scores of ``a`` higher by ``gain``."""
+    """Return whether the states are the same, the scores of ``a`` higher by a gain."""
     for z in range(size):
         x = a.score[z, SCORE]
         y = b.score[z, SCORE]

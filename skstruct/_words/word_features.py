@@ -2,7 +2,7 @@
 and of characters.
 
 Features are met while searching; the search only looks them up, an update numbers those
-it meets for the first time (``_core.hashing.intern``). A key is a *compound*, four times
+it meets for the first time (``_core.hashing.intern``). A key is a *compound*, 4 times
 the template's number plus a decision, and two integers. Characters are their code
 points plus 1, 0 is the boundary; so keys mean the same in every model.
 
@@ -253,7 +253,7 @@ def list_pair(c: np.ndarray, hidden: np.ndarray, i: int, keys: np.ndarray) -> No
 # --------------------------------------------------------------------------------------
 @inline
 def is_edge(templates: int, compound: int) -> bool:
-    """Return whether a feature is the one of transitions: the decisions before (ZSZ18)."""
+    """Return whether a feature is the one of transitions: decisions before (ZSZ18)."""
     return templates != ZC14 and compound >> 2 == SHARED
 
 
@@ -340,7 +340,7 @@ def sum_state(
 def sum_characters(
     model: Scorer, adjustment: Adjustment | None, i: int, work: SegmentWork
 ) -> None:
-    """Sum what states before the decision at i share, in rows 0 and 1 of ``work.total``.
+    """Sum what states before the decision at i share, in ``work.total[:2]``.
 
     ZSZ18: the scores of the decisions by the one before. ZC14: that of the pair of
     characters i - 1 and i inside of a word, in ``total[0, 0]``.
@@ -448,9 +448,17 @@ def emit_keys(
         if keys[k, 0] >= 0:
             compound = np.int64(4 * k + decision)
             emit_feature(
-                model.features, adjustment, is_edge(model.templates, compound), model.clock.step[0],
-                compound, keys[k, 0], keys[k, 1], column, amount, difference,
-            )  # fmt: skip
+                model.features,
+                adjustment,
+                is_edge(model.templates, compound),
+                model.clock.step[0],
+                compound,
+                keys[k, 0],
+                keys[k, 1],
+                column,
+                amount,
+                difference,
+            )
 
 
 @inline
@@ -520,9 +528,16 @@ def emit_decision(
         begin = zero + CONTEXT - 1
     for part in range(1 if words else 2):  # 1: what looks at the decision before
         emit_keys(
-            model, adjustment, keys, zero + 1 if part else begin, begin if part else zero + N_NUMBERS,
-            context if part else zero, column, amount, difference,
-        )  # fmt: skip
+            model,
+            adjustment,
+            keys,
+            zero + 1 if part else begin,
+            begin if part else zero + N_NUMBERS,
+            context if part else zero,
+            column,
+            amount,
+            difference,
+        )
     row = node - 1
     edge = is_edge(model.templates, zero)
     step = model.clock.step[0]

@@ -281,8 +281,9 @@ def lattices_of(view: View, base: Any, X: Any, k: int) -> list[list[Node]]:
 
 
 def _ids(values: Collection[Any], known: dict[Any, int], grow: bool) -> np.ndarray:
-    """Translate values to ids from 1 on; new ones are numbered if ``grow``, else -1. None
-    has no id.
+    """Translate values to ids from 1 on; new ones are numbered if ``grow``, else -1.
+
+    None has no id.
     """
     if grow:
         for value in (value for value in values if value is not None):
@@ -298,8 +299,8 @@ def make_task(
     gold: list[list[Item]] | None = None,
     weight: np.ndarray | None = None,
 ) -> LatticeTask:
-    """Make the arrays that kernels read; with ``gold``, words and tags grow, and targets
-    are found.
+    """Make the arrays that kernels read; with ``gold``, words and tags grow, and
+    targets are found.
 
     Parameters
     ----------

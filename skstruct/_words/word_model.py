@@ -161,7 +161,7 @@ class WordModel(TableModel):
         return self.arrays.beam
 
     def scorer(self, beam: int) -> Scorer:
-        """Return the arrays that kernels search under, for so many states, 0 for all."""
+        """Return the arrays that kernels search under; ``beam`` states, 0 for all."""
         return as_writeable_view(self.arrays._replace(beam=beam))
 
     def predict(
@@ -265,7 +265,7 @@ class WordRun(Run):
     def node_halves(  # type: ignore[override] # it is no method: it gets a model
         model: Scorer,
     ) -> np.ndarray:
-        """Return which halves of a key are the node of a word, by number; (n, 2) bool."""
+        """Return by number which halves of a key are nodes of words, (n, 2) bool."""
         return IS_NODE[model.templates]
 
     def finished(self, model: Scorer, reuse: bool = False) -> WordModel:

@@ -14,12 +14,19 @@ from .word_features import CONTEXT, N_NUMBERS, WORD
 
 # The atoms of each number, see `features`; the numbers 1 ... 7 of ZSZ18 have the
 # decision before, too.
-_ATOMS = [[name.strip() for name in names.split(",")] for names in (
-    """w, c-1, c0, c-2, c-1 c0, c-2 c-1, c0 c1, c-3 c-2, c-1 c0, len(w), first(w) len(w), last(w) len(w),
-    first(w) last(w), last(w') last(w), first(w) c0, b-1 b-2, w len(w'), w' len(w)""",
-    """w, , w' w, first(w), first(w) len(w), last(w) len(w), last(w') first(w), c-1 c0, first(w) last(w),
-    w' first(w), last(w') w, first(w') first(w), last(w') last(w), w' len(w), len(w') w""",
-)]  # fmt: skip
+_OF_ZSZ18 = """
+w, c-1, c0, c-2, c-1 c0, c-2 c-1, c0 c1, c-3 c-2, c-1 c0, len(w), first(w) len(w),
+last(w) len(w), first(w) last(w), last(w') last(w), first(w) c0, b-1 b-2, w len(w'),
+w' len(w)
+"""
+_OF_ZC14 = """
+w, , w' w, first(w), first(w) len(w), last(w) len(w), last(w') first(w), c-1 c0,
+first(w) last(w), w' first(w), last(w') w, first(w') first(w), last(w') last(w),
+w' len(w), len(w') w
+"""
+_ATOMS = [
+    [name.strip() for name in names.split(",")] for names in (_OF_ZSZ18, _OF_ZC14)
+]
 
 # Whether the left, and the right, half of a number's key is the node of a word; rows:
 # ZSZ18, ZC14.
@@ -31,14 +38,14 @@ for _templates, _names in enumerate(_ATOMS):
 
 
 Feature: TypeAlias = tuple[int, int, int | str, int | str]
-"""(number, decision, left, right): a half is a str if it is a word, else a length, or the
-code point of a character plus 1.
+"""(number, decision, left, right): a half is a str if it is a word, else a length, or
+the code point of a character plus 1.
 """
 
 
 def words_come_first(templates: int, keys: np.ndarray) -> bool:
-    """Return whether keys (R, 3) stand in an order in which they can have been numbered:
-    words before the features that hold them.
+    """Return whether keys (R, 3) stand in an order in which they can have been
+    numbered: words before the features that hold them.
     """
     number = keys[:, 0] >> 2
     halves = keys[:, 1:]

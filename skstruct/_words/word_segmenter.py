@@ -36,12 +36,14 @@ if TYPE_CHECKING:
 
 @savable
 @documented(
-    dropout="""Probability that a character is masked for one visit of its text ([2]_, equation 18). Features
-    of words see all characters; what goes are features of the characters around a decision (``"zc14"``: of
-    pairs of characters across a boundary and inside of a word).""",
-    edge_noise="""The same for the feature of the two decisions before, the only one of transitions;
-    ``"same"`` follows ``feature_noise``. ``"zc14"`` has none.""",
-    min_count="Weights that fewer updates changed do not count: features are met while searching.",
+    dropout="""Probability that a character is masked for one visit of its text ([2]_,
+    equation 18). Features of words see all characters; what goes are features of the
+    characters around a decision (``"zc14"``: of pairs of characters across a boundary
+    and inside of a word).""",
+    edge_noise="""The same for the feature of the two decisions before, the only one of
+    transitions; ``"same"`` follows ``feature_noise``. ``"zc14"`` has none.""",
+    min_count="""Weights that fewer updates changed do not count: features are met while
+    searching.""",
     warm_start="Start ``fit`` from the weights of the last one.",
 )
 @dataclass(eq=False, repr=False)
@@ -83,16 +85,16 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
 
     References
     ----------
-    .. [1] K. Zhang, M. Sun, C. Zhou (2012). Word segmentation on Chinese micro-blog data with a linear-time
-       incremental model. CIPS-SIGHAN.
-    .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
-       word segmentation, POS tagging and parsing. EACL.
-    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron algorithm.
-       ACL.
-    .. [4] Y. Zhang, S. Clark (2007). Chinese segmentation with a word-based perceptron algorithm.
-       ACL.
-    .. [5] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search.
-       NAACL.
+    .. [1] K. Zhang, M. Sun, C. Zhou (2012). Word segmentation on Chinese micro-blog
+       data with a linear-time incremental model. CIPS-SIGHAN.
+    .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case
+       study on Chinese word segmentation, POS tagging and parsing. EACL.
+    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron
+       algorithm. ACL.
+    .. [4] Y. Zhang, S. Clark (2007). Chinese segmentation with a word-based perceptron
+       algorithm. ACL.
+    .. [5] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact
+       search. NAACL.
 
     Examples
     --------
@@ -111,21 +113,21 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
 
     templates: Literal["zsz18", "zc14"] = parameter(
         "zsz18",
-        """Features: the 18 of [1]_, which score decisions in linear time, or the 14 of [4]_, which score
-        pairs of adjacent words.""",
+        """Features: the 18 of [1]_, which score decisions in linear time, or the 14 of
+        [4]_, which score pairs of adjacent words.""",
     )
     _: KW_ONLY
     beam_size: int | None = parameter(
         8,
-        """States kept at each character, in training and in prediction, for which it may be set anew. None
-        keeps all: the search is exact, its time grows with the third power of the length of a text, its
-        memory with the second.""",
+        """States kept at each character, in training and in prediction, for which it
+        may be set anew. None keeps all: the search is exact, its time grows with the
+        third power of the length of a text, its memory with the second.""",
     )
     update: Literal["max-violation", "early", "standard"] = parameter(
         "max-violation",
-        """What is learned from: the text up to where the score of the right segmentation falls back most
-        [5]_, up to where it left the beam [3]_, or the whole text (which may do harm unless the search is
-        exact). See Notes.""",
+        """What is learned from: the text up to where the score of the right
+        segmentation falls back most [5]_, up to where it left the beam [3]_, or the
+        whole text (which may do harm unless the search is exact). See Notes.""",
     )
 
     _model: WordModel = field(init=False)
