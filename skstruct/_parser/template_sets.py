@@ -205,8 +205,8 @@ class Lines(NamedTuple):
         """Raise if templates of states read labels and these are too many."""
         if n_labels >= MOST_SMALL and reads_labels(self.states):
             raise ValueError(
-                f"at most {MOST_SMALL - 1} labels are possible if templates read labels, "
-                f"got {n_labels}"
+                f"at most {MOST_SMALL - 1} labels are possible if templates read "
+                f"labels, got {n_labels}"
             )
 
     def check_columns(self, width: int) -> None:

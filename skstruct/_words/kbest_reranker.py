@@ -44,7 +44,7 @@ from .word_lattice import lattices_of, make_task, paths, view_of
 
 if TYPE_CHECKING:
     from .reranker_epoch import LatticeTask
-    from .word_lattice import Node, View
+    from .word_lattice import Item, Node, View
 
 
 @savable
@@ -254,14 +254,7 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         weight = sample_weights(sample_weight, X)
         metadata = routed(self, "fit", "base", {"sample_weight": weight, **params})
         lengths = view.lengths(X)
-        used = np.flatnonzero(
-            (lengths > 0) & (True if weight is None else weight > 0.0)
-        )
-        if used.shape[0] < self.cv:
-            raise ValueError(
-                f"cv={self.cv} folds need at least as many sequences that are not "
-                f"empty, got {used.shape[0]}"
-            )
+        used = self._used(lengths, weight)
         if continued:
             check_unchanged(
                 self,
@@ -271,20 +264,12 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
                 ),
             )
         key = self._training.key if continued else new_key(self.random_state)
-        metadata = cut_metadata(X, metadata, used)
+        metadata = _with_relative_weights(cut_metadata(X, metadata, used))
         X = safe_indexing(X, used)
         y = take(y, used)
         lengths = lengths[used]
         n = used.shape[0]
         weight = None if weight is None else weight[used]
-        of_base = metadata.get("sample_weight")
-        if of_base is not None:
-            # Scores of a base may grow with its weights, but lattices know sizes of
-            # margins.
-            metadata = {
-                **metadata,
-                "sample_weight": np.asarray(of_base) / np.mean(of_base),
-            }
         test: list[int] = []
         if self.early_stopping and given is None:
             test = self._held_out(np.flatnonzero([has_label(items) for items in y]))
@@ -295,31 +280,14 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         tags = dict(self._model.tags) if continued else {}
         gold = view.gold(X, y)
         train = np.setdiff1d(np.arange(n), test).tolist()
-
-        def encode(
-            keep: list[int],
-            words: dict[Any, int],
-            tags: dict[Any, int],
-            weight: np.ndarray | None = None,
-        ) -> tuple[LatticeTask, int]:
-            task = make_task(
-                take(lattices, keep),
-                lengths[keep],
-                words,
-                tags,
-                take(gold, keep),
-                weight,
-            )
-            return task, sum(len(gold[i]) for i in keep)
-
-        task, n_items = encode(
-            train, words, tags, None if weight is None else weight[train]
-        )
+        corpus = (lattices, lengths, gold)
+        of_train = None if weight is None else weight[train]
+        task, n_items = _encode(*corpus, train, words, tags, of_train)
         held_out = None
         if test:
             # What only these have stays unknown: such words get numbers that no feature
             # knows.
-            encoded = (*encode(test, dict(words), dict(tags)), None)
+            encoded = (*_encode(*corpus, test, dict(words), dict(tags)), None)
             held_out = HeldOut(safe_indexing(X, test), take(y, test), encoded)
         if continued:
             state = continued_state(self._training, rule)
@@ -329,6 +297,23 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         run = RerankRun(self, state, task, words, tags, base, oracle, held_out)
         run.hold_out(given)
         return run
+
+    def _used(self, lengths: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """Return the positions of the sequences that are neither empty nor of weight 0.
+
+        Raises
+        ------
+        ValueError
+            If they are fewer than folds.
+        """
+        counts = True if weight is None else weight > 0.0
+        used = np.flatnonzero((lengths > 0) & counts)
+        if used.shape[0] < self.cv:
+            raise ValueError(
+                f"cv={self.cv} folds need at least as many sequences that are not "
+                f"empty, got {used.shape[0]}"
+            )
+        return used
 
     def _fresh_state(self, key: int) -> TrainingState:
         """Return a training state without features and weights."""
@@ -427,3 +412,31 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         view = view_of(self.base_)
         X, y = view.check(X, y)
         return float(view.score(y, self.predict(X), sample_weights(sample_weight, X)))
+
+
+def _with_relative_weights(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Divide the weights that the base gets by their mean.
+
+    Scores of a base may grow with its weights, but lattices know sizes of margins.
+    """
+    of_base = metadata.get("sample_weight")
+    if of_base is None:
+        return metadata
+    return {**metadata, "sample_weight": np.asarray(of_base) / np.mean(of_base)}
+
+
+def _encode(
+    lattices: list[list[Node]],
+    lengths: np.ndarray,
+    gold: list[list[Item]],
+    keep: list[int],
+    words: dict[Any, int],
+    tags: dict[Any, int],
+    weight: np.ndarray | None = None,
+) -> tuple[LatticeTask, int]:
+    """Make the task of some sequences; returns it, and how many items are right in
+    them. ``words`` and ``tags`` grow.
+    """
+    some = take(gold, keep)
+    task = make_task(take(lattices, keep), lengths[keep], words, tags, some, weight)
+    return task, sum(map(len, some))
