@@ -60,9 +60,9 @@ def best_label(
     model: ParseModel,
     adjustment: Adjustment | None,
     work: ParseWork,
-    gold: int,
+    gold: Int,
     margin: float,
-) -> int:
+) -> Int:
     """Return the label that scores best for the arc in ``work.arc``; ties go to the
     smaller one.
 
@@ -89,7 +89,7 @@ def best_label(
 
 
 @spliced
-def label_of(model: ParseModel, adjustment: Adjustment | None, work: ParseWork) -> int:
+def label_of(model: ParseModel, adjustment: Adjustment | None, work: ParseWork) -> Int:
     """Return the label that scores best for the arc in ``work.arc``."""
     return best_label(model, adjustment, work, np.int64(-1), 0.0)
 
@@ -124,7 +124,7 @@ def emit_arc(
 def label_tree(
     state: np.ndarray,
     head: np.ndarray,
-    n: int,
+    n: Int,
     model: ParseModel,
     adjustment: Adjustment | None,
     work: ParseWork,
@@ -152,12 +152,12 @@ def emit_labels(
     gold: np.ndarray,
     head: np.ndarray,
     label: np.ndarray,
-    n: int,
+    n: Int,
     weight: float,
     model: ParseModel,
     adjustment: Adjustment | None,
     work: ParseWork,
-) -> int:
+) -> Int:
     """Emit what the arcs of a right tree teach; returns how many labels are wrong.
 
     ``weight`` is that of the sentence. ``gold`` (2 n,) int8 ends in a root step. If
@@ -196,7 +196,7 @@ def retrace(
     path: np.ndarray,
     label: np.ndarray,
     known: np.ndarray,
-    m: int,
+    m: Int,
     model: ParseModel,
     adjustment: Adjustment | None,
     work: ParseWork,
@@ -233,9 +233,9 @@ def retrace(
 def emit_reductions(
     path: np.ndarray,
     label: np.ndarray,
-    begin: int,
-    m: int,
-    wrong: int,
+    begin: Int,
+    m: Int,
+    wrong: Int,
     model: ParseModel,
     adjustment: Adjustment | None,
     work: ParseWork,
@@ -254,7 +254,7 @@ def emit_reductions(
 @spliced
 def label_reductions(
     states: States,
-    x: int,
+    x: Int,
     model: ParseModel,
     adjustment: Adjustment | None,
     work: ParseWork,

@@ -215,7 +215,7 @@ def _before(candidates: Candidates, a: int, b: int) -> bool:
 
 
 @inline
-def _sift(candidates: Candidates, at: int, size: int) -> None:
+def _sift(candidates: Candidates, at: Int, size: Int) -> None:
     """Let the candidate at a place of the heap sink to where it belongs."""
     heap = candidates.heap
     item = heap[at]
@@ -233,12 +233,12 @@ def _sift(candidates: Candidates, at: int, size: int) -> None:
 @spliced
 def _add(
     candidates: Candidates,
-    k: int,
+    k: Int,
     score: float,
     inside: float,
-    action: int,
-    left: int,
-    right: int,
+    action: Int,
+    left: Int,
+    right: Int,
 ) -> None:
     candidates.score[k] = score
     candidates.inside[k] = inside
@@ -250,7 +250,7 @@ def _add(
 
 @spliced
 def _expand(
-    states: States, begin: int, end: int, step: int, n: int, candidates: Candidates
+    states: States, begin: Int, end: Int, step: Int, n: Int, candidates: Candidates
 ) -> Int:
     """List all successors of the states of a step; returns their number."""
     k = np.int64(0)  # as in search
@@ -293,7 +293,7 @@ def _expand(
 
 
 @spliced
-def slot_of(kept: np.ndarray, states: States, x: int) -> Int:
+def slot_of(kept: np.ndarray, states: States, x: Int) -> Int:
     """Return the slot of the kept state that is equivalent to x, or the empty one where
     x belongs.
     """
@@ -318,11 +318,11 @@ def _keep(
     model: ParseModel,
     states: States,
     candidates: Candidates,
-    k: int,
-    begin: int,
-    n_links: int,
+    k: Int,
+    begin: Int,
+    n_links: Int,
     kept: np.ndarray,
-) -> tuple[int, int]:
+) -> tuple[Int, Int]:
     """Turn the best of k candidates into the states of the next step, ``begin`` and
     following.
 
@@ -377,7 +377,7 @@ def _keep(
 
 
 @inline
-def n_actions(n: int, model: ParseModel) -> int:
+def n_actions(n: Int, model: ParseModel) -> Int:
     """Return how many actions build a tree of n words."""
     return 2 * n if model.root_step else 2 * n - 1
 
@@ -396,9 +396,9 @@ def _begin(states: States, work: ParseWork) -> None:
 @spliced
 def _score_states(
     states: States,
-    begin: int,
-    end: int,
-    step: int,
+    begin: Int,
+    end: Int,
+    step: Int,
     model: ParseModel,
     adjustment: Adjustment | None,
     work: ParseWork,
@@ -425,12 +425,12 @@ def _score_states(
 @spliced
 def _find_right(
     states: States,
-    begin: int,
-    end: int,
-    p: int,
-    q: int,
+    begin: Int,
+    end: Int,
+    p: Int,
+    q: Int,
     gold: np.ndarray,
-    step: int,
+    step: Int,
     model: ParseModel,
     work: ParseWork,
 ) -> Int:
@@ -453,12 +453,12 @@ def _find_right(
 
 @inline
 def search(
-    n: int,
+    n: Int,
     gold: np.ndarray,
     model: ParseModel,
     adjustment: Adjustment | None,
     work: ParseWork,
-) -> tuple[int, Int, bool]:
+) -> tuple[Int, Int, bool]:
     """Search the sentence of n words in ``work.look``.
 
     Parameters
@@ -481,8 +481,11 @@ def search(
     _begin(states, work)
     tracked = gold.shape[0] > 0
     # One type throughout: helpers are compiled once.
-    right = depth = n_links = begin = np.int64(0)
-    end = np.int64(1)
+    right: Int = np.int64(0)
+    depth = np.int64(0)
+    n_links: Int = np.int64(0)
+    begin: Int = np.int64(0)
+    end: Int = np.int64(1)
     steps = n_actions(n, model)
     for step in range(steps):
         _score_states(states, begin, end, step, model, adjustment, work)
@@ -492,9 +495,9 @@ def search(
         work.begin[step + 1] = begin
         work.begin[step + 2] = end
         if tracked:
-            p = right
-            q = np.int64(-1)
-            found = np.int64(-1)
+            p: Int = right
+            q: Int = np.int64(-1)
+            found: Int = np.int64(-1)
             if right >= 0:
                 if gold[step] == SHIFT:
                     work.stack[depth] = right
@@ -514,11 +517,11 @@ def search(
 @inline
 def worst_step(
     gold: np.ndarray,
-    n: int,
+    n: Int,
     model: ParseModel,
     adjustment: Adjustment | None,
     work: ParseWork,
-) -> tuple[int, int]:
+) -> tuple[Int, Int]:
     """Find the step at which the right prefix falls back most: max-violation (Huang,
     Fayong and Guo 2012).
 

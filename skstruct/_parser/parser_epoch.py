@@ -59,7 +59,7 @@ def are_many(n_labels: int) -> bool:
 @spliced
 def emit_actions(
     gold: np.ndarray,
-    m: int,
+    m: Int,
     model: ParseModel,
     adjustment: Adjustment | None,
     work: ParseWork,
@@ -110,11 +110,11 @@ def emit_actions(
 @spliced
 def _prefix_to_learn(
     gold: np.ndarray,
-    n: int,
+    n: Int,
     model: ParseModel,
     adjustment: Adjustment | None,
     work: ParseWork,
-) -> tuple[int, Int]:
+) -> tuple[Int, Int]:
     """Search, and return (m, the best state after m actions): the prefix to learn from
     as ``model.update`` says, of m = 0 actions if there is nothing to learn.
     """
@@ -127,7 +127,7 @@ def _prefix_to_learn(
 
 
 @spliced
-def _count_wrong_heads(heads: np.ndarray, m: int, work: ParseWork) -> int:
+def _count_wrong_heads(heads: np.ndarray, m: Int, work: ParseWork) -> Int:
     """Count the words whose head the first m predicted actions get wrong."""
     n_read = attach(
         work.path, work.path_label, m, work.stack, work.head, work.path_label[:0]
@@ -141,7 +141,7 @@ def _count_wrong_heads(heads: np.ndarray, m: int, work: ParseWork) -> int:
 
 @spliced
 def visit(
-    i: int,
+    i: Int,
     model: ParseModel,
     task: ParseTask,
     noise: Noise,
@@ -179,7 +179,7 @@ def visit(
     )
     work.gold_label[2 * n - 1] = 0  # of a root step, which has no label
     m, best = _prefix_to_learn(gold, n, model, adjustment, work)
-    wrong = 0
+    wrong: Int = 0
     if m > 0:
         trace(work.states, best, m, work.stack, work.path, work.path_label)
         model.wanted[0] = 2 * m * K

@@ -273,8 +273,9 @@ class ParserModel(tables.TableModel):
                 return arcs_of(
                     scorer, task, *given_tree(self, sentence, given), scratch
                 )
-            heads, labels = found = np.full((2, len(sentence)), -1, np.int32)
-            predict_trees(task, 0, 1, scorer, QUIET, scratch, *found, np.empty(1))
+            heads, labels = np.full((2, len(sentence)), -1, np.int32)
+            score = np.empty(1)
+            predict_trees(task, 0, 1, scorer, QUIET, scratch, heads, labels, score)
             path = scratch.path[:-1].tolist()  # without a root step
             return arcs_of(scorer, task, path, heads.tolist(), labels.tolist(), scratch)
 

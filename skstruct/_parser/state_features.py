@@ -146,7 +146,7 @@ def new_lookup(n: int, rows: int, *templates: Templates) -> Lookup:
 
 @inline
 def load(
-    task: ParseTask, first: int, n: int, step: int, noise: Noise, work: ParseWork
+    task: ParseTask, first: Int, n: Int, step: Int, noise: Noise, work: ParseWork
 ) -> None:
     """Begin with a sentence, its atoms and what surrounds it; what was found in others
     is forgotten.
@@ -177,8 +177,8 @@ def load(
 # --------------------------------------------------------------------------------------
 @spliced
 def recall(
-    memory: Memory, by: np.ndarray, kind: int, row: np.ndarray
-) -> tuple[int, bool]:
+    memory: Memory, by: np.ndarray, kind: Int, row: np.ndarray
+) -> tuple[Int, bool]:
     """Find what was computed for the fields of a row; if it is not remembered, reserve
     a slot for it.
 
@@ -221,12 +221,12 @@ def recall(
 @spliced
 def list_keys(
     templates: Templates,
-    group: int,
+    group: Int,
     row: np.ndarray,
     table: np.ndarray,
-    n: int,
+    n: Int,
     look: Lookup,
-) -> int:
+) -> Int:
     """List the features of a row by a group of templates, behind the n listed before;
     returns their number.
 
@@ -259,7 +259,7 @@ def list_keys(
 
 
 @spliced
-def find_rows(features: FeatureTable, n: int, look: Lookup) -> None:
+def find_rows(features: FeatureTable, n: Int, look: Lookup) -> None:
     """Write the rows of the n features listed, -1 for unknown ones, into
     ``look.entry``; their weights are asked for.
     """
@@ -314,7 +314,7 @@ def score(
     """
     store = features.weights
     first = look.first
-    n = np.int64(0)
+    n: Int = np.int64(0)
     G = templates.group.shape[0] - 1
     C = store.columns
     for g in range(G):
@@ -346,8 +346,8 @@ def score(
 def add_rows(
     templates: Templates,
     features: FeatureTable,
-    begin: int,
-    end: int,
+    begin: Int,
+    end: Int,
     adjustment: Adjustment | None,
     look: Lookup,
     total: np.ndarray,
@@ -387,15 +387,15 @@ def emit_row(
     features: FeatureTable,
     row: np.ndarray,
     adjustment: Adjustment | None,
-    up: int,
-    down: int,
+    up: Int,
+    down: Int,
     look: Lookup,
     difference: Difference,
 ) -> None:
     """Emit the features of a row for column ``up``, and against column ``down``; -1 for
     none.
     """
-    n = np.int64(0)
+    n: Int = np.int64(0)
     for g in range(templates.group.shape[0] - 1):
         n = list_keys(templates, g, row, features.table, n, look)
     for k in range(n):

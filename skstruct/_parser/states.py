@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .parser_beam import States
     from .state_features import Templates
 
-Int: TypeAlias = int | np.int64
-"""A whole number in a kernel: helpers get an int64, since literals would have them
+Int: TypeAlias = int | np.integer
+"""A whole number in a kernel: of arrays, or an int64 where a literal would have a helper
 compiled once more.
 """
 
@@ -166,7 +166,7 @@ def tracked_fields(templates: Templates, joint: bool = False) -> np.ndarray:
 # States, and actions
 # --------------------------------------------------------------------------------------
 @inline
-def bucket(distance: int) -> int:
+def bucket(distance: Int) -> Int:
     """Return the bucket of a distance: up to 5 as it is, up to 10 as 6, more as 7."""
     if distance <= 5:
         return distance
@@ -183,8 +183,8 @@ def start_state(row: np.ndarray) -> None:
 
 @inline
 def successor(
-    action: int,
-    label: int,
+    action: Int,
+    label: Int,
     p: np.ndarray,
     q: np.ndarray,
     tracked: np.ndarray,
@@ -246,7 +246,7 @@ LEFT_SIDE = 8
 
 
 @spliced
-def look_around(head: np.ndarray, n: int, around: np.ndarray) -> None:
+def look_around(head: np.ndarray, n: Int, around: np.ndarray) -> None:
     """Find the children and siblings of all words.
 
     ``around`` (7, n + 1) has what :data:`FIRST_LEFT` and the like name, by the 1-based
@@ -275,7 +275,7 @@ def look_around(head: np.ndarray, n: int, around: np.ndarray) -> None:
 
 
 @inline
-def _describe_words(here: int, there: int, grand: int, arc: np.ndarray) -> None:
+def _describe_words(here: Int, there: Int, grand: Int, arc: np.ndarray) -> None:
     """Write the fields of an arc that follow from the places of its word, of its head
     and of the head of that.
     """
@@ -295,7 +295,7 @@ def _describe_words(here: int, there: int, grand: int, arc: np.ndarray) -> None:
 
 
 @inline
-def describe_arc(k: int, head: np.ndarray, around: np.ndarray, arc: np.ndarray) -> None:
+def describe_arc(k: Int, head: np.ndarray, around: np.ndarray, arc: np.ndarray) -> None:
     """Write the fields of the arc to word k, 1-based, of a tree that is complete.
 
     They are ``ARC_FIELDS`` and ``ARC_NUMBERS``; ``around`` is from :func:`look_around`.
@@ -318,7 +318,7 @@ def describe_arc(k: int, head: np.ndarray, around: np.ndarray, arc: np.ndarray) 
 
 
 @inline
-def describe_reduction(action: int, row: np.ndarray, arc: np.ndarray) -> None:
+def describe_reduction(action: Int, row: np.ndarray, arc: np.ndarray) -> None:
     """Write the fields of the arc that a reduction makes in the state ``row``.
 
     What is read or attached later is not yet known.
@@ -339,7 +339,7 @@ def describe_reduction(action: int, row: np.ndarray, arc: np.ndarray) -> None:
 
 
 @inline
-def word_of(action: int, row: np.ndarray, last: bool) -> Int:
+def word_of(action: Int, row: np.ndarray, last: bool) -> Int:
     """Return the word, 0-based, that an action in the state ``row`` reads or gives a
     head; of the ``last`` action that is the root.
     """
@@ -353,8 +353,8 @@ def word_of(action: int, row: np.ndarray, last: bool) -> Int:
 @inline
 def trace(
     states: States,
-    x: int,
-    m: int,
+    x: Int,
+    m: Int,
     stack: np.ndarray,
     path: np.ndarray,
     label: np.ndarray,
@@ -389,11 +389,11 @@ def trace(
 def attach(
     path: np.ndarray,
     label: np.ndarray,
-    m: int,
+    m: Int,
     stack: np.ndarray,
     head: np.ndarray,
     out: np.ndarray,
-) -> int:
+) -> Int:
     """Write the heads that m actions give, 1-based, 0 for words without one, into
     ``head``, and their labels into ``out`` unless it is empty.
 

@@ -154,7 +154,7 @@ def new_work(task: LatticeTask, training: bool = True) -> RerankWork:
 # Features. The start has word, tag and length 0 and a margin of its own.
 # --------------------------------------------------------------------------------------
 @inline
-def load(task: LatticeTask, i: int, noise: Noise, step: int, atoms: np.ndarray) -> None:
+def load(task: LatticeTask, i: Int, noise: Noise, step: Int, atoms: np.ndarray) -> None:
     """Write the atoms of sequence i; input dropout hides words, which then have the id
     -1.
     """
@@ -171,7 +171,7 @@ def load(task: LatticeTask, i: int, noise: Noise, step: int, atoms: np.ndarray) 
 
 
 @inline
-def list_keys(a: int, p: int, c: int, group: int, work: RerankWork) -> None:
+def list_keys(a: Int, p: Int, c: Int, group: Int, work: RerankWork) -> None:
     """Write the keys of one node c (group 0), of the pair (p, c) (1) or of the triple
     (a, p, c) (2).
 
@@ -192,7 +192,7 @@ def list_keys(a: int, p: int, c: int, group: int, work: RerankWork) -> None:
 
 
 @inline
-def _is_edge(k: int) -> bool:
+def _is_edge(k: Int) -> bool:
     """Return whether a template is one of transitions: those of tags alone are."""
     return k == 9 or k == 16 or k == 17
 
@@ -201,10 +201,10 @@ def _is_edge(k: int) -> bool:
 def weigh(
     model: Reranker,
     adjustment: Adjustment | None,
-    a: int,
-    p: int,
-    c: int,
-    group: int,
+    a: Int,
+    p: Int,
+    c: Int,
+    group: Int,
     work: RerankWork,
 ) -> float:
     """Sum the weights of the features of one group, as of :func:`list_keys`."""
@@ -234,8 +234,8 @@ def weigh(
 @inline
 def emit_node(
     path: np.ndarray,
-    c: int,
-    group: int,
+    c: Int,
+    group: Int,
     model: Reranker,
     adjustment: Adjustment | None,
     amount: float,
@@ -266,7 +266,7 @@ def emit_node(
 @inline
 def search(
     task: LatticeTask,
-    i: int,
+    i: Int,
     model: Reranker,
     noise: Noise,
     adjustment: Adjustment | None,
@@ -321,7 +321,7 @@ def search(
 @inline
 def emit_path(
     task: LatticeTask,
-    i: int,
+    i: Int,
     model: Reranker,
     adjustment: Adjustment | None,
     path: np.ndarray,

@@ -137,15 +137,15 @@ def new_work(task: SegmentTask, beam: int, training: bool = True) -> SegmentWork
 @inline
 def _set(
     states: States,
-    k: int,
+    k: Int,
     score: float,
     inner: float,
-    length: int,
-    before: int,
-    node: int,
-    node_before: int,
-    record: int,
-    agrees: int,
+    length: Int,
+    before: Int,
+    node: Int,
+    node_before: Int,
+    record: Int,
+    agrees: Int,
 ) -> None:
     states.score[k, SCORE] = states.score[k, DONE] = score
     states.score[k, INNER] = inner
@@ -159,7 +159,7 @@ def _set(
 
 
 @spliced
-def copy_state(states: States, a: int, out: States, z: int) -> None:
+def copy_state(states: States, a: Int, out: States, z: Int) -> None:
     """Copy a state to place z of others."""
     for j in range(3):
         out.score[z, j] = states.score[a, j]
@@ -168,7 +168,7 @@ def copy_state(states: States, a: int, out: States, z: int) -> None:
 
 
 @inline
-def begin_states(states: States, size: int) -> None:
+def begin_states(states: States, size: Int) -> None:
     """Write the states before the first character."""
     for z in range(size):
         states.score[z] = 0.0
@@ -178,7 +178,7 @@ def begin_states(states: States, size: int) -> None:
 
 
 @inline
-def _best_first(score: np.ndarray, k: int, order: np.ndarray) -> int:
+def _best_first(score: np.ndarray, k: Int, order: np.ndarray) -> Int:
     """Write the best of k candidates into ``order``, as many as it holds, best first;
     returns how many. Ties go to the one created first.
     """
@@ -200,7 +200,7 @@ def _best_first(score: np.ndarray, k: int, order: np.ndarray) -> int:
 
 
 @inline
-def trace(work: SegmentWork, begin: int, record: int, path: np.ndarray, n: int) -> None:
+def trace(work: SegmentWork, begin: Int, record: Int, path: np.ndarray, n: Int) -> None:
     """Write the decisions of a text of n characters into ``path``: the word in progress
     begins at ``begin``, the words before it are those of ``record``.
     """
@@ -224,7 +224,7 @@ def search(
     path: np.ndarray,
     lists: Lists | None,
     part: np.ndarray | None = None,
-) -> tuple[int, float, float]:
+) -> tuple[Int, float, float]:
     """Search the text in ``work.char``; writes the best decisions to ``path``.
 
     Parameters

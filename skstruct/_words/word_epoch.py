@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 
 @inline
-def count_differing(target: np.ndarray, path: np.ndarray, m: int) -> int:
+def count_differing(target: np.ndarray, path: np.ndarray, m: Int) -> Int:
     """Count the decisions before m at which the states, or what is decided, differ."""
     differing = 0
     # Where the word in progress, and the one before, begin.
@@ -90,7 +90,7 @@ def emit_path(
     work: SegmentWork,
     path: np.ndarray,
     other: np.ndarray,
-    m: int,
+    m: Int,
     amount: float,
 ) -> None:
     """Emit the features of the first m decisions of ``path``, without those that
@@ -126,7 +126,7 @@ def emit_path(
 
 
 @spliced
-def _load_gold(gold: np.ndarray, limit: np.ndarray, n: int, work: SegmentWork) -> bool:
+def _load_gold(gold: np.ndarray, limit: np.ndarray, n: Int, work: SegmentWork) -> bool:
     """Write what is known of a text into ``work.target``, and what its best completion
     has to respect into ``work.forced``; returns whether it is known in part only.
     """
@@ -140,7 +140,7 @@ def _load_gold(gold: np.ndarray, limit: np.ndarray, n: int, work: SegmentWork) -
 
 
 @spliced
-def _count_mistakes(gold: np.ndarray, path: np.ndarray, m: int) -> int:
+def _count_mistakes(gold: np.ndarray, path: np.ndarray, m: Int) -> Int:
     """Count the first m decisions that contradict what is known."""
     mistakes = 0
     for t in range(m):
@@ -376,12 +376,12 @@ ROUNDING = 1e-12
 @inline
 def _advance(
     limit: np.ndarray,
-    i: int,
-    size: int,
+    i: Int,
+    size: Int,
     model: Scorer,
     work: SegmentWork,
     part: np.ndarray,
-) -> tuple[int, float]:
+) -> tuple[Int, float]:
     """Take the decision at i from ``size`` states; returns how many there are then, and
     the best score.
     """
@@ -396,7 +396,7 @@ def _advance(
 
 
 @inline
-def _alike(a: States, b: States, size: int, gain: float) -> bool:
+def _alike(a: States, b: States, size: Int, gain: float) -> bool:
     """Return whether the states are the same, the scores of ``a`` higher by a gain."""
     for z in range(size):
         x = a.score[z, SCORE]
@@ -446,7 +446,7 @@ def search_rivals(
         Decisions that all searches took.
     """
     n = limit.shape[0]
-    size = np.int64(1)
+    size: Int = np.int64(1)
     steps = 0
     score = 0.0
     load(task.char, n, model.clock.step[0], noise, work.char, work.hidden)

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from .._core.rules import Adjustment, Difference
     from .word_beam import SegmentWork
 
-Int: TypeAlias = int | np.int64
-"""A whole number in a kernel: helpers get an int64, since literals would have them
+Int: TypeAlias = int | np.integer
+"""A whole number in a kernel: of arrays, or an int64 where a literal would have a helper
 compiled once more.
 """
 
@@ -106,7 +106,7 @@ class Scorer(NamedTuple):
 
 @inline
 def load(
-    char: np.ndarray, n: int, step: int, noise: Noise, c: np.ndarray, hidden: np.ndarray
+    char: np.ndarray, n: Int, step: Int, noise: Noise, c: np.ndarray, hidden: np.ndarray
 ) -> None:
     """Write the n characters of a text, padded, into ``c``, and which of them input
     dropout hides at this step into ``hidden``.
@@ -125,7 +125,7 @@ def load(
 # :func:`sum_keys`.
 # --------------------------------------------------------------------------------------
 @inline
-def list_context(c: np.ndarray, hidden: np.ndarray, i: int, keys: np.ndarray) -> None:
+def list_context(c: np.ndarray, hidden: np.ndarray, i: Int, keys: np.ndarray) -> None:
     """Write the keys of ZSZ18 for the characters around the decision at character i.
 
     A hidden character takes its features along; not those of c-1 as the last character
@@ -143,7 +143,7 @@ def list_context(c: np.ndarray, hidden: np.ndarray, i: int, keys: np.ndarray) ->
 
 
 @inline
-def decisions_before(length: int, before: int) -> tuple[int, int]:
+def decisions_before(length: Int, before: Int) -> tuple[Int, Int]:
     """Return the two decisions before, (b-1, b-2): functions of the state."""
     if length == 1:
         b2 = NONE
@@ -157,11 +157,11 @@ def decisions_before(length: int, before: int) -> tuple[int, int]:
 def list_state(
     c: np.ndarray,
     hidden: np.ndarray,
-    i: int,
-    length: int,
-    before: int,
-    node: int,
-    node_before: int,
+    i: Int,
+    length: Int,
+    before: Int,
+    node: Int,
+    node_before: Int,
     keys: np.ndarray,
 ) -> None:
     """Write the keys of ZSZ18 for the words before the decision at character i."""
@@ -193,11 +193,11 @@ def list_state(
 def list_words(
     c: np.ndarray,
     hidden: np.ndarray,
-    i: int,
-    length: int,
-    before: int,
-    node: int,
-    node_before: int,
+    i: Int,
+    length: Int,
+    before: Int,
+    node: Int,
+    node_before: Int,
     keys: np.ndarray,
 ) -> None:
     """Write the keys of ZC14 for the word that ends before character i, and the one
@@ -241,7 +241,7 @@ def list_words(
 
 
 @inline
-def list_pair(c: np.ndarray, hidden: np.ndarray, i: int, keys: np.ndarray) -> None:
+def list_pair(c: np.ndarray, hidden: np.ndarray, i: Int, keys: np.ndarray) -> None:
     """Write the key of ZC14 for the characters i - 1 and i, inside of a word."""
     j = PAD + i
     keys[PAIR, 0] = -1 if hidden[j - 1] or hidden[j] else c[j - 1]
@@ -252,7 +252,7 @@ def list_pair(c: np.ndarray, hidden: np.ndarray, i: int, keys: np.ndarray) -> No
 # Scores
 # --------------------------------------------------------------------------------------
 @inline
-def is_edge(templates: int, compound: int) -> bool:
+def is_edge(templates: Int, compound: Int) -> bool:
     """Return whether a feature is the one of transitions: decisions before (ZSZ18)."""
     return templates != ZC14 and compound >> 2 == SHARED
 
@@ -261,9 +261,9 @@ def is_edge(templates: int, compound: int) -> bool:
 def add_row(
     model: Scorer,
     adjustment: Adjustment | None,
-    compound: int,
-    key: int,
-    row: int,
+    compound: Int,
+    key: Int,
+    row: Int,
     total: np.ndarray,
 ) -> None:
     """Add the weights of a feature: ``total[a] += w[row, a]``, corrupted if there is
@@ -291,9 +291,9 @@ def sum_keys(
     model: Scorer,
     adjustment: Adjustment | None,
     keys: np.ndarray,
-    begin: int,
-    end: int,
-    decision: int,
+    begin: Int,
+    end: Int,
+    decision: Int,
     total: np.ndarray,
 ) -> None:
     """Add the weights of the numbers ``begin <= k < end``; ``decision`` is part of
@@ -322,9 +322,9 @@ def sum_state(
     model: Scorer,
     adjustment: Adjustment | None,
     keys: np.ndarray,
-    begin: int,
-    end: int,
-    node: int,
+    begin: Int,
+    end: Int,
+    node: Int,
     total: np.ndarray,
 ) -> None:
     """Add the weights of a state: of the numbers ``begin <= k < end``, and of the word
@@ -338,7 +338,7 @@ def sum_state(
 
 @inline
 def sum_characters(
-    model: Scorer, adjustment: Adjustment | None, i: int, work: SegmentWork
+    model: Scorer, adjustment: Adjustment | None, i: Int, work: SegmentWork
 ) -> None:
     """Sum what states before the decision at i share, in ``work.total[:2]``.
 
@@ -376,11 +376,11 @@ def sum_characters(
 def sum_decisions(
     model: Scorer,
     adjustment: Adjustment | None,
-    i: int,
-    length: int,
-    before: int,
-    node: int,
-    node_before: int,
+    i: Int,
+    length: Int,
+    before: Int,
+    node: Int,
+    node_before: Int,
     work: SegmentWork,
 ) -> None:
     """Score the decisions at i in a state under ZSZ18, in ``work.total[3]``."""
@@ -404,11 +404,11 @@ def sum_decisions(
 def sum_words(
     model: Scorer,
     adjustment: Adjustment | None,
-    i: int,
-    length: int,
-    before: int,
-    node: int,
-    node_before: int,
+    i: Int,
+    length: Int,
+    before: Int,
+    node: Int,
+    node_before: Int,
     work: SegmentWork,
 ) -> None:
     """Add the score under ZC14 of the word that ends before character i, after the one
@@ -422,7 +422,7 @@ def sum_words(
 
 
 @inline
-def extend_word(table: np.ndarray, node: int, character: int) -> Int:
+def extend_word(table: np.ndarray, node: Int, character: Int) -> Int:
     """Return the node of a word with one more character; -1 if it is unknown."""
     row = find(table, np.int64(WORD), node, character) if node >= 0 else node
     return row + 1 if row >= 0 else np.int64(-1)
@@ -436,10 +436,10 @@ def emit_keys(
     model: Scorer,
     adjustment: Adjustment | None,
     keys: np.ndarray,
-    begin: int,
-    end: int,
-    decision: int,
-    column: int,
+    begin: Int,
+    end: Int,
+    decision: Int,
+    column: Int,
     amount: float,
     difference: Difference,
 ) -> None:
@@ -463,7 +463,7 @@ def emit_keys(
 
 @inline
 def intern_word(
-    table: np.ndarray, entries: np.ndarray, c: np.ndarray, begin: int, end: int
+    table: np.ndarray, entries: np.ndarray, c: np.ndarray, begin: Int, end: Int
 ) -> Int:
     """Return the node of the characters ``begin <= k < end`` as a word, numbered if it
     is new.
@@ -479,10 +479,10 @@ def emit_decision(
     model: Scorer,
     adjustment: Adjustment | None,
     work: SegmentWork,
-    last: int,
-    word: int,
-    i: int,
-    decision: int,
+    last: Int,
+    word: Int,
+    i: Int,
+    decision: Int,
     amount: float,
 ) -> None:
     """Emit the features of the decision at i, for which new ones are numbered.

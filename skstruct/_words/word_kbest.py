@@ -24,6 +24,7 @@ from .._core.compile import inline
 
 if TYPE_CHECKING:
     from .word_beam import SegmentWork
+    from .word_features import Int
 
 
 class Ranked(NamedTuple):
@@ -71,7 +72,7 @@ def _new_ranked(R: int, k: int) -> Ranked:
 
 
 @inline
-def offer(lists: Lists, length: int, score: float, record: int) -> None:
+def offer(lists: Lists, length: Int, score: float, record: Int) -> None:
     """Merge the list of a ``record`` into that of the words that start after a word of
     ``length``; its best prefix has this score there.
     """
@@ -106,7 +107,7 @@ def offer(lists: Lists, length: int, score: float, record: int) -> None:
 
 
 @inline
-def keep(lists: Lists, length: int, record: int) -> None:
+def keep(lists: Lists, length: Int, record: Int) -> None:
     """Make the list of the word that starts after one of ``length`` that of a
     ``record``: the beam kept it.
     """
@@ -122,7 +123,7 @@ def keep(lists: Lists, length: int, record: int) -> None:
 
 @inline
 def trace_rank(
-    lists: Lists, record_length: np.ndarray, rank: int, path: np.ndarray, n: int
+    lists: Lists, record_length: np.ndarray, rank: Int, path: np.ndarray, n: Int
 ) -> None:
     """Write the decisions of the segmentation of this rank into ``path`` (n + 1,); the
     list of words that start behind the text is at 0.
