@@ -381,7 +381,7 @@ def explain_tree(parser, X, tree=None):
             shift,
         )
         out.append(ArcExplanation(*given, counts))
-    found = model.restored(
+    found = model.restore_lifted(
         [(each.head, each.label) if labels else each.head for each in out]
     )
     if (

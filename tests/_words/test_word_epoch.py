@@ -37,17 +37,14 @@ from skstruct._core.codes import (
     START,
     ZSZ18,
 )
-from skstruct._core.feature_table import extended, keys, table_from_keys
-from skstruct._core.hashing import empty_table, keys_of
+from skstruct._core.feature_table import keys
 from skstruct._core.noise import QUIET, make_noise
 from skstruct._core.store import Rule, weights
 from skstruct._words import word_epoch as segment
 from skstruct._words.word_beam import new_work
 from skstruct._words.word_features import PAD
-from skstruct._words.word_names import IS_NODE, features, in_order
 
 
-# -- learning --------------------------------------------------------------------------------------
 def change(templates, update, beam, generator, hidden_rate=0.0, partly=False):
     """(model before, weights after minus weights before, path, target, hidden) of one visit."""
     model = random_model(templates, beam, generator, update)
@@ -215,7 +212,6 @@ def test_training_is_that_of_complete_vectors(templates, average, penalty, alpha
         assert found.get(key, 0.0) == pytest.approx(expected.get(key, 0.0), abs=1e-9)
 
 
-# -- bookkeeping -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("templates", BOTH)
 def test_growth_changes_nothing(templates, monkeypatch):
     generator = np.random.default_rng(8)
@@ -267,26 +263,3 @@ def test_rare_weights_do_not_count():
     cut = model._replace(features=model.features._replace(weights=cut, min_count=1))
     texts = ["".join(w) for w in words]
     assert list(decoded(model, texts, PLAIN)) == segmented(cut, texts)[0]
-
-
-@pytest.mark.parametrize("templates", BOTH)
-def test_tables_unite_by_feature(templates):
-    generator = np.random.default_rng(11)
-    models = [random_model(templates, 4, generator, n=20 + 10 * k) for k in range(3)]
-    parts = [keys_of(m.features.table, m.features.entries[0]) for m in models]
-    table, entries, rows = empty_table(), np.zeros(1, np.int64), []
-    for part in parts:
-        table, numbers = extended(table, entries, part, 0, IS_NODE[templates])
-        rows.append(numbers)
-    names = features(templates, keys_of(table, entries[0]))
-    assert len(set(names)) == entries[0]
-    for part, row in zip(parts, rows):
-        assert [names[r] for r in row] == features(templates, part)
-    assert set(names) == {name for part in parts for name in features(templates, part)}
-    for part in parts:
-        assert in_order(templates, part)
-        again, distinct = table_from_keys(part)
-        assert distinct
-        np.testing.assert_array_equal(keys_of(again, part.shape[0]), part)
-    assert not in_order(templates, parts[0][::-1])
-    assert not table_from_keys(np.concatenate([parts[0], parts[0][:1]]))[1]

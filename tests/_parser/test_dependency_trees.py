@@ -8,23 +8,14 @@ import pytest
 from counting import calls
 
 from skstruct._data.inputs import lengths_of, offsets_of
-from skstruct._parser.atoms import AtomEncoder, check_words
 from skstruct._parser.dependency_trees import (
     actions_of,
     check_trees,
     encode_trees,
     lift,
-    marked,
-    restored,
+    mark_lifted,
+    restore_lifted,
     split_arcs,
-)
-from skstruct._parser.state_templates import attributes_of, compile_templates
-from skstruct._parser.states import ARC_PLACES, STATE_PLACES, tracked_fields
-from skstruct._parser.template_sets import (
-    ARC_LINES,
-    JOINT_LINES,
-    TEMPLATE_SETS,
-    template_lines,
 )
 from skstruct.datasets import read_conllu
 
@@ -34,7 +25,6 @@ def check(*trees):
     return check_trees(trees)
 
 
-# -- actions ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize("n, n_projective", [(1, 1), (2, 2), (3, 7), (4, 30), (5, 143)])
 def test_actions_build_exactly_the_projective_trees(n, n_projective):
     found = 0
@@ -144,7 +134,6 @@ def test_corpus_trees_come_back(corpus_path):
     assert n_crossing > 0
 
 
-# -- errors ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "tree, message",
     [
@@ -195,101 +184,6 @@ def test_arcs_are_pairs():
         split_arcs([[0], [2, (0, "a", "b")]], False)
 
 
-@pytest.mark.parametrize(
-    "word", [("a",), ("a", "b", "c"), "ab", ("a", None), ("a", 1), None, {"form": "a"}]
-)
-def test_words_are_pairs_of_strings(word):
-    with pytest.raises(
-        ValueError, match=r"X: sequence 1, position 1: expected a pair \(form, tag\)"
-    ):
-        check_words([[("a", "b")], [("a", "b"), word]], np.array([0, 1, 3]))
-
-
-@pytest.mark.parametrize("word", [("", "b"), ("a", "")])
-def test_forms_and_tags_are_not_empty(word):
-    with pytest.raises(
-        ValueError, match="X: sequence 1, position 1: neither form nor tag may be empty"
-    ):
-        check_words([[("a", "b")], [("a", "b"), word]], np.array([0, 1, 3]))
-
-
-# -- templates -------------------------------------------------------------------------------------
-def test_the_published_sets_have_their_sizes():
-    sizes = {name: len(template_lines(name)) for name in TEMPLATE_SETS}
-    assert (sizes["hs28"], sizes["hs29"], sizes["zsz28"]) == (28, 29, 28)
-    assert len(set(template_lines("rich"))) == sizes["rich"] <= 128
-    assert set(template_lines("hs29")) - set(template_lines("hs28")) == {
-        "s1.t s0.t s0.lc.t"
-    }
-
-
-@pytest.mark.parametrize("name", sorted(TEMPLATE_SETS))
-def test_keys_hold_every_atom_apart(name):
-    lines = template_lines(name)
-    templates = compile_templates(
-        lines, STATE_PLACES, attributes_of(lines, STATE_PLACES)
-    )
-    A = templates.field.shape[0]
-    for line, slot in zip(lines, templates.slot.tolist()):
-        assert sorted(a for a in slot if a < A) == sorted({a for a in slot if a < A})
-        assert len([a for a in slot if a < A]) == len(line.split())
-
-
-def test_states_differ_only_in_what_is_read():
-    lines = template_lines("hs28")
-    tracked = tracked_fields(
-        compile_templates(lines, STATE_PLACES, attributes_of(lines, STATE_PLACES))
-    )
-    assert np.flatnonzero(tracked).tolist() == [0, 1, 2, 3, 4, 13, 14, 15, 24]
-    tracked = tracked_fields(
-        compile_templates(["s1.lc2.t", "s0.t"], STATE_PLACES, ["t"])
-    )
-    # What s1 will have as second child, s0 has before; the second was the first once.
-    assert np.flatnonzero(tracked).tolist() == [0, 1, 2, 3, 5, 14, 16]
-
-
-@pytest.mark.parametrize(
-    "line, message",
-    [
-        ("s0.q", "'s0.q' is no atom"),
-        ("s9.w", "'s9.w' is no atom"),
-        ("s0", "'s0' is no atom"),
-        ("s0.w s1.w s2.w", "room for two forms"),
-        ("s0.w s1.w s0.t s1.t q0.t", "room for two forms"),
-    ],
-)
-def test_wrong_templates_are_refused(line, message):
-    with pytest.raises(ValueError, match=message):
-        compile_templates([line], STATE_PLACES, attributes_of([line], STATE_PLACES))
-
-
-def test_template_lists_are_checked():
-    assert template_lines(["s0.w", "s1.t"]) == ["s0.w", "s1.t"]
-    for wrong in ([], [1], [" "], ()):
-        with pytest.raises(ValueError, match="templates must hold lines"):
-            template_lines(wrong)
-    with pytest.raises(ValueError, match="'best' is not one of auto, hs28"):
-        template_lines("best")
-
-
-@pytest.mark.parametrize("lines", [ARC_LINES, JOINT_LINES], ids=["after", "in"])
-def test_the_templates_of_arcs_compile(lines):
-    templates = compile_templates(lines, ARC_PLACES, attributes_of(lines, ARC_PLACES))
-    assert templates.slot.shape == (len(lines), 6) and len(set(lines)) == len(lines)
-
-
-def test_unknown_words_have_no_atoms_but_their_tags():
-    encoder = AtomEncoder(["t", "w", "x2", "f"])
-    _, encoder = encoder.grown([["Dogs", "run"], ["N", "V"]])
-    ids, _ = encoder.encode([["Cats", "dogs", "run"], ["N", "X", "V"]])
-    assert (ids[0] >= 0).tolist() == [True, False, True]
-    assert (ids[1] >= 0).tolist() == [False, False, True]
-    assert (ids[2] >= 0).tolist() == [False, True, True]  # -ts, -gs, -un
-    assert (ids[3] >= 0).tolist() == [True, True, True]
-    assert encoder.encode([[], []])[0].shape == (4, 0)
-
-
-# -- pseudo-projective trees -----------------------------------------------------------------------
 @pytest.mark.parametrize("n", [3, 4, 5])
 def test_what_was_lifted_is_found_again(n):
     """With labels of their own nearly all heads are found, and always a tree with the same labels."""
@@ -297,7 +191,9 @@ def test_what_was_lifted_is_found_again(n):
     labels = [f"l{k}" for k in range(n)]
     for heads in oracle.trees(n):
         projective = lift(heads)
-        tree = restored(list(zip(projective, marked(labels, heads, projective))))
+        tree = restore_lifted(
+            list(zip(projective, mark_lifted(labels, heads, projective)))
+        )
         assert [label for _, label in tree] == labels
         check_trees([[head for head, _ in tree]])
         if projective == heads:
@@ -317,7 +213,9 @@ def test_random_trees_with_few_labels_come_back_as_trees():
             heads[word - 1] = order[draw.randrange(k)]
         labels = [draw.choice("abc") for _ in heads]
         projective = lift(heads)
-        tree = restored(list(zip(projective, marked(labels, heads, projective))))
+        tree = restore_lifted(
+            list(zip(projective, mark_lifted(labels, heads, projective)))
+        )
         assert [label for _, label in tree] == labels
         check_trees([[head for head, _ in tree]])
 
@@ -334,7 +232,9 @@ def test_pseudo_projective_heads_of_a_treebank(corpus_path):
                 [r.partition(":")[0] for _, r in sentence],
             )
             projective = lift(heads)
-            tree = restored(list(zip(projective, marked(labels, heads, projective))))
+            tree = restore_lifted(
+                list(zip(projective, mark_lifted(labels, heads, projective)))
+            )
             moved = [k for k in range(len(heads)) if heads[k] != projective[k]]
             lifted += len(moved)
             found += sum(tree[k][0] == heads[k] for k in moved)

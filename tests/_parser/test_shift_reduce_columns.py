@@ -5,15 +5,6 @@ import pytest
 
 import skstruct
 from skstruct import BaggingShuffleAverager, ShiftReduceParser, inspection
-from skstruct._parser.atoms import AtomEncoder, check_words, count_parts, parts_of
-from skstruct._parser.state_templates import (
-    attributes_of,
-    compile_templates,
-    decode_keys,
-    templates_of,
-)
-from skstruct._parser.states import ARC_PLACES, STATE_PLACES
-from skstruct._parser.template_sets import lines_of, template_lines
 
 WORDS = {
     "puer": ("N", "NOUN", "Case=Nom|Gender=Masc|Number=Sing"),
@@ -42,6 +33,8 @@ TRAINING = [
     for verb in ("videt", "amat")
     for order in ("svo", "ovs", "sov", "osv", "vso", "vos")
 ]
+
+
 X, Y = map(list, zip(*TRAINING))
 
 
@@ -174,28 +167,6 @@ def test_dropout_hides_forms_and_nothing_else():
     )
 
 
-# -- parts and alphabets -----------------------------------------------------------------------------
-def test_parts():
-    assert parts_of("Case=Nom|Number=Sing") == ["Case=Nom", "Number=Sing"]
-    assert parts_of("a|b") == parts_of("=|b") == parts_of("_") == []
-    assert count_parts([("A=1",), ("A=1",), ("x",), ("A=1|B=2",)]) == {3: 2}
-
-
-def test_each_part_is_a_row_of_its_own():
-    columns = [("a", "b", "c"), ("t", "t", "t"), ("A=1|B=2", "B=2", "_")]
-    ids, encoder = AtomEncoder(["t", "p2"], 3).grown(columns)
-    assert encoder.rows == ["t", "p2", "p2"]
-    assert ids[1:].tolist() == [[3, 4, -1], [4, -1, -1]]
-    ids, rows = encoder.encode([("a",), ("t",), ("B=2|C=3",)])
-    assert ids[1:].tolist() == [[4], [-1]] and rows == encoder.rows
-    assert encoder.encode([("a",), ("t",), ("A=1|B=2|A=1",)])[1] == [
-        "t",
-        "p2",
-        "p2",
-        "p2",
-    ]
-
-
 def test_templates_without_any_feature_are_refused():
     with pytest.raises(
         ValueError,
@@ -209,58 +180,9 @@ def test_templates_without_any_feature_are_refused():
     assert parser(templates=["s0.p2", "s0.p3"]).fit(X, Y).n_features() > 0
 
 
-def test_the_width_is_that_of_the_first_word():
-    assert len(check_words([[("a", "b", "c")]], np.array([0, 1]))) == 3
-    with pytest.raises(ValueError, match="sequence 0, position 0: expected a pair"):
-        check_words([[("a",)]], np.array([0, 1]))
-
-
-def test_many_templates_have_keys_of_their_own():
-    lines = lines_of("auto", True, 12, {2, 4, 8, 11})
-    assert len(lines.states) > 128 < len(lines.arcs)
-    for some, places in ((lines.states, STATE_PLACES), (lines.arcs, ARC_PLACES)):
-        attributes = attributes_of(some, places)
-        codes = compile_templates(some, places, attributes).code
-        assert len(set(codes.tolist())) == len(some)
-        compounds = codes.astype(np.int64)
-        assert templates_of(compounds, some, places).tolist() == list(range(len(some)))
-        assert (templates_of(np.array([2**30 + 127, -1]), some, places) == -1).all()
-        symbols = dict.fromkeys(
-            attributes, ["<s>", "NONE", "</s>", *map(str, range(2**15))]
-        )
-        keys = np.stack([compounds, *np.full((2, len(some)), 2**15 + 1)], axis=1)
-        found = decode_keys(keys, some, places, {**symbols, "r": ["NONE"] * 2**15})
-        assert [line for line, _ in found] == some
-
-
-def test_auto_is_rich_and_more():
-    assert template_lines("auto") == template_lines("rich")
-    three = template_lines("auto", 3)
-    assert (
-        three[: len(template_lines("rich"))] == template_lines("rich")
-        and "s0.c2 s1.c2" in three
-    )
-    assert not any(".p2" in line for line in three) and "s0.p2" in template_lines(
-        "auto", 3, {2}
-    )
-    with pytest.raises(ValueError, match="at most one atom of parts"):
-        compile_templates(["s0.p2 s1.p2"], STATE_PLACES, ["t", "p2"])
-
-
 def test_held_out_words_of_other_columns_are_refused_before_training(fitted):
     others, heads = [[word[:2] for word in sentence] for sentence in X], Y
     with pytest.raises(
         ValueError, match=r"^X_val: sequence 0, position 0: expected a tuple"
     ):
         parser(max_iter=1).fit(X, Y, X_val=others, y_val=heads)
-
-
-def test_atoms_are_in_the_order_of_rows():
-    """Kernels read them so: in the other order they are slow."""
-    words = [(form, *columns) for form, columns in WORDS.items()]
-    atoms, encoder = AtomEncoder(["t", "w", "p3"], width=4).grown(list(zip(*words)))
-    assert encoder.rows == ["t", "w", "p3", "p3", "p3"]
-    assert (
-        atoms.flags.c_contiguous
-        and encoder.encode(list(zip(*words)))[0].flags.c_contiguous
-    )
