@@ -70,7 +70,7 @@ class FitsAnother:
         """
         return fit_routing(self, **{self._around: self._template()})
 
-    def _template(self):
+    def _template(self) -> Any:
         """The estimator to train: of it only the parameters count."""
         given = getattr(self, self._around)
         return asking_for_weights(StructuredPerceptron()) if given is None else given
@@ -78,21 +78,20 @@ class FitsAnother:
     _hands_on = True
     """Whether weights of sequences are for the estimator inside alone."""
 
-    def _routed(self, verb, given):
+    def _routed(self, verb: str, given: dict[str, Any]) -> dict[str, Any]:
         """What a method of the estimator inside gets of metadata; see
         ``_sklearn.routed``.
         """
         return routed(self, verb, self._around, given, hands_on=self._hands_on)
 
-    def _refuse_frozen(self, verb):
-        """Raise if the estimator inside is frozen, and the method ``verb`` would change
-        it.
-        """
+    def _refuse_frozen(self, verb: str) -> None:
+        """Raise if the estimator inside is frozen and ``verb`` would change it."""
+        owner: Any = self
         role = self._around
-        refuse_frozen(self, verb, **{role: self._inside()})
-        refuse_frozen(self, verb, **{role: self._template()})
+        refuse_frozen(owner, verb, **{role: self._inside()})
+        refuse_frozen(owner, verb, **{role: self._template()})
 
-    def _inside(self):
+    def _inside(self) -> Any:
         """The estimator that was trained, or is to be: what it can do, this one can."""
         trained = getattr(self, f"{self._around}_", None)
         return self._template() if trained is None else trained
@@ -112,7 +111,7 @@ class FitsAnother:
         return self._inside().n_features()
 
     @property
-    def _model(self):
+    def _model(self) -> Any:
         return getattr(self, f"{self._around}_")._model
 
 
@@ -123,7 +122,7 @@ class ShowsColumns:
 
     _around: str
 
-    def _of_rows(self, name, lack):
+    def _of_rows(self, name: str, lack: str) -> Any:
         fitted = vars(self).get(f"{self._around}_")
         if not hasattr(fitted, name):
             me = type(self).__name__
@@ -175,6 +174,7 @@ class MetaLearner(
 ):
     """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
 
+    estimator: Any
     estimator_: Any
     classes_: NDArray[Any]
     n_iter_: int
@@ -183,7 +183,7 @@ class MetaLearner(
     def __sklearn_tags__(self) -> Any:
         return tags_around(sequence_tags(super().__sklearn_tags__()), self._template())
 
-    def _trainable(self):
+    def _trainable(self) -> Any:
         """The base estimator, after a check that its weights can be combined."""
         template = self._template()
         if isinstance(template, type):
@@ -200,7 +200,7 @@ class MetaLearner(
             )
         return template
 
-    def _refusal(self, template):
+    def _refusal(self, template: Any) -> str | None:
         """Why the weights of an estimator cannot be combined; None if they can."""
         me = type(self).__name__
         hint = ""
@@ -225,7 +225,7 @@ class MetaLearner(
         """Whether ``predict`` takes ``dictionary``, as that of segmenters does."""
         return getattr(self._inside(), "accepts_dictionary", False)
 
-    def _fitted(self):
+    def _fitted(self) -> Any:
         """The fitted estimator with this object's ``n_jobs``: a copy, since its own is
         a parameter.
         """

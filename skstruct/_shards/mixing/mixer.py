@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.base import clone
 
@@ -30,6 +30,10 @@ from ..held import DaskShards, LocalShards
 from ..loading import Job, check_loads, check_number, dealt, open_shard
 from ..shards import Met, Shard, counting_all, in_turn, shard_key
 from .rounds import Rounds
+
+if TYPE_CHECKING:
+    from ..._training.run import Run
+    from ..loading import Load
 
 
 @savable
@@ -204,7 +208,7 @@ class ParameterMixer(MetaLearner):
         n = run.visited.shape[0]
         check_number(self.n_shards, n)
 
-        def member(s):
+        def member(s: int) -> Shard:
             shard = run.member(learner, 0, run.visited[s :: self.n_shards])
             shard.state.key = shard_key(run.state.key, s)
             return Shard(shard)
@@ -243,7 +247,9 @@ class ParameterMixer(MetaLearner):
         estimator, learner = self._checked()
         return self._fit_jobs(estimator, learner, check_loads(shards))
 
-    def _checked(self, given=None):
+    def _checked(
+        self, given: tuple[Given, Given] | None = None
+    ) -> tuple[Any, OnlineLearner]:
         """The estimator, and a copy of the learner in it, after a check that it can be
         mixed.
 
@@ -280,11 +286,11 @@ class ParameterMixer(MetaLearner):
         learner._validate_params()
         return estimator, learner
 
-    def _stops(self):
+    def _stops(self) -> bool:
         """Whether the learner asks for early stopping."""
         return bool(self._template()._learner().early_stopping)
 
-    def _refusal(self, template):
+    def _refusal(self, template: Any) -> str | None:
         around = hasattr(template, "_learner")
         inner = template._learner() if around else template
         if isinstance(inner, OnlineLearner):
@@ -296,7 +302,15 @@ class ParameterMixer(MetaLearner):
             )
         return super()._refusal(template)
 
-    def _fit_jobs(self, estimator, learner, loads, X=None, y=None, given=None):
+    def _fit_jobs(
+        self,
+        estimator: Any,
+        learner: OnlineLearner,
+        loads: list[Load],
+        X: Given = None,
+        y: Given = None,
+        given: tuple[Given, Given] | None = None,
+    ) -> Self:
         """Train shards that know how to load their data."""
         key = new_key(self.random_state)
         shipped = clone(estimator)
@@ -321,7 +335,16 @@ class ParameterMixer(MetaLearner):
             n_tokens = sum(shard.n_tokens for shard in met)
             return self._rounds(crew, run, fitted, n_examples, n_tokens, X, y)
 
-    def _rounds(self, crew, run, fitted, n_examples, n_tokens, X, y):
+    def _rounds(
+        self,
+        crew: LocalShards | DaskShards,
+        run: Run,
+        fitted: dict[str, Any],
+        n_examples: int,
+        n_tokens: int,
+        X: Given,
+        y: Given,
+    ) -> Self:
         """Train, mix, and become the result."""
         rounds = Rounds(self, crew, run, fitted, n_examples, n_tokens)
         return rounds.train(
