@@ -68,7 +68,8 @@ def check_loads(shards: Any) -> list[Load]:
     for s, load in enumerate(shards):
         if not callable(load):
             raise ValueError(
-                f"shard {s}: expected a callable that returns (X, y), got {describe(load)}"
+                f"shard {s}: expected a callable that returns (X, y), got "
+                f"{describe(load)}"
             )
     return list(shards)
 
@@ -137,7 +138,8 @@ def check_number(n_shards: int, n: int) -> None:
     """Raise ValueError if there are more shards than sequences."""
     if n_shards > n:
         raise ValueError(
-            f"n_shards={n_shards} is more than the {n} sequences that there are to learn from"
+            f"n_shards={n_shards} is more than the {n} sequences that there are to "
+            f"learn from"
         )
 
 
@@ -162,7 +164,8 @@ def dealt(
     y = list(elements(y))
     if len(held) != len(y):
         raise ValueError(
-            f"X and y must hold the same number of sequences, got {len(held)} and {len(y)}"
+            f"X and y must hold the same number of sequences, got {len(held)} and "
+            f"{len(y)}"
         )
     lengths = lengths_of([x.split() for x in held]) if texts else held.lengths
     weight = sample_weights(sample_weight, held)

@@ -406,7 +406,7 @@ class Mixture:
         self.steps = steps_of(model.clock)
 
     def start(self, full: bool = False) -> Start:
-        """Return what the next round begins with: what is new since the last, or all."""
+        """Return what the next round begins with: what is new, or all weights."""
         of = self.weights.values()
         keys = [
             keys_of(weights.table, weights.entries[0])[0 if full else weights.known :]

@@ -93,7 +93,7 @@ def _summands(
     n: int,
     add: Add,
 ) -> Outcome:
-    """Call a function for some shards; results are added up where they are neighbours."""
+    """Call a function for some shards, and add up results of neighbours."""
     return _add(
         n,
         add,
@@ -222,7 +222,7 @@ class Tasks:
         ]
 
     def _workers(self) -> list[str]:
-        """Return the addresses of the workers there are, sorted; waits for the first."""
+        """Return the addresses of the workers, sorted; waits for the first."""
         workers = sorted(self.client.nthreads())
         if not workers:
             self.client.wait_for_workers(1, timeout=PATIENCE)
@@ -273,8 +273,10 @@ class Tasks:
         """Give a shard another home."""
         self.losses[s] += 1
         if self.losses[s] > MOST_LOSSES:
-            why = f"{MOST_LOSSES} workers were lost while they worked on it (out of memory?)"
-            raise RuntimeError(f"shard {s} was given up: {why}") from error
+            raise RuntimeError(
+                f"shard {s} was given up: {MOST_LOSSES} workers were lost while they "
+                f"worked on it (out of memory?)"
+            ) from error
         workers = self._workers()
         load = {address: self.home.count(address) for address in workers}
         if self.home[s] not in load:
@@ -368,7 +370,7 @@ class Tasks:
     def _tree(
         self, tasks: list[distributed.Future], add: Add
     ) -> list[distributed.Future]:
-        """Submit tasks that add up neighbours, and their sums; the last one sums all."""
+        """Submit tasks that add up neighbours, and their sums; the last is the root."""
         tree: list[distributed.Future] = []
         while True:
             tasks = [

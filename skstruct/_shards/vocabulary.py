@@ -65,7 +65,8 @@ def merged_labels(
         if kind is not expected:
             wrong = f"of type {kind.__name__} (the first is {describe(known[s][0])})"
             raise ValueError(
-                f"y: the labels of shard {s} are {wrong}, those of shard {first} {expected.__name__}"
+                f"y: the labels of shard {s} are {wrong}, those of shard {first} "
+                f"{expected.__name__}"
             )
     labels = Labels(set().union(*known))
     return labels, [

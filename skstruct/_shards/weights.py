@@ -208,7 +208,7 @@ class Weights:
         self._resize(0 if store.sparse else store.value.shape[0])
 
     def _resize(self, size: int, rows: np.ndarray | None = None) -> None:
-        """Make arrays longer; the old weights stand at ``rows`` in them, or in front."""
+        """Make arrays longer; old weights stand at ``rows`` in them, or in front."""
         for name in (*self.names, "changed"):
             old = getattr(self, name)
             new = np.zeros(size, old.dtype)
@@ -272,7 +272,7 @@ class Weights:
         return at
 
     def news(self, everything: bool = False) -> Piece:
-        """Return what changed since :meth:`settle`; or ``everything`` that is not zero."""
+        """Return what changed since :meth:`settle`, or ``everything`` but zeros."""
         fields = self.value, NOTHING, self.received
         at = np.flatnonzero(any_nonzero(fields) if everything else self.changed)
         if self.keys is None:

@@ -249,8 +249,10 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
         if is_int(cv):
             if len(used) < cv:
                 raise ValueError(
-                    f"cv={cv} folds need at least as many sequences that are not empty, got "
-                    f"{len(used)}; with a FrozenEstimator all sequences are for the temperature"
+                    f"cv={cv} folds need at least as many sequences that are not "
+                    f"empty, got "
+                    f"{len(used)}; with a FrozenEstimator all sequences are for the "
+                    f"temperature"
                 )
             return [(used[train], used[test]) for train, test in folds_of(cv, used)]
         # What others cut are positions in the user's X.
@@ -365,7 +367,7 @@ class _Members(NamedTuple):
 
 
 def _check_tagger(template: Any) -> None:
-    """Raise unless an estimator is a chain tagger, or an average or a mixture of one."""
+    """Raise unless an estimator is a chain tagger, or an average or mixture of one."""
     inner: Any = template
     while isinstance(inner, (FrozenEstimator, MetaLearner)):
         inner = StructuredPerceptron() if inner.estimator is None else inner.estimator
@@ -378,5 +380,6 @@ def _check_tagger(template: Any) -> None:
         hint = "; put it into the last step of the pipeline"
     kind = type(inner).__name__
     raise TypeError(
-        f"CalibratedTagger needs a tagger whose scores are sums over a chain, got a {kind}{hint}"
+        f"CalibratedTagger needs a tagger whose scores are sums over a chain, got a "
+        f"{kind}{hint}"
     )

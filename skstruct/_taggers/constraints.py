@@ -59,7 +59,8 @@ def constraint_arrays(constraints: Constraints, labels: Labels) -> ConstraintArr
         odd = [v for v in labels.values if not isinstance(v, str)]
         if odd:
             raise ValueError(
-                f"constraints={constraints!r} needs labels that are str, got {describe(odd[0])}"
+                f"constraints={constraints!r} needs labels that are str, got "
+                f"{describe(odd[0])}"
             )
         try:
             start, allowed, end = allowed_transitions(labels.values, constraints)
@@ -211,7 +212,7 @@ class _Follow(NamedTuple):
     may: np.ndarray
     """(L + 1, L + 1) bool [before, behind]; L stands before and behind a sequence."""
     flat: np.ndarray
-    """(N + n + 1,) ids as in Gold, with an L before each sequence and behind the last."""
+    """(N + n + 1,) ids as in Gold, an L before each sequence and behind the last."""
     begin: np.ndarray  # (n + 1,) int64: where each of these L stands
     sets: np.ndarray | tuple[()]  # as in Gold
 
@@ -219,7 +220,7 @@ class _Follow(NamedTuple):
     def of(
         cls, gold: Gold, token: np.ndarray, constraints: ConstraintArrays, L: int
     ) -> _Follow | None:
-        """Join gold labels to a chain; None if every label may follow every other one."""
+        """Join gold labels to a chain; None if every label may follow each other."""
         may = np.ones((L + 1, L + 1), np.bool_)
         may[L, :L], may[:L, :L], may[:L, L] = (part == 0.0 for part in constraints)
         if may.all():
@@ -233,7 +234,7 @@ class _Follow(NamedTuple):
         return np.searchsorted(self.begin, places, side="right") - 1
 
     def broken_pairs(self) -> np.ndarray:
-        """Find labels that cannot stand before the one behind them; places, ascending."""
+        """Find labels that cannot stand before the next one; places, ascending."""
         flat = np.maximum(self.flat, UNLABELLED)
         return np.flatnonzero(
             (flat[:-1] >= 0) & (flat[1:] >= 0) & ~self.may[flat[:-1], flat[1:]]

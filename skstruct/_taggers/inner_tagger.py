@@ -71,7 +71,8 @@ class TaggerTraining(
             if name in getattr(tagger, "get_params", dict)():
                 call = f"{cls.__name__}({clone(tagger).set_params(**{name: given[name]})!r})"
                 raise TypeError(
-                    f"{cls.__name__} has no parameter {name!r}, its tagger has: write {call}"
+                    f"{cls.__name__} has no parameter {name!r}, its tagger has: write "
+                    f"{call}"
                 )
         return super().__new__(cls)
 
@@ -205,7 +206,7 @@ class TaggerTraining(
         tagger = self._learner()
         return self._train(tagger, train(tagger), self._training_data(X, y))
 
-    # -- as an estimator around a learner: the protocol of ``OnlineLearner`` ------------
+    # -- as an estimator around a learner: the protocol of ``OnlineLearner`` -----------
     def _learner_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
         return self._routed("fit", metadata)
 
@@ -259,6 +260,8 @@ class TaggerTraining(
             return
         name = type(self).__name__
         raise TypeError(
-            f"the tagger of {name} must label sequences, as in {name}(StructuredPerceptron()) or "
-            f"{name}(L1CRF()); {type(tagger).__name__} is a {kind} of single rows, and says: {error}"
+            f"the tagger of {name} must label sequences, as in "
+            f"{name}(StructuredPerceptron()) or "
+            f"{name}(L1CRF()); {type(tagger).__name__} is a {kind} of single rows, and "
+            f"says: {error}"
         ) from error

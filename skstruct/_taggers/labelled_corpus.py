@@ -211,7 +211,8 @@ def class_costs(
             costs[labels.ids[label]] = float(cost)
         elif complete:
             warn(
-                f"class_weight: {label!r} is no label of y and has no effect; the labels are "
+                f"class_weight: {label!r} is no label of y and has no effect; the "
+                f"labels are "
                 f"{some_of(labels.values)}"
             )
     return costs

@@ -211,14 +211,17 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         encoder = encoder_for(self, sequences, model, scaled, stream)
         if model is not None and self.order != model.order:
             raise ValueError(
-                f"order={self.order} differs from that of the training so far, {model.order}; a fit that "
+                f"order={self.order} differs from that of the training so far, "
+                f"{model.order}; a fit that "
                 f"continues cannot change it"
             )
         task = make_task(encoder, sequences, gold, corpus.weight, grow=True)
         if self.dropout > 0 and task.n_columns > MOST_COLUMNS:
             raise ValueError(
-                f"dropout={self.dropout} masks at most {MOST_COLUMNS} columns of a token, but the templates "
-                f"read column {task.n_columns - 1}, which makes {task.n_columns} columns; use dropout=0"
+                f"dropout={self.dropout} masks at most {MOST_COLUMNS} columns of a "
+                f"token, but the templates "
+                f"read column {task.n_columns - 1}, which makes {task.n_columns} "
+                f"columns; use dropout=0"
             )
         about = encoder, labels, rule, corpus.constraints, cost
         if model is not None:
@@ -269,12 +272,14 @@ def _closed_labels(
         raise ValueError("classes must hold at least one label")
     if before is not None and before.closed and given.values != labels.values:
         raise ValueError(
-            f"classes={given.values!r} differ from those of earlier calls, {labels.values!r}"
+            f"classes={given.values!r} differ from those of earlier calls, "
+            f"{labels.values!r}"
         )
     missing = [label for label in labels.values if label not in given.ids]
     if missing:
         raise ValueError(
-            f"classes must hold all labels seen so far; {some_of(missing)} missing in {given.values!r}"
+            f"classes must hold all labels seen so far; {some_of(missing)} missing in "
+            f"{given.values!r}"
         )
     return given
 
@@ -326,7 +331,7 @@ class ChainRun(Run):
         self.constraints = constraints
 
     def kernel_arguments(self, noise: Any, work: ChainWork) -> tuple[Any, ...]:
-        """Return what the kernel takes: its variants are in the types of these tuples."""
+        """Return what the kernel takes; types of these tuples choose its variant."""
         return kernel_arguments(
             self.task, self.state.model, self.state.rule, noise, work
         )
@@ -422,7 +427,7 @@ class ChainRun(Run):
         return run, [{**shared, "ids": new, "map": of} for new, of in zip(ids, rows)]
 
     def adopt(self, plan: dict[str, Any]) -> None:
-        """Renumber features and labels of this shard as a plan of :meth:`merged` says."""
+        """Renumber features and labels of this shard by a plan of :meth:`merged`."""
         task = self.task
         rows = plan["map"]
         if plan["scale"] is not None:

@@ -177,7 +177,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
         if go_on and tagged != getattr(self, "tagged_", tagged):
             kinds = "words", "(word, tag) pairs"
             raise ValueError(
-                f"y: expected {kinds[not tagged]} as in earlier calls, got {kinds[tagged]}"
+                f"y: expected {kinds[not tagged]} as in earlier calls, got "
+                f"{kinds[tagged]}"
             )
         return TaggerData(
             *self._labelled(pieces, words, tags, keep), keep, {"tagged_": tagged}
@@ -210,7 +211,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
         tagged = [each["tagged_"] for each in known]
         if len(set(tagged)) > 1:
             raise ValueError(
-                f"shard {tagged.index(True)} has (word, tag) pairs, shard {tagged.index(False)} words alone"
+                f"shard {tagged.index(True)} has (word, tag) pairs, shard "
+                f"{tagged.index(False)} words alone"
             )
         return known[0]
 

@@ -129,7 +129,7 @@ class TaggerParameters(WordsParameter):
 
 
 def is_one_list(X: Any) -> TypeGuard[list[list[Any]]]:
-    """Tell whether X is one sequence, a list in a list: such a call has a short road."""
+    """Tell whether X is one sequence in a list: such a call has a short road."""
     return type(X) is list and len(X) == 1 and type(X[0]) is list
 
 

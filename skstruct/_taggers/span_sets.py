@@ -128,7 +128,8 @@ class SpanSets(
     )
     by_type: bool = parameter(
         False,
-        "Promise the recall of each type of spans, by a threshold of its own; else that of all together.",
+        "Promise the recall of each type of spans, by a threshold of its own; else "
+        "that of all together.",
     )
     cv: Any = parameter(
         5,
@@ -254,7 +255,8 @@ class SpanSets(
             if both.size:
                 i = int(test[np.isin(document[test], both)][0])
                 raise ValueError(
-                    f"fold {k} of cv trains on a part of the document of sequence {i} and tests another"
+                    f"fold {k} of cv trains on a part of the document of sequence {i} "
+                    f"and tests another"
                 )
         return folds
 
@@ -329,7 +331,8 @@ class SpanSets(
         threshold = certain_threshold(p, wrong, number, n, precision, self.confidence)
         if threshold == np.inf:
             warn(
-                f"no span is sure: precision={precision} is reached at no threshold with "
+                f"no span is sure: precision={precision} is reached at no threshold "
+                f"with "
                 f"confidence={self.confidence}"
             )
         return threshold
@@ -411,7 +414,8 @@ class SpanSets(
         check_is_fitted(self)
         if not hasattr(self, "sure_threshold_"):
             raise ValueError(
-                "predict_sure needs a precision to fit for, such as SpanSets(precision=0.98)"
+                "predict_sure needs a precision to fit for, such as "
+                "SpanSets(precision=0.98)"
             )
         if self.sure_threshold_ == np.inf:
             return Sequences([] for _ in self.estimator_.predict(X))
@@ -426,7 +430,8 @@ def _read(estimator: Any, X: Corpus, y: Corpus) -> tuple[Any, Any, list[list[Spa
     is_fit = of_texts or scheme is not None and not hasattr(estimator, "tagger")
     if not (is_fit and hasattr(estimator, "predict_segment_proba")):
         raise TypeError(
-            f"SpanSets needs a SpanTagger or a tagger that knows probabilities, such as L1CRF, and whose "
+            f"SpanSets needs a SpanTagger or a tagger that knows probabilities, such "
+            f"as L1CRF, and whose "
             f"constraints name a scheme, got a {type(estimator).__name__}"
         )
     if of_texts:

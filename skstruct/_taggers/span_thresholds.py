@@ -55,7 +55,8 @@ def offering_threshold(
         )
     if n < 5 / alpha:
         warn(
-            f"{n} documents with {what} are few for recall={recall}: more is offered than would be needed "
+            f"{n} documents with {what} are few for recall={recall}: more is offered "
+            f"than would be needed "
             f"with {ceil(5 / alpha)}"
         )
     whole = lcm(*size.tolist())
@@ -68,8 +69,10 @@ def offering_threshold(
     )
     if p[found] == 0.0:
         raise ValueError(
-            f"recall={recall} cannot be promised: {float((p == 0.0).mean()):.1%} of the {what} cannot be "
-            f"offered, since they are not whole tokens, or have a type that a fold lacks"
+            f"recall={recall} cannot be promised: {float((p == 0.0).mean()):.1%} of "
+            f"the {what} cannot be "
+            f"offered, since they are not whole tokens, or have a type that a fold "
+            f"lacks"
         )
     return float(p[found])
 
@@ -137,6 +140,7 @@ def numbered_documents(groups: Any, n: int) -> np.ndarray:
     groups = range(n) if groups is None else list(groups)
     if len(groups) != n:
         raise ValueError(
-            f"groups must name a document for each of the {n} sequences, got {len(groups)}"
+            f"groups must name a document for each of the {n} sequences, got "
+            f"{len(groups)}"
         )
     return numbered(groups)[0]

@@ -195,7 +195,8 @@ def _constrained(tagger: Any, scheme: str) -> Any:
             tagger.set_params(**{name: scheme})
         elif isinstance(value, str) and check_scheme(value) != check_scheme(scheme):
             raise ValueError(
-                f"the tagger has {name}={value!r}, but scheme={scheme!r}: leave constraints out, or let both "
+                f"the tagger has {name}={value!r}, but scheme={scheme!r}: leave "
+                f"constraints out, or let both "
                 f"say the same"
             )
     return tagger

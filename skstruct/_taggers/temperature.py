@@ -135,7 +135,8 @@ class _Likelihood:
         known = [part.task.gold >= 0 for part in parts]
         if not any(each.any() for each in known):
             raise ValueError(
-                "y holds no label that the tagger knows: there is nothing to find a temperature by"
+                "y holds no label that the tagger knows: there is nothing to find a "
+                "temperature by"
             )
         self.complete = all(each.all() for each in known)
         counted = [np.repeat(p.weight > 0, np.diff(p.task.token)) for p in self.parts]
@@ -212,7 +213,8 @@ def _solve(likelihood: _Likelihood) -> float:
         ):
             return 1.0
         warn(
-            "the labels of held-out sequences are no more likely under the scores than by chance: the "
+            "the labels of held-out sequences are no more likely under the scores than "
+            "by chance: the "
             "temperature is infinite, and all labellings are equally probable"
         )
         return np.inf

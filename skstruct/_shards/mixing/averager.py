@@ -1,4 +1,4 @@
-"""Shuffle-and-average: one model from many that saw the examples in different orders."""
+"""Shuffle-and-average: one model from many that saw examples in different orders."""
 
 from __future__ import annotations
 
@@ -82,7 +82,8 @@ class BaggingShuffleAverager(MetaLearner):
     """
 
     estimator: Any = inner_estimator(
-        "The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden."
+        "The tagger to train; None means ``StructuredPerceptron()``. Its "
+        "``random_state`` is overridden."
     )
     n_estimators: int = parameter(5, "Members.")
     _: KW_ONLY
@@ -94,7 +95,8 @@ class BaggingShuffleAverager(MetaLearner):
     )
     bootstrap: bool = parameter(
         False,
-        "Draw each member's sequences with replacement; else each member sees a shuffled selection.",
+        "Draw each member's sequences with replacement; else each member sees a "
+        "shuffled selection.",
     )
     max_samples: float = parameter(
         1.0, "Sequences drawn for each member, as a fraction.", "float in (0, 1]"
@@ -140,7 +142,7 @@ class BaggingShuffleAverager(MetaLearner):
             before.
         """
         self._validate_params()
-        self._trainable()  # before anybody asks what it requests
+        self._checked_template()  # before anybody asks what it requests
         metadata = self._routed("fit", {"sample_weight": sample_weight, **params})
         context = self._init_callback_context(
             max_subtasks=self.n_estimators, sequential_subtasks=False
@@ -253,7 +255,7 @@ class _Members:
         self.checkpoints: list[Checkpoint] = []
         self.failures: list[BaseException] = []
         self.all: list[tuple[Any, int, np.ndarray]] = []
-        self.template = averager._trainable()._settled(X, y, **metadata)
+        self.template = averager._checked_template()._settled(X, y, **metadata)
         random = check_random_state(averager.random_state)
         prepared = clone(self.template).set_params(random_state=new_key(random))
         prepared._validate_params()

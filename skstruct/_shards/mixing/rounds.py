@@ -131,7 +131,7 @@ class Rounds(Loop):
         return did, True
 
     def record(self, did: dict[str, Any], complete: bool) -> dict[str, Any]:
-        """Return what `run_epoch` has returned: the entry of ``history_`` is complete."""
+        """Return what `run_epoch` has returned: an entry of ``history_``."""
         return did
 
     def report(self) -> None:
@@ -145,7 +145,7 @@ class Rounds(Loop):
         return self.crew.ask("model")[0] if self.alone else self.mixed.result()
 
     def attributes(self) -> dict[str, Any]:
-        """Return the fitted attributes of the mixer: its estimator, fitted, and more."""
+        """Return the fitted attributes of the mixer, with its fitted estimator."""
         estimator = clone(self.mixer._template())
         n_iter = self.done * self.n_epochs
         learned = {
