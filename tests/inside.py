@@ -4,6 +4,9 @@ All other tests use what users can use, or these functions (``test_house.py`` ho
 inside the package is followed here and nowhere else.
 """
 
+import gc
+import time
+
 import numpy as np
 
 import skstruct
@@ -213,14 +216,31 @@ def pairs_to_work_on(objective, weights, gradient):
     return working_set._working_set(objective, weights, gradient)
 
 
+def shards_here():
+    """The shards that this process holds for others."""
+    gc.collect()
+    return [each for each in gc.get_objects() if isinstance(each, held.Held)]
+
+
 def kept_by_a_worker():
     """How many shards this process holds for others."""
-    return len(held._HELD)
+    return len(shards_here())
+
+
+def kept_by_workers(client, seconds=2.0):
+    """How many shards the workers of a cluster hold, once they had time to let go of them."""
+    for _ in range(int(seconds / 0.1)):
+        kept = sum(client.run(kept_by_a_worker).values())
+        if kept == 0:
+            break
+        time.sleep(0.1)
+    return kept
 
 
 def forget_shards():
-    """Let this process lose the shards that it holds for others, as one that was started anew has none."""
-    held._HELD.clear()
+    """Let the shards that this process holds for others be others than the driver knows, as if made anew."""
+    for each in shards_here():
+        each.n_steps = -1
 
 
 # -- files ---------------------------------------------------------------------------------------------

@@ -5,12 +5,15 @@ as a margin asks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from .._core.codes import VARIANTS
 from .._saving.registry import savable
 from .._training.parameters import documented, parameter
 from .online_tagger import OnlineTagger
+
+if TYPE_CHECKING:
+    from .._core.store import Rule
 
 
 @savable
@@ -122,13 +125,14 @@ class PassiveAggressiveTagger(OnlineTagger):
         """The margin asked for: 1, or the number of wrong tokens (then also added in decoding, so that
         the labelling found is the worst offender).""",
     )
-    average: Literal["step", "epoch"] | None = parameter(
+    average: Literal["step", "epoch"] | None = parameter(  # type: ignore[assignment]
+        # other values than those of the perceptron
         "step",
         """Average the weights after every example, or after every epoch ([1]_, algorithm 1), or use the
         last ones.""",
     )
 
-    def _rule(self):
+    def _rule(self) -> Rule:
         return (
             super()
             ._rule()

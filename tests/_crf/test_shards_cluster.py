@@ -6,11 +6,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
-from inside import before_each_sum, kept_by_a_worker, model_of
+from inside import before_each_sum, kept_by_workers, model_of
 
 from skstruct import L1CRF
 from skstruct._shards import tasks
@@ -83,9 +82,7 @@ def test_workers_or_threads(here, monkeypatch, n_workers, threads):
     ):
         given = {1: client, 2: "auto", 3: client.scheduler.address}[n_workers]
         assert_same(here, new().fit_shards(shards(), client=given))
-        assert set(client.run(kept_by_a_worker).values()) == {
-            0
-        }  # nothing of it stays behind
+        assert kept_by_workers(client) == 0  # nothing of it stays behind
         if n_workers == 2:
             with pytest.raises(
                 ValueError, match="shard 1: its callable raised ZeroDivisionError"
@@ -165,11 +162,6 @@ def test_a_driver_that_dies(here, tmp_path):
     assert_same(here, crf)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="what a driver has put into the workers is a dictionary of a module there, which only the driver "
-    "empties: one that was killed leaves its shards until the workers end",
-)
 def test_a_driver_that_dies_leaves_nothing_behind(tmp_path):
     """Neither do drivers of `ParameterMixer`, which keep shards in the same way.
 
@@ -188,9 +180,4 @@ def test_a_driver_that_dies_leaves_nothing_behind(tmp_path):
         if driver.returncode != 9:
             pytest.skip("the driver was to be gone without a word")
         # The scheduler hears at once that the driver's connection has broken.
-        for _ in range(20):
-            kept = client.run(kept_by_a_worker, workers=list(client.nthreads()))
-            if not any(kept.values()):
-                break
-            time.sleep(0.1)
-        assert set(kept.values()) == {0}
+        assert kept_by_workers(client) == 0

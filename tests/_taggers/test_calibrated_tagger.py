@@ -484,42 +484,6 @@ def test_words_among_labellings_with_a_boundary_at_white_space(scheme, order):
         segmenter.predict_segment_proba(["a", "ab c"], [[], [(1, 3, "")]])
 
 
-@pytest.mark.parametrize(
-    "segments, message",
-    [
-        (
-            [[(0, 1, "X")]],
-            "X and segments must hold the same number of sequences, got 2 and 1",
-        ),
-        (
-            [[], [(1, 1, "X")]],
-            r"sequence 1, position 0: \(1, 1, 'X'\) is empty or leaves the 3 tokens",
-        ),
-        (
-            [[], [(0, 1, "X"), (2, 4, "X")]],
-            r"sequence 1, position 1: \(2, 4, 'X'\) is empty or leaves",
-        ),
-        (
-            [[(0, 1, "Z")], []],
-            "sequence 0, position 0: no label has the type 'Z'; known are 'X', 'Y'",
-        ),
-        (
-            [[(0, 1)], []],
-            r"sequence 0, position 0: expected \(start, stop, type\), got tuple \(0, 1\)",
-        ),
-        (
-            [[(0.5, 1, "X")], []],
-            r"sequence 0, position 0: expected \(start, stop, type\)",
-        ),
-        ([0, 1], "segments: sequence 0 must be a list of segments"),
-    ],
-)
-def test_segments_that_are_none(segments, message):
-    crf = L1CRF(TEMPLATES, constraints="BIO", random_state=0).fit(*corpus(BIO))
-    with pytest.raises(ValueError, match=message):
-        crf.predict_segment_proba([["w1"], ["w1", "w2", "w3"]], segments)
-
-
 def test_the_scheme():
     X, y = corpus(BIO)
     with pytest.raises(
