@@ -212,14 +212,19 @@ class CRFRun:
             return self.held_out.encoded.accuracy(fitted["_model"])
         return scored(scoring, self.estimator, fitted, X, y)
 
-    def about(self, c1):
+    def objective_arguments(self, c1):
         """(options, potentials, rows of features, combinations) of the objective."""
         e = self.estimator
         (start, allowed, end) = self.constraints
         options = ObjectiveOptions(
-            c1, e.c2, e.all_pairs in (True, "states"), e.all_pairs in (True, "transitions"),
-            e._least_seen or 0.0, self.encoder.has_bigram, e._least_seen is not None,
-        )  # fmt: skip
+            c1,
+            e.c2,
+            e.all_pairs in (True, "states"),
+            e.all_pairs in (True, "transitions"),
+            e._least_seen or 0.0,
+            self.encoder.has_bigram,
+            e._least_seen is not None,
+        )
         potentials = Potentials(allowed, start, end, self.cost)
         return options, potentials, self.encoder.n_node_rows, self.encoder.n_edge_rows
 
@@ -228,7 +233,7 @@ class CRFRun:
         n_threads = effective_n_jobs(self.estimator.n_jobs)
         fields = self.encoder.template_of_row(self.task)
         objective = CRFObjective(
-            self.task, *self.about(c1), n_threads=n_threads, fields=fields
+            self.task, *self.objective_arguments(c1), n_threads=n_threads, fields=fields
         )
         self.task = None
         return objective

@@ -434,9 +434,14 @@ def _results(candidates, table):
     )
     c1, c2 = candidates[best].tolist()
     return {
-        "c1_": c1, "c2_": c2, "best_score_": float(mean[best]), "best_params_": {"c1": c1, "c2": c2},
-        "best_index_": best, "n_splits_": len(table), "cv_results_": results,
-    }  # fmt: skip
+        "c1_": c1,
+        "c2_": c2,
+        "best_score_": float(mean[best]),
+        "best_params_": {"c1": c1, "c2": c2},
+        "best_index_": best,
+        "n_splits_": len(table),
+        "cv_results_": results,
+    }
 
 
 savable_value("$masked", np.ma.MaskedArray, via(value, np.asarray, np.ma.MaskedArray))

@@ -40,7 +40,7 @@ class Step(NamedTuple):
     last: bool  # whether no other one starts from the parent after it
 
 
-def tree_of_starts(candidates):
+def plan_starts(candidates):
     """Which penalties to start from which: a tree of short distances, from the
     strongest.
 
@@ -100,7 +100,7 @@ class PenaltyPath:
         self.candidates = candidates
         self.options = options
         self.interrupt = interrupt
-        self.tree, seed = tree_of_starts(candidates), run.seed()
+        self.tree, seed = plan_starts(candidates), run.seed()
         self.objective = run.objective(candidates[:, 0].min())
         cuts = (
             Cuts(threshold=self.objective.c1)
@@ -224,7 +224,7 @@ def regularization_path(
     first._validate_params()
     run = first._prepare(X, y, sample_weight, both_or_neither(X_val, y_val))
     points = [None] * len(candidates)
-    with closing(PenaltyPath(run, candidates, run.options())) as path:
+    with closing(PenaltyPath(run, candidates, run.solver_options())) as path:
         held_out = run.likelihood(path.objective)
         for number, result in path:
             warn_unless_converged(result, first)
@@ -303,7 +303,7 @@ class FoldSearch:
     def tried(self, candidates, told):
         """A list of Tried, in the order of the candidates."""
         found = [None] * len(candidates)
-        options = self.run.options()
+        options = self.run.solver_options()
         with closing(
             PenaltyPath(self.run, candidates, options, self.interrupt, gaps=False)
         ) as path:

@@ -24,14 +24,14 @@ from ..features.encoded import RowMap
 from .solver.choose_pairs import (
     Combinations,
     WeightLayout,
-    added_up,
+    add_up,
     count_features,
-    shown_label_pairs,
+    find_label_pairs,
 )
 from .solver.corpus_sums import Potentials, Sequences
 from .solver.objective import CRFObjective, ObjectiveOptions
 from .solver.solve import Progress
-from .solver.token_features import features_of_tokens, keep_features, numbered
+from .solver.token_features import features_of_tokens, keep_features, number_chosen
 from .solver.view import View
 
 
@@ -63,7 +63,7 @@ def _known(rows, n_rows, chosen):
     """Of a shard's ``rows``, as they are numbered in all shards, those ``chosen``:
     (their own numbers, places among the chosen).
     """
-    place = np.append(numbered(n_rows, chosen), np.int32(-1))[
+    place = np.append(number_chosen(n_rows, chosen), np.int32(-1))[
         rows
     ]  # a row of -1 has the last one
     mine = np.flatnonzero(place >= 0)
@@ -218,7 +218,7 @@ class CRFShard:
         mine, place = _known(rows, len(kept), chosen)
         if self.listed is None:
             self.row_counts(None, None)
-        features = keep_features(self.listed, numbered(len(rows), mine))
+        features = keep_features(self.listed, number_chosen(len(rows), mine))
         self.listed = None
         _, unknown, seen, *_ = count_features(
             features, self.sequences, mine.shape[0], L
@@ -239,8 +239,8 @@ class CRFShard:
         each = L * L + 2
         new = rows[keys // each].astype(np.int64)
         known = new >= 0
-        counted = added_up((new * each + keys % each)[known], counts[known])
-        return shown_label_pairs(self.sequences, L), *counted
+        counted = add_up((new * each + keys % each)[known], counts[known])
+        return find_label_pairs(self.sequences, L), *counted
 
     # -- summands: the objective -------------------------------------------------------
     def _vector(self, value, gradient, size):

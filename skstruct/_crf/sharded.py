@@ -34,10 +34,10 @@ from .crf_run import CRFRun
 from .shard import CorpusFacts, CRFShard, Descent
 from .solver.choose_pairs import (
     WeightLayout,
-    added_up,
-    allowed_conditioned,
-    allowed_label_pairs,
-    screened,
+    add_up,
+    choose_conditioned,
+    choose_label_pairs,
+    screen_pairs,
 )
 from .solver.objective import Objective
 from .solver.quasi_newton import dot
@@ -47,9 +47,7 @@ from .solver.view import Selection
 def _united(parts):
     """What corpora show together; see ``CRFShard.transitions``."""
     shown, keys, counts = zip(*parts)
-    return np.any(shown, axis=0), *added_up(
-        np.concatenate(keys), np.concatenate(counts)
-    )
+    return np.any(shown, axis=0), *add_up(np.concatenate(keys), np.concatenate(counts))
 
 
 class ShardedObjective(Objective):
@@ -100,7 +98,7 @@ class ShardedObjective(Objective):
         rows = np.flatnonzero(kept)
         counts = crew.total("pair_counts", add_pieces, shared=kept)
         counts = counts.vector(rows.shape[0] * (L + 1)).reshape(-1, L + 1)
-        states, _ = screened(
+        states, _ = screen_pairs(
             rows, total[rows], counts[:, 0], counts[:, 1:].ravel(), signed, options
         )
         shown, keys, counts = crew.total("transitions", _united)
@@ -109,9 +107,9 @@ class ShardedObjective(Objective):
             keys = keys[alive]
             counts = counts[alive]
         transition = self.potentials.transition
-        edge_pair = allowed_conditioned(keys, counts, transition, options)
+        edge_pair = choose_conditioned(keys, counts, transition, options)
         return WeightLayout(
-            *states, allowed_label_pairs(shown, transition, options), edge_pair
+            *states, choose_label_pairs(shown, transition, options), edge_pair
         )
 
     # -- what the solvers ask ----------------------------------------------------------
@@ -217,14 +215,16 @@ class ShardedRun(CRFRun):
         self.alive = empty.node_alive, empty.edge_alive
         super().__init__(estimator, None, encoder, labels, constraints, cost)
         scale = float(getattr(encoder, "scale", 1.0))
-        facts = CorpusFacts(*self.about(0.0)[1:], scale, labels, constraints)
+        facts = CorpusFacts(
+            *self.objective_arguments(0.0)[1:], scale, labels, constraints
+        )
         nothing = empty._replace(node_alive=ALL_ALIVE, edge_alive=ALL_ALIVE, dense=())
         plans = in_turn(answers, zip(ids, rows), nothing)
         self.facts = {"shards": crew.step("renumber", plans, facts)}
 
     def objective(self, c1):
         """The objective."""
-        return ShardedObjective(self.crew, *self.about(c1), self.alive)
+        return ShardedObjective(self.crew, *self.objective_arguments(c1), self.alive)
 
 
 @contextmanager

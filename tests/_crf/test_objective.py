@@ -113,7 +113,7 @@ def test_value_and_gradient(fields, edges, partial, cost, all_pairs):
     options = ObjectiveOptions(0.0, 0.1, all_pairs, all_pairs)
     scores = FREE if cost is None else potentials(cost=cost)
     o = CRFObjective(task, options, scores, 6, 3 if edges else 1, fields=fields)
-    view = o.everything()
+    view = o.view_all()
     rng = np.random.RandomState(1)
     w = rng.randn(o.size)
     value, gradient = o.evaluate(view, w, keep=True)
@@ -151,7 +151,7 @@ def test_curvature(fields, edges, logarithms, monkeypatch):
     )
     w = np.random.RandomState(1).randn(o.size)
     np.testing.assert_allclose(
-        o.curvature(o.everything(), w), enumerated_curvature(task, o, w), rtol=1e-9
+        o.curvature(o.view_all(), w), enumerated_curvature(task, o, w), rtol=1e-9
     )
 
 
@@ -211,7 +211,7 @@ def test_very_long_sequences(partial, top):
     task = task._replace(token=token, anchor=token, gold=gold, bag=bag)
     o = CRFObjective(task, ObjectiveOptions(0.0, 0.1), FREE, 6)
     w = top * rng.randn(o.size)
-    value, gradient = o.evaluate(o.everything(), w)
+    value, gradient = o.evaluate(o.view_all(), w)
     nodes, steps = np.zeros((6, L)), np.zeros((L, L))
     nodes[o.row[o.pair_feature], o.pair_label], steps[tuple(o.pair.T)] = (
         w[: o.n_pairs],
@@ -231,7 +231,7 @@ def test_very_long_sequences(partial, top):
         e = np.zeros(o.size)
         e[k] = 1e-5
         slope = (
-            o.evaluate(o.everything(), w + e)[0] - o.evaluate(o.everything(), w - e)[0]
+            o.evaluate(o.view_all(), w + e)[0] - o.evaluate(o.view_all(), w - e)[0]
         ) / 2e-5
         assert gradient[k] == pytest.approx(slope, rel=1e-4, abs=1e-3)
 
@@ -256,7 +256,7 @@ def test_constraints():
     )
     assert not ((o.pair[:, 0] == 1) & (o.pair[:, 1] == 2)).any()
     w = np.random.RandomState(0).randn(o.size)
-    assert o.evaluate(o.everything(), w)[0] == pytest.approx(enumerated(task, o, w))
+    assert o.evaluate(o.view_all(), w)[0] == pytest.approx(enumerated(task, o, w))
 
 
 @pytest.mark.parametrize("edges", [False, True])
@@ -282,7 +282,7 @@ def test_a_view_is_the_same_with_the_other_weights_zero(fields, partial, edges):
     full = np.zeros(o.size)
     full[view.where] = w
     value, gradient = o.evaluate(view, w, keep=True)
-    want, all_of_it = o.evaluate(o.everything(), full)
+    want, all_of_it = o.evaluate(o.view_all(), full)
     assert value == pytest.approx(want)
     np.testing.assert_allclose(gradient, all_of_it[view.where], atol=1e-10)
     n = o.n_optional
@@ -308,7 +308,7 @@ def test_screening_leaves_out_only_what_cannot_move(valued, partial):
         )
         if tuple(p) not in kept
     ]
-    view = everything.everything()
+    view = everything.view_all()
     for seed in range(10):
         w = 5 * np.random.RandomState(seed).randn(everything.size)
         _, gradient = everything.evaluate(view, w)
@@ -334,7 +334,7 @@ def test_screening_of_transitions_that_look_at_the_input(partial, all_states):
     out = [everything.n_pairs + k for k, pair in enumerate(every) if pair not in kept]
     for seed in range(10):
         w = 5 * np.random.RandomState(seed).randn(everything.size)
-        _, gradient = everything.evaluate(everything.everything(), w)
+        _, gradient = everything.evaluate(everything.view_all(), w)
         assert np.abs(gradient[out]).max() <= c1 + 1e-9
 
 
@@ -405,10 +405,10 @@ def test_parts_change_nothing(monkeypatch, valued):
     w = rng.randn(plain.size)
     for o in (plain, parts):
         o.found = (
-            *o.evaluate(o.everything(), w, keep=True),
+            *o.evaluate(o.view_all(), w, keep=True),
             o.gradient_of_all(w[: o.n_optional]),
         )
-        o.found += (o.curvature(o.everything(), w),)
+        o.found += (o.curvature(o.view_all(), w),)
     for want, got in zip(plain.found, parts.found):
         np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10)
 
@@ -425,7 +425,7 @@ def test_threads_change_nothing(monkeypatch, fields):
             task, ObjectiveOptions(c1=0.5), FREE, 30, n_threads=n_threads, fields=fields
         )
         w = np.random.RandomState(0).randn(o.size)
-        value, gradient = o.evaluate(o.everything(), w, keep=True)
+        value, gradient = o.evaluate(o.view_all(), w, keep=True)
         results.append((value, gradient, o.gradient_of_all(w[: o.n_optional])))
         o.close()
     for value, gradient, pairs in results[1:]:

@@ -49,7 +49,7 @@ def test_solvers_agree_and_certify(edges, partial):
         edges[o.pair[:, 0], o.pair[:, 1]],
     ])  # fmt: skip
     assert np.array_equal(pack(o, a.nodes, a.edges), w)
-    value, gradient = o.evaluate(o.everything(), w)
+    value, gradient = o.evaluate(o.view_all(), w)
     assert np.abs(pseudo_gradient(w, gradient, 0.7)).max() < 1e-2
     assert value + 0.7 * np.abs(w).sum() == pytest.approx(a.objective)
 
@@ -176,7 +176,7 @@ class NaiveStep:
 
     def __init__(self, o, part, w, q, z):
         self.o, self.part, self.w, self.q, self.z = o, part, w, q, z
-        self.n, self.view = o.sequences.order.shape[0], part.everything()
+        self.n, self.view = o.sequences.order.shape[0], part.view_all()
         self.used = np.append(
             np.isin(o.pair_feature, part.features.item), np.ones(o.pair.shape[0], bool)
         )

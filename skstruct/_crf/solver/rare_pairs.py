@@ -1,4 +1,8 @@
-"""Pairs of a feature and a label that training shows too rarely, as CRFsuite counts it."""
+"""Pairs of a feature and a label that training shows too rarely, as CRFsuite counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -6,9 +10,18 @@ from scipy import sparse
 from ..._data.places import offsets_of
 from .choose_pairs import WeightLayout
 
+if TYPE_CHECKING:
+    from .token_features import TokenLists
 
-def without_rare_pairs(layout, lists, gold, n_labels, least):
-    """The layout without the pairs whose values add up to less than ``least``.
+
+def drop_rare_pairs(
+    layout: WeightLayout,
+    lists: TokenLists,
+    gold: np.ndarray,
+    n_labels: int,
+    least: float,
+) -> WeightLayout:
+    """Leave the pairs out whose values add up to less than ``least``.
 
     Parameters
     ----------
