@@ -198,8 +198,8 @@ def before_each_sum(patch, act):
 
 def before_each_line(patch, act):
     """Let ``act(record)`` precede each line that a verbose L1CRF prints."""
-    line = crf_run._line
-    patch.setattr(crf_run, "_line", lambda record: act(record) or line(record))
+    line = crf_run._format_line
+    patch.setattr(crf_run, "_format_line", lambda record: act(record) or line(record))
 
 
 def before_each_pass(run, act):
@@ -210,7 +210,7 @@ def before_each_pass(run, act):
 
 def pairs_to_work_on(objective, weights, gradient):
     """The pairs of the next working set."""
-    return working_set._working_set(objective, weights, gradient)
+    return working_set._choose_working_set(objective, weights, gradient)
 
 
 def kept_by_a_worker():

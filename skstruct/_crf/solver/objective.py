@@ -95,6 +95,8 @@ class Objective(ABC, Generic[V]):
         Each feature's largest value in size.
     all_labelled : bool
         Whether every token has a label.
+    pool : ThreadPoolExecutor or None
+        The threads of passes, if there are several.
     n_passes : int
         Sums over the whole corpus so far.
     """
@@ -114,6 +116,7 @@ class Objective(ABC, Generic[V]):
     n_entries: int
     largest: np.ndarray
     all_labelled: bool
+    pool: ThreadPoolExecutor | None = None
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..._data.types import History
     from ..._training.checkpoint import Checkpoint
     from ..._training.interrupt import DeferredInterrupt
-    from ..._training.loop import State
+    from ..._training.judged import State
     from .bound import Cuts
     from .objective import Objective
     from .view import View
@@ -182,7 +182,10 @@ def pack(
 Matrices: TypeAlias = tuple[SparseWeights, SparseWeights]
 """Weights of (nodes, edges), as in :class:`CRFResult`."""
 
-AfterPass: TypeAlias = Callable[[dict[str, Any], Callable[[], Matrices]], bool]
+AsMatrices: TypeAlias = Callable[[], Matrices]
+"""What returns the weights so far, if somebody asks."""
+
+AfterPass: TypeAlias = Callable[[dict[str, Any], AsMatrices], bool]
 """What hears of a pass: of its entry in the history, and of the weights, if it asks.
 
 It returns whether to stop.
@@ -195,7 +198,7 @@ class HeldOutLikelihood:
 
     Parameters
     ----------
-    objective : CRFObjective
+    objective : Objective
     task : ChainTask or None
         The sequences; None if there are none that training could make probable.
     n : int
@@ -206,7 +209,7 @@ class HeldOutLikelihood:
 
     def __init__(
         self,
-        objective: CRFObjective,
+        objective: Objective,
         task: ChainTask | None,
         n: int,
         impossible: float = 0.0,

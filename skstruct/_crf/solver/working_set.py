@@ -28,7 +28,7 @@ from .bound import StoppingRule
 from .quasi_newton import Memory, Minimum, at_precision, dot, pseudo_gradient, search
 
 if TYPE_CHECKING:
-    from ..._training.loop import State
+    from ..._training.judged import State
     from .bound import Cuts
     from .objective import Objective
     from .solve import Progress, SolverOptions
