@@ -92,6 +92,8 @@ class Run(Loop, JudgedRun):
         Judges the epochs.
     """
 
+    estimator: OnlineLearner
+
     epoch: ClassVar[Callable[..., tuple[int, int]]]
     """The kernel ``epoch(task, order, begin, end, model, rule, noise, work)``.
 
