@@ -4,9 +4,9 @@ import functools
 
 import numpy as np
 import pytest
+from inside import run_of
 
 from skstruct import L1CRF
-from skstruct._crf.crf_run import CRFRun
 from skstruct._crf.shard import CRFShard
 from skstruct._crf.sharded import ShardedRun
 from skstruct._shards.held import LocalShards
@@ -25,9 +25,7 @@ def objectives():
     crf = L1CRF(c1=0.2, c2=0.3)
     crew = LocalShards(1)
     sharded = ShardedRun(crf, crew, loads_of(X, y, 3)).new_objective(0.2)
-    run = crf._prepare(X, y, None)
-    assert isinstance(run, CRFRun)
-    yield sharded, run.new_objective(0.2)
+    yield sharded, run_of(crf, X, y).new_objective(0.2)
     crew.close()
 
 
