@@ -104,7 +104,7 @@ def run_of(estimator, X, y, sample_weight=None):
 
 def tokens_of_member(estimator, X, y, drawn):
     """The tokens that a pass over the sequences ``drawn`` of a corpus visits."""
-    return run_of(estimator, X, y).member(estimator, 0, drawn).objective(1.0).n_tokens
+    return run_of(estimator, X, y).member(estimator, 0, drawn).new_objective(1.0).n_tokens
 
 
 def run_and_lattices_of(reranker, X, y):
@@ -201,8 +201,8 @@ def before_each_sum(patch, act):
 
 def before_each_line(patch, act):
     """Let ``act(record)`` precede each line that a verbose L1CRF prints."""
-    line = crf_run._line
-    patch.setattr(crf_run, "_line", lambda record: act(record) or line(record))
+    line = crf_run._format_line
+    patch.setattr(crf_run, "_format_line", lambda record: act(record) or line(record))
 
 
 def before_each_pass(run, act):
@@ -213,7 +213,7 @@ def before_each_pass(run, act):
 
 def pairs_to_work_on(objective, weights, gradient):
     """The pairs of the next working set."""
-    return working_set._working_set(objective, weights, gradient)
+    return working_set._choose_working_set(objective, weights, gradient)
 
 
 def shards_here():

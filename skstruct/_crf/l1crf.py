@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -30,12 +30,30 @@ from .._training.parameters import (
 from .crf_run import CRFRun, store_of
 from .sharded import sharded_run
 
+if TYPE_CHECKING:
+    from .._data.labels import Labels
+    from ..features.base import Encoder
+    from .solver.solve import SparseWeights
+
 LARGEST_PENALTY = 1e100
 """Twice a strength, times a weight, has to be a number."""
 
 
-def check_strengths(what, values, given):
-    """Raise ValueError unless numbers can be the strengths of penalties; nan cannot."""
+def check_strengths(what: str, values: Iterable[float], given: Any) -> None:
+    """Check that numbers can be the strengths of penalties; nan cannot.
+
+    Parameters
+    ----------
+    what : str
+        What the error calls them.
+    values : iterable of float
+    given : object
+        What the error shows.
+
+    Raises
+    ------
+    ValueError
+    """
     if not all(0.0 <= value <= LARGEST_PENALTY for value in values):
         raise ValueError(f"{what} must be from 0 to {LARGEST_PENALTY:g}, got {given!r}")
 
@@ -181,8 +199,12 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     history_: History = field(init=False)
     resumed_from_: int = field(init=False)
 
+    resumed_from_: int = field(init=False)
+
     _after_pass = None
-    """As of online learners, see ``OnlineLearner``."""
+    """Called after each pass with its entry of ``history_`` and a function that returns
+    the fitted attributes as they are then; training stops if it returns true.
+    """
 
     # -- fitting -----------------------------------------------------------------------
     @with_callbacks
@@ -241,7 +263,8 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         self._validate_params()
         given = both_or_neither(X_val, y_val)
         context = self._callback_context()
-        return self._prepare(X, y, sample_weight, given).train(X, y, context)
+        self._prepare(X, y, sample_weight, given).train(X, y, context)
+        return self
 
     @with_callbacks
     def fit_shards(
@@ -299,17 +322,32 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         self._validate_params()
         context = self._callback_context()
         with sharded_run(self, shards, client) as run:
-            return run.train(None, None, context)
+            run.train(None, None, context)
+        return self
 
-    def _callback_context(self):
-        return self._init_callback_context(
-            max_subtasks=None
-        )  # nobody knows how many passes it takes
+    def _callback_context(self) -> Any:
+        """Return the callbacks' context of a fit."""
+        # Nobody knows how many passes it takes.
+        return self._init_callback_context(max_subtasks=None)
 
-    def _prepare(self, X, y, sample_weight, given=None, is_part=False):
+    def _prepare(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights,
+        given: tuple[Given, Given] | None = None,
+        is_part: bool = False,
+    ) -> CRFRun:
         """Check and encode everything; what is left to do is to train.
 
-        ``is_part``: the corpus is a shard of another.
+        Parameters
+        ----------
+        X, y, sample_weight
+            As of :meth:`fit`.
+        given : tuple (X_val, y_val) or None
+            The user's held-out sequences.
+        is_part : bool
+            Whether the corpus is a shard of another.
         """
         before = self._model if self.warm_start and hasattr(self, "_model") else None
         corpus = read_corpus(
@@ -333,15 +371,21 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         return run
 
 
-def ready_crf(encoder, labels, nodes, edges, **parameters):
-    """An :class:`L1CRF` with given weights.
+def ready_crf(
+    encoder: Encoder,
+    labels: Labels,
+    nodes: SparseWeights,
+    edges: SparseWeights,
+    **parameters: Any,
+) -> L1CRF:
+    """Make an :class:`L1CRF` with given weights.
 
     It predicts, and goes on learning under ``warm_start``; attributes about a training,
     such as ``objective_``, it has only after a ``fit``.
 
     Parameters
     ----------
-    encoder : encoder
+    encoder : Encoder
     labels : Labels
     nodes, edges : SparseWeights
         As in :class:`.solver.solve.CRFResult`.
@@ -349,8 +393,13 @@ def ready_crf(encoder, labels, nodes, edges, **parameters):
         Of the estimator.
     """
     crf = L1CRF(**parameters)
-    stores = [store_of(weights, save_memory=True) for weights in (nodes, edges)]
-    model = ChainModel(encoder, labels, *stores, constraint_arrays(None, labels))
+    model = ChainModel(
+        encoder,
+        labels,
+        store_of(nodes, save_memory=True),
+        store_of(edges, save_memory=True),
+        constraint_arrays(None, labels),
+    )
     n_active = int(np.count_nonzero(nodes.values) + np.count_nonzero(edges.values))
     vars(crf).update(
         {"_model": model, "classes_": labels.array, "n_active_features_": n_active}

@@ -21,12 +21,12 @@ from .._core.store import Rule
 from .._sklearn import set_fitted
 from .checkpoint import arrays_of, simple_parameters, with_arrays
 from .epochs import EpochStats, as_arrays, epoch_order, left_alone, run_epoch
-from .held_out import held_out_facts, of_held_out, scored, warn_unseen
+from .held_out import held_out_facts
+from .judged import JudgedRun
 from .loop import Loop, LoopSettings, State
 
 if TYPE_CHECKING:
     from .._chain.shown_pairs import ShownPairs
-    from .._data.types import Given
     from .._shards.vocabulary import Vocabulary
     from .held_out import HeldOut
     from .learner import OnlineLearner
@@ -72,7 +72,7 @@ def new_key(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-class Run(Loop):
+class Run(Loop, JudgedRun):
     """Epochs of an estimator on an encoded corpus.
 
     A subclass says what its structure is: its kernel, its scratch, its model, how it is
@@ -91,6 +91,8 @@ class Run(Loop):
     held_out : HeldOut, optional
         Judges the epochs.
     """
+
+    estimator: OnlineLearner
 
     epoch: ClassVar[Callable[..., tuple[int, int]]]
     """The kernel ``epoch(task, order, begin, end, model, rule, noise, work)``.
@@ -117,8 +119,6 @@ class Run(Loop):
     """Scratch of the kernel, made for the first epoch."""
 
     ended: bool = False
-    title: str = ""
-    """Of the lines that ``verbose`` prints."""
 
     def __init__(
         self,
@@ -156,21 +156,6 @@ class Run(Loop):
         SavableModel
             An instance of ``model_class``.
         """
-
-    @abstractmethod
-    def held_out_part(self, X: Any, y: Any) -> tuple[HeldOut, list[Any]]:
-        """Check and encode the user's held-out sequences; errors speak of X and y.
-
-        Returns
-        -------
-        HeldOut
-        list
-            The labels of ``y`` that training lacks.
-        """
-
-    @abstractmethod
-    def held_out_score(self, model: Any) -> float:
-        """Return what ``score`` of a finished model would be on the held-out part."""
 
     def kernel_arguments(self, noise: Any, work: Any) -> tuple[Any, ...]:
         """Return the task, and all that the kernel takes after the examples to
@@ -238,25 +223,9 @@ class Run(Loop):
         raise ValueError("a run without a vocabulary cannot adopt that of all shards")
 
     # -- what judges the epochs --------------------------------------------------------
-    def hold_out(self, given: tuple[Given, Given] | None) -> None:
-        """Let the epochs be judged by ``given``, the user's (X_val, y_val), if it is
-        not None.
-        """
-        if given is None:
-            return
-        with of_held_out():
-            self.held_out, unseen = self.held_out_part(*given)
-        warn_unseen(unseen)
-
     def score_epoch(self, model: Any) -> float:
-        """Score the model in training on the held-out sequences, which there are."""
-        assert self.held_out is not None
-        scoring = self.estimator.scoring
-        finished = self.finished(model)
-        if scoring is None:
-            return self.held_out_score(finished)
-        fitted = {"_model": finished, **self.fitted()}
-        return scored(scoring, self.estimator, fitted, self.held_out.X, self.held_out.y)
+        """Score the model in training on the held-out sequences."""
+        return self.score_fitted({"_model": self.finished(model), **self.fitted()})
 
     # -- training ----------------------------------------------------------------------
     def member(self, estimator: OnlineLearner, seed: Any, drawn: np.ndarray) -> Run:

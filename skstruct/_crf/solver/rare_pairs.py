@@ -1,14 +1,27 @@
 """Pairs of a feature and a label that training shows too rarely for CRFsuite."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import sparse
 
 from ..._data.places import offsets_of
 from .choose_pairs import WeightLayout
 
+if TYPE_CHECKING:
+    from .token_features import TokenLists
 
-def without_rare_pairs(layout, lists, gold, n_labels, least):
-    """The layout without the pairs whose values add up to less than ``least``.
+
+def drop_rare_pairs(
+    layout: WeightLayout,
+    lists: TokenLists,
+    gold: np.ndarray,
+    n_labels: int,
+    least: float,
+) -> WeightLayout:
+    """Leave the pairs out whose values add up to less than ``least``.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 import skstruct
 from skstruct import L1CRF, BaggingShuffleAverager, NumericFeatures, SequenceMatrix
-from skstruct._crf.solver.view import one_thread_of_blas
+from skstruct._crf.solver.products import one_thread_of_blas
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

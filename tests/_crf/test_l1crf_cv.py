@@ -19,7 +19,7 @@ from skstruct import (
     CalibratedTagger,
     regularization_path,
 )
-from skstruct._crf.path import PenaltyPath, tree_of_starts
+from skstruct._crf.path import PenaltyPath
 from skstruct._training.interrupt import DeferredInterrupt
 from skstruct.datasets import load_chunking, make_hmm_sequences
 from skstruct.metrics import SCORERS
@@ -387,7 +387,7 @@ def test_an_interrupt_ends_a_minimisation(corpus):
     run, interrupt = run_of(L1CRF(random_state=0), *corpus), DeferredInterrupt()
     interrupt.stop()
     with closing(
-        PenaltyPath(run, np.array([[0.1, 0.1]]), run.options(), interrupt)
+        PenaltyPath(run, np.array([[0.1, 0.1]]), run.solver_options(), interrupt)
     ) as path:
         ((number, result),) = path
     assert result.n_passes <= 3
@@ -421,25 +421,3 @@ def test_callbacks_hear_of_candidates(corpus):
     assert sorted(task for task in hears.begun if task[0] == "candidate") == candidates
     assert sorted(hears.begun) == sorted(hears.ended)
     assert {name for name, _ in hears.begun} == {"candidate", "fit", "member"}
-
-
-def test_starts():
-    """A tree of short distances, the same for any order."""
-    candidates = np.array([[0.1, 0.0], [1.0, 0.1], [0.1, 0.1], [1.0, 1.0]])
-    tree = tree_of_starts(candidates)
-    assert tree[0][:2] == (3, None)
-    assert {(step.candidate, step.parent) for step in tree[1:]} == {
-        (1, 3),
-        (2, 1),
-        (0, 2),
-    }
-    order = [2, 0, 3, 1]
-    other = tree_of_starts(candidates[order])
-    assert [order[step.candidate] for step in other] == [
-        step.candidate for step in tree
-    ]
-    assert [step.last for step in tree[1:]] == [True, True, True]
-    # Zero is a tenth of the least penalty, whatever that is.
-    assert [step.candidate for step in tree_of_starts(np.array([[1.0, 0.0], [1.0, 10.0], [1.0, 99.0]]))] == [
-        2, 1, 0,
-    ]  # fmt: skip
