@@ -104,7 +104,9 @@ def run_of(estimator, X, y, sample_weight=None):
 
 def tokens_of_member(estimator, X, y, drawn):
     """The tokens that a pass over the sequences ``drawn`` of a corpus visits."""
-    return run_of(estimator, X, y).member(estimator, 0, drawn).new_objective(1.0).n_tokens
+    return (
+        run_of(estimator, X, y).member(estimator, 0, drawn).new_objective(1.0).n_tokens
+    )
 
 
 def run_and_lattices_of(reranker, X, y):
