@@ -288,9 +288,9 @@ def exactly(name, why="other members ask for it"):
 def array(
     dtype, *shape, low=None, high=MOST, finite=False, largest=np.inf, may_lack=False
 ):
-    """An array; None in ``shape`` is any length. An empty one ``may_lack``.
+    """An array of sizes up to ``largest``; None in ``shape`` is any length.
 
-    ``largest``: of ``finite`` numbers, the largest size.
+    An empty one ``may_lack``.
     """
 
     def read(node, where, members):
@@ -320,8 +320,7 @@ def array(
         + _range(low, high)
         + ", finite" * finite
     )
-    if largest < np.inf:
-        text += f", at most {largest:g} in size"
+    text += f", at most {largest:g} in size" * (largest < np.inf)
 
     def write(value, writer, name, _):
         return writer.array(name, value)

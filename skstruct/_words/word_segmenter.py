@@ -21,7 +21,7 @@ from .._data.segmented import as_dictionary, as_pieces, as_words, with_character
 from .._data.types import Corpus, Given, Self, Texts, Weights
 from .._saving.registry import savable
 from .._sklearn import BaseEstimator, sample_weights, text_tags, with_callbacks
-from .._training.learner import OnlineLearner
+from .._training.learner import OnlineLearner, warn_if_few_are_long
 from .._training.parameters import documented, parameter
 from .._training.run import TrainingState, new_key
 from .._training.tables import check_unchanged, continued_state
@@ -241,6 +241,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         else:
             state = self._fresh_state(new_key(self.random_state))
         run = WordRun(self, state, task, held_out)
+        if not stream:
+            warn_if_few_are_long(np.diff(task.token))
         run.hold_out(given)
         return run
 

@@ -23,14 +23,7 @@ from .._training.held_out import NAMES
 from .._training.parameters import parameters_named
 from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
-from .common import (
-    CommandError,
-    check_inputs,
-    check_target,
-    positive,
-    share,
-    tell,
-)
+from .common import CommandError, check_inputs, check_target, positive, share, tell
 from .corpus import batches, learned, located, locating, read, read_files
 from .evaluate import as_text, model_scores
 from .input_files import Source, tell_empty, tell_labels

@@ -3,7 +3,6 @@
 from collections.abc import Set
 from itertools import chain
 
-
 _SIMPLE = {str, bool, int, float}
 """Types of values that mean the same here and there."""
 
@@ -45,9 +44,7 @@ def text_of(value, what):
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     if isinstance(value, str):
-        from .._data.elements import exact  # numpy, which items alone do not need
-
-        return exact(value)
+        return str.__str__(value)  # what an object of a subclass of str holds
     raise TypeError(
         f"{what} must be str or bytes, got {value!r:.80} of type {type(value).__name__}"
     )

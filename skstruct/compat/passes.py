@@ -25,8 +25,7 @@ class HeldOut(NamedTuple):
     @classmethod
     def of(cls, examples, holdout, labels):
         """Those of the group ``holdout`` of (tokens, labels, group); None if there are
-        none.
-        """
+        none."""
         chosen = (
             [(x, y) for x, y, group in examples if group == holdout]
             if holdout >= 0
@@ -104,12 +103,12 @@ class PassLog:
         self.estimator = None
         self.epsilon = values.get("epsilon", 0.0)
         self.n = n
-        self.number, self.before = 0, time.perf_counter()
+        self.number = 0
+        self.before = time.perf_counter()
 
     def __call__(self, record, attributes):
         """Log a pass, from its entry of ``history_`` and a function that returns the
-        fitted attributes.
-        """
+        fitted attributes."""
         if "objective" not in record:
             return self._online(record, attributes)
         # Passes of SGD, which begin a training, do not measure the loss, which programs
@@ -121,11 +120,8 @@ class PassLog:
     def _online(self, record, attributes):
         fitted = attributes()
         model = fitted["_model"]
-        norm = np.sqrt(
-            sum(
-                float(store.value @ store.value) for store in (model.nodes, model.edges)
-            )
-        )
+        values = model.nodes.value, model.edges.value
+        norm = np.sqrt(sum(float(value @ value) for value in values))
         self._log([("Loss", record["loss"]), ("Feature norm", norm)], lambda: fitted)
         if self.algorithm == "averaged-perceptron":
             return record["token_error"] < self.epsilon
@@ -163,8 +159,7 @@ class PassLog:
 
     def end(self):
         """Log a training that needed none of the passes that are logged, by what it
-        found.
-        """
+        found."""
         e = self.estimator
         if not self.number and getattr(e, "history_", ()):
             record = {

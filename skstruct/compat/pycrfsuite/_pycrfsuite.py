@@ -16,8 +16,14 @@ CRFSUITE_VERSION = "0.12.2"
 """The version of CRFsuite whose files are read and written."""
 
 __all__ = [
-    "CRFSUITE_VERSION", "BaseTrainer", "CRFSuiteError", "CRFsuiteError", "ItemSequence", "Tagger", "Trainer",
-]  # fmt: skip
+    "CRFSUITE_VERSION",
+    "BaseTrainer",
+    "CRFSuiteError",
+    "CRFsuiteError",
+    "ItemSequence",
+    "Tagger",
+    "Trainer",
+]
 
 
 class CRFSuiteError(Exception):
@@ -149,8 +155,7 @@ class BaseTrainer:
 
 class Trainer(BaseTrainer):
     """A trainer whose methods ``on_...`` are called with parts of its log;
-    ``logparser`` has the figures.
-    """
+    ``logparser`` has the figures."""
 
     logparser = None
 
@@ -159,8 +164,7 @@ class Trainer(BaseTrainer):
 
     def message(self, message):
         """Read a message, and call the method of the event that it ends, if
-        ``verbose``.
-        """
+        ``verbose``."""
         event = self.logparser.feed(message)
         if self.verbose and event is not None:
             figures = {
@@ -184,8 +188,7 @@ class Trainer(BaseTrainer):
 
 class _Model:
     """An opened model file, which threads may share: nothing in it changes but for the
-    dump, made once.
-    """
+    dump, made once."""
 
     def __init__(self, source):
         from ...interchange.crfsuite import crfsuite_contents
@@ -214,8 +217,7 @@ class _Model:
 
 class _Current:
     """A sequence of a thread, with the model that it was set for, and its marginals
-    once they are asked for.
-    """
+    once they are asked for."""
 
     __slots__ = ("marginals", "model", "tokens")
 
@@ -245,8 +247,7 @@ class Tagger:
 
     def open(self, name):
         """Open a model file, or a pickle of a ``sklearn_crfsuite.CRF``; a context
-        manager that closes it.
-        """
+        manager that closes it."""
         return self._open(os.fsdecode(name))
 
     def open_inmemory(self, value):
@@ -273,8 +274,7 @@ class Tagger:
 
     def _current(self, model):
         """The thread's current sequence; an empty one if it was set for another model,
-        or never.
-        """
+        or never."""
         current = getattr(self._of_thread, "current", None)
         return (
             current
@@ -288,14 +288,12 @@ class Tagger:
 
     def set(self, xseq):
         """The sequence that :meth:`tag`, :meth:`probability` and :meth:`marginal` speak
-        of in this thread.
-        """
+        of in this thread."""
         self._set(self._opened(), xseq)
 
     def tag(self, xseq=None):
         """The best labels of a sequence, which becomes the current one, or of the
-        current one.
-        """
+        current one."""
         model = self._opened()
         current = self._current(model) if xseq is None else self._set(model, xseq)
         return model.trained().predict([current.tokens])[0] if current.tokens else []
@@ -322,8 +320,7 @@ class Tagger:
 
     def marginal(self, y, pos):
         """The probability of a label at a position of the current sequence; 0 if that
-        is empty.
-        """
+        is empty."""
         model = self._opened()
         label = text_of(y, "a label")
         pos = whole_number(pos, "a position")
