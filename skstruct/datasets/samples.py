@@ -330,7 +330,9 @@ def make_hmm_sequences(
     return _name("w", words, n_words, lengths), _name("L", labels, n_labels, lengths)
 
 
-def _check(name: str, value: Any, kind: Any, low: float, high: float | None=None) -> Any:
+def _check(
+    name: str, value: Any, kind: Any, low: float, high: float | None = None
+) -> Any:
     """Raise unless a value is a number of a kind between two others."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(
@@ -354,7 +356,9 @@ def _transitions(rng: np.random.Generator, n_labels: int, stickiness: float) -> 
     return others
 
 
-def _draw_chain(rng: np.random.Generator, lengths: np.ndarray, transitions: np.ndarray) -> Any:
+def _draw_chain(
+    rng: np.random.Generator, lengths: np.ndarray, transitions: np.ndarray
+) -> Any:
     """Draw the labels, shape (sum of lengths,), sequence after sequence."""
     L = len(transitions)
     # Row l: the distribution of the label after l; row L: of the first label.
@@ -373,7 +377,14 @@ def _draw_chain(rng: np.random.Generator, lengths: np.ndarray, transitions: np.n
     return np.array(labels, dtype=np.int64)
 
 
-def _draw_words(rng: np.random.Generator, labels: Any, L: int, W: int, zipf_exponent: float, separable: bool) -> Any:
+def _draw_words(
+    rng: np.random.Generator,
+    labels: Any,
+    L: int,
+    W: int,
+    zipf_exponent: float,
+    separable: bool,
+) -> Any:
     """Draw one word for each label, shape (n_tokens,)."""
     names = rng.permutation(W)
     first = (

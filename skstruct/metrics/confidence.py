@@ -156,7 +156,7 @@ def _flat(y_true: Any, y_proba: Any) -> tuple[np.ndarray, np.ndarray]:
     return right.astype(np.float64), p
 
 
-def _array(values: Any, dtype: Any=None) -> np.ndarray:
+def _array(values: Any, dtype: Any = None) -> np.ndarray:
     """Values as an array, as one of two dimensions if they are none, such as sequences
     of several lengths.
     """
