@@ -13,6 +13,7 @@ import html
 import json
 import os
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
@@ -273,7 +274,7 @@ _JAVASCRIPT_HEAD = """\
 // The model is the constant DATA, which holds no code."""
 
 
-def python_file(block, parts):
+def python_file(block: str, parts: Sequence[str]) -> str:
     """The text of a ``.py`` file.
 
     Parameters
@@ -301,7 +302,7 @@ def python_file(block, parts):
     return head + "\n" + "\n".join(imports) + "\n\n" + "\n\n\n".join(sources) + "\n"
 
 
-def javascript_file(block, parts, ending):
+def javascript_file(block: str, parts: Sequence[str], ending: str) -> str:
     """The text of a ``.js`` file, which is a script or a module of Node, or of a
     ``.mjs`` file.
 
@@ -319,7 +320,7 @@ def javascript_file(block, parts, ending):
     return f'"use strict";\n\n{text}\n' if ending == ".mjs" else _as_function(text)
 
 
-def page_file(block, parts, title):
+def page_file(block: str, parts: Sequence[str], title: str) -> str:
     """The text of a page.
 
     Its policy allows its one script and its one style, by their hashes, and nothing
@@ -351,7 +352,7 @@ def page_file(block, parts, title):
     return re.sub("@([a-z]+)@", lambda name: values[name[1]], page)
 
 
-def _joined(block, sources):
+def _joined(block: str, sources: list[Any]) -> str:
     """Sources of JavaScript as one, with the constant in its place."""
     texts = [source.read_text(encoding="utf-8").strip() for source in sources]
     text = "\n\n".join([_JAVASCRIPT_HEAD.format(version=__version__), *texts])
@@ -361,10 +362,10 @@ def _joined(block, sources):
     return text.replace('const DATA = "";', f'const DATA = "{block}";')
 
 
-def _as_function(text):
+def _as_function(text: str) -> str:
     return f'(function () {{\n"use strict";\n\n{text}\n}})();\n'
 
 
-def _hash(text):
+def _hash(text: str) -> str:
     """What a content security policy calls the hash of a script or style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,6 +1,9 @@
 """The training parameters of CRFsuite: names, types, defaults and what they mean here."""
 
+from __future__ import annotations
+
 from math import isnan
+from typing import Any
 
 NO_LIMIT = 2**31 - 1
 
@@ -65,12 +68,12 @@ ALIASES = {"ap": "averaged-perceptron", "pa": "passive-aggressive"}
 _CALLED = {"type": "type (pa_type)"}
 
 
-def _listed(name):
+def _listed(name: str) -> str:
     """The choices of a parameter, with what they mean."""
     return f"{', '.join(map(str, CHOICES[name]))} ({HELP[name].rstrip('.')})"
 
 
-def converted(name, value, kind):
+def converted(name: str, value: Any, kind: type) -> Any:
     """A value as its type; CRFsuite reads what is no number as 0, here it is an error."""
     try:
         value = value if kind is str else float(value)

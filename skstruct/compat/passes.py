@@ -1,15 +1,21 @@
 """The log of each pass, written when it ends, in the words of CRFsuite."""
 
+from __future__ import annotations
+
 import time
 from collections import Counter
+from collections.abc import Callable
 from copy import copy
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._data.corpus import TokenCorpus
 from .._data.inputs import as_tokens
 from ..features.vectorizer import TokenVectorizer
+
+if TYPE_CHECKING:
+    from .items import Example
 
 
 class HeldOut(NamedTuple):
@@ -23,7 +29,9 @@ class HeldOut(NamedTuple):
     labels: list  # of the model, by their numbers
 
     @classmethod
-    def of(cls, examples, holdout, labels):
+    def of(
+        cls, examples: list[Example], holdout: int, labels: list[str]
+    ) -> HeldOut | None:
         """Those of the group ``holdout`` of (tokens, labels, group); None if there are
         none.
         """
@@ -39,7 +47,7 @@ class HeldOut(NamedTuple):
             TokenVectorizer().fit(corpus)  # encoding is what checks values
         return cls(corpus, [y for _, y in chosen], labels)
 
-    def scores(self, model):
+    def scores(self, model: Any) -> list[str]:
         """Lines of the log about what an estimator predicts."""
         found = [[self.labels[int(k)] for k in y] for y in model.predict(self.corpus)]
         pairs = [pair for y, z in zip(self.gold, found) for pair in zip(y, z)]
@@ -72,7 +80,7 @@ class HeldOut(NamedTuple):
         return lines
 
 
-def _share(n, of):
+def _share(n: int, of: int) -> float:
     return n / of if of else 0.0
 
 
@@ -97,7 +105,14 @@ class PassLog:
         That is trained.
     """
 
-    def __init__(self, log, algorithm, values, n, held_out):
+    def __init__(
+        self,
+        log: Callable[..., None],
+        algorithm: str,
+        values: dict[str, Any],
+        n: int,
+        held_out: HeldOut | None,
+    ) -> None:
         self.log = log
         self.algorithm = algorithm
         self.held_out = held_out
@@ -106,7 +121,9 @@ class PassLog:
         self.n = n
         self.number, self.before = 0, time.perf_counter()
 
-    def __call__(self, record, attributes):
+    def __call__(
+        self, record: dict[str, Any], attributes: Callable[[], dict[str, Any]]
+    ) -> bool:
         """Log a pass, from its entry of ``history_`` and a function that returns the
         fitted attributes.
         """
@@ -118,7 +135,9 @@ class PassLog:
             self._log(self._figures_of_crf(record), attributes)
         return False
 
-    def _online(self, record, attributes):
+    def _online(
+        self, record: dict[str, Any], attributes: Callable[[], dict[str, Any]]
+    ) -> bool:
         fitted = attributes()
         model = fitted["_model"]
         norm = np.sqrt(
@@ -131,7 +150,7 @@ class PassLog:
             return record["token_error"] < self.epsilon
         return record["loss"] < self.epsilon * self.n
 
-    def _figures_of_crf(self, record):
+    def _figures_of_crf(self, record: dict[str, Any]) -> list[tuple[str, Any]]:
         loss = ("Loss", record["objective"])
         norm = record["norm"]
         if self.algorithm == "l2sgd":
@@ -145,7 +164,9 @@ class PassLog:
             ("Line search step", float(record.get("step", 0.0))),
         ]
 
-    def _log(self, figures, attributes):
+    def _log(
+        self, figures: list[tuple[str, Any]], attributes: Callable[[], dict[str, Any]]
+    ) -> None:
         self.number += 1
         now = time.perf_counter()
         lines = [f"***** Iteration #{self.number} *****"]
@@ -161,7 +182,7 @@ class PassLog:
         self.before = now
         self.log(*lines, "")
 
-    def end(self):
+    def end(self) -> None:
         """Log a training that needed none of the passes that are logged, by what it
         found.
         """
@@ -175,7 +196,7 @@ class PassLog:
             self._log(self._figures_of_crf(record), lambda: {})
 
 
-def figure(value):
+def figure(value: Any) -> str:
     """A number as CRFsuite writes it."""
     if isinstance(value, float):
         return f"{value:.6f}"

@@ -9,11 +9,18 @@ References
 B. Jenkins, "lookup3.c", 2006: the hash function. N. Okazaki, "CQDB", 2007: the layout.
 """
 
+from __future__ import annotations
+
 import struct
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .foreign import as_text
+
+if TYPE_CHECKING:
+    from .foreign import ForeignBytes
+
 
 TABLES = 256
 HEADER = 24 + 8 * TABLES
@@ -22,7 +29,7 @@ _RECORD = 8
 """Bytes of a record before its string: number and size."""
 
 
-def read_strings(file, at, n, what):
+def read_strings(file: ForeignBytes, at: int, n: int, what: str) -> list[str]:
     """The strings of the database at a byte of a file.
 
     Parameters
@@ -91,7 +98,7 @@ def read_strings(file, at, n, what):
 # --------------------------------------------------------------------------------------
 # Writing
 # --------------------------------------------------------------------------------------
-def string_database(strings):
+def string_database(strings: list[bytes]) -> bytes:
     """The database of distinct strings, numbered in their order.
 
     Parameters
@@ -136,7 +143,7 @@ def string_database(strings):
     return b"".join((header, head, *records, *filled, place))
 
 
-def lookup3(strings):
+def lookup3(strings: list[bytes]) -> np.ndarray:
     """The hashes of many strings: ``hashlittle`` with initial value 0.
 
     Parameters
@@ -168,18 +175,20 @@ def lookup3(strings):
     return out
 
 
-def _rotated(x, k):
+def _rotated(x: np.ndarray, k: int) -> np.ndarray:
     return x << np.uint32(k) | x >> np.uint32(32 - k)
 
 
-def _mixed(a, b, c):
+def _mixed(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for k in (4, 6, 8, 16, 19, 4):
         a = (a - c) ^ _rotated(c, k)
         a, b, c = b, c + b, a  # the next step takes the next three of the circle
     return a, b, c
 
 
-def _final(a, b, c):
+def _final(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     for k in (14, 11, 25, 16, 4, 14, 24):
         c = (c ^ b) - _rotated(b, k)
         a, b, c = b, c, a

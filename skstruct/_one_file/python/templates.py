@@ -8,8 +8,12 @@ and is a feature of tokens at some distances from it: each is a *slot*, with a r
 weights.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
 from itertools import accumulate
+from typing import Any
 
 from .reading import PARTS, Memory, refuse
 
@@ -17,7 +21,7 @@ from .reading import PARTS, Memory, refuse
 class Templates:
     """The features of tokens that are str, or tuples of str."""
 
-    def __init__(self, header, arrays):
+    def __init__(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.header = header
         self.left = header["left"]
         self.right = header["right"]
@@ -45,7 +49,7 @@ class Templates:
             Side(header, arrays, name, self.first) for name in ("nodes", "edges")
         ]
 
-    def rows(self, sequence, i):
+    def rows(self, sequence: Any, i: int) -> tuple[list[list[int]], None, Any]:
         """By token the rows of state features, None (their values are all 1), and those
         of transitions.
         """
@@ -58,7 +62,7 @@ class Templates:
         ]
         return nodes or [[] for _ in sequence], None, edges
 
-    def channel_values(self, columns):
+    def channel_values(self, columns: list[list[str]]) -> list[list[int]]:
         """For each channel its values along a sequence, those outside of it included."""
         found = {}
         T = len(columns[0])
@@ -74,7 +78,7 @@ class Templates:
             [*before, *found[k], *behind] if k in found else constant for k in channels
         ]
 
-    def name(self, row):
+    def name(self, row: int) -> str:
         """The state feature of a row, as CRF++ writes it."""
         (literals, order), values = self.sides[0].atoms(row)
         written = {k: self.text(*value) for k, value in zip(order, values)}
@@ -82,7 +86,7 @@ class Templates:
             [written[k] + literal for k, literal in enumerate(literals[1:])]
         )
 
-    def text(self, channel, value):
+    def text(self, channel: int, value: int) -> str:
         """A value of a channel as a string."""
         name = self.header["channels"][channel][0]
         if name == "const":
@@ -97,7 +101,7 @@ class Templates:
 PARTS["templates"] = Templates
 
 
-def columns_of(sequence, i, header):
+def columns_of(sequence: Any, i: int, header: dict[str, Any]) -> list[Any]:
     """The columns of tokens that are tuples, or the one of str; ``i`` is for errors."""
     is_tuple = header["token"] == "tuple"
     n = header["columns"]
@@ -115,14 +119,16 @@ def columns_of(sequence, i, header):
     return columns
 
 
-def values_of(functions):
+def values_of(
+    functions: Iterable[tuple[Callable[[str], str], dict[str, int]]],
+) -> Memory:
     """What remembers for each string the numbers of the values of some functions."""
     return Memory(
         lambda s: [numbers.get(function(s), 0) for function, numbers in functions]
     )
 
 
-def column_function(name, header):
+def column_function(name: str, header: dict[str, Any]) -> Callable[[str], str]:
     """The function of a string that a channel names."""
     affix = name[:6]
     n = name[6:]
@@ -140,7 +146,9 @@ def column_function(name, header):
 class Side:
     """The compounds of state features, or those of transitions."""
 
-    def __init__(self, header, arrays, name, first):
+    def __init__(
+        self, header: dict[str, Any], arrays: dict[str, Any], name: str, first: int
+    ) -> None:
         self.compounds = header[name]["compounds"]
         self.first = (
             1 if name == "edges" else 0
@@ -166,7 +174,7 @@ class Side:
                 for s in range(width - 1, -1, -1)
             ]
 
-    def rows(self, channels, T):
+    def rows(self, channels: list[list[int]], T: int) -> list[list[int]]:
         """By token its rows."""
         out, found = (
             [[] for _ in range(T)],
@@ -189,7 +197,7 @@ class Side:
             out[0] = []
         return out
 
-    def atoms(self, row):
+    def atoms(self, row: int) -> tuple[Any, list[tuple[int, int]]]:
         """(how the feature of a row is written, the (channel, value) that it is made
         of).
         """
@@ -210,11 +218,11 @@ class Combinations:
     last value.
     """
 
-    def __init__(self, arrays, name):
+    def __init__(self, arrays: dict[str, Any], name: str) -> None:
         self.start = list(accumulate(arrays[name + ".left"], initial=0))
         self.last = arrays[name + ".right"]
 
-    def along(self, before, values):
+    def along(self, before: Iterable[int], values: Iterable[int]) -> list[int]:
         """The combinations of those before with the values behind them, 0 where there
         is none.
         """
@@ -230,6 +238,6 @@ class Combinations:
             out.append(number)
         return out
 
-    def parts(self, number):
+    def parts(self, number: int) -> tuple[int, int]:
         """(the combination that one begins with, its last value)."""
         return bisect_right(self.start, number - 1), self.last[number - 1]

@@ -1,7 +1,14 @@
 """A model file's contents as programs ask for them, and as CRFsuite's dump writes them."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...interchange.crfsuite import CRFsuiteContents
+
 
 _PARTS = {
     "FILEHEADER": "header",
@@ -33,7 +40,7 @@ class ParsedDump:
     state_features: dict = field(default_factory=dict)
 
     @classmethod
-    def of(cls, contents):
+    def of(cls, contents: CRFsuiteContents) -> ParsedDump:
         """That of a model file's ``CRFsuiteContents``."""
         labels = contents.labels
         names = contents.attributes
@@ -55,7 +62,7 @@ class ParsedDump:
             },
         )
 
-    def text(self):
+    def text(self) -> str:
         """The text that CRFsuite's dump writes."""
         parts = {
             "FILEHEADER": [f"{name}: {value}" for name, value in self.header.items()],
@@ -85,10 +92,10 @@ class CRFsuiteDumpParser:
         The title of the part that is read.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.state, self.result = None, ParsedDump()
 
-    def feed(self, line):
+    def feed(self, line: str) -> None:
         """Read a line."""
         line = line.lstrip().rstrip("\r\n")  # a name may end in white space
         title = line.partition(" = {")[0]
@@ -99,7 +106,7 @@ class CRFsuiteDumpParser:
         elif line:
             self._enter(line)
 
-    def _enter(self, line):
+    def _enter(self, line: str) -> None:
         part = getattr(self.result, _PARTS[self.state])
         if self.state == "FILEHEADER":
             name, value = _HEADER.match(line).groups()
