@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,14 +37,16 @@ class Keys(ABC):
 
     Attributes
     ----------
-    parts : list of str
-        Parts of a program that read such features.
     spelled : list of (known strings, written strings)
         By what the model tells strings apart, and what of them a file has.
     """
 
-    parts: Sequence[str]
     spelled: list[tuple[Any, Any]]
+
+    @property
+    @abstractmethod
+    def parts(self) -> list[str]:
+        """The parts of a program that read such features."""
 
     @abstractmethod
     def header(self, sections: Sections) -> dict[str, Any]:
@@ -86,11 +88,10 @@ class TemplateKeys(Keys):
                 values = np.flatnonzero(mine) if compound.prefix < 0 else own[mine, 1]
                 met[compound.channel].append(values)
         outside = plan.left + plan.right
-        self.numbers, self.values, self.spelled = (
-            [],
-            [],
-            [],
-        )  # by channel: new number by id; strings
+        # By channel: new number by id; strings
+        self.numbers: list[np.ndarray] = []
+        self.values: list[list[Any]] = []
+        self.spelled = []
         for channel, ids in zip(plan.channels, met):
             if channel[0] == "const":
                 self.numbers.append(np.ones(1, np.int64))
@@ -160,7 +161,7 @@ class TemplateKeys(Keys):
             row_of = np.full(side.n_rows, -1, np.int64)
             row_of[: side.first_row] = np.arange(side.first_row)
             n_rows = side.first_row
-            numbers = []
+            numbers: list[Any] = []
             for c, compound in enumerate(side.compounds):
                 number = self.numbers[
                     compound.channel
@@ -245,7 +246,7 @@ def _varieties(
 class NameKeys(Keys):
     """The keys of a ``BagEncoder``."""
 
-    parts = ("names",)
+    parts = ["names"]
 
     def __init__(
         self, encoder: BagEncoder | PatternEncoder, used: Sequence[np.ndarray]
@@ -280,7 +281,7 @@ class NameKeys(Keys):
 class PatternKeys(NameKeys):
     """The keys of a ``PatternEncoder``."""
 
-    parts = ("templates", "patterns")
+    parts = ["templates", "patterns"]
 
     def header(self, sections: Sections) -> dict[str, Any]:
         """What the header of a file says of them."""
@@ -320,7 +321,7 @@ FUNCTIONS = {
 }
 """The tables that each function reads."""
 
-_TESTS = {
+_TESTS: dict[str, Callable[[str], bool]] = {
     "upper": str.isupper,
     "lower": str.islower,
     "digit": str.isdigit,

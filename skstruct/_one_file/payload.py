@@ -160,7 +160,7 @@ def chain_model(tagger: Any, estimator: Any) -> ChainModel:
     """The ChainModel of a fitted tagger, the one inside of an estimator."""
     if hasattr(estimator, "fit"):
         check_is_fitted(estimator)
-    model = getattr(tagger, "_model", None)
+    model: Any = getattr(tagger, "_model", None)
     if not hasattr(model, "new_chain"):
         kind = type(estimator).__name__
         if tagger is not estimator:

@@ -34,8 +34,8 @@ class Sections:
     """
 
     def __init__(self) -> None:
-        self.entries = []
-        self.data = []
+        self.entries: list[list[Any]] = []
+        self.data: list[bytes] = []
 
     def add(self, name: str, values: Any, kind: str = "u") -> None:
         """Add numbers.

@@ -133,7 +133,7 @@ def export(
             )
     if ending == ".html":
         payload = payload.page()
-    about = {
+    about: dict[str, Any] = {
         "name": stem
         if _IDENTIFIER.fullmatch(stem) and stem not in _RESERVED
         else "tagger"

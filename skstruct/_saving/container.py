@@ -36,7 +36,8 @@ import math
 import os
 import struct
 from collections.abc import Collection
-from typing import IO, TYPE_CHECKING, Any, BinaryIO
+from io import BufferedReader
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -89,7 +90,7 @@ def require(condition: Any, reason: str) -> None:
 
 def within(array: np.ndarray, low: Any, high: Any) -> bool:
     """Whether all elements are in [low, high)."""
-    return not array.size or bool(
+    return array.size == 0 or bool(
         array.min().item() >= low and array.max().item() < high
     )
 
@@ -256,7 +257,7 @@ def read_container(
 
 
 def _read(
-    file: BinaryIO, size: int, kind: str | None
+    file: BufferedReader, size: int, kind: str | None
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Read header and arrays from an open file of `size` bytes."""
     version, encoded = _read_header_bytes(file, size)
@@ -277,7 +278,7 @@ def _read(
     return header, arrays
 
 
-def _read_header_bytes(file: BinaryIO, size: int) -> tuple[int, bytes]:
+def _read_header_bytes(file: BufferedReader, size: int) -> tuple[int, bytes]:
     """Check the fixed prefix against the file's size; return the version and the
     header's bytes.
     """
@@ -308,7 +309,7 @@ def _read_header_bytes(file: BinaryIO, size: int) -> tuple[int, bytes]:
     return version, file.read(length)
 
 
-def _describe_foreign(file: BinaryIO) -> str:
+def _describe_foreign(file: BufferedReader) -> str:
     """Say what a file without our magic looks like."""
     file.seek(0)
     head = file.read(512)
@@ -323,7 +324,7 @@ def _describe_foreign(file: BinaryIO) -> str:
     return "some other binary file"
 
 
-def _digest_matches(file: BinaryIO, size: int) -> bool:
+def _digest_matches(file: BufferedReader, size: int) -> bool:
     """Whether the last 32 bytes are the SHA-256 of all bytes before them."""
     file.seek(0)
     digest = hashlib.sha256()
@@ -395,11 +396,11 @@ def _check_spec(spec: Any, where: str, end: int, known: str) -> int:
     return start + math.prod(shape) * itemsize
 
 
-def _read_array(file: BinaryIO, base: int, spec: dict[str, Any]) -> np.ndarray:
+def _read_array(file: BufferedReader, base: int, spec: dict[str, Any]) -> np.ndarray:
     """Read one array whose bytes are known to lie within the file."""
     dtype = _DTYPES[spec["dtype"]]
     array = np.empty(spec["shape"], dtype)
-    data = _as_bytes(array)
+    data: Any = _as_bytes(array)
     file.seek(base + spec["offset"])
     _require(file.readinto(data) == data.size, "truncated while it was being read")
     if spec["dtype"] == "bool":
@@ -464,7 +465,7 @@ def unpack_strings(data: np.ndarray, offsets: np.ndarray) -> list[str]:
         and offsets.ndim == 1
     )
     _require(ok, "packed strings must be a 1-d uint8 and a 1-d int64 array")
-    ok = offsets.size and offsets[0] == 0 and offsets[-1] == data.size
+    ok = bool(offsets.size and offsets[0] == 0 and offsets[-1] == data.size)
     _require(ok, f"offsets of packed strings must run from 0 to {data.size}")
     _require(
         (offsets[1:] >= offsets[:-1]).all(),

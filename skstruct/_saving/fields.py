@@ -98,10 +98,15 @@ class Members(dict):
         reader: Reader | None = None,
     ) -> None:
         super().__init__(known)
-        self.fields, self.derived = (table.named, table.derived) if table else ({}, {})
-        self.find = find
+        self.fields: dict[str, Field] = {} if table is None else table.named
+        self.derived: dict[str, Callable[[Members], Any]] = (
+            {} if table is None else table.derived
+        )
+        self.find: Any = find  # Field -> value, while the object is read or written
         self.around = around
-        self.reader = reader if around is None else around.reader
+        self.reader: Any = reader if around is None else around.reader  # a Reader
+        self.node: Any = None  # the JSON that is read, once it is
+        self.where = ""  # starts the reasons in errors
 
     def __missing__(self, name: str) -> Any:
         if name in self.fields:
@@ -113,13 +118,13 @@ class Members(dict):
         elif name in self.derived:
             value = self.derived[name](self)
         else:
-            return self.around[name]
+            return self.around[name]  # type: ignore[index]  # a name that none has is a fault of a table
         self[name] = value
         return value
 
-    def size(self, of: str | int | None) -> Any:
+    def size(self, of: str | float | None) -> Any:
         """A number, or None, as it is; of a name its number, or how many it has."""
-        found = self[of] if isinstance(of, str) else of
+        found: Any = self[of] if isinstance(of, str) else of
         return len(found) if hasattr(found, "__len__") else found
 
 
@@ -164,7 +169,7 @@ class Table:
     ) -> dict[str, Any]:
         """The JSON of an object."""
         prefix = f"{name}." if name else ""
-        out = {}
+        out: dict[Any, Any] = {}
         more = value.keys() - self.named.keys() if isinstance(value, dict) else ()
         members = Members(
             {name: value[name] for name in more},
@@ -215,14 +220,16 @@ class Table:
 
 def arguments(members: Members) -> dict[str, Any]:
     """What the members are, by name; those of an inline table among them."""
-    out = {}
+    out: dict[Any, Any] = {}
     for name, field in members.fields.items():
         out.update(members[name] if field.kind.inline else {name: members[name]})
     return out
 
 
 def built(
-    cls, names: str = "", check: Callable[[Any, Members], None] | None = None
+    cls: Callable[..., Any],
+    names: str = "",
+    check: Callable[[Any, Members], None] | None = None,
 ) -> Callable[[Members], Any]:
     """For the ``make`` of a table: an instance of a class, whose arguments are the
     members named.
@@ -453,7 +460,7 @@ def each(
 
     def read(node: Any, where: str, members: Members) -> list[Any]:
         nodes = members.reader.list(node, where)
-        out = []
+        out: list[Any] = []
         n = members.size(length)
         require(
             n in (None, len(nodes)), f"{where}: {n} {where.rpartition('.')[2]} expected"

@@ -459,7 +459,7 @@ def _estimator_from_state(node: Any, reader: Reader, where: str) -> Any:
     name, parameters, fitted, state = ESTIMATOR.read(
         node, where or "the estimator", None
     ).values()
-    cls = _class_named(name)
+    cls: Any = _class_named(name)
     where = f"{where}.{name}" if where else name
     require(
         isinstance(parameters, dict), f"{where}: the parameters must be a JSON object"

@@ -101,13 +101,15 @@ class Writer:
         encode_estimator: Callable[[Any, Writer, str], dict[str, Any] | None],
         smaller: tuple[str, float] | None = None,
     ) -> None:
-        self.arrays = {}
+        self.arrays: dict[str, np.ndarray] = {}
         self.training = training
         self.smaller = smaller
-        self.packed = None
+        self.packed: str | None = None
         self.version = 1
         self._encode_estimator = encode_estimator
-        self._numbers = {}  # of the estimators within, by id; they stay alive as long as this
+        self._numbers: dict[
+            int, int
+        ] = {}  # of the estimators within, by id; they stay alive as long as this
 
     @contextlib.contextmanager
     def packing(self, dtype: str | None) -> Iterator[None]:
@@ -248,7 +250,9 @@ class Reader:
         self._arrays = dict(arrays)
         self._decode_estimator = decode_estimator
         self._known = Members({}, reader=self)
-        self._estimators = []  # within, in the order in which they were complete
+        self._estimators: list[
+            Any
+        ] = []  # within, in the order in which they were complete
 
     def list(self, node: Any, where: str) -> builtins.list[Any]:
         """A JSON list, its elements not yet decoded."""
@@ -273,11 +277,11 @@ class Reader:
             isinstance(node, dict) and isinstance(node.get("$array"), str),
             f"{where}: no array",
         )
-        array = self._arrays.pop(node["$array"], None)
         require(
-            array is not None,
+            node["$array"] in self._arrays,
             f"{where}: array {node['$array']!r} is absent or used twice",
         )
+        array = self._arrays.pop(node["$array"])
         if "dtype" in node:
             array = widened(array, node, where)
         require(
@@ -386,7 +390,7 @@ def _numpy(node: Any, where: str, f: Members) -> Any:
     return kind(value)
 
 
-_READERS = {
+_READERS: dict[str, Callable[..., Any]] = {
     "$array": lambda node, where, f: f.reader.array({"$array": node}, where),
     "$dict": lambda *place: dict(_items(*place)),
     "$estimator": lambda node, where, f: f.reader.estimator(node, where),
@@ -404,11 +408,11 @@ _READERS = {
 }
 """Tag -> what reads a value, as of a :class:`.fields.Kind`."""
 
-_ENCODERS = {}
+_ENCODERS: dict[type, tuple[str, Callable[..., Any]]] = {}
 """Class -> (tag, function that writes it) of what :func:`savable_value` added."""
 
 
-_SHARED = set()
+_SHARED: set[str] = set()
 """Tags of values that a file has once, wherever they occur: large ones that never
 change.
 """

@@ -74,7 +74,7 @@ def token_of(item: Any) -> Any:
     """A token of the meaning of an item: a dict of numbers, or a list of str."""
     if not isinstance(item, dict):
         return [text_of(name, "a feature") for name in item]
-    token = {}
+    token: dict[str, float] = {}
     for name, value in attributes_of(item):
         token[name] = (
             token.get(name, 0.0) + value

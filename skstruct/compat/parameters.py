@@ -32,7 +32,7 @@ _COMMON = {
     "feature.possible_transitions": False,
 }
 _ONLINE = {"max_iterations": 100, "epsilon": 0.0}
-DEFAULTS = {
+DEFAULTS: dict[str, dict[str, Any]] = {
     "lbfgs": {
         **_COMMON, "c1": 0.0, "c2": 1.0, "max_iterations": NO_LIMIT, "num_memories": 6, "epsilon": 1e-5,
         "period": 10, "delta": 1e-5, "linesearch": "MoreThuente", "max_linesearch": 20,

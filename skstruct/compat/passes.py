@@ -59,21 +59,23 @@ class HeldOut(NamedTuple):
             [],
         )
         for label in dict.fromkeys([*self.labels, *reference]):
-            n = match[label], model_count[label], reference[label]
+            counts = match[label], model_count[label], reference[label]
+            right, marked, gold = counts
             share = (
-                _share(n[0], n[1]),
-                _share(n[0], n[2]),
-                _share(2 * n[0], n[1] + n[2]),
+                _share(right, marked),
+                _share(right, gold),
+                _share(2 * right, marked + gold),
             )
-            figures = ", ".join(f"{each:.4f}" if any(n) else "******" for each in share)
-            lines.append(f"    {label}: {n} ({figures})")
+            known = any(counts)
+            figures = ", ".join(f"{each:.4f}" if known else "******" for each in share)
+            lines.append(f"    {label}: {counts} ({figures})")
             shares.append(share)
         macro = ", ".join(f"{each:.6f}" for each in np.mean(shares, axis=0))
         lines.append(f"Macro-average precision, recall, F1: ({macro})")
-        right = sum(y == z for y, z in zip(self.gold, found))
+        n_right = sum(y == z for y, z in zip(self.gold, found))
         for what, n, of in (
             ("Item", sum(match.values()), len(pairs)),
-            ("Instance", right, len(found)),
+            ("Instance", n_right, len(found)),
         ):
             if of:
                 lines.append(f"{what} accuracy: {n} / {of} ({n / of:.4f})")
@@ -116,10 +118,11 @@ class PassLog:
         self.log = log
         self.algorithm = algorithm
         self.held_out = held_out
-        self.estimator = None
+        self.estimator: Any = None
         self.epsilon = values.get("epsilon", 0.0)
         self.n = n
-        self.number, self.before = 0, time.perf_counter()
+        self.number = 0
+        self.before = time.perf_counter()
 
     def __call__(
         self, record: dict[str, Any], attributes: Callable[[], dict[str, Any]]

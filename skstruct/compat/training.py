@@ -209,11 +209,14 @@ def _shown(token: Any) -> Any:
 def _estimator(algorithm: str, values: dict[str, Any]) -> Any:
     passes = values["max_iterations"]
     least = values["feature.minfreq"]
-    asked = (
-        values[f"feature.possible_{kind}"] and not least > 0
+    states, transitions = (
+        bool(values[f"feature.possible_{kind}"] and not least > 0)
         for kind in ("states", "transitions")
     )
-    shared = {"random_state": 0, "all_pairs": ALL_PAIRS[tuple(asked)]}
+    shared: dict[str, Any] = {
+        "random_state": 0,
+        "all_pairs": ALL_PAIRS[states, transitions],
+    }
     if algorithm == "arow":
         warn(_NO_AROW)
         gamma = values["gamma"]

@@ -115,12 +115,10 @@ def string_database(strings: list[bytes]) -> bytes:
         struct.pack("<II", k, len(string)) + string for k, string in enumerate(ended)
     ]
     end = HEADER + np.append(0, np.cumsum(list(map(len, records)), dtype=np.int64))
-    place, at = (
-        end[:-1].tolist(),
-        int(end[-1]),
-    )  # of the records; behind what is written so far
+    place = end[:-1].tolist()  # of the records
+    at = int(end[-1])  # behind what is written so far
     hashes = lookup3(ended).tolist()
-    tables = [[] for _ in range(TABLES)]
+    tables: list[list[int]] = [[] for _ in range(TABLES)]
     for k, h in enumerate(hashes):
         tables[h % TABLES].append(k)
     head = []
@@ -139,8 +137,8 @@ def string_database(strings: list[bytes]) -> bytes:
     n = len(strings)
     links = at if strings else 0
     header = struct.pack("<4s5I", b"CQDB", at + 4 * n, 0, ORDER_MARK, n, links)
-    head, place = (np.array(numbers, "<u4").tobytes() for numbers in (head, place))
-    return b"".join((header, head, *records, *filled, place))
+    tables_at, places = (np.array(n, "<u4").tobytes() for n in (head, place))
+    return b"".join((header, tables_at, *records, *filled, places))
 
 
 def lookup3(strings: list[bytes]) -> np.ndarray:

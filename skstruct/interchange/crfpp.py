@@ -143,19 +143,19 @@ def _load_text(file: ForeignBytes) -> L1CRF:
             file.expected("a weight")
         file.at += len(line) + 1
     with np.errstate(over="ignore"):
-        weights = np.array(weights).astype(np.float32).astype(np.float64)
-    return _crf_of(file, labels, lines, keys, weights)
+        single = np.array(weights).astype(np.float32).astype(np.float64)
+    return _crf_of(file, labels, lines, keys, single)
 
 
 def _crf_of(
     file: ForeignBytes,
-    labels: list[bytes],
+    spelled: list[bytes],
     lines: list[bytes],
     keys: list[tuple[bytes, int]],
     weights: np.ndarray,
 ) -> L1CRF:
     """The fitted :class:`L1CRF` of what both kinds of file hold."""
-    labels = labels_in_order(list(map(as_text, labels)), file.name)
+    labels = labels_in_order(list(map(as_text, spelled)), file.name)
     patterns = patterns_of(file, lines, CRFPP)
     L = len(labels)
     if not np.isfinite(weights).all():
@@ -164,8 +164,8 @@ def _crf_of(
         )
     if len({key for key, _ in keys}) < len(keys):
         raise ModelFileError(f"{file.name}: a key occurs twice")
-    nodes = []
-    edges = []
+    nodes: list[tuple[bytes, int]] = []
+    edges: list[tuple[bytes, int]] = []
     end = 0
     for key, number in sorted(keys, key=lambda pair: pair[1]):
         size, mine = (L, nodes) if key[:1] == b"U" else (L * L, edges)
@@ -232,7 +232,7 @@ def _weights(named: NamedModel) -> tuple[list[tuple[bytes, int]], np.ndarray]:
     if first[-1] >= 2**31:
         refuse("CRF++", f"more than {2**31 - 1} weights; the model has {first[-1]}")
     return list(zip(keys, first)), np.concatenate(
-        [np.zeros(0), *map(block_of.get, keys)]
+        [np.zeros(0), *(block_of[key] for key in keys)]
     )
 
 
@@ -247,12 +247,12 @@ def _binary(
         refuse("CRF++", "weights beyond single precision")
     units = build(keys)
     _check_size([key for key, _ in keys], units)
-    labels = b"".join(as_bytes(label) + b"\0" for label in labels)
+    names = b"".join(as_bytes(label) + b"\0" for label in labels)
     lines = b"".join(as_bytes(line) + b"\0" for line in _ordered(patterns))
-    lines += bytes(-(len(labels) + len(lines)) % 4)
+    lines += bytes(-(len(names) + len(lines)) % 4)
     return b"".join((
         struct.pack(_HEAD, VERSION, 0, 1.0, weights.shape[0], patterns.n_columns, units.nbytes),
-        struct.pack("<I", len(labels)), labels, struct.pack("<I", len(lines)), lines,
+        struct.pack("<I", len(names)), names, struct.pack("<I", len(lines)), lines,
         units.tobytes(), single.tobytes(),
     ))  # fmt: skip
 

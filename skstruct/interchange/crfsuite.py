@@ -135,7 +135,7 @@ def _parameters(crf: dict[str, Any]) -> dict[str, Any]:
     """
     if crf.get("algorithm", "lbfgs") not in (None, "lbfgs"):
         return {}
-    found = {}
+    found: dict[str, Any] = {}
     for name, default in (("c1", 0.0), ("c2", 1.0)):
         value = crf.get(name)
         value = default if value is None else value

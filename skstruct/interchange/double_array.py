@@ -66,7 +66,7 @@ def read_keys(
     node = np.zeros(1, np.int64)  # units of the nodes at this depth,
     written = np.zeros((1, 0), np.uint8)  # and the bytes that lead to each
     reached[0] = True
-    keys = []
+    keys: list[tuple[bytes, int]] = []
     most = MOST_TIMES * units.nbytes
     while node.size:
         depth = written.shape[1]
@@ -153,8 +153,9 @@ class _Maker:
     """Finds where there is room first for the children of one node after the other."""
 
     def __init__(self, size: int) -> None:
-        self.base, self.check = np.zeros(size, np.int64), np.zeros(size, np.int64)
-        self.taken = np.zeros(size, np.bool_)  # begins in use
+        self.base: np.ndarray = np.zeros(size, np.int64)
+        self.check: np.ndarray = np.zeros(size, np.int64)
+        self.taken: np.ndarray = np.zeros(size, np.bool_)  # begins in use
         self.next = 0
         self.last = 0
 

@@ -58,7 +58,7 @@ def chain_model(estimator: Any, tool: str) -> ChainModel:
         If it cannot be expressed; the message says why.
     """
     check_is_fitted(estimator)
-    model = getattr(estimator, "_distribution", None) or getattr(
+    model: Any = getattr(estimator, "_distribution", None) or getattr(
         estimator, "_model", None
     )
     if not hasattr(model, "new_chain") or estimator.inputs.task != LABELS:
@@ -145,7 +145,7 @@ def _rows_of_names(
     tool: str,
 ) -> dict[str, int]:
     """{name: row}; one of the rows, where several of a name have the same weights."""
-    rows = {}
+    rows: dict[str, int] = {}
     for row, name in sorted(named.items()):
         other = rows.setdefault(name, row)
         if other != row:

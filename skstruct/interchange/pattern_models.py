@@ -27,7 +27,7 @@ from .foreign import FORBIDDEN, as_text, chain_model, encoded, named_model, refu
 if TYPE_CHECKING:
     from .._crf.l1crf import L1CRF
     from .._data.labels import Labels
-    from ..features.templates import Templates
+    from ..features.templates import FeatureTemplates
     from .foreign import ForeignBytes, NamedModel
 
 
@@ -155,7 +155,7 @@ def keyed_model(estimator: Any, syntax: str) -> tuple[Patterns, NamedModel]:
     named = named_model(
         model, tool, {row: spelled(0, name) for row, name in names[0].items()}
     )
-    transitions = {}
+    transitions: dict[str, np.ndarray] = {}
     for e, name in sorted(names[1].items()):
         block = named.transitions.get(e)
         name = spelled(1, name)
@@ -211,7 +211,7 @@ def _bigram_line(lines: list[str], letter: str) -> str:
     return alone[0]
 
 
-def _as_patterns(templates: Templates, tool: str, syntax: str) -> Patterns:
+def _as_patterns(templates: FeatureTemplates, tool: str, syntax: str) -> Patterns:
     """Our templates as patterns of CRF++, which ``syntax`` will have to have a place
     for.
     """

@@ -159,7 +159,7 @@ class _Place(NamedTuple):
 
     def text(self) -> str:
         """What to write behind the object to get there, from the last steps."""
-        steps = []
+        steps: list[Any] = []
         place = self
         while place.before is not None and len(steps) < _MOST_STEPS:
             is_name = isinstance(place.step, str)
@@ -181,7 +181,7 @@ def _places(root: Any) -> dict[int, _Place]:
     A hostile file may nest objects deeply: a place is one step, and only those of an
     error become text.
     """
-    found = {}
+    found: dict[Any, Any] = {}
     seen = set()
     left = [(_Place(None, "", False), root)]
     while left:
@@ -261,7 +261,11 @@ class _Limited(dict):
         return super().__getitem__(code)
 
 
-class _Reader(pickle._Unpickler):
+_Unpickler: Any = pickle._Unpickler
+"""The unpickler in Python, of which type checkers know half."""
+
+
+class _Reader(_Unpickler):
     """An unpickler that imports and calls nothing.
 
     It is the one in Python: in the one in C the size of a table in memory is up to the
@@ -272,8 +276,8 @@ class _Reader(pickle._Unpickler):
         super().__init__(stream, encoding="latin1")
         self._stream = stream
         self.dispatch = instructions
-        self.found = []
-        self._encoded = {}
+        self.found: list[Any] = []
+        self._encoded: dict[Any, Any] = {}
 
     def position(self) -> int:
         """The byte that is read next."""
@@ -406,7 +410,7 @@ class _Reader(pickle._Unpickler):
                 f"items are given to a {type(target).__name__}"
             )
 
-    load_additems = pickle._Unpickler.load_pop_mark
+    load_additems = _Unpickler.load_pop_mark
 
     def load_empty_set(self) -> None:
         self.append(frozenset())
@@ -425,8 +429,7 @@ class _Reader(pickle._Unpickler):
 
 
 _METHODS = {
-    code: getattr(_Reader, do.__name__)
-    for code, do in pickle._Unpickler.dispatch.items()
+    code: getattr(_Reader, do.__name__) for code, do in _Unpickler.dispatch.items()
 }
 """What does an instruction, by its code: the methods of the base class, or those of
 that name here.

@@ -66,10 +66,10 @@ def load_wapiti(source: Any) -> L1CRF:
         file.fail(0, f"the model is {what}; expected a CRF or maximum entropy")
     n_patterns, _, auto = _numbers(file, rb"#rdr#(\d{1,10})/(\d{1,10})(?:/(\d{1,10}))?")
     lines = _strings(file, n_patterns, "patterns")
-    labels = _strings(file, *_numbers(file, rb"#qrk#(\d{1,10})"), "labels")
-    labels = labels_in_order(list(map(as_text, labels)), file.name)
+    spelled = _strings(file, _numbers(file, rb"#qrk#(\d{1,10})")[0], "labels")
+    labels = labels_in_order(list(map(as_text, spelled)), file.name)
     at = file.at
-    names = _strings(file, *_numbers(file, rb"#qrk#(\d{1,10})"), "observations")
+    names = _strings(file, _numbers(file, rb"#qrk#(\d{1,10})")[0], "observations")
     file.require(len(set(names)) == len(names), at, "an observation occurs twice")
     at = file.at
     index, weight = _weights(file, n_active)
@@ -149,11 +149,10 @@ def _weights(file: ForeignBytes, n: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(index, np.int64), np.array(weight)
 
 
-def _number(text: bytes) -> float | None:
-    """A number that can be a weight, as C writes it with ``%la``, or None."""
-    text = text.replace(b",", b".").decode(
-        "ascii", "replace"
-    )  # a locale may write a comma
+def _number(raw: bytes) -> float | None:
+    """Read a number that can be a weight, as C writes it with ``%la``, or None."""
+    # A locale may write a comma.
+    text = raw.replace(b",", b".").decode("ascii", "replace")
     try:
         value = float.fromhex(text) if "x" in text.lower() else float(text)
     except (ValueError, OverflowError):
@@ -170,8 +169,8 @@ def _layout(
     An observation of labels (``u``) has L weights, one of transitions (``b``) L * L,
     one of both (``*``) first the one and then the other.
     """
-    nodes = []
-    edges = []
+    nodes: list[tuple[bytes, int]] = []
+    edges: list[tuple[bytes, int]] = []
     first = 0
     for name in names:
         if name[:1] not in (b"u", b"b", b"*"):

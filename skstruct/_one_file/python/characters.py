@@ -47,7 +47,7 @@ def shape(token: Any, test: dict[str, Callable[[str], bool]]) -> str:
     upper = test["upper"]
     lower = test["lower"]
     digit = test["digit"]
-    out = []
+    out: list[Any] = []
     for c in token:
         c = "X" if upper(c) else "x" if lower(c) else "9" if digit(c) else c
         if len(out) < 2 or out[-1] != c or out[-2] != c:

@@ -43,7 +43,7 @@ def write_labels(tagger: Any, file: Iterable[str], text: bool) -> Iterator[str]:
     if text:
         for number, line in enumerate(file, 1):
             words = line.split()
-            tokens = (
+            tokens: list[Any] = (
                 [tuple(word.rsplit("/", width - 1)) for word in words]
                 if is_tuple
                 else words

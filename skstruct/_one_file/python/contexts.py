@@ -41,7 +41,7 @@ def lexicon_function(entries: list[list[str]]) -> Callable[[list[str]], list[str
     """Marks of the longest entries, from left to right: B, I, E, or S alone, O
     elsewhere.
     """
-    root = {}
+    root: dict[Any, Any] = {}
     for entry in entries:
         node = root
         for token in entry:

@@ -22,8 +22,8 @@ class Names:
         """By token the rows of its features, their values, and no rows of transitions;
         i is for errors.
         """
-        rows = [[] for _ in sequence]
-        values = [[] for _ in sequence]
+        rows: list[list[Any]] = [[] for _ in sequence]
+        values: list[list[Any]] = [[] for _ in sequence]
         for t, token in enumerate(sequence):
             try:
                 if isinstance(token, dict):

@@ -64,7 +64,7 @@ class Pairs(Chain):
         scores, but for rounding: they may be ``error`` below it.
         """
         behind = [self.end]
-        limits = [None]
+        limits: list[Any] = [None]
         size = largest(emission[0])
         for score, (into, _) in zip(emission[:0:-1], transitions[:0:-1]):
             limit, highest, most = (
@@ -123,7 +123,7 @@ class Pairs(Chain):
         for t in range(1, len(emission)):
             score = emission[t]
             into = transitions[t][0]
-            now = [[] for _ in range(self.L)]
+            now: list[list[tuple[float, int]]] = [[] for _ in range(self.L)]
             rest = list(map(add, score, behind[t]))
             for p, ranked in enumerate(out[-1]):
                 if not ranked:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Any, NoReturn
 
-PARTS = {}
+PARTS: dict[str, Any] = {}
 """What the header of a model names, by that name; each part of this program enters
 itself.
 """
@@ -91,7 +91,7 @@ class Weights(dict):
         weights = self.weight[part]
         if self.divisor is not None:  # 0, -1, 1, -2 ... are written as 0, 1, 2, 3 ...
             weights = [((w >> 1) ^ -(w & 1)) / self.divisor for w in weights]
-        found = tuple(zip(self.column[part], weights))
+        found: Any = tuple(zip(self.column[part], weights))
         if self.columns and 3 * len(found) > self.columns:
             dense = [0.0] * self.columns
             for column, w in found:

@@ -39,9 +39,11 @@ class SpanTagger(Tagger):
         classes = self.spans["classes"]
         self.class_of = Memory(lambda c: classes[bisect_right(bounds, ord(c)) - 1])
 
-    def predict(self, X: Any) -> list[list[tuple[int, int, str]]]:
+    def predict(  # type: ignore[override]  # no labels can be asked for in texts
+        self, X: Any
+    ) -> list[list[tuple[int, int, str]]]:
         """The spans (start, end, label) of each text, in order."""
-        found = []
+        found: list[Any] = []
         for i, text in enumerate(self.sequences(X)):
             found.append([])
             for piece in self.pieces(text, i):
@@ -100,7 +102,7 @@ class SpanTagger(Tagger):
                 for a, b in ranges(begins, tokens)
                 for cut in cuts_between(gaps, a, b, most)
             ]
-        words = [normalize("NFC", text[start:end]) for start, end in tokens]
+        words: list[Any] = [normalize("NFC", text[start:end]) for start, end in tokens]
         if self.spans["layout"]:
             words = [(word, str(n)) for word, n in zip(words, before)]
         out = [(start, end, word) for (start, end), word in zip(tokens, words)]

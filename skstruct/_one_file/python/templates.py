@@ -35,10 +35,10 @@ class Templates:
         contexts = (
             PARTS["contexts"](header, arrays) if "contexts" in header["parts"] else {}
         )
-        self.functions = [
+        self.functions: list[Any] = [
             {} for _ in range(header["columns"])
         ]  # by column, by channel: (function, numbers)
-        self.contexts = []  # (channel, column, function, numbers)
+        self.contexts: list[Any] = []  # (channel, column, function, numbers)
         for k, (name, column) in enumerate(header["channels"]):
             if (name, column) in contexts:
                 self.contexts.append((k, column, contexts[name, column], numbers[k]))
@@ -64,7 +64,7 @@ class Templates:
 
     def channel_values(self, columns: list[list[str]]) -> list[list[int]]:
         """For each channel its values along a sequence, those outside of it included."""
-        found = {}
+        found: dict[Any, Any] = {}
         T = len(columns[0])
         for channels, known, column in zip(self.functions, self.known, columns):
             found.update(zip(channels, zip(*map(known.__getitem__, column))))
@@ -73,9 +73,9 @@ class Templates:
         before = range(self.left, 0, -1)
         behind = range(1 + self.left, self.first)
         constant = [0] * self.left + [1] * T + [0] * self.right
-        channels = range(len(self.header["channels"]))
         return [
-            [*before, *found[k], *behind] if k in found else constant for k in channels
+            [*before, *found[k], *behind] if k in found else constant
+            for k in range(len(self.header["channels"]))
         ]
 
     def name(self, row: int) -> str:
@@ -153,10 +153,9 @@ class Side:
         self.first = (
             1 if name == "edges" else 0
         )  # no transition leads to the first token
-        self.tables, self.first_rows = (
-            [],
-            [],
-        )  # by compound; None for those of a single channel
+        # By compound; None for those of a single channel
+        self.tables: list[Combinations | None] = []
+        self.first_rows: list[int] = []
         row = self.first  # row 0 of the transitions is the label bigram
         for c, (prefix, channel, _, shifts, _) in enumerate(self.compounds):
             table = Combinations(arrays, f"{name}.{c}") if prefix >= 0 else None
@@ -176,10 +175,10 @@ class Side:
 
     def rows(self, channels: list[list[int]], T: int) -> list[list[int]]:
         """By token its rows."""
-        out, found = (
-            [[] for _ in range(T)],
-            [],
-        )  # found: by compound its combinations, 0 where there is none
+        out: list[list[int]] = [[] for _ in range(T)]
+        found: list[
+            list[int]
+        ] = []  # by compound its combinations, 0 where there is none
         for (prefix, channel, distance, _, _), table in zip(
             self.compounds, self.tables
         ):
@@ -204,10 +203,13 @@ class Side:
         c = bisect_right(self.first_rows, row) - 1
         number, slot = divmod(row - self.first_rows[c], len(self.compounds[c][3]))
         form = self.compounds[c][4][slot]
-        values = []
+        values: list[Any] = []
         number = number + 1
-        while self.tables[c]:
-            number, value = self.tables[c].parts(number)
+        while True:
+            table = self.tables[c]
+            if table is None:
+                break
+            number, value = table.parts(number)
             values.insert(0, (self.compounds[c][1], value))
             c = self.compounds[c][0]
         return form, [(self.compounds[c][1], number), *values]

@@ -33,7 +33,9 @@ class WordTagger(Tagger):
             (True, True): first & last,
         }
 
-    def predict(self, X: Any) -> list[list[Any]]:
+    def predict(  # type: ignore[override]  # no labels can be asked for in texts
+        self, X: Any
+    ) -> list[list[Any]]:
         """The words of each text, or (word, tag) if the model has tags."""
         return [
             self.cut(text, self.best_of_all(text, i)[0])

@@ -24,6 +24,14 @@ _NAME = re.compile(r"(\d+): (.*)")
 _WEIGHT = re.compile(r"\(\d+\) (.+) --> (.+): ([+-]?\d+\.\d+)")
 
 
+def _groups(form: re.Pattern[str], line: str) -> tuple[str, ...]:
+    """Return what an expression finds in a line."""
+    found = form.match(line)
+    if found is None:
+        raise ValueError(f"not a line of a dump: {line!r:.80}")
+    return found.groups()
+
+
 @dataclass
 class ParsedDump:
     """The header of a model file, its labels and attributes with their numbers, and its
@@ -50,10 +58,8 @@ class ParsedDump:
                 name: f"0x{v:X}" if name.startswith("off_") else str(v)
                 for name, v in contents.header.items()
             },
-            *(
-                {name: str(k) for k, name in enumerate(part)}
-                for part in (labels, names)
-            ),
+            {name: str(k) for k, name in enumerate(labels)},
+            {name: str(k) for k, name in enumerate(names)},
             {(labels[a], labels[b]): weight for kind, a, b, weight in features if kind},
             {
                 (names[a], labels[b]): weight
@@ -93,7 +99,8 @@ class CRFsuiteDumpParser:
     """
 
     def __init__(self) -> None:
-        self.state, self.result = None, ParsedDump()
+        self.state: str | None = None
+        self.result = ParsedDump()
 
     def feed(self, line: str) -> None:
         """Read a line."""
@@ -107,13 +114,14 @@ class CRFsuiteDumpParser:
             self._enter(line)
 
     def _enter(self, line: str) -> None:
-        part = getattr(self.result, _PARTS[self.state])
+        state = self.state or ""
+        part = getattr(self.result, _PARTS[state])
         if self.state == "FILEHEADER":
-            name, value = _HEADER.match(line).groups()
+            name, value = _groups(_HEADER, line)
             part[name] = value
         elif self.state in ("LABELS", "ATTRIBUTES"):
-            number, name = _NAME.match(line).groups()
+            number, name = _groups(_NAME, line)
             part[name] = number
         else:
-            source, target, weight = _WEIGHT.match(line).groups()
+            source, target, weight = _groups(_WEIGHT, line)
             part[source, target] = float(weight)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import namedtuple
 from fractions import Fraction
+from typing import Any
 
 LabelScore = namedtuple("LabelScore", "match model ref precision recall f1")
 
@@ -67,14 +68,14 @@ class TrainLogParser:
     """
 
     def __init__(self) -> None:
-        self.state = None
+        self.state: str | None = None
         self.featgen_percent = -2
         self.featgen_num_features = None
         self.featgen_seconds = self.training_seconds = self.storing_seconds = None
-        self.iterations = []
-        self.last_iteration = None
-        self.log = []
-        self.events = []
+        self.iterations: list[dict[str, Any]] = []
+        self.last_iteration: Any = None  # a dict, once there is one
+        self.log: list[str] = []
+        self.events: list[tuple[str, int, int]] = []
 
     @property
     def last_log(self) -> str:

@@ -20,7 +20,7 @@ from ._logparser import TrainLogParser
 if TYPE_CHECKING:
     from ..._crf.l1crf import L1CRF
     from ..._data.types import Path, Self
-    from ..items import Token
+    from ..items import Example, Token
 
 
 CRFSUITE_VERSION = "0.12.2"
@@ -53,7 +53,9 @@ class BaseTrainer:
     verbose : bool, default=True
     """
 
-    verbose = None
+    verbose: bool | None = None
+    _lock: threading.RLock
+    _examples: list[Example]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """A trainer that works although a subclass may not call ``__init__``."""
@@ -168,7 +170,7 @@ class Trainer(BaseTrainer):
     ``logparser`` has the figures.
     """
 
-    logparser = None
+    logparser: Any = None  # a TrainLogParser, once it trains
 
     def _before_train(self) -> None:
         self.logparser = TrainLogParser()
@@ -238,7 +240,7 @@ class _Current:
     def __init__(self, model: _Model, tokens: list[Token]) -> None:
         self.model = model
         self.tokens = tokens
-        self.marginals = None
+        self.marginals: Any = None
 
 
 class Tagger:
@@ -248,10 +250,14 @@ class Tagger:
     has given to :meth:`set` or :meth:`tag` last.
     """
 
+    _model: _Model | None
+    _of_thread: threading.local
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """A closed tagger, although a subclass may not call ``__init__``."""
         tagger = super().__new__(cls)
-        tagger._model, tagger._of_thread = None, threading.local()
+        tagger._model = None
+        tagger._of_thread = threading.local()
         return tagger
 
     def __getstate__(self) -> dict[str, Any]:

@@ -37,11 +37,12 @@ class FileResource:
         self.suffix = suffix
         self.prefix = prefix
 
-    def ensure_name(self) -> None:
-        """Make a temporary file if there is no file."""
+    def ensure_name(self) -> Path:
+        """Make a temporary file if there is no file; return the name."""
         if self.name is None:
             number, self.name = tempfile.mkstemp(self.suffix, self.prefix)
             os.close(number)
+        return self.name
 
     def cleanup(self) -> None:
         """Remove a temporary file."""
@@ -71,6 +72,5 @@ class FileResource:
         content = state.pop(CONTENT, None)
         vars(self).update(state)
         if content is not None:
-            self.ensure_name()
-            with open(self.name, "wb") as file:
+            with open(self.ensure_name(), "wb") as file:
                 file.write(content)

@@ -48,14 +48,13 @@ class CRF(BaseEstimator):
     """
 
     def __init__(self, algorithm: str | None=None, min_freq: float | None=None, all_possible_states: bool | None=None, all_possible_transitions: bool | None=None, c1: float | None=None, c2: float | None=None, max_iterations: int | None=None, num_memories: int | None=None, epsilon: float | None=None, period: int | None=None, delta: float | None=None, linesearch: str | None=None, max_linesearch: int | None=None, calibration_eta: float | None=None, calibration_rate: float | None=None, calibration_samples: float | None=None, calibration_candidates: int | None=None, calibration_max_trials: int | None=None, pa_type: int | None=None, c: float | None=None, error_sensitive: bool | None=None, averaging: bool | None=None, variance: float | None=None, gamma: float | None=None, verbose: bool=False, model_filename: str | None=None, keep_tempfiles: bool=False, trainer_cls: type | None=None) -> None:  # fmt: skip
-        vars(self).update(
-            {name: value for name, value in locals().items() if name != "self"}
-        )
+        given = {name: value for name, value in locals().items() if name != "self"}
+        self.__dict__.update(given)
         self.modelfile = FileResource(
             model_filename, keep_tempfiles, ".crfsuite", "model"
         )
         self.training_log_ = None
-        self._tagger = None
+        self._tagger: pycrfsuite.Tagger | None = None
 
     def fit(self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None) -> Self:
         """Train on sequences of items and of labels; ``training_log_`` has the scores
