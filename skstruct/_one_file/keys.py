@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..features.accessor import AccessorVariety
-from ..features.contexts import entries_in_tokens, is_context, lexicon_of
-from ..features.word_clusters import CLUSTER
+from ..features.contexts import entries_in_tokens, lexicon_of
 from .sections import combination_table
 
 if TYPE_CHECKING:
@@ -42,11 +41,6 @@ class Keys(ABC):
     """
 
     spelled: list[tuple[Any, Any]]
-
-    @property
-    @abstractmethod
-    def parts(self) -> list[str]:
-        """The parts of a program that read such features."""
 
     @abstractmethod
     def header(self, sections: Sections) -> dict[str, Any]:
@@ -108,20 +102,6 @@ class TemplateKeys(Keys):
             self.spelled.append((strings, self.values[-1]))
         if encoder.templates.words is not None:
             self.spelled.append((encoder.templates.words.words,) * 2)
-
-    @property
-    def parts(self) -> list[str]:
-        """The parts of a program that read templates."""
-        names = [name for name, _ in self.encoder.plan.channels]
-        tests = {
-            "characters": FUNCTIONS.__contains__,
-            "clusters": CLUSTER.__eq__,
-            "contexts": is_context,
-        }
-        return [
-            "templates",
-            *(part for part, reads in tests.items() if any(map(reads, names))),
-        ]
 
     def header(self, sections: Sections) -> dict[str, Any]:
         """What the header of a file says of templates."""
@@ -246,8 +226,6 @@ def _varieties(
 class NameKeys(Keys):
     """The keys of a ``BagEncoder``."""
 
-    parts = ["names"]
-
     def __init__(
         self, encoder: BagEncoder | PatternEncoder, used: Sequence[np.ndarray]
     ) -> None:
@@ -280,8 +258,6 @@ class NameKeys(Keys):
 
 class PatternKeys(NameKeys):
     """The keys of a ``PatternEncoder``."""
-
-    parts = ["templates", "patterns"]
 
     def header(self, sections: Sections) -> dict[str, Any]:
         """What the header of a file says of them."""

@@ -40,7 +40,6 @@ class Payload(NamedTuple):
     header: dict
     sections: Sections
     keys: Keys
-    parts: list  # of a program, in an order in which none needs a later one at once
 
     @property
     def n_weights(self) -> int:
@@ -71,15 +70,14 @@ class Payload(NamedTuple):
         characters = header["token"] == "str" and 2 * sum(
             len(s) == 1 for s in words
         ) > len(words)
-        parts = self.parts if "words" in self.parts else [*self.parts, "words"]
         return self._replace(
-            header={**header, "chunks": chunks, "characters": characters}, parts=parts
+            header={**header, "chunks": chunks, "characters": characters}
         )
 
     def block(self, **about: Any) -> str:
         """The constant; ``about`` is what is said of the model besides."""
         about = {**self.header["about"], **about}
-        return self.sections.block({**self.header, "parts": self.parts, "about": about})
+        return self.sections.block({**self.header, "about": about})
 
 
 def payload_of(model: Any, weights: str = "exact") -> Payload:
@@ -130,13 +128,7 @@ def payload_of(model: Any, weights: str = "exact") -> Payload:
             "weights": weights,
         },
     }
-    parts = ["reading", *keys.parts, "chain"]
-    if inner.order == 2:
-        parts.append("pairs")
-    if scales:
-        parts.append("sums")
-    parts += ["calls", *{WORDS: ["words"], SPANS: ["words", "spans"]}.get(task, ())]
-    return Payload(header, sections, keys, parts)
+    return Payload(header, sections, keys)
 
 
 # --------------------------------------------------------------------------------------

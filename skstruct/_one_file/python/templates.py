@@ -32,9 +32,7 @@ class Templates:
             {s: self.first + k for k, s in enumerate(strings)}
             for strings in header["values"]
         ]
-        contexts = (
-            PARTS["contexts"](header, arrays) if "contexts" in header["parts"] else {}
-        )
+        contexts = PARTS["contexts"](header, arrays) if "lexicons" in header else {}
         self.functions: list[Any] = [
             {} for _ in range(header["columns"])
         ]  # by column, by channel: (function, numbers)
