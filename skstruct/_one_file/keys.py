@@ -10,18 +10,52 @@ places at which being in it begins, ends, begins ...: the first, and then how fa
 to the next. Other versions of Python, and JavaScript, know other versions of Unicode.
 """
 
+from __future__ import annotations
+
 import functools
 import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..features.accessor import AccessorVariety
-from ..features.contexts import entries_in_tokens, is_context, lexicon_of
-from ..features.word_clusters import CLUSTER
+from ..features.contexts import entries_in_tokens, lexicon_of
 from .sections import combination_table
 
+if TYPE_CHECKING:
+    from ..features.bag_encoder import BagEncoder
+    from ..features.pattern_encoder import PatternEncoder
+    from ..features.template_encoder import TemplateEncoder
+    from .sections import Sections
 
-class TemplateKeys:
+
+class Keys(ABC):
+    """The features of a model as a file names them; one class for each kind of encoder.
+
+    Attributes
+    ----------
+    spelled : list of (known strings, written strings)
+        By what the model tells strings apart, and what of them a file has.
+    """
+
+    spelled: list[tuple[Any, Any]]
+
+    @abstractmethod
+    def header(self, sections: Sections) -> dict[str, Any]:
+        """Return what the header of a file says of the features; add their tables."""
+
+    @abstractmethod
+    def write(self, sections: Sections) -> list[tuple[np.ndarray, int]]:
+        """Add the combinations of values.
+
+        Returns for state features and for transitions the new row by row, -1 for those
+        that are left out, and how many rows there are.
+        """
+
+
+class TemplateKeys(Keys):
     """The keys of a ``TemplateEncoder`` whose rows of state and transition features
     have weights.
 
@@ -32,7 +66,7 @@ class TemplateKeys:
         By row, whether it has weights: of ``encoder.nodes`` and of ``encoder.edges``.
     """
 
-    def __init__(self, encoder, used):
+    def __init__(self, encoder: TemplateEncoder, used: Sequence[np.ndarray]) -> None:
         self.encoder = encoder
         self.sides = (encoder.nodes, encoder.edges)
         plan = encoder.plan
@@ -48,11 +82,10 @@ class TemplateKeys:
                 values = np.flatnonzero(mine) if compound.prefix < 0 else own[mine, 1]
                 met[compound.channel].append(values)
         outside = plan.left + plan.right
-        self.numbers, self.values, self.spelled = (
-            [],
-            [],
-            [],
-        )  # by channel: new number by id; strings
+        # By channel: new number by id; strings
+        self.numbers: list[np.ndarray] = []
+        self.values: list[list[Any]] = []
+        self.spelled = []
         for channel, ids in zip(plan.channels, met):
             if channel[0] == "const":
                 self.numbers.append(np.ones(1, np.int64))
@@ -70,21 +103,7 @@ class TemplateKeys:
         if encoder.templates.words is not None:
             self.spelled.append((encoder.templates.words.words,) * 2)
 
-    @property
-    def parts(self):
-        """The parts of a program that read templates."""
-        names = [name for name, _ in self.encoder.plan.channels]
-        tests = {
-            "characters": FUNCTIONS.__contains__,
-            "clusters": CLUSTER.__eq__,
-            "contexts": is_context,
-        }
-        return [
-            "templates",
-            *(part for part, reads in tests.items() if any(map(reads, names))),
-        ]
-
-    def header(self, sections):
+    def header(self, sections: Sections) -> dict[str, Any]:
         """What the header of a file says of templates."""
         plan = self.encoder.plan
         words = self.encoder.templates.words
@@ -111,7 +130,7 @@ class TemplateKeys:
             out[name] = {"compounds": compounds, "groups": groups}
         return out
 
-    def write(self, sections):
+    def write(self, sections: Sections) -> list[tuple[np.ndarray, int]]:
         """Add the combinations; returns for each side (new row by row, -1 without; how
         many).
         """
@@ -122,7 +141,7 @@ class TemplateKeys:
             row_of = np.full(side.n_rows, -1, np.int64)
             row_of[: side.first_row] = np.arange(side.first_row)
             n_rows = side.first_row
-            numbers = []
+            numbers: list[Any] = []
             for c, compound in enumerate(side.compounds):
                 number = self.numbers[
                     compound.channel
@@ -147,7 +166,7 @@ class TemplateKeys:
 # --------------------------------------------------------------------------------------
 # Lexicons and accessor varieties
 # --------------------------------------------------------------------------------------
-def contexts_header(encoder, sections):
+def contexts_header(encoder: TemplateEncoder, sections: Sections) -> dict[str, Any]:
     """Add the tables of the functions of contexts; returns what the header says of
     them.
     """
@@ -170,7 +189,9 @@ def contexts_header(encoder, sections):
     return {"lexicons": lexicons, "varieties": varieties}
 
 
-def _varieties(statistics: AccessorVariety, column, longest, sections):
+def _varieties(
+    statistics: AccessorVariety, column: int, longest: int, sections: Sections
+) -> list[str]:
     """Add the strings whose variety matters and what they begin with; returns the
     tokens.
     """
@@ -202,12 +223,12 @@ def _varieties(statistics: AccessorVariety, column, longest, sections):
 # --------------------------------------------------------------------------------------
 # Features that are names: those of dicts and lists, and those that patterns write
 # --------------------------------------------------------------------------------------
-class NameKeys:
+class NameKeys(Keys):
     """The keys of a ``BagEncoder``."""
 
-    parts = ("names",)
-
-    def __init__(self, encoder, used):
+    def __init__(
+        self, encoder: BagEncoder | PatternEncoder, used: Sequence[np.ndarray]
+    ) -> None:
         self.encoder = encoder
         self.names = []
         self.rows = []
@@ -220,11 +241,11 @@ class NameKeys:
             self.rows.append(np.array([rows[name] for name in names], np.int64))
             self.spelled.append((index.ids, names))
 
-    def header(self, sections):
+    def header(self, sections: Sections) -> dict[str, Any]:
         """What the header of a file says of them."""
         return {"features": "names", "names": self.names[0]}
 
-    def write(self, sections):
+    def write(self, sections: Sections) -> list[tuple[np.ndarray, int]]:
         """For each side (new row by row, -1 without; how many)."""
         maps = []
         for first, (n_rows, rows) in enumerate(zip(self.n_rows, self.rows)):
@@ -238,9 +259,7 @@ class NameKeys:
 class PatternKeys(NameKeys):
     """The keys of a ``PatternEncoder``."""
 
-    parts = ("templates", "patterns")
-
-    def header(self, sections):
+    def header(self, sections: Sections) -> dict[str, Any]:
         """What the header of a file says of them."""
         patterns = self.encoder.templates
         nodes, edges = (
@@ -278,7 +297,7 @@ FUNCTIONS = {
 }
 """The tables that each function reads."""
 
-_TESTS = {
+_TESTS: dict[str, Callable[[str], bool]] = {
     "upper": str.isupper,
     "lower": str.islower,
     "digit": str.isdigit,
@@ -293,7 +312,7 @@ _TESTS = {
 
 
 @functools.cache
-def table(name):
+def table(name: str) -> Any:
     """The table of a property, or the mapping to lower case."""
     if name == "mapping":
         return _lower_case()
@@ -301,12 +320,12 @@ def table(name):
     return gaps(np.flatnonzero(np.diff(inside, prepend=False)))
 
 
-def gaps(places):
+def gaps(places: Any) -> list[int]:
     """Numbers as the first and the distances from each to the next."""
     return np.diff(places, prepend=0).tolist()
 
 
-def _lower_case():
+def _lower_case() -> dict[str, Any]:
     """The code points that change and by how much, both as :func:`gaps`, and what
     becomes two characters.
     """
@@ -320,7 +339,7 @@ def _lower_case():
     return {"places": gaps(places), "differences": gaps(differences), "long": longer}
 
 
-def tables_for(functions):
+def tables_for(functions: Iterable[str]) -> dict[str, Any]:
     """The tables that functions of templates read, by name."""
     names = {name for function in functions for name in FUNCTIONS.get(function, ())}
     return {name: table(name) for name in sorted(names)}

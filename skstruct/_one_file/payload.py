@@ -2,7 +2,9 @@
 be.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -18,8 +20,12 @@ from .._version import __version__
 from ..features.bag_encoder import BagEncoder
 from ..features.pattern_encoder import PatternEncoder
 from ..features.template_encoder import TemplateEncoder
-from .keys import N_CODES, NameKeys, PatternKeys, TemplateKeys, gaps
+from .keys import N_CODES, Keys, NameKeys, PatternKeys, TemplateKeys, gaps
 from .sections import FORMAT, Sections, as_numbers, refuse, weight_table
+
+if TYPE_CHECKING:
+    from .._chain.chain_model import ChainModel
+
 
 _KEYS = {
     TemplateEncoder: TemplateKeys,
@@ -33,17 +39,16 @@ class Payload(NamedTuple):
 
     header: dict
     sections: Sections
-    keys: object  # one of those in `_KEYS`
-    parts: list  # of a program, in an order in which none needs a later one at once
+    keys: Keys
 
     @property
-    def n_weights(self):
+    def n_weights(self) -> int:
         """Weights that are not zero."""
         return sum(
             n for name, _, n in self.sections.entries if name.endswith(".weight")
         )
 
-    def page(self):
+    def page(self) -> Payload:
         """This payload for a page."""
         header = self.header
         if header["features"] == "names":
@@ -65,18 +70,17 @@ class Payload(NamedTuple):
         characters = header["token"] == "str" and 2 * sum(
             len(s) == 1 for s in words
         ) > len(words)
-        parts = self.parts if "words" in self.parts else [*self.parts, "words"]
         return self._replace(
-            header={**header, "chunks": chunks, "characters": characters}, parts=parts
+            header={**header, "chunks": chunks, "characters": characters}
         )
 
-    def block(self, **about):
+    def block(self, **about: Any) -> str:
         """The constant; ``about`` is what is said of the model besides."""
         about = {**self.header["about"], **about}
-        return self.sections.block({**self.header, "parts": self.parts, "about": about})
+        return self.sections.block({**self.header, "about": about})
 
 
-def payload_of(model, weights="exact"):
+def payload_of(model: Any, weights: str = "exact") -> Payload:
     """The :class:`Payload` of a fitted estimator.
 
     Raises
@@ -124,19 +128,13 @@ def payload_of(model, weights="exact"):
             "weights": weights,
         },
     }
-    parts = ["reading", *keys.parts, "chain"]
-    if inner.order == 2:
-        parts.append("pairs")
-    if scales:
-        parts.append("sums")
-    parts += ["calls", *{WORDS: ["words"], SPANS: ["words", "spans"]}.get(task, ())]
-    return Payload(header, sections, keys, parts)
+    return Payload(header, sections, keys)
 
 
 # --------------------------------------------------------------------------------------
 # What a model is made of
 # --------------------------------------------------------------------------------------
-def predictor_of(model):
+def predictor_of(model: Any) -> Any:
     """The tagger or segmenter that a search, a pipeline, or an average of segmenters is
     around.
     """
@@ -150,11 +148,11 @@ def predictor_of(model):
     return layer
 
 
-def chain_model(tagger, estimator):
+def chain_model(tagger: Any, estimator: Any) -> ChainModel:
     """The ChainModel of a fitted tagger, the one inside of an estimator."""
     if hasattr(estimator, "fit"):
         check_is_fitted(estimator)
-    model = getattr(tagger, "_model", None)
+    model: Any = getattr(tagger, "_model", None)
     if not hasattr(model, "new_chain"):
         kind = type(estimator).__name__
         if tagger is not estimator:
@@ -165,7 +163,7 @@ def chain_model(tagger, estimator):
     return model
 
 
-def keys_of(model):
+def keys_of(model: ChainModel) -> Keys:
     """The keys of the features that have weights."""
     encoder = model.encoder
     L = len(model.labels)
@@ -192,7 +190,9 @@ def keys_of(model):
 # --------------------------------------------------------------------------------------
 # Weights
 # --------------------------------------------------------------------------------------
-def add_weights(model, keys, sections, weights):
+def add_weights(
+    model: ChainModel, keys: Keys, sections: Sections, weights: str
+) -> dict[str, Any]:
     """Add weights and constraints; returns what the header says of them."""
     # of name, keys, weights, rows, columns
     L = len(model.labels)
@@ -221,7 +221,7 @@ def add_weights(model, keys, sections, weights):
 # --------------------------------------------------------------------------------------
 # What a file predicts: labels of tokens, words of texts, or spans of texts
 # --------------------------------------------------------------------------------------
-def _words(segmenter, labels):
+def _words(segmenter: Any, labels: list[Any]) -> dict[str, Any]:
     parsed = LabelTable(segmenter.scheme).parse(labels)
     closes = [prefix in ENDING_WORD for prefix, _ in parsed]
     return {
@@ -234,7 +234,7 @@ def _words(segmenter, labels):
     }
 
 
-def _spans(model, labels):
+def _spans(model: Any, labels: list[Any]) -> dict[str, Any]:
     if model.tokenizer not in TOKENIZERS:
         kind = "regular expression" if isinstance(model.tokenizer, str) else "function"
         refuse(f'the tokenizer is a {kind}; "words" and "characters" can be written')
@@ -251,7 +251,7 @@ def _spans(model, labels):
     }
 
 
-def _segments(labels):
+def _segments(labels: list[Any]) -> dict[str, Any]:
     parsed = LabelTable().parse(labels)
     return {
         "opens": [prefix in OPENING for prefix, _ in parsed],

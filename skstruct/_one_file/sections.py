@@ -1,12 +1,16 @@
 """The block of a model: a header and arrays of numbers, deflated."""
 
+from __future__ import annotations
+
 import base64
 import json
 import math
 import re
 import struct
 import zlib
+from collections.abc import Container, Iterable
 from fractions import Fraction
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -19,7 +23,7 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _JOIN = "s.encode('utf-16', 'surrogatepass').decode('utf-16', 'surrogatepass')"
 
 
-def refuse(reason):
+def refuse(reason: str) -> NoReturn:
     """Raise the error that a model cannot be written as one file."""
     raise ValueError(f"the model cannot be written as one file: {reason}")
 
@@ -29,11 +33,11 @@ class Sections:
     has.
     """
 
-    def __init__(self):
-        self.entries = []
-        self.data = []
+    def __init__(self) -> None:
+        self.entries: list[list[Any]] = []
+        self.data: list[bytes] = []
 
-    def add(self, name, values, kind="u"):
+    def add(self, name: str, values: Any, kind: str = "u") -> None:
         """Add numbers.
 
         Of kind ``"u"`` they are integers that are not negative, of ``"z"`` integers (0,
@@ -56,7 +60,7 @@ class Sections:
             planes.T.tobytes()
         )  # bytes of equal rank stand together: that deflates better
 
-    def block(self, header):
+    def block(self, header: dict[str, Any]) -> str:
         """The constant of a file, base64, with the header."""
         text = json.dumps(
             {**header, "sections": self.entries},
@@ -77,7 +81,7 @@ class Sections:
         return base64.b64encode(packer.compress(raw) + packer.flush()).decode("ascii")
 
 
-def check_spellings(known, written):
+def check_spellings(known: Iterable[str], written: Container[str]) -> None:
     """Raise if JavaScript would take a string that a model knows for another one that
     is written.
     """
@@ -88,7 +92,14 @@ def check_spellings(known, written):
             refuse(f"{reason}; write .py, or train on {_JOIN} of such strings")
 
 
-def weight_table(sections, name, n_rows, keys, weights, columns):
+def weight_table(
+    sections: Sections,
+    name: str,
+    n_rows: int,
+    keys: np.ndarray,
+    weights: np.ndarray,
+    columns: int,
+) -> None:
     """Add weights that are not zero: how many each row has, their columns, and
     themselves.
 
@@ -108,7 +119,14 @@ def weight_table(sections, name, n_rows, keys, weights, columns):
     sections.add(f"{name}.weight", weights, "z" if weights.dtype.kind == "i" else "f")
 
 
-def combination_table(sections, name, pairs, kept, before, last):
+def combination_table(
+    sections: Sections,
+    name: str,
+    pairs: np.ndarray,
+    kept: np.ndarray,
+    before: np.ndarray,
+    last: np.ndarray,
+) -> np.ndarray:
     """Add combinations: how many begin with each of the shorter ones, and their last
     values.
 
@@ -151,7 +169,9 @@ _SAMPLE = 200
 _LARGEST_DENOMINATOR = 2**40
 
 
-def as_numbers(tables, weights):
+def as_numbers(
+    tables: list[np.ndarray], weights: str
+) -> tuple[list[np.ndarray], int, float]:
     """Weights as they are written.
 
     Parameters
@@ -187,7 +207,7 @@ def as_numbers(tables, weights):
     return [table.astype(kind) for table in tables], 1, 1.0
 
 
-def common_denominator(weights):
+def common_denominator(weights: np.ndarray) -> int | None:
     """The int d for which every weight is the float64 nearest to an integer over d;
     None if there is none.
 

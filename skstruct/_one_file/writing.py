@@ -132,7 +132,7 @@ def export(
             )
     if ending == ".html":
         payload = payload.page()
-    about = {
+    about: dict[str, Any] = {
         "name": stem
         if _IDENTIFIER.fullmatch(stem) and stem not in _RESERVED
         else "tagger"
@@ -150,15 +150,11 @@ def export(
     for known, strings in payload.keys.spelled if ending != ".py" else ():
         check_spellings(known, set(strings))
     if ending == ".py":
-        text = python_file(block, payload.parts)
+        text = python_file(block)
     elif ending == ".html":
-        text = page_file(
-            block, payload.parts, title or payload.header["about"]["model"]
-        )
+        text = page_file(block, title or payload.header["about"]["model"])
     else:
-        text = javascript_file(
-            block, payload.parts, ".mjs" if ending == ".mjs" else ".js"
-        )
+        text = javascript_file(block, ".mjs" if ending == ".mjs" else ".js")
     write_whole(path, text, "utf-8")
     data = text.encode()
     sizes = len(data), len(gzip.compress(data, mtime=0))
@@ -273,73 +269,74 @@ _JAVASCRIPT_HEAD = """\
 // The model is the constant DATA, which holds no code."""
 
 
-def python_file(block, parts):
-    """The text of a ``.py`` file.
+PARTS = """
+reading names templates patterns characters clusters contexts chain pairs sums calls words spans
+""".split()
+"""Sources of every program, of Python and of JavaScript, in an order in which none needs
+a later one while it is read.
+"""
+
+
+def python_file(block: str) -> str:
+    """Join the text of a ``.py`` file; ``block`` is the constant of the model."""
+    imports: dict[str, set[str]] = {}
+    sources = []
+    for name in (*PARTS, "command", "tagger"):
+        source = (_PYTHON / f"{name}.py").read_text(encoding="utf-8")
+        _, said, text = source.split('"""', 2)
+        for module, names in _IMPORT.findall(text):
+            imports.setdefault(module, set()).update(filter(None, names.split(", ")))
+        text = _ANY_IMPORT.sub("", text).strip("\n")
+        text = re.sub('^DATA = ".*"', f'DATA = "{block}"', text, flags=re.MULTILINE)
+        said = "\n".join(f"# {line}".rstrip() for line in said.splitlines())
+        sources.append(f"# {'-' * 98}\n{said}\n\n{text}")
+    future = ", ".join(sorted(imports.pop("__future__")))
+    lines = [f"from __future__ import {future}", ""]
+    for module, names in sorted(
+        imports.items(), key=lambda item: (bool(item[1]), item)
+    ):
+        listed = f"from {module} import {', '.join(sorted(names))}"
+        lines.append(listed if names else f"import {module}")
+    head = _HEAD.format(version=__version__) + _LICENCE
+    return head + "\n" + "\n".join(lines) + "\n\n" + "\n\n\n".join(sources) + "\n"
+
+
+_IMPORT = re.compile(r"^(?:import|from) (\w[\w.]*)(?: import (.*))?$", re.MULTILINE)
+"""An import of the standard library, on one line: its module and names."""
+
+_ANY_IMPORT = re.compile(r"^(?:import|from) .*\n", re.MULTILINE)
+
+
+def javascript_file(block: str, ending: str) -> str:
+    """Join the text of a JavaScript file.
 
     Parameters
     ----------
     block : str
-        The constant.
-    parts : list of str
-        Names of modules, in an order in which none needs a later one while it is read.
-    """
-    imports = set()
-    sources = []
-    for name in (*parts, "command", "tagger"):
-        _, said, text = (
-            (_PYTHON / f"{name}.py").read_text(encoding="utf-8").split('"""', 2)
-        )
-        imports.update(re.findall(r"^(?:import|from \w).*", text, re.MULTILINE))
-        text = re.sub(r"^(?:import|from) .*\n", "", text, flags=re.MULTILINE).strip(
-            "\n"
-        )
-        text = re.sub('^DATA = ".*"', f'DATA = "{block}"', text, flags=re.MULTILINE)
-        said = "\n".join(f"# {line}".rstrip() for line in said.splitlines())
-        sources.append(f"# {'-' * 98}\n{said}\n\n{text}")
-    head = _HEAD.format(version=__version__) + _LICENCE
-    imports = sorted(imports, key=lambda line: (line.startswith("from"), line))
-    return head + "\n" + "\n".join(imports) + "\n\n" + "\n\n\n".join(sources) + "\n"
-
-
-def javascript_file(block, parts, ending):
-    """The text of a ``.js`` file, which is a script or a module of Node, or of a
-    ``.mjs`` file.
-
-    Parameters
-    ----------
-    block, parts
-        As of :func:`python_file`.
+        The constant of the model.
     ending : {".js", ".mjs"}
+        Of a script, which is a module of Node too, or of a module.
     """
-    last = [f"tagger{ending}", *([f"tagger_spans{ending}"] if "spans" in parts else [])]
-    text = _joined(
-        block,
-        [_JAVASCRIPT / name for name in (*(f"{part}.js" for part in parts), *last)],
-    )
+    names = (*(f"{part}.js" for part in PARTS), f"tagger{ending}")
+    text = _joined(block, [_JAVASCRIPT / name for name in names])
     return f'"use strict";\n\n{text}\n' if ending == ".mjs" else _as_function(text)
 
 
-def page_file(block, parts, title):
-    """The text of a page.
+def page_file(block: str, title: str) -> str:
+    """Join the text of a page.
 
     Its policy allows its one script and its one style, by their hashes, and nothing
     else.
 
     Parameters
     ----------
-    block, parts
-        As of :func:`python_file`.
+    block : str
+        The constant of the model.
     title : str
     """
-    last = ["page.js", *(["records.js", "spans.js"] if "spans" in parts else [])]
-    text = _joined(
-        block,
-        [
-            *(_JAVASCRIPT / f"{part}.js" for part in parts),
-            *(_PAGE / name for name in last),
-        ],
-    )
-    script = "\n" + _as_function(text)
+    sources = [_JAVASCRIPT / f"{part}.js" for part in PARTS]
+    sources += [_PAGE / name for name in ("page.js", "tasks.js", "spans.js")]
+    script = "\n" + _as_function(_joined(block, sources))
     style = "\n" + (_PAGE / "page.css").read_text(encoding="utf-8") + marks_style()
     policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
     policy += "base-uri 'none'; form-action 'none'"
@@ -351,7 +348,7 @@ def page_file(block, parts, title):
     return re.sub("@([a-z]+)@", lambda name: values[name[1]], page)
 
 
-def _joined(block, sources):
+def _joined(block: str, sources: list[Any]) -> str:
     """Sources of JavaScript as one, with the constant in its place."""
     texts = [source.read_text(encoding="utf-8").strip() for source in sources]
     text = "\n\n".join([_JAVASCRIPT_HEAD.format(version=__version__), *texts])
@@ -361,10 +358,10 @@ def _joined(block, sources):
     return text.replace('const DATA = "";', f'const DATA = "{block}";')
 
 
-def _as_function(text):
+def _as_function(text: str) -> str:
     return f'(function () {{\n"use strict";\n\n{text}\n}})();\n'
 
 
-def _hash(text):
+def _hash(text: str) -> str:
     """What a content security policy calls the hash of a script or style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

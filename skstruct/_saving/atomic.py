@@ -1,5 +1,7 @@
 """Files that are written whole or not at all."""
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import os
@@ -7,6 +9,12 @@ import re
 import secrets
 import shutil
 import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .._data.types import Path
+
 
 FULL = {
     getattr(errno, name)
@@ -22,7 +30,7 @@ _DESCRIPTOR = re.compile(
 )
 
 
-def descriptor_of(path):
+def descriptor_of(path: Path) -> int | None:
     """The number of the open file that a path names; None if it names none.
 
     ``/dev/stdout`` and what shells make of ``>(gzip)`` do. Links are followed. Such a
@@ -42,7 +50,7 @@ def descriptor_of(path):
 
 
 @contextlib.contextmanager
-def naming(path):
+def naming(path: Path) -> Iterator[None]:
     """A context of reading whose errors name the file, where the system does not."""
     try:
         yield
@@ -53,7 +61,7 @@ def naming(path):
 
 
 @contextlib.contextmanager
-def _named(path):
+def _named(path: Path) -> Iterator[None]:
     """A context whose errors of a disk name the file, which the system does not."""
     try:
         yield
@@ -63,7 +71,7 @@ def _named(path):
         raise
 
 
-def check_target(path):
+def check_target(path: Path) -> None:
     """Raise the error of a system that :func:`atomic_write` would meet at once, before
     long work.
 
@@ -92,7 +100,7 @@ def check_target(path):
         raise OSError(wrong, os.strerror(wrong), os.fsdecode(path))
 
 
-def check_path(path):
+def check_path(path: Path) -> None:
     """Raise for an empty path, which would be the folder that the program runs in."""
     if not os.fspath(path):
         raise ValueError(
@@ -100,14 +108,16 @@ def check_path(path):
         )
 
 
-def write_whole(path, data, encoding=None):
+def write_whole(path: Path, data: str | bytes, encoding: str | None = None) -> None:
     """Write bytes, or text in an encoding, by :func:`atomic_write`."""
     with atomic_write(path, encoding) as file:
         file.write(data)
 
 
 @contextlib.contextmanager
-def atomic_write(path, encoding=None, temporary=None):
+def atomic_write(
+    path: Path, encoding: str | None = None, temporary: str | None = None
+) -> Iterator[Any]:
     """A context with an open file that takes the place of ``path`` if the context ends
     without an error.
 
@@ -157,7 +167,7 @@ def atomic_write(path, encoding=None, temporary=None):
         raise
 
 
-def write_files(contents, encoding):
+def write_files(contents: dict[Any, str], encoding: str | None) -> None:
     """Write many files of text: temporary ones, one sync for all, each in its place.
 
     If one cannot be written, existing files are as they were. Each file by itself, with
@@ -188,19 +198,21 @@ def write_files(contents, encoding):
         raise
 
 
-def _is_device(path):
+def _is_device(path: Path) -> bool:
     """Whether there is something that is no regular file: a device, a named pipe."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
-def _kind(encoding, mode):
+def _kind(encoding: str | None, mode: str) -> dict[str, Any]:
     """How a file is opened, of text or of bytes."""
     if encoding is None:
         return {"mode": f"{mode}b"}
     return {"mode": mode, "encoding": encoding, "newline": "\n"}
 
 
-def _begun(path, encoding, temporary=None):
+def _begun(
+    path: Path, encoding: str | None, temporary: str | None = None
+) -> tuple[Any, str, str]:
     """(open temporary file, its name, the file whose place it is to take)."""
     # The link's target is replaced, not the link; the folder is the target's.
     target = os.path.realpath(path)
@@ -210,7 +222,7 @@ def _begun(path, encoding, temporary=None):
     # Less what the user's mask takes away.
     mode = 0o600 if os.path.exists(target) else 0o666
 
-    def opener(name, flags):
+    def opener(name: str, flags: int) -> int:
         return os.open(name, flags, mode)
 
     try:
@@ -220,13 +232,13 @@ def _begun(path, encoding, temporary=None):
     return file, temporary, target
 
 
-def _put_in_place(temporary, target):
+def _put_in_place(temporary: str, target: str) -> None:
     # No such file yet, or a file system without permissions.
     with contextlib.suppress(OSError):
         shutil.copymode(target, temporary)
     os.replace(temporary, target)
 
 
-def _remove(temporary):
+def _remove(temporary: str) -> None:
     with contextlib.suppress(OSError):
         os.unlink(temporary)

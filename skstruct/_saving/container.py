@@ -27,16 +27,25 @@ Lists of strings are two arrays: the concatenated UTF-8 bytes (uint8; ``surrogat
 (int64), string i being ``bytes[offsets[i]:offsets[i + 1]]``.
 """
 
+from __future__ import annotations
+
 import hashlib
 import itertools
 import json
 import math
 import os
 import struct
+from collections.abc import Collection
+from io import BufferedReader
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from .atomic import atomic_write, naming
+
+if TYPE_CHECKING:
+    from .._data.types import Path
+
 
 MAGIC = b"\x89SKS\r\n\x1a\n"
 FORMAT_VERSION = 3
@@ -69,24 +78,30 @@ class ModelFileError(ValueError):
     """A file that is not, or is no longer, a readable skstruct file."""
 
 
-def _require(condition, reason):
+def _require(condition: Any, reason: str) -> None:
     if not condition:
         raise ModelFileError(reason)
 
 
-def require(condition, reason):
+def require(condition: Any, reason: str) -> None:
     """Raise a ModelFileError about what a file holds unless the condition holds."""
     _require(condition, f"malformed: {reason}")
 
 
-def within(array, low, high):
+def within(array: np.ndarray, low: Any, high: Any) -> bool:
     """Whether all elements are in [low, high)."""
-    return not array.size or bool(
+    return array.size == 0 or bool(
         array.min().item() >= low and array.max().item() < high
     )
 
 
-def write_container(path, header, arrays, version=1, temporary=None):
+def write_container(
+    path: Path,
+    header: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    version: int = 1,
+    temporary: str | None = None,
+) -> None:
     """Write a header and named arrays to one file, whole or not at all
     (:func:`atomic_write`).
 
@@ -127,14 +142,18 @@ def write_container(path, header, arrays, version=1, temporary=None):
         _write_bytes(file, encoded, specs, arrays)
 
 
-def container_size(header, arrays, version):
+def container_size(
+    header: dict[str, Any], arrays: dict[str, np.ndarray], version: int
+) -> int:
     """Bytes of the file that :func:`write_container` would write."""
     encoded, specs = _encode_header(header, arrays, version)
     end = specs[-1]["offset"] + arrays[specs[-1]["name"]].nbytes if specs else 0
     return len(encoded) + end + _DIGEST_BYTES
 
 
-def _encode_header(header, arrays, version):
+def _encode_header(
+    header: dict[str, Any], arrays: dict[str, np.ndarray], version: int
+) -> tuple[bytes, list[dict[str, Any]]]:
     """Check what is to be written; return (prefix and padded JSON as bytes, array
     specs).
     """
@@ -175,11 +194,16 @@ def _encode_header(header, arrays, version):
     return _PREFIX.pack(MAGIC, version, len(encoded)) + encoded, specs
 
 
-def _write_bytes(file, encoded, specs, arrays):
+def _write_bytes(
+    file: IO[bytes],
+    encoded: bytes,
+    specs: list[dict[str, Any]],
+    arrays: dict[str, np.ndarray],
+) -> None:
     """Write prefix, header, arrays and digest to an open file."""
     digest = hashlib.sha256()
 
-    def put(data):
+    def put(data: Any) -> None:
         file.write(data)
         digest.update(data)
 
@@ -196,7 +220,9 @@ def _write_bytes(file, encoded, specs, arrays):
     file.write(digest.digest())
 
 
-def read_container(path, *, kind):
+def read_container(
+    path: Path, *, kind: str | None
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Read a file that `write_container` wrote.
 
     Parameters
@@ -230,7 +256,9 @@ def read_container(path, *, kind):
         raise ModelFileError(f"{path!r}: {error}") from None
 
 
-def _read(file, size, kind):
+def _read(
+    file: BufferedReader, size: int, kind: str | None
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Read header and arrays from an open file of `size` bytes."""
     version, encoded = _read_header_bytes(file, size)
     intact = _digest_matches(file, size)
@@ -250,7 +278,7 @@ def _read(file, size, kind):
     return header, arrays
 
 
-def _read_header_bytes(file, size):
+def _read_header_bytes(file: BufferedReader, size: int) -> tuple[int, bytes]:
     """Check the fixed prefix against the file's size; return the version and the
     header's bytes.
     """
@@ -281,7 +309,7 @@ def _read_header_bytes(file, size):
     return version, file.read(length)
 
 
-def _describe_foreign(file):
+def _describe_foreign(file: BufferedReader) -> str:
     """Say what a file without our magic looks like."""
     file.seek(0)
     head = file.read(512)
@@ -296,7 +324,7 @@ def _describe_foreign(file):
     return "some other binary file"
 
 
-def _digest_matches(file, size):
+def _digest_matches(file: BufferedReader, size: int) -> bool:
     """Whether the last 32 bytes are the SHA-256 of all bytes before them."""
     file.seek(0)
     digest = hashlib.sha256()
@@ -305,7 +333,7 @@ def _digest_matches(file, size):
     return file.read(_DIGEST_BYTES) == digest.digest()
 
 
-def _parse_header(encoded, version):
+def _parse_header(encoded: bytes, version: int) -> tuple[dict[str, Any], int]:
     """Return the checked header, with its array specs, and the number of data bytes
     they declare.
     """
@@ -335,7 +363,7 @@ def _parse_header(encoded, version):
     return header, end
 
 
-def _check_spec(spec, where, end, known):
+def _check_spec(spec: Any, where: str, end: int, known: str) -> int:
     """Check one array's description, given where the array before ends; return where
     this one ends.
     """
@@ -368,11 +396,11 @@ def _check_spec(spec, where, end, known):
     return start + math.prod(shape) * itemsize
 
 
-def _read_array(file, base, spec):
+def _read_array(file: BufferedReader, base: int, spec: dict[str, Any]) -> np.ndarray:
     """Read one array whose bytes are known to lie within the file."""
     dtype = _DTYPES[spec["dtype"]]
     array = np.empty(spec["shape"], dtype)
-    data = _as_bytes(array)
+    data: Any = _as_bytes(array)
     file.seek(base + spec["offset"])
     _require(file.readinto(data) == data.size, "truncated while it was being read")
     if spec["dtype"] == "bool":
@@ -382,12 +410,12 @@ def _read_array(file, base, spec):
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
-def _as_bytes(array):
+def _as_bytes(array: np.ndarray) -> np.ndarray:
     """View a C-contiguous array, of zero dimensions or none left too, as flat uint8."""
     return array.reshape(-1).view(np.uint8)
 
 
-def pack_strings(strings):
+def pack_strings(strings: Collection[str]) -> tuple[np.ndarray, np.ndarray]:
     """Turn a list of strings into two arrays, for `write_container`.
 
     Parameters
@@ -413,7 +441,7 @@ def pack_strings(strings):
     return np.frombuffer(bytearray().join(encoded), dtype=np.uint8), offsets
 
 
-def unpack_strings(data, offsets):
+def unpack_strings(data: np.ndarray, offsets: np.ndarray) -> list[str]:
     """Turn the two arrays of `pack_strings` back into a list of str.
 
     Parameters
@@ -437,7 +465,7 @@ def unpack_strings(data, offsets):
         and offsets.ndim == 1
     )
     _require(ok, "packed strings must be a 1-d uint8 and a 1-d int64 array")
-    ok = offsets.size and offsets[0] == 0 and offsets[-1] == data.size
+    ok = bool(offsets.size and offsets[0] == 0 and offsets[-1] == data.size)
     _require(ok, f"offsets of packed strings must run from 0 to {data.size}")
     _require(
         (offsets[1:] >= offsets[:-1]).all(),

@@ -13,13 +13,19 @@ Sizes and ranges are numbers, or names of what else the object has: ``array("int
 what follows from them, by the functions that end a table.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .container import ModelFileError, pack_strings, require, unpack_strings, within
+
+if TYPE_CHECKING:
+    from .values import Reader, Writer
+
 
 MOST = 2**62
 """Above all integers of files."""
@@ -56,7 +62,7 @@ class Field(NamedTuple):
     default: Any = REQUIRED  # without a member that may be absent; a function makes one. A None is left out
     stem: str | None = None  # what arrays' names have for the member's name
 
-    def found_in(self, value):
+    def found_in(self, value: Any) -> Any:
         """The value in an object, or in a dict."""
         if callable(self.of):
             return self.of(value)
@@ -83,14 +89,26 @@ class Members(dict):
         By default that of ``around``.
     """
 
-    def __init__(self, known, around=None, table=None, find=None, reader=None):
+    def __init__(
+        self,
+        known: dict[str, Any],
+        around: Members | None = None,
+        table: Table | None = None,
+        find: Callable[[Field], Any] | None = None,
+        reader: Reader | None = None,
+    ) -> None:
         super().__init__(known)
-        self.fields, self.derived = (table.named, table.derived) if table else ({}, {})
-        self.find = find
+        self.fields: dict[str, Field] = {} if table is None else table.named
+        self.derived: dict[str, Callable[[Members], Any]] = (
+            {} if table is None else table.derived
+        )
+        self.find: Any = find  # Field -> value, while the object is read or written
         self.around = around
-        self.reader = reader if around is None else around.reader
+        self.reader: Any = reader if around is None else around.reader  # a Reader
+        self.node: Any = None  # the JSON that is read, once it is
+        self.where = ""  # starts the reasons in errors
 
-    def __missing__(self, name):
+    def __missing__(self, name: str) -> Any:
         if name in self.fields:
             field = self.fields[name]
             if field.when is None or self[field.when]:
@@ -100,17 +118,17 @@ class Members(dict):
         elif name in self.derived:
             value = self.derived[name](self)
         else:
-            return self.around[name]
+            return self.around[name]  # type: ignore[index]  # a name that none has is a fault of a table
         self[name] = value
         return value
 
-    def size(self, of):
+    def size(self, of: str | float | None) -> Any:
         """A number, or None, as it is; of a name its number, or how many it has."""
-        found = self[of] if isinstance(of, str) else of
+        found: Any = self[of] if isinstance(of, str) else of
         return len(found) if hasattr(found, "__len__") else found
 
 
-def default_of(field, members):
+def default_of(field: Field, members: Members) -> Any:
     """What an absent member stands for."""
     return field.default(members) if callable(field.default) else field.default
 
@@ -133,17 +151,25 @@ class Table:
     absent = None
     null = False
 
-    def __init__(self, title, *fields, make=None, **derived):
+    def __init__(
+        self,
+        title: str,
+        *fields: Field,
+        make: Callable[[Any], Any] | None = None,
+        **derived: Callable[[Any], Any],
+    ) -> None:
         self.text = title
         self.fields = fields
         self.make = make
         self.named = {field.name: field for field in fields}
         self.derived = derived
 
-    def write(self, value, writer, name, around=None):
+    def write(
+        self, value: Any, writer: Writer, name: str, around: Members | None = None
+    ) -> dict[str, Any]:
         """The JSON of an object."""
         prefix = f"{name}." if name else ""
-        out = {}
+        out: dict[Any, Any] = {}
         more = value.keys() - self.named.keys() if isinstance(value, dict) else ()
         members = Members(
             {name: value[name] for name in more},
@@ -162,11 +188,11 @@ class Table:
             out.update(node if kind.inline else {member: node})
         return out
 
-    def read(self, node, where, around):
+    def read(self, node: Any, where: str, around: Members | None) -> Any:
         """The object that some JSON describes; every member is read and checked."""
         require(isinstance(node, dict), f"{where} must be a JSON object")
 
-        def find(field):
+        def find(field: Field) -> Any:
             name = field.name
             kind = field.kind
             if kind.inline:
@@ -192,15 +218,19 @@ class Table:
         return (self.make or arguments)(members)
 
 
-def arguments(members):
+def arguments(members: Members) -> dict[str, Any]:
     """What the members are, by name; those of an inline table among them."""
-    out = {}
+    out: dict[Any, Any] = {}
     for name, field in members.fields.items():
         out.update(members[name] if field.kind.inline else {name: members[name]})
     return out
 
 
-def built(cls, names="", check=None):
+def built(
+    cls: Callable[..., Any],
+    names: str = "",
+    check: Callable[[Any, Members], None] | None = None,
+) -> Callable[[Members], Any]:
     """For the ``make`` of a table: an instance of a class, whose arguments are the
     members named.
 
@@ -208,7 +238,7 @@ def built(cls, names="", check=None):
     asks for the rest.
     """
 
-    def make(members):
+    def make(members: Members) -> Any:
         out = cls(*(members[name] for name in names.split()))
         for name, field in members.fields.items():
             if name not in names.split() and not callable(field.of):
@@ -220,7 +250,7 @@ def built(cls, names="", check=None):
     return make
 
 
-def as_it_is(value, *_):
+def as_it_is(value: Any, *_: Any) -> Any:
     """The JSON of what JSON can say."""
     return value
 
@@ -229,8 +259,10 @@ json_node = Kind("JSON", as_it_is, as_it_is)
 """Whatever stands there; its reader has to check it."""
 
 
-def _plain(kind, text, fits=lambda node, members: True):
-    def read(node, where, members):
+def _plain(
+    kind: type, text: str, fits: Callable[[Any, Any], bool] = lambda node, members: True
+) -> Kind:
+    def read(node: Any, where: str, members: Members) -> Any:
         require(type(node) is kind and fits(node, members), f"{where} must be {text}")
         return node
 
@@ -241,7 +273,7 @@ string = _plain(str, "a string")
 flag = _plain(bool, "true or false")
 
 
-def integer(low=0, high=MOST):
+def integer(low: str | int = 0, high: str | int = MOST) -> Kind:
     """An int from ``low`` up to, not including, ``high``."""
     text = f"an int{_range(low, high)}"
     return _plain(
@@ -249,19 +281,19 @@ def integer(low=0, high=MOST):
     )
 
 
-def number(low, high=LARGEST):
+def number(low: float, high: float = LARGEST) -> Kind:
     """A float between ``low`` and ``high``."""
     return _plain(float, f"a float from {low:.3g}", lambda node, _: low <= node <= high)
 
 
-def choice(choices):
+def choice(choices: dict[Any, Any]) -> Kind:
     """A name, or null, for each of some values."""
     names = ", ".join("null" if name is None else f'"{name}"' for name in choices)
 
-    def write(value, *_):
+    def write(value: Any, *_: Any) -> str | None:
         return next(name for name, other in choices.items() if other == value)
 
-    def read(node, where, _):
+    def read(node: Any, where: str, _: Any) -> Any:
         require(
             node is None or isinstance(node, str), f"{where} must be a string or null"
         )
@@ -273,10 +305,10 @@ def choice(choices):
     return Kind(names, write, read)
 
 
-def exactly(name, why="other members ask for it"):
+def exactly(name: str, why: str = "other members ask for it") -> Kind:
     """What is known without the file, and stands there for other readers."""
 
-    def read(node, where, members):
+    def read(node: Any, where: str, members: Members) -> Any:
         expected = members[name]
         ok = type(node) is type(expected) and node == expected
         require(ok, f"{where} must be {expected!r:.60}: {why}")
@@ -286,14 +318,20 @@ def exactly(name, why="other members ask for it"):
 
 
 def array(
-    dtype, *shape, low=None, high=MOST, finite=False, largest=np.inf, may_lack=False
-):
+    dtype: str,
+    *shape: str | int | None,
+    low: float | None = None,
+    high: Any = MOST,
+    finite: bool = False,
+    largest: float = np.inf,
+    may_lack: bool = False,
+) -> Kind:
     """An array of sizes up to ``largest``; None in ``shape`` is any length.
 
     An empty one ``may_lack``.
     """
 
-    def read(node, where, members):
+    def read(node: Any, where: str, members: Members) -> np.ndarray:
         sizes = [members.size(n) for n in shape]
         found = members.reader.array(node, where, dtype, sizes)
         highs = zip(found.T, high) if isinstance(high, tuple) else [(found, high)]
@@ -310,7 +348,7 @@ def array(
             )
         return found
 
-    def absent(lacks, members):
+    def absent(lacks: str, members: Members) -> np.ndarray:
         require(not any(members.size(n) for n in shape), lacks)
         return np.zeros(0, dtype)
 
@@ -322,7 +360,7 @@ def array(
     )
     text += f", at most {largest:g} in size" * (largest < np.inf)
 
-    def write(value, writer, name, _):
+    def write(value: Any, writer: Writer, name: str, _: Any) -> dict[str, Any]:
         return writer.array(name, value)
 
     return Kind(text, write, read, absent=absent if may_lack else None)
@@ -331,7 +369,7 @@ def array(
 _POWERS = {2**31: "2^31", 2**53: "2^53"}
 
 
-def _range(low, high):
+def _range(low: Any, high: Any) -> str:
     highs = high if isinstance(high, tuple) else (high,)
     below = (
         ""
@@ -341,12 +379,14 @@ def _range(low, high):
     return "" if low is None else f" from {low}{below}"
 
 
-def via(kind, take, make):
+def via(
+    kind: Kind | Table, take: Callable[[Any], Any], make: Callable[[Any], Any]
+) -> Kind:
     """Of values that ``take`` turns into those of a kind, and ``make`` back, or a
     ValueError.
     """
 
-    def read(node, where, members):
+    def read(node: Any, where: str, members: Members) -> Any:
         found = kind.read(node, where, members)
         try:
             return make(found)
@@ -356,7 +396,7 @@ def via(kind, take, make):
     return Kind(kind.text, lambda found, *how: kind.write(take(found), *how), read)
 
 
-def without_last(kind):
+def without_last(kind: Kind | Table) -> Kind:
     """Of an array whose last element, -1, serves the index -1."""
     return via(
         kind,
@@ -365,7 +405,7 @@ def without_last(kind):
     )
 
 
-def _distinct(found):
+def _distinct(found: list[str]) -> list[str]:
     if len(set(found)) < len(found):
         raise ValueError("a string occurs twice")
     return found
@@ -389,7 +429,12 @@ value = Kind(
 )
 
 
-def each(kind, label=None, length=None, given=None):
+def each(
+    kind: Kind | Table,
+    label: Callable[[Any, int, Any], str] | None = None,
+    length: str | int | None = None,
+    given: Callable[[Members, list[Any]], dict[str, Any]] | None = None,
+) -> Kind:
     """A list of one kind.
 
     Parameters
@@ -403,8 +448,8 @@ def each(kind, label=None, length=None, given=None):
         ``(members, items so far) -> dict``, what an item's members may ask for.
     """
 
-    def write(items, writer, name, members):
-        def named(k, item):
+    def write(items: Any, writer: Writer, name: str, members: Members) -> list[Any]:
+        def named(k: int, item: Any) -> str:
             return f"{name}.{label(members, k, item)}" if label else name
 
         return [
@@ -412,9 +457,9 @@ def each(kind, label=None, length=None, given=None):
             for k, item in enumerate(items)
         ]
 
-    def read(node, where, members):
+    def read(node: Any, where: str, members: Members) -> list[Any]:
         nodes = members.reader.list(node, where)
-        out = []
+        out: list[Any] = []
         n = members.size(length)
         require(
             n in (None, len(nodes)), f"{where}: {n} {where.rpartition('.')[2]} expected"
@@ -427,7 +472,7 @@ def each(kind, label=None, length=None, given=None):
     return Kind(f"list: {kind.text}", write, read)
 
 
-def optional(kind):
+def optional(kind: Kind | Table) -> Kind:
     """Null for None."""
     return Kind(
         f"{kind.text}, or null",
@@ -437,13 +482,13 @@ def optional(kind):
     )
 
 
-def pair(*kinds):
+def pair(*kinds: Kind | Table) -> Kind:
     """A list with one item of each kind; an array of an item is named as the pair."""
 
-    def write(items, *how):
+    def write(items: Any, *how: Any) -> list[Any]:
         return [kind.write(item, *how) for kind, item in zip(kinds, items)]
 
-    def read(node, where, members):
+    def read(node: Any, where: str, members: Members) -> tuple[Any, ...]:
         require(
             isinstance(node, list) and len(node) == len(kinds),
             f"{where} must be a pair",
@@ -453,17 +498,17 @@ def pair(*kinds):
     return Kind(f"[{', '.join(kind.text for kind in kinds)}]", write, read)
 
 
-def knowing(kind, given):
+def knowing(kind: Kind | Table, given: Callable[[Members], dict[str, Any]]) -> Kind:
     """A kind whose members may ask for more: for what ``given(members)``, a dict, has
     by name.
     """
 
-    def read(node, where, members):
+    def read(node: Any, where: str, members: Members) -> Any:
         return kind.read(node, where, Members(given(members), members))
 
     return Kind(kind.text, kind.write, read)
 
 
-def inline(kind):
+def inline(kind: Kind | Table) -> Kind:
     """A table whose members stand among those of the object."""
     return Kind(kind.text, kind.write, kind.read, True, fields=kind.fields)

@@ -1,5 +1,9 @@
 """Label sets in files: lists of values, checked."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from .._data.elements import kind_of, stored
@@ -10,7 +14,7 @@ from .fields import value, via
 _TYPES = (bool, float, int, str, tuple)
 
 
-def _values(labels):
+def _values(labels: Labels) -> list[Any]:
     for label in labels.values:
         if kind_of(label) not in _TYPES:
             known = ", ".join(kind.__name__ for kind in _TYPES)
@@ -20,7 +24,7 @@ def _values(labels):
     return list(map(stored, labels.values))
 
 
-def classes_of(array):
+def classes_of(array: Any) -> Any:
     """``classes_`` as files have it: labels of a subclass of str as the strings that
     they hold.
     """
@@ -29,7 +33,7 @@ def classes_of(array):
     return as_objects(list(map(stored, array.tolist())))
 
 
-def _labels(values):
+def _labels(values: Any) -> Labels:
     if not (
         isinstance(values, list) and all(type(v) in _TYPES and v == v for v in values)
     ):
@@ -42,7 +46,7 @@ def _labels(values):
     return labels
 
 
-def _some(values):
+def _some(values: Any) -> Labels:
     if values == []:
         raise ValueError("must hold a label")
     return _labels(values)

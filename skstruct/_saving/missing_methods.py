@@ -6,7 +6,9 @@ which. Who calls another one gets Python's AttributeError, with the reason or wi
 to use instead.
 """
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 _INSIDE = "has it if the estimator inside has"
 
@@ -90,7 +92,7 @@ class SaysWhy:
         not TYPE_CHECKING
     ):  # to a type checker the method would mean that every attribute exists
 
-        def __getattr__(self, name):
+        def __getattr__(self, name: str) -> Any:
             reasons = REASONS.get(name, {})
             kind = type(self).__name__
             reason = reasons.get(kind, reasons.get(""))

@@ -12,11 +12,18 @@ Weights that are means of integers, as those of an averaged perceptron, are thei
 numerators in groups, and the divisor.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .container import require, within
+
+if TYPE_CHECKING:
+    from .values import Reader, Writer
+
 
 COMPRESSED = ("float64", "float32", "float16")
 """Types of weights that a compressed model has in a file."""
@@ -39,7 +46,7 @@ EXACT = 2.0**53
 """Integers below this are what a float64 says they are."""
 
 
-def _narrow(array):
+def _narrow(array: np.ndarray) -> np.ndarray:
     """The same integers in the smallest type that holds them."""
     low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
     fits = (
@@ -49,7 +56,7 @@ def _narrow(array):
     return array.astype(next(i.dtype for i in fits if i.min <= low and high <= i.max))
 
 
-def narrowed(array):
+def narrowed(array: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
     """Integers, or their differences, in few bytes; and the members of the reference
     that say so.
     """
@@ -62,7 +69,7 @@ def narrowed(array):
     return narrow, node
 
 
-def widened(array, node, where):
+def widened(array: np.ndarray, node: Any, where: str) -> np.ndarray:
     """What :func:`narrowed` was given."""
     ok = array.dtype.kind in "iu" and array.dtype != np.uint64 and array.ndim > 0
     ok = ok and isinstance(node["dtype"], str) and node["dtype"] in NARROWED
@@ -79,7 +86,7 @@ def widened(array, node, where):
     return array.astype(node["dtype"])
 
 
-def groups(numbers, signed=False):
+def groups(numbers: np.ndarray, signed: bool = False) -> np.ndarray:
     """Integers as uint8 groups; see the module.
 
     None is below 0 unless ``signed``, or beyond 62 bits.
@@ -103,7 +110,7 @@ def groups(numbers, signed=False):
     return np.concatenate(out)
 
 
-def from_groups(data, signed, where):
+def from_groups(data: np.ndarray, signed: bool, where: str) -> np.ndarray:
     """The int64 that :func:`groups` was given."""
     require(data.dtype == np.uint8 and data.ndim == 1, f"{where}: groups are bytes")
     out = [np.zeros(0, np.int64)]
@@ -125,7 +132,7 @@ def from_groups(data, signed, where):
     return np.concatenate(out)
 
 
-def numerators(value, divisor, dtype):
+def numerators(value: np.ndarray, divisor: int, dtype: str) -> np.ndarray | None:
     """The integers of which a divisor, and rounding to ``dtype``, make ``value``; None
     if none do.
     """
@@ -138,7 +145,7 @@ def numerators(value, divisor, dtype):
     return out.astype(np.int64) if ok else None
 
 
-def packed_keys(keys, writer, name):
+def packed_keys(keys: np.ndarray, writer: Writer, name: str) -> dict[str, Any] | None:
     """The JSON of distinct keys in ascending order; None if their numbers are too
     large.
 
@@ -168,7 +175,7 @@ def packed_keys(keys, writer, name):
     }
 
 
-def unpacked_keys(node, reader, where):
+def unpacked_keys(node: Any, reader: Reader, where: str) -> np.ndarray:
     """The keys (R, 3) int64 that :func:`packed_keys` was given, in ascending order; all
     distinct.
     """
@@ -176,7 +183,7 @@ def unpacked_keys(node, reader, where):
     values = node["values"]
     steps = node["steps"]
 
-    def summed(steps):
+    def summed(steps: Any) -> np.ndarray:
         steps = reader.array(steps, where, np.int64, (None,))
         # In floats, so that nothing overflows.
         ok = (steps >= 0).all() and steps.sum(dtype=np.float64) + steps.shape[

@@ -2,9 +2,11 @@
 of it.
 """
 
+from __future__ import annotations
+
 import importlib
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
@@ -16,6 +18,9 @@ from .container import require, write_container
 from .fields import Kind, each, pair, string, value, via
 from .registry import estimator_state
 from .values import Writer, savable_value
+
+if TYPE_CHECKING:
+    from .fields import Members
 
 _TRANSFORMERS = "union", "vectorizer", "word_vectors"
 """Modules that say how transformers are read."""
@@ -60,7 +65,9 @@ def save(model: Any, path: Path, training: bool = True) -> None:
     write_container(path, header, writer.arrays, version=writer.version)
 
 
-def _write(pipeline, writer, name, f):
+def _write(
+    pipeline: Pipeline, writer: Writer, name: str, f: Members
+) -> list[list[Any]]:
     steps = []
     for step, found in pipeline.steps:
         try:
@@ -78,7 +85,7 @@ def _write(pipeline, writer, name, f):
     return steps
 
 
-def _read(node, where, f):
+def _read(node: Any, where: str, f: Members) -> Pipeline:
     for module in _TRANSFORMERS:
         importlib.import_module(f"{__package__.rpartition('.')[0]}.features.{module}")
     steps = each(pair(string, value)).read(node, where, f)

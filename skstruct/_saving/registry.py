@@ -69,7 +69,7 @@ def savable(cls: type[T]) -> type[T]:
     return cls
 
 
-def _class_named(name):
+def _class_named(name: Any) -> type[Savable]:
     """The class of that name; its module is imported if it has not been.
 
     Raises
@@ -87,7 +87,7 @@ def _class_named(name):
     return _REGISTRY[name]
 
 
-def _is_savable(estimator):
+def _is_savable(estimator: Any) -> bool:
     return _REGISTRY.get(type(estimator).__name__) is type(estimator)
 
 
@@ -147,7 +147,9 @@ class Savable(SaysWhy):
         self._check_savable()
         write_container(path, *self._contents(bool(training)))
 
-    def _contents(self, training):
+    def _contents(
+        self, training: bool
+    ) -> tuple[dict[str, Any], dict[str, np.ndarray], int]:
         """The header, arrays and version of a file."""
         writer = Writer(training, estimator_state)
         state = estimator_state(self, writer, "")
@@ -286,14 +288,14 @@ class Savable(SaysWhy):
             "memory_bytes": memory_of(vars(self)),
         }
 
-    def _check_savable(self):
+    def _check_savable(self) -> None:
         importlib.import_module(_PIPELINES)
         if not _is_savable(self):
             wrong = f"a {type(self).__name__} cannot be saved; can be: {', '.join(sorted(_REGISTRY))}"
             raise TypeError(wrong)
         check_is_fitted(self)
 
-    def _to_state(self, writer, name):
+    def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
         """The JSON of what the estimator has learned beyond attributes like
         ``classes_``.
 
@@ -302,7 +304,9 @@ class Savable(SaysWhy):
         return {}
 
     @classmethod
-    def _from_state(cls, node, fitted, reader, where):
+    def _from_state(
+        cls, node: Any, fitted: dict[str, Any], reader: Reader, where: str
+    ) -> dict[str, Any]:
         """The attributes to set, given that JSON, and those like ``classes_``.
 
         Has to check everything; ``where`` starts the reasons in errors.
@@ -310,7 +314,7 @@ class Savable(SaysWhy):
         return {}
 
 
-def memory_of(value):
+def memory_of(value: Any) -> int:
     """Bytes of a value and of all that it holds, each object once.
 
     Arrays count as a whole where a view of them is held. Functions, modules and classes
@@ -410,7 +414,7 @@ def load(path: Path) -> Any:
 # --------------------------------------------------------------------------------------
 # Estimators of any kind
 # --------------------------------------------------------------------------------------
-def estimator_state(estimator, writer, name):
+def estimator_state(estimator: Any, writer: Writer, name: str) -> dict[str, Any] | None:
     """The JSON of an estimator, or None if its class is not registered."""
     if not _is_savable(estimator):
         return None
@@ -418,7 +422,7 @@ def estimator_state(estimator, writer, name):
     names = cls._get_param_names()
     prefix = f"{name}." if name else ""
 
-    def encode(kind, attribute, value):
+    def encode(kind: str, attribute: str, value: Any) -> Any:
         value = classes_of(value) if attribute == "classes_" else value
         try:
             return writer.value(value, prefix + attribute)
@@ -450,12 +454,12 @@ ESTIMATOR = Table(
 )
 
 
-def _estimator_from_state(node, reader, where):
+def _estimator_from_state(node: Any, reader: Reader, where: str) -> Any:
     """The estimator of a file."""
     name, parameters, fitted, state = ESTIMATOR.read(
         node, where or "the estimator", None
     ).values()
-    cls = _class_named(name)
+    cls: Any = _class_named(name)
     where = f"{where}.{name}" if where else name
     require(
         isinstance(parameters, dict), f"{where}: the parameters must be a JSON object"

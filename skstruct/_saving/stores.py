@@ -1,6 +1,9 @@
 """The fields of weight stores, update rules and step counters."""
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,11 +34,15 @@ from .fields import (
 )
 from .packing import COMPRESSED, EXACT, numerators
 
+if TYPE_CHECKING:
+    from .._core.store import Store
+    from .values import Writer
+
 
 # --------------------------------------------------------------------------------------
 # Weights
 # --------------------------------------------------------------------------------------
-def _kept(name, dtype, n, **how):
+def _kept(name: str, dtype: str, n: str, **how: Any) -> Field:
     return Field(name, array(dtype, n, may_lack=True, **how))
 
 
@@ -74,7 +81,7 @@ TRAINED = Table(
 )
 
 
-def _write_packed(value, writer, name, _):
+def _write_packed(value: Any, writer: Writer, name: str, _: Any) -> dict[str, Any]:
     return (
         writer.groups(name, value, True)
         if value.dtype == np.int64
@@ -82,14 +89,14 @@ def _write_packed(value, writer, name, _):
     )
 
 
-def _read_packed(node, where, f):
+def _read_packed(node: Any, where: str, f: Members) -> np.ndarray:
     value = f.reader.array(node, where, None, (None,))
     ok = value.dtype == np.int64 and f["divisor"] or value.dtype.kind == "f"
     require(ok, f"{where} must be floating-point numbers")
     return value
 
 
-def _unpacked(f):
+def _unpacked(f: Members) -> dict[str, Any]:
     """The members of a store that :func:`_packed` was given."""
     value = f["packed"].astype(np.float64)
     if f["packed"].dtype == np.int64:
@@ -135,7 +142,7 @@ PACKED = Table(
 )
 
 
-def _packed(store, dtype, divisor):
+def _packed(store: Store, dtype: str, divisor: int | None) -> dict[str, Any]:
     """The members of a final store without zeros: of a compressed model, or of one with
     a ``divisor``.
 
@@ -153,12 +160,14 @@ def _packed(store, dtype, divisor):
     return {**out, "divisor": divisor, "rounded": dtype, "packed": integers}
 
 
-def weights(rows, columns, *, final=True, may_be_sparse=True):
+def weights(
+    rows: str, columns: str, *, final: bool = True, may_be_sparse: bool = True
+) -> Kind:
     """A store of so many rows and columns; one in training asks for ``rule`` and
     ``clock``.
     """
 
-    def write(store, writer, name, f):
+    def write(store: Store, writer: Writer, name: str, f: Members) -> dict[str, Any]:
         store = in_use(store)._replace(columns=int(store.columns))
         for field in ("value", "moment", "received"):
             if not np.isfinite(getattr(store, field)).all():
@@ -172,7 +181,7 @@ def weights(rows, columns, *, final=True, may_be_sparse=True):
             return TRAINED.write(store._asdict(), writer, name)
         return PACKED.write(_packed(store, writer.packed, f["divisor"]), writer, name)
 
-    def read(node, where, around):
+    def read(node: Any, where: str, around: Members) -> Store:
         R = around.size(rows)
         C = around.size(columns)
         packed = final and isinstance(node, dict) and "packed" in node
@@ -195,7 +204,7 @@ def weights(rows, columns, *, final=True, may_be_sparse=True):
     return Kind(f"weights, {rows} × {columns}", write, read)
 
 
-def full(store):
+def full(store: Store) -> Store:
     """A final store as training wants it: its rows, if sparse, have no room left."""
     return store._replace(room=store.count.copy())
 

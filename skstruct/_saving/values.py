@@ -7,6 +7,9 @@ that table: no file can name a class or a function that is then looked up. Modul
 higher up add kinds of values by :func:`savable_value`.
 """
 
+from __future__ import annotations
+
+import builtins
 import contextlib
 import enum
 import json
@@ -14,6 +17,8 @@ import math
 import os
 import pathlib
 import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +57,7 @@ _SCALARS = {name: np.dtype(name).type for name in (*_ARRAYS, "float16")} | {
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
-def _one_by_one(text):
+def _one_by_one(text: str) -> str:
     """A str; raises where it has two surrogates that JSON would give back as one
     character.
     """
@@ -90,17 +95,24 @@ class Writer:
         Of the format that the file needs.
     """
 
-    def __init__(self, training, encode_estimator, smaller=None):
-        self.arrays = {}
+    def __init__(
+        self,
+        training: bool,
+        encode_estimator: Callable[[Any, Writer, str], dict[str, Any] | None],
+        smaller: tuple[str, float] | None = None,
+    ) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
         self.training = training
         self.smaller = smaller
-        self.packed = None
+        self.packed: str | None = None
         self.version = 1
         self._encode_estimator = encode_estimator
-        self._numbers = {}  # of the estimators within, by id; they stay alive as long as this
+        self._numbers: dict[
+            int, int
+        ] = {}  # of the estimators within, by id; they stay alive as long as this
 
     @contextlib.contextmanager
-    def packing(self, dtype):
+    def packing(self, dtype: str | None) -> Iterator[None]:
         """A context in which weights are stored as that type and integers in few bytes;
         None: as they are.
         """
@@ -113,20 +125,22 @@ class Writer:
         finally:
             self.packed = before
 
-    def array(self, name, array):
+    def array(self, name: str, array: np.ndarray) -> dict[str, Any]:
         """Store an array; returns the reference to it."""
         if self.packed is None or array.dtype.name not in NARROWED:
             return self._whole(name, array)
         array, node = narrowed(array)
         return {**self._whole(name, array), **node}
 
-    def groups(self, name, array, signed=False):
+    def groups(
+        self, name: str, array: np.ndarray, signed: bool = False
+    ) -> dict[str, Any]:
         """Store integers, int64 for a reader, seven bits at a time; see ``packing``."""
         self.version = max(self.version, 3)
         node = {"dtype": "int64", "groups": "signed" if signed else "unsigned"}
         return {**self._whole(name, groups(array, signed)), **node}
 
-    def _whole(self, name, array):
+    def _whole(self, name: str, array: np.ndarray) -> dict[str, Any]:
         unique = name
         number = 2
         while unique in self.arrays:
@@ -135,7 +149,7 @@ class Writer:
         self.arrays[unique] = array
         return {"$array": unique}
 
-    def value(self, value, name):
+    def value(self, value: Any, name: str) -> Any:
         """The JSON of any value; ``name`` starts the names of arrays.
 
         Raises
@@ -190,16 +204,16 @@ class Writer:
         self._numbers[id(value)] = len(self._numbers)
         return {"$estimator": estimator}
 
-    def _items(self, values, name):
+    def _items(self, values: Any, name: str) -> Any:
         return self._long([self.value(value, name) for value in values], name)
 
-    def _long(self, items, name):
+    def _long(self, items: Any, name: str) -> Any:
         if len(items) <= LONG:
             return items
         text = json.dumps(items, separators=(",", ":")).encode("ascii")
         return {"$json": self.array(name, np.frombuffer(text, np.uint8))}
 
-    def _any_array(self, array, name):
+    def _any_array(self, array: np.ndarray, name: str) -> dict[str, Any]:
         if array.dtype.name in _ARRAYS and array.dtype.isnative:
             return self._whole(name, array)
         tag = {"U": "$text", "O": "$objects"}.get(array.dtype.kind)
@@ -226,14 +240,21 @@ class Reader:
         Of the package that wrote the file.
     """
 
-    def __init__(self, arrays, decode_estimator, version=None):
+    def __init__(
+        self,
+        arrays: dict[str, np.ndarray],
+        decode_estimator: Callable[[Any, Reader, str], Any],
+        version: str | None = None,
+    ) -> None:
         self.version = version
         self._arrays = dict(arrays)
         self._decode_estimator = decode_estimator
         self._known = Members({}, reader=self)
-        self._estimators = []  # within, in the order in which they were complete
+        self._estimators: list[
+            Any
+        ] = []  # within, in the order in which they were complete
 
-    def list(self, node, where):
+    def list(self, node: Any, where: str) -> builtins.list[Any]:
         """A JSON list, its elements not yet decoded."""
         if isinstance(node, dict) and "$json" in node:
             text = self.array(node["$json"], where, np.uint8, (None,)).tobytes()
@@ -244,17 +265,23 @@ class Reader:
         require(isinstance(node, list), f"{where} must be a list")
         return node
 
-    def array(self, node, where, dtype=None, shape=None):
+    def array(
+        self,
+        node: Any,
+        where: str,
+        dtype: Any = None,
+        shape: Sequence[int | None] | None = None,
+    ) -> np.ndarray:
         """An array that the caller owns; None in ``shape`` is any length."""
         require(
             isinstance(node, dict) and isinstance(node.get("$array"), str),
             f"{where}: no array",
         )
-        array = self._arrays.pop(node["$array"], None)
         require(
-            array is not None,
+            node["$array"] in self._arrays,
             f"{where}: array {node['$array']!r} is absent or used twice",
         )
+        array = self._arrays.pop(node["$array"])
         if "dtype" in node:
             array = widened(array, node, where)
         require(
@@ -267,7 +294,7 @@ class Reader:
             require(fits, f"{where} must have the shape {shape}, got {array.shape}")
         return array
 
-    def value(self, node, where):
+    def value(self, node: Any, where: str) -> Any:
         """The value that :meth:`Writer.value` was given.
 
         Raises
@@ -292,16 +319,16 @@ class Reader:
                 raise
             raise ModelFileError(f"malformed: {where}: {error}") from error
 
-    def estimator(self, node, where):
+    def estimator(self, node: Any, where: str) -> Any:
         """The next estimator within."""
         return self.shared(self._decode_estimator(node, self, where))
 
-    def shared(self, found):
+    def shared(self, found: Any) -> Any:
         """Note a value that may occur again."""
         self._estimators.append(found)
         return found
 
-    def same(self, node, where):
+    def same(self, node: Any, where: str) -> Any:
         """One of those before."""
         return self._estimators[
             integer(0, len(self._estimators)).read(node, where, self._known)
@@ -311,11 +338,11 @@ class Reader:
 # --------------------------------------------------------------------------------------
 # Marked values
 # --------------------------------------------------------------------------------------
-def _items(node, where, f):
+def _items(node: Any, where: str, f: Members) -> list[Any]:
     return f.reader.value(f.reader.list(node, where), where)
 
 
-def _shaped(f):
+def _shaped(f: Members) -> tuple[list[Any], list[int]]:
     """The items, if they are as many as the shape says."""
     items = _items(f["items"], f.where, f)
     require(math.prod(f["shape"]) == len(items), f"{f.where}: shape and items disagree")
@@ -330,12 +357,12 @@ _SHAPED = Table(
 )
 
 
-def _objects(*place):
+def _objects(*place: Any) -> np.ndarray:
     items, shape = _SHAPED.read(*place)
     return as_objects(items).reshape(shape)
 
 
-def _text(node, where, f):
+def _text(node: Any, where: str, f: Members) -> np.ndarray:
     items, shape = _SHAPED.read(node, where, f)
     require(all(type(v) is str for v in items), f"{where} must hold strings")
     # Each takes as much memory as the longest: 16 times what the file has, and a
@@ -346,7 +373,7 @@ def _text(node, where, f):
     return np.array(items, dtype=str).reshape(shape)
 
 
-def _numpy(node, where, f):
+def _numpy(node: Any, where: str, f: Members) -> Any:
     require(
         isinstance(node, list) and len(node) == 2,
         f"{where}: a numpy scalar has two parts",
@@ -363,7 +390,7 @@ def _numpy(node, where, f):
     return kind(value)
 
 
-_READERS = {
+_READERS: dict[str, Callable[..., Any]] = {
     "$array": lambda node, where, f: f.reader.array({"$array": node}, where),
     "$dict": lambda *place: dict(_items(*place)),
     "$estimator": lambda node, where, f: f.reader.estimator(node, where),
@@ -381,17 +408,19 @@ _READERS = {
 }
 """Tag -> what reads a value, as of a :class:`.fields.Kind`."""
 
-_ENCODERS = {}
+_ENCODERS: dict[type, tuple[str, Callable[..., Any]]] = {}
 """Class -> (tag, function that writes it) of what :func:`savable_value` added."""
 
 
-_SHARED = set()
+_SHARED: set[str] = set()
 """Tags of values that a file has once, wherever they occur: large ones that never
 change.
 """
 
 
-def savable_value(tag, cls, kind, shared=False):
+def savable_value(
+    tag: str, cls: type, kind: Kind | Table, shared: bool = False
+) -> Kind:
     """Let instances of a class stand wherever a value can: in parameters, lists, fitted
     attributes.
 
@@ -425,7 +454,9 @@ def savable_value(tag, cls, kind, shared=False):
     )
 
 
-def _write_random_state(random, writer, name, f):
+def _write_random_state(
+    random: np.random.RandomState, writer: Writer, name: str, f: Members
+) -> dict[str, Any]:
     state = random.get_state(legacy=False)
     if state["bit_generator"] != "MT19937":
         raise TypeError(
@@ -434,7 +465,7 @@ def _write_random_state(random, writer, name, f):
     return RANDOM_STATE.write({**state, **state["state"]}, writer, name, f)
 
 
-def _random_state(f):
+def _random_state(f: Members) -> np.random.RandomState:
     random = np.random.RandomState(0)
     state = {"key": f["key"], "pos": f["position"]}
     random.set_state({"bit_generator": "MT19937", **f, "state": state})

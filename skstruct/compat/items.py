@@ -1,13 +1,22 @@
 """Items and labels as CRFsuite takes them, made into tokens of this package."""
 
+from __future__ import annotations
+
 from collections.abc import Set
 from itertools import chain
+from typing import Any, TypeAlias
+
+Token: TypeAlias = dict[str, float] | list[str]
+"""Features of a token with their values, or their names."""
+
+Example: TypeAlias = tuple[list[Token], list[str], int]
+"""A sequence of tokens, its labels, and the number of its group."""
 
 _SIMPLE = {str, bool, int, float}
 """Types of values that mean the same here and there."""
 
 
-def attributes_of(item):
+def attributes_of(item: Any) -> list[tuple[str, float]]:
     """(name, value) of each attribute of an item: a dictionary, or a collection of
     names.
     """
@@ -27,7 +36,7 @@ def attributes_of(item):
     return found
 
 
-def _number(key, value):
+def _number(key: str, value: Any) -> float:
     try:
         return float(value)
     except TypeError:
@@ -37,7 +46,7 @@ def _number(key, value):
         ) from None
 
 
-def text_of(value, what):
+def text_of(value: Any, what: str) -> str:
     """A str; bytes that are no UTF-8 become lone surrogates, which are written as the
     same bytes.
     """
@@ -50,7 +59,7 @@ def text_of(value, what):
     )
 
 
-def whole_number(value, what):
+def whole_number(value: Any, what: str) -> int:
     """An int; as in CRFsuite a float is cut, and text is none."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__int__"):
         raise TypeError(
@@ -59,11 +68,11 @@ def whole_number(value, what):
     return int(value)
 
 
-def token_of(item):
+def token_of(item: Any) -> Any:
     """A token of the meaning of an item: a dict of numbers, or a list of str."""
     if not isinstance(item, dict):
         return [text_of(name, "a feature") for name in item]
-    token = {}
+    token: dict[str, float] = {}
     for name, value in attributes_of(item):
         token[name] = (
             token.get(name, 0.0) + value
@@ -71,7 +80,7 @@ def token_of(item):
     return token
 
 
-def tokens_of(sequence):
+def tokens_of(sequence: Any) -> list[Token]:
     """The tokens of an iterable of items, copied; those of an :class:`ItemSequence` are
     its own.
     """
@@ -98,15 +107,15 @@ class ItemSequence:
         a collection of names.
     """
 
-    def __init__(self, pyseq):
+    def __init__(self, pyseq: Any) -> None:
         self.tokens = tokens_of(pyseq)
 
-    def items(self):
+    def items(self) -> list[dict[str, float]]:
         """The attributes of each item: ``{name: value}``."""
         return [dict(attributes_of(token)) for token in self.tokens]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.tokens)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<ItemSequence of size {len(self)}>"

@@ -1,6 +1,9 @@
 """The training parameters of CRFsuite: names, types, defaults and what they mean here."""
 
+from __future__ import annotations
+
 from math import isnan
+from typing import Any
 
 NO_LIMIT = 2**31 - 1
 
@@ -29,7 +32,7 @@ _COMMON = {
     "feature.possible_transitions": False,
 }
 _ONLINE = {"max_iterations": 100, "epsilon": 0.0}
-DEFAULTS = {
+DEFAULTS: dict[str, dict[str, Any]] = {
     "lbfgs": {
         **_COMMON, "c1": 0.0, "c2": 1.0, "max_iterations": NO_LIMIT, "num_memories": 6, "epsilon": 1e-5,
         "period": 10, "delta": 1e-5, "linesearch": "MoreThuente", "max_linesearch": 20,
@@ -65,12 +68,12 @@ ALIASES = {"ap": "averaged-perceptron", "pa": "passive-aggressive"}
 _CALLED = {"type": "type (pa_type)"}
 
 
-def _listed(name):
+def _listed(name: str) -> str:
     """The choices of a parameter, with what they mean."""
     return f"{', '.join(map(str, CHOICES[name]))} ({HELP[name].rstrip('.')})"
 
 
-def converted(name, value, kind):
+def converted(name: str, value: Any, kind: type) -> Any:
     """A value as its type; CRFsuite reads what is no number as 0, here it is an error."""
     try:
         value = value if kind is str else float(value)

@@ -1,15 +1,21 @@
 """The log of each pass, written when it ends, in the words of CRFsuite."""
 
+from __future__ import annotations
+
 import time
 from collections import Counter
+from collections.abc import Callable
 from copy import copy
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._data.corpus import TokenCorpus
 from .._data.inputs import as_tokens
 from ..features.vectorizer import TokenVectorizer
+
+if TYPE_CHECKING:
+    from .items import Example
 
 
 class HeldOut(NamedTuple):
@@ -23,7 +29,9 @@ class HeldOut(NamedTuple):
     labels: list  # of the model, by their numbers
 
     @classmethod
-    def of(cls, examples, holdout, labels):
+    def of(
+        cls, examples: list[Example], holdout: int, labels: list[str]
+    ) -> HeldOut | None:
         """Those of the group ``holdout`` of (tokens, labels, group); None if there are
         none."""
         chosen = (
@@ -38,7 +46,7 @@ class HeldOut(NamedTuple):
             TokenVectorizer().fit(corpus)  # encoding is what checks values
         return cls(corpus, [y for _, y in chosen], labels)
 
-    def scores(self, model):
+    def scores(self, model: Any) -> list[str]:
         """Lines of the log about what an estimator predicts."""
         found = [[self.labels[int(k)] for k in y] for y in model.predict(self.corpus)]
         pairs = [pair for y, z in zip(self.gold, found) for pair in zip(y, z)]
@@ -50,28 +58,30 @@ class HeldOut(NamedTuple):
             [],
         )
         for label in dict.fromkeys([*self.labels, *reference]):
-            n = match[label], model_count[label], reference[label]
+            counts = match[label], model_count[label], reference[label]
+            right, marked, gold = counts
             share = (
-                _share(n[0], n[1]),
-                _share(n[0], n[2]),
-                _share(2 * n[0], n[1] + n[2]),
+                _share(right, marked),
+                _share(right, gold),
+                _share(2 * right, marked + gold),
             )
-            figures = ", ".join(f"{each:.4f}" if any(n) else "******" for each in share)
-            lines.append(f"    {label}: {n} ({figures})")
+            known = any(counts)
+            figures = ", ".join(f"{each:.4f}" if known else "******" for each in share)
+            lines.append(f"    {label}: {counts} ({figures})")
             shares.append(share)
         macro = ", ".join(f"{each:.6f}" for each in np.mean(shares, axis=0))
         lines.append(f"Macro-average precision, recall, F1: ({macro})")
-        right = sum(y == z for y, z in zip(self.gold, found))
+        n_right = sum(y == z for y, z in zip(self.gold, found))
         for what, n, of in (
             ("Item", sum(match.values()), len(pairs)),
-            ("Instance", right, len(found)),
+            ("Instance", n_right, len(found)),
         ):
             if of:
                 lines.append(f"{what} accuracy: {n} / {of} ({n / of:.4f})")
         return lines
 
 
-def _share(n, of):
+def _share(n: int, of: int) -> float:
     return n / of if of else 0.0
 
 
@@ -96,17 +106,26 @@ class PassLog:
         That is trained.
     """
 
-    def __init__(self, log, algorithm, values, n, held_out):
+    def __init__(
+        self,
+        log: Callable[..., None],
+        algorithm: str,
+        values: dict[str, Any],
+        n: int,
+        held_out: HeldOut | None,
+    ) -> None:
         self.log = log
         self.algorithm = algorithm
         self.held_out = held_out
-        self.estimator = None
+        self.estimator: Any = None
         self.epsilon = values.get("epsilon", 0.0)
         self.n = n
         self.number = 0
         self.before = time.perf_counter()
 
-    def __call__(self, record, attributes):
+    def __call__(
+        self, record: dict[str, Any], attributes: Callable[[], dict[str, Any]]
+    ) -> bool:
         """Log a pass, from its entry of ``history_`` and a function that returns the
         fitted attributes."""
         if "objective" not in record:
@@ -117,7 +136,9 @@ class PassLog:
             self._log(self._figures_of_crf(record), attributes)
         return False
 
-    def _online(self, record, attributes):
+    def _online(
+        self, record: dict[str, Any], attributes: Callable[[], dict[str, Any]]
+    ) -> bool:
         fitted = attributes()
         model = fitted["_model"]
         values = model.nodes.value, model.edges.value
@@ -127,7 +148,7 @@ class PassLog:
             return record["token_error"] < self.epsilon
         return record["loss"] < self.epsilon * self.n
 
-    def _figures_of_crf(self, record):
+    def _figures_of_crf(self, record: dict[str, Any]) -> list[tuple[str, Any]]:
         loss = ("Loss", record["objective"])
         norm = record["norm"]
         if self.algorithm == "l2sgd":
@@ -141,7 +162,9 @@ class PassLog:
             ("Line search step", float(record.get("step", 0.0))),
         ]
 
-    def _log(self, figures, attributes):
+    def _log(
+        self, figures: list[tuple[str, Any]], attributes: Callable[[], dict[str, Any]]
+    ) -> None:
         self.number += 1
         now = time.perf_counter()
         lines = [f"***** Iteration #{self.number} *****"]
@@ -157,7 +180,7 @@ class PassLog:
         self.before = now
         self.log(*lines, "")
 
-    def end(self):
+    def end(self) -> None:
         """Log a training that needed none of the passes that are logged, by what it
         found."""
         e = self.estimator
@@ -170,7 +193,7 @@ class PassLog:
             self._log(self._figures_of_crf(record), lambda: {})
 
 
-def figure(value):
+def figure(value: Any) -> str:
     """A number as CRFsuite writes it."""
     if isinstance(value, float):
         return f"{value:.6f}"

@@ -1,6 +1,9 @@
 """What ``CRF`` predicts: an array of lists, one for each sequence."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +19,7 @@ class SequenceArray(np.ndarray):
     """
 
     @classmethod
-    def of(cls, sequences):
+    def of(cls, sequences: Iterable[Any]) -> SequenceArray:
         """The array of an iterable of lists."""
         sequences = list(sequences)
         found = np.empty(len(sequences), dtype=object)
@@ -26,7 +29,7 @@ class SequenceArray(np.ndarray):
             found[k] = sequence
         return found.view(cls)
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> Any:
         """Which sequences are equal; ``other`` may be one sequence, which is compared
         with each."""
         is_many = isinstance(other, Iterable) and not isinstance(other, (str, bytes))
@@ -43,21 +46,21 @@ class SequenceArray(np.ndarray):
             )
         return np.array([_same(a, b) for a, b in zip(self, others)], dtype=bool)
 
-    def __ne__(self, other):
+    def __ne__(self, other: Any) -> Any:
         """Which sequences differ."""
         return np.logical_not(self == other)
 
     __hash__ = None
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return np.asarray(self).__reduce__()
 
 
-def _is_sequence(value):
+def _is_sequence(value: Any) -> bool:
     return isinstance(value, (list, tuple, np.ndarray))
 
 
-def _same(one, other):
+def _same(one: Any, other: Any) -> bool:
     return (
         list(one) == list(other)
         if _is_sequence(one) and _is_sequence(other)

@@ -7,9 +7,12 @@ add up to ``feature.minfreq`` or more. CRFsuite counts an attribute of value 0 a
 The log is written while training goes on.
 """
 
+from __future__ import annotations
+
 import time
+from collections.abc import Callable
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -26,6 +29,10 @@ from ..interchange.foreign import NamedModel, as_bytes
 from .items import attributes_of
 from .parameters import DEFAULTS, NO_LIMIT, TITLES
 from .passes import HeldOut, PassLog, figure
+
+if TYPE_CHECKING:
+    from .items import Example
+
 
 _SHOWN = 1e-100
 """Stands for the value 0: the attribute is shown, and no sum of others changes."""
@@ -54,7 +61,7 @@ class _Corpus(NamedTuple):
     n_added: int
 
     @classmethod
-    def of(cls, examples, holdout):
+    def of(cls, examples: list[Example], holdout: int) -> _Corpus:
         """That of ``examples``, (tokens, labels, group), without those of the group
         ``holdout``."""
         number = {
@@ -73,7 +80,7 @@ class _Corpus(NamedTuple):
             [list(map(_shown, x)) for x, _ in data], numbered, list(number), len(added)
         )
 
-    def weights(self):
+    def weights(self) -> np.ndarray | None:
         """Of the sequences, for ``fit``: those that were added count for nothing; None
         if there are none."""
         if not self.n_added:
@@ -107,7 +114,14 @@ class Training:
         If the file cannot be written.
     """
 
-    def __init__(self, algorithm, values, examples, path, holdout):
+    def __init__(
+        self,
+        algorithm: str,
+        values: dict[str, Any],
+        examples: list[Example],
+        path: str,
+        holdout: int,
+    ) -> None:
         self.began = time.perf_counter()
         if path:
             check_target(path)
@@ -127,14 +141,14 @@ class Training:
         if self.counts.some_are_rare:
             self.estimator._least_seen = values["feature.minfreq"]
 
-    def run(self, message):
+    def run(self, message: Callable[[str], None]) -> None:
         """Train, and write the model.
 
         ``message`` is called with each piece of the log as it arises. What it raises
         ends training, and no model is written then.
         """
 
-        def log(*lines):
+        def log(*lines: str) -> None:
             for line in lines:
                 message(f"{line}\n")
 
@@ -166,7 +180,9 @@ class Training:
             "",
         )
 
-    def _log_features(self, message, log):
+    def _log_features(
+        self, message: Callable[[str], None], log: Callable[..., None]
+    ) -> None:
         shown = [f"{name}: {figure(value)}" for name, value in self.values.items()]
         if self.holdout >= 0:
             log(f"Holdout group: {self.holdout + 1}", "")
@@ -177,11 +193,11 @@ class Training:
         log(TITLES[self.algorithm], *shown[3:], "")
 
 
-def _seconds(began):
+def _seconds(began: float) -> str:
     return f"Seconds required: {time.perf_counter() - began:.3f}"
 
 
-def _shown(token):
+def _shown(token: Any) -> Any:
     """A token whose attributes of value 0 are there."""
     if isinstance(token, list):
         return token
@@ -190,14 +206,17 @@ def _shown(token):
     }
 
 
-def _estimator(algorithm, values):
+def _estimator(algorithm: str, values: dict[str, Any]) -> Any:
     passes = values["max_iterations"]
     least = values["feature.minfreq"]
-    asked = (
-        values[f"feature.possible_{kind}"] and not least > 0
+    states, transitions = (
+        bool(values[f"feature.possible_{kind}"] and not least > 0)
         for kind in ("states", "transitions")
     )
-    shared = {"random_state": 0, "all_pairs": ALL_PAIRS[tuple(asked)]}
+    shared: dict[str, Any] = {
+        "random_state": 0,
+        "all_pairs": ALL_PAIRS[states, transitions],
+    }
     if algorithm == "arow":
         warn(_NO_AROW)
         gamma = values["gamma"]
@@ -219,7 +238,7 @@ def _estimator(algorithm, values):
     )  # fmt: skip
 
 
-def _untrained(labels):
+def _untrained(labels: list[str]) -> NamedModel:
     """A model without weights."""
     n = len(labels)
     none = np.zeros(0, int)
@@ -229,7 +248,7 @@ def _untrained(labels):
     )
 
 
-def _trained(estimator, corpus, passes):
+def _trained(estimator: Any, corpus: _Corpus, passes: PassLog) -> NamedModel:
     """The model that an estimator learns, as it is written."""
     passes.estimator = estimator
     estimator._after_pass = passes
@@ -260,7 +279,7 @@ class _Counts(NamedTuple):
     some_are_rare: bool  # whether pairs are left out that occur
 
 
-def _counts(corpus, least, all_pairs):
+def _counts(corpus: _Corpus, least: float, all_pairs: bool | str) -> _Counts:
     """The :class:`_Counts` of a corpus; raises for what cannot be trained on or
     written."""
     for label in corpus.labels:
@@ -288,7 +307,7 @@ def _counts(corpus, least, all_pairs):
     )
 
 
-def _frequent(shown, sums, every, least):
+def _frequent(shown: Any, sums: Any, every: bool, least: float) -> tuple[int, bool]:
     """(number of pairs with weights, whether some that are shown have none)
 
     ``shown``, ``sums``: sparse, the pairs that occur, and the sums of their values;
@@ -302,7 +321,7 @@ def _frequent(shown, sums, every, least):
     return n - n_rare, n_rare > 0
 
 
-def _can_be_written(name):
+def _can_be_written(name: str) -> bool:
     if "\0" in name:
         return False
     try:
@@ -312,7 +331,7 @@ def _can_be_written(name):
     return True
 
 
-def _check_name(name, what):
+def _check_name(name: str, what: str) -> None:
     """Raise if a file cannot hold a name."""
     if not _can_be_written(name):
         wrong = (
@@ -326,7 +345,7 @@ def _check_name(name, what):
         )
 
 
-def _place_of(name, X):
+def _place_of(name: str, X: Any) -> str:
     for i, tokens in enumerate(X):
         for t, token in enumerate(tokens):
             if any(each == name for each, _ in attributes_of(token)):

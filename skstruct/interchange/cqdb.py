@@ -9,11 +9,18 @@ References
 B. Jenkins, "lookup3.c", 2006: the hash function. N. Okazaki, "CQDB", 2007: the layout.
 """
 
+from __future__ import annotations
+
 import struct
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .foreign import as_text
+
+if TYPE_CHECKING:
+    from .foreign import ForeignBytes
+
 
 TABLES = 256
 HEADER = 24 + 8 * TABLES
@@ -22,7 +29,7 @@ _RECORD = 8
 """Bytes of a record before its string: number and size."""
 
 
-def read_strings(file, at, n, what):
+def read_strings(file: ForeignBytes, at: int, n: int, what: str) -> list[str]:
     """The strings of the database at a byte of a file.
 
     Parameters
@@ -91,7 +98,7 @@ def read_strings(file, at, n, what):
 # --------------------------------------------------------------------------------------
 # Writing
 # --------------------------------------------------------------------------------------
-def string_database(strings):
+def string_database(strings: list[bytes]) -> bytes:
     """The database of distinct strings, numbered in their order.
 
     Parameters
@@ -108,12 +115,10 @@ def string_database(strings):
         struct.pack("<II", k, len(string)) + string for k, string in enumerate(ended)
     ]
     end = HEADER + np.append(0, np.cumsum(list(map(len, records)), dtype=np.int64))
-    place, at = (
-        end[:-1].tolist(),
-        int(end[-1]),
-    )  # of the records; behind what is written so far
+    place = end[:-1].tolist()  # of the records
+    at = int(end[-1])  # behind what is written so far
     hashes = lookup3(ended).tolist()
-    tables = [[] for _ in range(TABLES)]
+    tables: list[list[int]] = [[] for _ in range(TABLES)]
     for k, h in enumerate(hashes):
         tables[h % TABLES].append(k)
     head = []
@@ -132,11 +137,11 @@ def string_database(strings):
     n = len(strings)
     links = at if strings else 0
     header = struct.pack("<4s5I", b"CQDB", at + 4 * n, 0, ORDER_MARK, n, links)
-    head, place = (np.array(numbers, "<u4").tobytes() for numbers in (head, place))
-    return b"".join((header, head, *records, *filled, place))
+    tables_at, places = (np.array(n, "<u4").tobytes() for n in (head, place))
+    return b"".join((header, tables_at, *records, *filled, places))
 
 
-def lookup3(strings):
+def lookup3(strings: list[bytes]) -> np.ndarray:
     """The hashes of many strings: ``hashlittle`` with initial value 0.
 
     Parameters
@@ -168,18 +173,20 @@ def lookup3(strings):
     return out
 
 
-def _rotated(x, k):
+def _rotated(x: np.ndarray, k: int) -> np.ndarray:
     return x << np.uint32(k) | x >> np.uint32(32 - k)
 
 
-def _mixed(a, b, c):
+def _mixed(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for k in (4, 6, 8, 16, 19, 4):
         a = (a - c) ^ _rotated(c, k)
         a, b, c = b, c + b, a  # the next step takes the next three of the circle
     return a, b, c
 
 
-def _final(a, b, c):
+def _final(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     for k in (14, 11, 25, 16, 4, 14, 24):
         c = (c ^ b) - _rotated(b, k)
         a, b, c = b, c, a

@@ -6,9 +6,11 @@ References
 T. Kudo, "CRF++: yet another CRF toolkit", 2005.
 """
 
+from __future__ import annotations
+
 import re
 import struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +22,11 @@ from ..features.patterns import CRFPP
 from .double_array import LONGEST, MOST_TIMES, UNIT, build, read_keys
 from .foreign import as_bytes, as_text, labels_in_order, read_source, refuse
 from .pattern_models import keyed_model, pattern_crf, patterns_of
+
+if TYPE_CHECKING:
+    from ..features.patterns import Patterns
+    from .foreign import ForeignBytes, NamedModel
+
 
 VERSION = 100
 HEADER = 28
@@ -69,7 +76,7 @@ def load_crfpp(source: Any) -> L1CRF:
     return (_load_text if file.data.startswith(TEXT_START) else _load_binary)(file)
 
 
-def _load_binary(file):
+def _load_binary(file: ForeignBytes) -> L1CRF:
     file.require(len(file.data) >= HEADER, 0, "not a CRF++ model: it is too short")
     version, kind, _, n_weights, _, n_units = struct.unpack_from(_HEAD, file.data)
     file.require(
@@ -88,7 +95,7 @@ def _load_binary(file):
     return _crf_of(file, labels, lines, read_keys(file, at, units), weights)
 
 
-def _strings(file, at, what):
+def _strings(file: ForeignBytes, at: int, what: str) -> tuple[list[bytes], int]:
     """Strings that end in NUL, padded by more of these; and the byte behind."""
     size = int(file.array(at, 1, "<u4", what)[0])
     end = at + 4 + size
@@ -102,7 +109,7 @@ def _strings(file, at, what):
     return [part for part in raw.split(b"\0") if part], end
 
 
-def _load_text(file):
+def _load_text(file: ForeignBytes) -> L1CRF:
     file.require(
         file.data.endswith(b"\n"),
         len(file.data),
@@ -136,13 +143,19 @@ def _load_text(file):
             file.expected("a weight")
         file.at += len(line) + 1
     with np.errstate(over="ignore"):
-        weights = np.array(weights).astype(np.float32).astype(np.float64)
-    return _crf_of(file, labels, lines, keys, weights)
+        single = np.array(weights).astype(np.float32).astype(np.float64)
+    return _crf_of(file, labels, lines, keys, single)
 
 
-def _crf_of(file, labels, lines, keys, weights):
+def _crf_of(
+    file: ForeignBytes,
+    spelled: list[bytes],
+    lines: list[bytes],
+    keys: list[tuple[bytes, int]],
+    weights: np.ndarray,
+) -> L1CRF:
     """The fitted :class:`L1CRF` of what both kinds of file hold."""
-    labels = labels_in_order(list(map(as_text, labels)), file.name)
+    labels = labels_in_order(list(map(as_text, spelled)), file.name)
     patterns = patterns_of(file, lines, CRFPP)
     L = len(labels)
     if not np.isfinite(weights).all():
@@ -151,8 +164,8 @@ def _crf_of(file, labels, lines, keys, weights):
         )
     if len({key for key, _ in keys}) < len(keys):
         raise ModelFileError(f"{file.name}: a key occurs twice")
-    nodes = []
-    edges = []
+    nodes: list[tuple[bytes, int]] = []
+    edges: list[tuple[bytes, int]] = []
     end = 0
     for key, number in sorted(keys, key=lambda pair: pair[1]):
         size, mine = (L, nodes) if key[:1] == b"U" else (L * L, edges)
@@ -206,7 +219,7 @@ def save_crfpp(model: object, path: Path, text: bool = False) -> None:
     )
 
 
-def _weights(named):
+def _weights(named: NamedModel) -> tuple[list[tuple[bytes, int]], np.ndarray]:
     """(keys with the numbers of their first weights, sorted; all weights)."""
     blocks = np.zeros((len(named.names), len(named.labels)))
     blocks[named.row, named.column] = named.weight
@@ -219,27 +232,32 @@ def _weights(named):
     if first[-1] >= 2**31:
         refuse("CRF++", f"more than {2**31 - 1} weights; the model has {first[-1]}")
     return list(zip(keys, first)), np.concatenate(
-        [np.zeros(0), *map(block_of.get, keys)]
+        [np.zeros(0), *(block_of[key] for key in keys)]
     )
 
 
-def _binary(patterns, labels, keys, weights):
+def _binary(
+    patterns: Patterns,
+    labels: list[str],
+    keys: list[tuple[bytes, int]],
+    weights: np.ndarray,
+) -> bytes:
     single = weights.astype("<f4")
     if not np.isfinite(single).all():
         refuse("CRF++", "weights beyond single precision")
     units = build(keys)
     _check_size([key for key, _ in keys], units)
-    labels = b"".join(as_bytes(label) + b"\0" for label in labels)
+    names = b"".join(as_bytes(label) + b"\0" for label in labels)
     lines = b"".join(as_bytes(line) + b"\0" for line in _ordered(patterns))
-    lines += bytes(-(len(labels) + len(lines)) % 4)
+    lines += bytes(-(len(names) + len(lines)) % 4)
     return b"".join((
         struct.pack(_HEAD, VERSION, 0, 1.0, weights.shape[0], patterns.n_columns, units.nbytes),
-        struct.pack("<I", len(labels)), labels, struct.pack("<I", len(lines)), lines,
+        struct.pack("<I", len(names)), names, struct.pack("<I", len(lines)), lines,
         units.tobytes(), single.tobytes(),
     ))  # fmt: skip
 
 
-def _check_size(keys, units):
+def _check_size(keys: list[bytes], units: np.ndarray) -> None:
     """Raise if `load_crfpp` would refuse the keys, as those of a file made to exhaust
     memory.
     """
@@ -256,7 +274,12 @@ def _check_size(keys, units):
         )
 
 
-def _text(patterns, labels, keys, weights):
+def _text(
+    patterns: Patterns,
+    labels: list[str],
+    keys: list[tuple[bytes, int]],
+    weights: np.ndarray,
+) -> bytes:
     head = f"version: {VERSION}\ncost-factor: 1\nmaxid: {weights.shape[0]}\nxsize: {patterns.n_columns}\n"
     parts = [
         head.encode(), *map(as_bytes, labels), b"", *map(as_bytes, _ordered(patterns)), b"",
@@ -266,6 +289,6 @@ def _text(patterns, labels, keys, weights):
     return b"\n".join(parts)
 
 
-def _ordered(patterns):
+def _ordered(patterns: Patterns) -> list[str]:
     """The lines, those of labels first."""
     return sorted(patterns.lines, key=lambda line: line.startswith("B"))

@@ -12,9 +12,11 @@ References
 N. Okazaki, "CRFsuite: a fast implementation of Conditional Random Fields (CRFs)", 2007.
 """
 
+from __future__ import annotations
+
 import os
 import struct
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -37,6 +39,10 @@ from .foreign import (
     refuse,
 )
 from .pickles import crf_in_pickle, unpacked
+
+if TYPE_CHECKING:
+    from .foreign import ForeignBytes, NamedModel
+
 
 MAGIC = b"lCRF"
 VERSION = 100
@@ -108,7 +114,7 @@ def load_crfsuite(source: Any) -> L1CRF:
     return _crf_of(file, _contents(file), parameters)
 
 
-def _file_of(source):
+def _file_of(source: Any) -> tuple[ForeignBytes, dict[str, Any]]:
     """(model file, parameters of :class:`L1CRF`) of what :func:`load_crfsuite` takes."""
     if hasattr(source, "modelfile"):
         path = getattr(source.modelfile, "name", None)
@@ -123,13 +129,13 @@ def _file_of(source):
     return model, _parameters(found)
 
 
-def _parameters(crf):
+def _parameters(crf: dict[str, Any]) -> dict[str, Any]:
     """What :class:`L1CRF` calls the parameters of a ``sklearn_crfsuite.CRF``, as far as
     it has them.
     """
     if crf.get("algorithm", "lbfgs") not in (None, "lbfgs"):
         return {}
-    found = {}
+    found: dict[str, Any] = {}
     for name, default in (("c1", 0.0), ("c2", 1.0)):
         value = crf.get(name)
         value = default if value is None else value
@@ -162,7 +168,7 @@ def crfsuite_contents(source: Any) -> tuple[CRFsuiteContents, L1CRF | None]:
     return contents, _crf_of(file, contents, parameters) if contents.labels else None
 
 
-def _contents(file):
+def _contents(file: ForeignBytes) -> CRFsuiteContents:
     header = _header(file)
     labels = read_strings(file, header["off_labels"], header["num_labels"], "labels")
     attributes = read_strings(
@@ -173,7 +179,9 @@ def _contents(file):
     )
 
 
-def _crf_of(file, contents, parameters):
+def _crf_of(
+    file: ForeignBytes, contents: CRFsuiteContents, parameters: dict[str, Any]
+) -> L1CRF:
     """The :class:`L1CRF` of a model file, with parameters."""
     header, labels, attributes, features = contents
     known = labels_in_order(labels, file.name)
@@ -217,7 +225,7 @@ def _crf_of(file, contents, parameters):
     return ready_crf(encoder, known, states, transitions, **parameters)
 
 
-def _header(file):
+def _header(file: ForeignBytes) -> dict[str, Any]:
     """The numbers of the header, by their names in CRFsuite's own dump."""
     file.tag(0, MAGIC)
     head = file.array(4, 11, "<u4", "the header").tolist()
@@ -242,7 +250,7 @@ def _header(file):
     return dict(zip(HEADER, ("lCRF", size, "FOMC", *head[2:])))
 
 
-def _chunk(file, at, tag):
+def _chunk(file: ForeignBytes, at: int, tag: bytes) -> tuple[int, int]:
     """The count of a chunk, and its end."""
     file.tag(at, tag)
     size, n = file.array(at + 4, 2, "<u4", tag.decode()).tolist()
@@ -251,7 +259,7 @@ def _chunk(file, at, tag):
     return n, at + size
 
 
-def _features(file, at):
+def _features(file: ForeignBytes, at: int) -> np.ndarray:
     n, end = _chunk(file, at, b"FEAT")
     size = CHUNK_HEADER + n * FEATURE.itemsize
     file.require(
@@ -260,7 +268,14 @@ def _features(file, at):
     return file.array(at + CHUNK_HEADER, n, FEATURE, "features")
 
 
-def _check_lists(file, at, tag, n, mine, source):
+def _check_lists(
+    file: ForeignBytes,
+    at: int,
+    tag: bytes,
+    n: int,
+    mine: np.ndarray,
+    source: np.ndarray,
+) -> None:
     """Raise unless list s holds the features with the source s, each once; ``mine`` are
     those of a type.
 
@@ -347,7 +362,7 @@ def save_crfsuite(model: object, path: Path | BinaryIO) -> None:
         path.write(data)
 
 
-def crfsuite_model(model):
+def crfsuite_model(model: Any) -> NamedModel:
     """The :class:`.NamedModel` of a fitted tagger, if the format can express it."""
     named = named_model(chain_model(model, "CRFsuite"), "CRFsuite")
     if len(named.transitions) > 1:
@@ -357,7 +372,7 @@ def crfsuite_model(model):
     return named
 
 
-def crfsuite_bytes(named):
+def crfsuite_bytes(named: NamedModel) -> bytes:
     """The model file of a :class:`NamedModel`."""
     n_labels = len(named.labels)
     n_attributes = len(named.names)
@@ -390,7 +405,7 @@ def crfsuite_bytes(named):
     return bytes(out)
 
 
-def _lists(tag, owner, first, n, at):
+def _lists(tag: bytes, owner: np.ndarray, first: int, n: int, at: int) -> bytes:
     """The lists of the features of n labels or attributes; ``owner`` is ascending."""
     spare = 2 if tag == b"LFRF" else 0  # of a start and an end that no version has used
     size = np.bincount(owner, minlength=n)

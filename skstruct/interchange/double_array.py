@@ -11,11 +11,19 @@ IEEE Transactions on Software Engineering 15(9). T. Kudo, "Darts: double-array t
 system", 2003: the layout.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._data.places import ranges
+
+if TYPE_CHECKING:
+    from .foreign import ForeignBytes
+
 
 UNIT = np.dtype([("base", "<i4"), ("check", "<u4")])
 
@@ -31,7 +39,9 @@ can make.
 """
 
 
-def read_keys(file, at, units):
+def read_keys(
+    file: ForeignBytes, at: int, units: np.ndarray
+) -> list[tuple[bytes, int]]:
     """The keys of an array and their values.
 
     Parameters
@@ -56,7 +66,7 @@ def read_keys(file, at, units):
     node = np.zeros(1, np.int64)  # units of the nodes at this depth,
     written = np.zeros((1, 0), np.uint8)  # and the bytes that lead to each
     reached[0] = True
-    keys = []
+    keys: list[tuple[bytes, int]] = []
     most = MOST_TIMES * units.nbytes
     while node.size:
         depth = written.shape[1]
@@ -95,7 +105,7 @@ def read_keys(file, at, units):
     return keys
 
 
-def build(keys):
+def build(keys: list[tuple[bytes, int]]) -> np.ndarray:
     """The double array of distinct keys whose values are 0, 1, ... in the order of the
     keys' bytes given.
 
@@ -132,7 +142,7 @@ def build(keys):
     return out
 
 
-def _code_at(depth):
+def _code_at(depth: int) -> Callable[[tuple[bytes, int]], int]:
     """What tells of a (key, value) where it goes on at a depth: 0 if the key ends
     there, or a byte + 1.
     """
@@ -142,13 +152,14 @@ def _code_at(depth):
 class _Maker:
     """Finds where there is room first for the children of one node after the other."""
 
-    def __init__(self, size):
-        self.base, self.check = np.zeros(size, np.int64), np.zeros(size, np.int64)
-        self.taken = np.zeros(size, np.bool_)  # begins in use
+    def __init__(self, size: int) -> None:
+        self.base: np.ndarray = np.zeros(size, np.int64)
+        self.check: np.ndarray = np.zeros(size, np.int64)
+        self.taken: np.ndarray = np.zeros(size, np.bool_)  # begins in use
         self.next = 0
         self.last = 0
 
-    def begin(self, codes):
+    def begin(self, codes: Any) -> int:
         """Mark units for children; the base of their parent."""
         codes = np.array(codes, np.int64)
         at = max(int(codes[0]) + 1, self.next) - 1

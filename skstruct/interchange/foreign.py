@@ -9,9 +9,11 @@ A fitted chain model is written from its names and weights (:class:`NamedModel`)
 refused with the reason why a format cannot express it.
 """
 
+from __future__ import annotations
+
 import os
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -21,6 +23,10 @@ from .._data.inputs import LABELS, describe
 from .._data.labels import Labels
 from .._saving.atomic import naming
 from .._saving.container import ModelFileError
+
+if TYPE_CHECKING:
+    from .._chain.chain_model import ChainModel
+
 
 FORBIDDEN = -1e4
 """Weight of what constraints forbid: its probability is 0, and sums of it stay finite."""
@@ -41,7 +47,7 @@ class NamedModel(NamedTuple):
     end: np.ndarray  # (L,) bool
 
 
-def chain_model(estimator, tool):
+def chain_model(estimator: Any, tool: str) -> ChainModel:
     """The ChainModel of a fitted tagger, if a tool may be able to express it.
 
     Raises
@@ -52,7 +58,7 @@ def chain_model(estimator, tool):
         If it cannot be expressed; the message says why.
     """
     check_is_fitted(estimator)
-    model = getattr(estimator, "_distribution", None) or getattr(
+    model: Any = getattr(estimator, "_distribution", None) or getattr(
         estimator, "_model", None
     )
     if not hasattr(model, "new_chain") or estimator.inputs.task != LABELS:
@@ -70,14 +76,16 @@ def chain_model(estimator, tool):
     return model
 
 
-def refuse(tool, what):
+def refuse(tool: str, what: str) -> NoReturn:
     """Raise the error that a tool's format cannot express something."""
     raise ValueError(
         f"the model cannot be written for {tool}, whose format has no place for {what}"
     )
 
 
-def named_model(model, tool, named=None):
+def named_model(
+    model: ChainModel, tool: str, named: dict[int, str] | None = None
+) -> NamedModel:
     """The names and weights of a ChainModel.
 
     Parameters
@@ -129,9 +137,15 @@ def named_model(model, tool, named=None):
     )  # fmt: skip
 
 
-def _rows_of_names(named, column, weight, bounds, tool):
+def _rows_of_names(
+    named: dict[int, str],
+    column: np.ndarray,
+    weight: np.ndarray,
+    bounds: list[int],
+    tool: str,
+) -> dict[str, int]:
     """{name: row}; one of the rows, where several of a name have the same weights."""
-    rows = {}
+    rows: dict[str, int] = {}
     for row, name in sorted(named.items()):
         other = rows.setdefault(name, row)
         if other != row:
@@ -161,17 +175,17 @@ class ForeignBytes:
         content.
     """
 
-    def __init__(self, data, name, size=None):
+    def __init__(self, data: bytes, name: str, size: int | None = None) -> None:
         self.data = data
         self.name = name
         self.size = len(data) if size is None else size
         self.at = 0  # the byte that `match` reads next
 
-    def fail(self, at, what):
+    def fail(self, at: int, what: str) -> NoReturn:
         """Raise a ModelFileError about the byte ``at``."""
         raise ModelFileError(f"{self.name}: byte {at}: {what}")
 
-    def expected(self, what):
+    def expected(self, what: str) -> NoReturn:
         """Raise a ModelFileError about the line at the next byte."""
         line = self.data[self.at :].partition(b"\n")[0]
         n = self.data.count(b"\n", 0, self.at)
@@ -179,7 +193,9 @@ class ForeignBytes:
             f"{self.name}: line {n + 1}: expected {what}, found {as_text(line)!r:.60}"
         )
 
-    def match(self, form, what, *values):
+    def match(
+        self, form: bytes | re.Pattern[bytes], what: str, *values: object
+    ) -> re.Match[bytes]:
         """What an expression finds at the next byte, which is passed over; values stand
         for ``{}``.
         """
@@ -190,12 +206,12 @@ class ForeignBytes:
         self.at = found.end()
         return found
 
-    def require(self, condition, at, what):
+    def require(self, condition: Any, at: int, what: str) -> None:
         """Raise a ModelFileError about the byte ``at`` unless the condition holds."""
         if not condition:
             self.fail(at, what)
 
-    def require_all(self, ok, at, what):
+    def require_all(self, ok: np.ndarray, at: np.ndarray, what: str) -> None:
         """Raise a ModelFileError about the first of several things that is not as it
         has to be.
 
@@ -205,7 +221,7 @@ class ForeignBytes:
             k = int(np.argmin(ok))
             self.fail(int(at[k]), what.format(k))
 
-    def array(self, at, n, dtype, what):
+    def array(self, at: int, n: int, dtype: Any, what: str) -> np.ndarray:
         """``n`` numbers that begin at a byte; read-only, perhaps not aligned."""
         end = at + n * np.dtype(dtype).itemsize
         if end > len(self.data):
@@ -215,13 +231,13 @@ class ForeignBytes:
             )
         return np.frombuffer(self.data, dtype, n, at)
 
-    def tag(self, at, tag):
+    def tag(self, at: int, tag: bytes) -> None:
         """Check the four letters with which a part begins."""
         found = bytes(self.data[at : at + len(tag)])
         self.require(found == tag, at, f"expected {tag.decode()!r}, found {found!r}")
 
 
-def read_source(source):
+def read_source(source: Any) -> ForeignBytes:
     """The :class:`ForeignBytes` of a path, or of bytes."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return ForeignBytes(bytes(source), "the model")
@@ -230,19 +246,25 @@ def read_source(source):
         return ForeignBytes(file.read(), repr(path))
 
 
-def as_text(raw):
+def as_text(raw: bytes) -> str:
     """Bytes as a str; those that are no UTF-8 become lone surrogates, which
     :func:`as_bytes` undoes.
     """
     return raw.decode("utf-8", "surrogateescape")
 
 
-def as_bytes(text):
+def as_bytes(text: str) -> bytes:
     """A str as bytes, the opposite of :func:`as_text`."""
     return text.encode("utf-8", "surrogateescape")
 
 
-def encoded(strings, what, tool, bad="\0", wrong="with a NUL character"):
+def encoded(
+    strings: list[str],
+    what: str,
+    tool: str,
+    bad: str = "\x00",
+    wrong: str = "with a NUL character",
+) -> list[bytes]:
     """The bytes of strings that a file can hold: of text in which the expression
     ``bad`` finds nothing.
     """
@@ -255,7 +277,7 @@ def encoded(strings, what, tool, bad="\0", wrong="with a NUL character"):
         refuse(tool, f"a {what} that is no Unicode text, such as {error.object!r:.80}")
 
 
-def labels_in_order(labels, name):
+def labels_in_order(labels: list[str], name: str) -> Labels:
     """The :class:`Labels` of a model, if these can be such; ``name`` is that of the
     file.
     """

@@ -1,11 +1,19 @@
 """Which tool a model file is of, by its first bytes."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from .._saving.atomic import naming
 from .._saving.container import MAGIC
 from .._saving.registry import load
 from . import crfpp, crfsuite, wapiti
+
+if TYPE_CHECKING:
+    from .._data.types import Path
+
 
 SKSTRUCT = "skstruct"
 
@@ -23,7 +31,7 @@ _STARTS = (
 """First bytes, what a file is, and who reads it."""
 
 
-def _kind(path):
+def _kind(path: Path) -> tuple[str, Callable[[Any], Any]]:
     with naming(path), open(path, "rb") as file:
         head = file.read(32)
     for start, kind, reader in _STARTS:
@@ -36,11 +44,11 @@ def _kind(path):
     return SKSTRUCT, load
 
 
-def kind_of(path):
+def kind_of(path: Path) -> str:
     """What a model file is: ``"skstruct"`` if it looks like nothing else."""
     return _kind(path)[0]
 
 
-def load_model(path):
+def load_model(path: Path) -> Any:
     """The fitted estimator in a file of this package, or of a tool."""
     return _kind(path)[1](path)

@@ -5,8 +5,12 @@ by previous and by next label. Keys of transitions that every token has are summ
 the label bigram.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable
 from itertools import count
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,8 +24,14 @@ from ..features.template_rows import row_names
 from ..features.templates import MACRO
 from .foreign import FORBIDDEN, as_text, chain_model, encoded, named_model, refuse
 
+if TYPE_CHECKING:
+    from .._crf.l1crf import L1CRF
+    from .._data.labels import Labels
+    from ..features.templates import FeatureTemplates
+    from .foreign import ForeignBytes, NamedModel
 
-def patterns_of(file, lines, syntax):
+
+def patterns_of(file: ForeignBytes, lines: list[bytes], syntax: str) -> Patterns:
     """The :class:`Patterns` of a file."""
     try:
         return Patterns([as_text(line) for line in lines], syntax)
@@ -29,7 +39,14 @@ def patterns_of(file, lines, syntax):
         raise ModelFileError(f"{file.name}: {error}") from None
 
 
-def pattern_crf(patterns, labels, nodes, edges, index, weight):
+def pattern_crf(
+    patterns: Patterns,
+    labels: Labels,
+    nodes: list[tuple[bytes, int]],
+    edges: list[tuple[bytes, int]],
+    index: np.ndarray,
+    weight: np.ndarray,
+) -> L1CRF:
     """A fitted :class:`L1CRF` with patterns.
 
     Parameters
@@ -72,13 +89,17 @@ def pattern_crf(patterns, labels, nodes, edges, index, weight):
     )
 
 
-def label_weights(nodes, L, index, weight):
+def label_weights(
+    nodes: list[tuple[bytes, int]], L: int, index: np.ndarray, weight: np.ndarray
+) -> SparseWeights:
     """The :class:`SparseWeights` of features of labels."""
     block, place, value = _weights_of(nodes, index, weight, L)
     return SparseWeights.of((len(nodes), L), block * L + place, value)
 
 
-def _weights_of(keys, index, weight, size):
+def _weights_of(
+    keys: list[tuple[bytes, int]], index: np.ndarray, weight: np.ndarray, size: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(number of the key, place in its block, weight) of all that are not zero, in
     blocks of a size.
     """
@@ -97,7 +118,7 @@ _LETTERS = {CRFPP: "UB", WAPITI: "ub"}
 """With which patterns of features of labels, and of transitions, begin."""
 
 
-def keyed_model(estimator, syntax):
+def keyed_model(estimator: Any, syntax: str) -> tuple[Patterns, NamedModel]:
     """(patterns, :class:`NamedModel`) of a fitted tagger, in the syntax of a tool;
     transitions by their keys.
 
@@ -134,7 +155,7 @@ def keyed_model(estimator, syntax):
     named = named_model(
         model, tool, {row: spelled(0, name) for row, name in names[0].items()}
     )
-    transitions = {}
+    transitions: dict[str, np.ndarray] = {}
     for e, name in sorted(names[1].items()):
         block = named.transitions.get(e)
         name = spelled(1, name)
@@ -173,7 +194,7 @@ def keyed_model(estimator, syntax):
     return Patterns(lines, syntax), named._replace(transitions=transitions)
 
 
-def _bigram_line(lines, letter):
+def _bigram_line(lines: list[str], letter: str) -> str:
     """The pattern of transitions that gets the weights of the label bigram.
 
     Several such patterns add up; so ``lines`` loses repetitions, or gets one more that
@@ -190,7 +211,7 @@ def _bigram_line(lines, letter):
     return alone[0]
 
 
-def _as_patterns(templates, tool, syntax):
+def _as_patterns(templates: FeatureTemplates, tool: str, syntax: str) -> Patterns:
     """Our templates as patterns of CRF++, which ``syntax`` will have to have a place
     for.
     """
@@ -213,7 +234,9 @@ def _as_patterns(templates, tool, syntax):
     return Patterns(lines, CRFPP)
 
 
-def _written(patterns, tool, syntax, with_symbols):
+def _written(
+    patterns: Patterns, tool: str, syntax: str, with_symbols: bool
+) -> tuple[list[str], Callable[[int, str], str]]:
     """(lines, function) that write patterns, and names of features, in the syntax of a
     tool.
 
@@ -228,7 +251,7 @@ def _written(patterns, tool, syntax, with_symbols):
     any_symbol = re.compile("|".join(map(re.escape, symbols)) or "(?!)")
     lines = []
 
-    def spelled(side, name):
+    def spelled(side: int, name: str) -> str:
         return _LETTERS[syntax][side] + any_symbol.sub(
             lambda found: symbols[found[0]], name[1:]
         )

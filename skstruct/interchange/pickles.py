@@ -6,14 +6,17 @@ called. The bytes of the model file stand in the state of an inert ``FileResourc
 ``joblib`` writes the contents of arrays between the instructions: they are passed over.
 """
 
+from __future__ import annotations
+
 import bz2
 import lzma
 import pickle
 import re
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from .._saving.container import ModelFileError
 from .foreign import ForeignBytes
@@ -50,7 +53,7 @@ most leave an object of a hundred bytes.
 """
 
 
-def unpacked(file):
+def unpacked(file: ForeignBytes) -> ForeignBytes:
     """The content of a compressed file; of any other the file itself."""
     for start, name, new in _COMPRESSED:
         if file.data.startswith(start):
@@ -73,7 +76,7 @@ def unpacked(file):
     return file
 
 
-def crf_in_pickle(file):
+def crf_in_pickle(file: ForeignBytes) -> tuple[ForeignBytes, dict[str, Any]]:
     """The model file within a pickle that has one fitted ``sklearn_crfsuite.CRF`` in
     it.
 
@@ -124,7 +127,9 @@ def crf_in_pickle(file):
     return ForeignBytes(model, name), owners[0] if owners else {}
 
 
-def _best_of(resources, root, file):
+def _best_of(
+    resources: list[dict[str, Any]], root: Any, file: ForeignBytes
+) -> dict[str, Any]:
     """Of several model files the one inside a ``best_estimator_``.
 
     Raises if it is not clear which one is meant.
@@ -152,9 +157,9 @@ class _Place(NamedTuple):
     is_best: bool  # whether it is inside a best_estimator_
     state: Any = None  # of an inert object that stands here
 
-    def text(self):
+    def text(self) -> str:
         """What to write behind the object to get there, from the last steps."""
-        steps = []
+        steps: list[Any] = []
         place = self
         while place.before is not None and len(steps) < _MOST_STEPS:
             is_name = isinstance(place.step, str)
@@ -167,14 +172,14 @@ class _Place(NamedTuple):
         return cut + path or "the object itself"
 
 
-def _places(root):
+def _places(root: Any) -> dict[int, _Place]:
     """Where each inert object stands first below the object of a pickle, by ``id`` of
     its state.
 
     A hostile file may nest objects deeply: a place is one step, and only those of an
     error become text.
     """
-    found = {}
+    found: dict[Any, Any] = {}
     seen = set()
     left = [(_Place(None, "", False), root)]
     while left:
@@ -197,7 +202,7 @@ def _places(root):
     return found
 
 
-def _why_none(crfs, found):
+def _why_none(crfs: list[dict[str, Any]], found: list[_Inert]) -> str:
     own = next(
         (each.name[1] for each in found if each.name[0].startswith("skstruct.")), None
     )
@@ -223,12 +228,12 @@ class _Inert:
 
     __slots__ = ("arguments", "name", "state")
 
-    def __init__(self, name, arguments=()):
+    def __init__(self, name: tuple[str, str], arguments: Any = ()) -> None:
         self.name = name
         self.arguments = arguments
         self.state = None
 
-    def append(self, item):
+    def append(self, item: Any) -> None:
         """Items of a list are nothing."""
 
     extend = append
@@ -241,11 +246,11 @@ _ENCODE = object()
 class _Limited(dict):
     """What does an instruction, by its code; for so many instructions."""
 
-    def __init__(self, dispatch, most):
+    def __init__(self, dispatch: dict[int, Callable[..., None]], most: int) -> None:
         super().__init__(dispatch)
         self.most = self.left = most
 
-    def __getitem__(self, code):
+    def __getitem__(self, code: int) -> Callable[..., None]:
         self.left -= 1
         if self.left < 0:
             raise pickle.UnpicklingError(
@@ -254,29 +259,33 @@ class _Limited(dict):
         return super().__getitem__(code)
 
 
-class _Reader(pickle._Unpickler):
+_Unpickler: Any = pickle._Unpickler
+"""The unpickler in Python, of which type checkers know half."""
+
+
+class _Reader(_Unpickler):
     """An unpickler that imports and calls nothing.
 
     It is the one in Python: in the one in C the size of a table in memory is up to the
     file.
     """
 
-    def __init__(self, stream, instructions):
+    def __init__(self, stream: BytesIO, instructions: _Limited) -> None:
         super().__init__(stream, encoding="latin1")
         self._stream = stream
         self.dispatch = instructions
-        self.found = []
-        self._encoded = {}
+        self.found: list[Any] = []
+        self._encoded: dict[Any, Any] = {}
 
-    def position(self):
+    def position(self) -> int:
         """The byte that is read next."""
         return self._stream.tell()
 
-    def get_extension(self, code):
+    def get_extension(self, code: int) -> NoReturn:
         """Raise: what a code stands for is up to the process that reads."""
         raise pickle.UnpicklingError("an extension code")
 
-    def find_class(self, module, name):
+    def find_class(self, module: str, name: str) -> Any:
         """The stand-in for a name."""
         return (
             _ENCODE
@@ -284,11 +293,11 @@ class _Reader(pickle._Unpickler):
             else self._new((module, name))
         )
 
-    def _new(self, name, arguments=()):
+    def _new(self, name: tuple[str, str], arguments: Any = ()) -> _Inert:
         self.found.append(_Inert(name, arguments))
         return self.found[-1]
 
-    def _made(self, called, arguments):
+    def _made(self, called: Any, arguments: Any) -> Any:
         """What an instruction makes that would call something."""
         if called is _ENCODE:
             text, encoding = arguments
@@ -309,21 +318,21 @@ class _Reader(pickle._Unpickler):
             )
         return self._new(called.name, arguments)
 
-    def _instantiate(self, klass, arguments):
+    def _instantiate(self, klass: Any, arguments: Any) -> None:
         self.append(self._made(klass, tuple(arguments)))
 
     # -- instructions, in place of those of the base class -----------------------------
-    def load_reduce(self):
+    def load_reduce(self) -> None:
         arguments = self.stack.pop()
         self.stack[-1] = self._made(self.stack[-1], arguments)
 
     load_newobj = load_reduce
 
-    def load_newobj_ex(self):
+    def load_newobj_ex(self) -> None:
         self.stack.pop()  # arguments by name
         self.load_reduce()
 
-    def load_build(self):
+    def load_build(self) -> None:
         state = self.stack.pop()
         target = self.stack[-1]
         if not isinstance(target, _Inert):
@@ -336,7 +345,7 @@ class _Reader(pickle._Unpickler):
         ):
             self._pass_over_array(state)
 
-    def _pass_over_array(self, state):
+    def _pass_over_array(self, state: Any) -> None:
         """An array's bytes stand in the stream, or a pickle of their own if they are
         objects.
         """
@@ -375,20 +384,20 @@ class _Reader(pickle._Unpickler):
 
     # Keys and elements that are tuples of tuples may take for ever to hash; none of
     # them matters.
-    def load_dict(self):
+    def load_dict(self) -> None:
         items = self.pop_mark()
         self.append({})
         self._set(items)
 
-    def load_setitem(self):
+    def load_setitem(self) -> None:
         value = self.stack.pop()
         key = self.stack.pop()
         self._set([key, value])
 
-    def load_setitems(self):
+    def load_setitems(self) -> None:
         self._set(self.pop_mark())
 
-    def _set(self, items):
+    def _set(self, items: Any) -> None:
         target = self.stack[-1]
         if type(target) is dict:
             target.update(
@@ -399,16 +408,16 @@ class _Reader(pickle._Unpickler):
                 f"items are given to a {type(target).__name__}"
             )
 
-    load_additems = pickle._Unpickler.load_pop_mark
+    load_additems = _Unpickler.load_pop_mark
 
-    def load_empty_set(self):
+    def load_empty_set(self) -> None:
         self.append(frozenset())
 
-    def load_frozenset(self):
+    def load_frozenset(self) -> None:
         self.pop_mark()
         self.load_empty_set()
 
-    def load_bytearray8(self):
+    def load_bytearray8(self) -> None:
         size = int.from_bytes(self.read(8), "little")
         if size > len(
             self._stream.getbuffer()
@@ -418,8 +427,7 @@ class _Reader(pickle._Unpickler):
 
 
 _METHODS = {
-    code: getattr(_Reader, do.__name__)
-    for code, do in pickle._Unpickler.dispatch.items()
+    code: getattr(_Reader, do.__name__) for code, do in _Unpickler.dispatch.items()
 }
 """What does an instruction, by its code: the methods of the base class, or those of
 that name here.

@@ -5,8 +5,10 @@ References
 T. Lavergne, O. Cappé, F. Yvon (2010). Practical very large scale CRFs. ACL.
 """
 
+from __future__ import annotations
+
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +22,11 @@ from ..features.bag_encoder import BagEncoder
 from ..features.patterns import WAPITI
 from .foreign import as_bytes, as_text, labels_in_order, read_source
 from .pattern_models import keyed_model, label_weights, pattern_crf, patterns_of
+
+if TYPE_CHECKING:
+    from ..features.patterns import Patterns
+    from .foreign import ForeignBytes, NamedModel
+
 
 MAGIC = b"#mdl#"
 _LENGTH = re.compile(rb"([1-9]\d{0,9}):")
@@ -59,10 +66,10 @@ def load_wapiti(source: Any) -> L1CRF:
         file.fail(0, f"the model is {what}; expected a CRF or maximum entropy")
     n_patterns, _, auto = _numbers(file, rb"#rdr#(\d{1,10})/(\d{1,10})(?:/(\d{1,10}))?")
     lines = _strings(file, n_patterns, "patterns")
-    labels = _strings(file, *_numbers(file, rb"#qrk#(\d{1,10})"), "labels")
-    labels = labels_in_order(list(map(as_text, labels)), file.name)
+    spelled = _strings(file, _numbers(file, rb"#qrk#(\d{1,10})")[0], "labels")
+    labels = labels_in_order(list(map(as_text, spelled)), file.name)
     at = file.at
-    names = _strings(file, *_numbers(file, rb"#qrk#(\d{1,10})"), "observations")
+    names = _strings(file, _numbers(file, rb"#qrk#(\d{1,10})")[0], "observations")
     file.require(len(set(names)) == len(names), at, "an observation occurs twice")
     at = file.at
     index, weight = _weights(file, n_active)
@@ -92,7 +99,7 @@ def load_wapiti(source: Any) -> L1CRF:
     )
 
 
-def _numbers(file, form):
+def _numbers(file: ForeignBytes, form: bytes) -> list[Any]:
     """The numbers in the next line; None for those that it lacks."""
     found = file.match(
         form + rb"\r?\n", "{} and numbers of a Wapiti model", form[:5].decode()
@@ -100,7 +107,7 @@ def _numbers(file, form):
     return [None if number is None else int(number) for number in found.groups()]
 
 
-def _strings(file, n, what):
+def _strings(file: ForeignBytes, n: int, what: str) -> list[bytes]:
     """So many strings: length, colon, bytes, comma, line feed."""
     out = []
     for k in range(n):
@@ -120,7 +127,7 @@ def _strings(file, n, what):
     return out
 
 
-def _weights(file, n):
+def _weights(file: ForeignBytes, n: int) -> tuple[np.ndarray, np.ndarray]:
     """So many lines ``index=weight``, up to the end of the file."""
     data = file.data
     index = []
@@ -142,11 +149,10 @@ def _weights(file, n):
     return np.array(index, np.int64), np.array(weight)
 
 
-def _number(text):
-    """A number that can be a weight, as C writes it with ``%la``, or None."""
-    text = text.replace(b",", b".").decode(
-        "ascii", "replace"
-    )  # a locale may write a comma
+def _number(raw: bytes) -> float | None:
+    """Read a number that can be a weight, as C writes it with ``%la``, or None."""
+    # A locale may write a comma.
+    text = raw.replace(b",", b".").decode("ascii", "replace")
     try:
         value = float.fromhex(text) if "x" in text.lower() else float(text)
     except (ValueError, OverflowError):
@@ -154,15 +160,17 @@ def _number(text):
     return value if abs(value) <= LARGEST_WEIGHT else None
 
 
-def _layout(file, names, L):
+def _layout(
+    file: ForeignBytes, names: list[bytes], L: int
+) -> tuple[list[tuple[bytes, int]], list[tuple[bytes, int]], int]:
     """((name, first weight) of labels, of transitions, number of weights): one
     observation follows another.
 
     An observation of labels (``u``) has L weights, one of transitions (``b``) L * L,
     one of both (``*``) first the one and then the other.
     """
-    nodes = []
-    edges = []
+    nodes: list[tuple[bytes, int]] = []
+    edges: list[tuple[bytes, int]] = []
     first = 0
     for name in names:
         if name[:1] not in (b"u", b"b", b"*"):
@@ -208,7 +216,7 @@ def save_wapiti(model: object, path: Path) -> None:
     write_whole(path, _bytes_of(*keyed_model(model, WAPITI)))
 
 
-def _bytes_of(patterns, named):
+def _bytes_of(patterns: Patterns, named: NamedModel) -> bytes:
     """The model file."""
     L, rows, first = (
         len(named.labels),
@@ -236,12 +244,12 @@ def _bytes_of(patterns, named):
     ))  # fmt: skip
 
 
-def _netstring(string):
+def _netstring(string: str) -> bytes:
     raw = as_bytes(string)
     return b"%d:%s,\n" % (len(raw), raw)
 
 
-def _lines(first, places, weights):
+def _lines(first: int, places: np.ndarray, weights: np.ndarray) -> list[str]:
     """The lines of the weights at some places behind ``first``."""
     return [
         f"{first + p}={_hexadecimal(w)}\n"
@@ -249,7 +257,7 @@ def _lines(first, places, weights):
     ]
 
 
-def _hexadecimal(weight):
+def _hexadecimal(weight: float) -> str:
     """A number as C writes it with ``%la``."""
     mantissa, _, exponent = weight.hex().partition("p")
     return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}p{exponent}"

@@ -11,6 +11,8 @@ if (typeof module === "object" && module.exports) {
   exports.decisionFunction = tagger.decisionFunction;
   exports.predictMarginals = tagger.predictMarginals;
   exports.explain = tagger.explain;
+  exports.predictUtf16 = tagger.predictUtf16; // of spans alone, as the next
+  exports.tokens = tagger.tokens;
 } else { // what a page has already, such as top or name, is not replaced
   const { name } = tagger.about;
   globalThis[Object.prototype.hasOwnProperty.call(globalThis, name) ? "tagger" : name] = tagger;

@@ -10,7 +10,7 @@ PARTS.templates = (header, arrays) => {
   const isTuple = header.token === "tuple";
   const behind = 1 + left + right; // 0 is unknown, then come the places outside of a sequence
   const numbers = header.values.map((strings) => new Map(strings.map((s, k) => [s, behind + k])));
-  const contexts = header.parts.includes("contexts") ? PARTS.contexts(header, arrays) : new Map();
+  const contexts = header.lexicons ? PARTS.contexts(header, arrays) : new Map();
   const functions = []; // by column [[channel, function, numbers of its values]]
   for (let c = 0; c < header.columns; c++) {
     functions.push([]);

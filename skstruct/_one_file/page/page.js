@@ -6,6 +6,7 @@ const [header, arrays] = readBlock(DATA);
 const tagger = PARTS[header.task](header, arrays);
 
 const MOST_FEATURES = 12; // that an explanation shows
+const MOST_KINDS = 20; // labels that are named at the top
 const MOST_TOKENS = 4000; // that are shown at first
 const SLOW = 100; // milliseconds of labelling from which on a pause in typing is waited for
 
@@ -219,9 +220,11 @@ function open(token) {
 /** What an explanation says, as elements. */
 function explained(shown, { label, runnerUp, margin, features, neighbours }, probabilities) {
   const out = [element("h2", "", `${shown}: ${label}`)];
-  if (probabilities) out.push(element("p", "", `probability ${probabilities[header.labels.indexOf(label)].toFixed(3)}`));
-  if (runnerUp === null) return [...out, element("p", "", "no other label is possible here")];
-  out.push(element("p", "", `runner-up ${runnerUp}, behind by ${margin.toFixed(3)}`));
+  const probability = (of) => (probabilities ? ` (probability ${probabilities[header.labels.indexOf(of)].toFixed(3)})` : "");
+  if (runnerUp === null) return [...out, element("p", "", `no other label is possible here${probability(label)}`)];
+  out.push(element("p", "", `${label}${probability(label)} before ${runnerUp}${probability(runnerUp)}: the best labelling with ${runnerUp} scores ${margin.toFixed(3)} less`));
+  const speaks = (kind, of) => element("span", "", element("span", `swatch ${kind}`), `speaks for ${of}`);
+  out.push(element("p", "legend", speaks("", label), speaks("against", runnerUp), "numbers are scores, which add up to the difference"));
   const parts = features.map(([name, mine, its]) => [name, mine - its]);
   parts.sort(([, a], [, b]) => Math.abs(b) - Math.abs(a));
   const rest = parts.slice(MOST_FEATURES).reduce((sum, [, x]) => sum + x, 0);
@@ -256,15 +259,28 @@ function onKey(event, kind) {
 
 // ---- Start -----------------------------------------------------------------------------------------------
 
+/** How many labels there are, and the first of them: types of segments, tags of words, or labels of tokens. */
+function labelsShown() {
+  const { chunks, words, labels } = header;
+  const all = words ? words.tags || [] : chunks ? chunks.types : labels;
+  const kinds = all.filter((kind, k) => kind !== null && all.indexOf(kind) === k);
+  if (!kinds.length) return [];
+  const named = (kind) => (chunks && !words ? marked(element("span", "", String(kind) || "(no type)"), kind) : String(kind));
+  const list = kinds.slice(0, MOST_KINDS).flatMap((kind, k) => [k ? ", " : "", named(kind)]);
+  return [`; ${kinds.length} ${kinds.length === 1 ? "label" : "labels"}: `, ...list, kinds.length > MOST_KINDS ? ", ..." : ""];
+}
+
 /** The text that the address gives, #text=...&token=0,3, or else the example. */
 function start() {
   const given = new URLSearchParams(location.hash.slice(1));
   byId("text").value = given.has("text") ? given.get("text") : header.about.example || "";
-  byId("about").textContent = `${header.about.model} of skstruct ${header.about.skstruct}, ${header.labels.length} labels`;
+  fill(byId("about"), [`${header.about.model} of skstruct ${header.about.skstruct}`, ...labelsShown()]);
   return given.has("token") ? given.get("token").split(",").map(Number) : null;
 }
 
 function startSentences() {
+  const unit = header.task === "words" || header.characters ? "character" : "word";
+  byId("todo").textContent = `Type or paste text; click a ${unit} to see why it is labelled so.`;
   byId("reads").textContent = header.token === "tuple" ? "Text, a sentence a line: word/TAG word/TAG, or lines with tabs" : "Text, a sentence a line";
   byId("apart-option").hidden = header.task !== "labels" || header.token !== "str" || header.characters;
   const token = start();
@@ -288,5 +304,3 @@ function startSentences() {
     open(found);
   }
 }
-
-if (header.task !== "spans") startSentences();

@@ -1,7 +1,14 @@
 """What users call: functions of a tagger."""
 
-from .chain import NEVER
+from __future__ import annotations
+
+from typing import Any
+
+from .chain import NEVER, Chain
+from .names import Names
+from .patterns import Patterns
 from .reading import PARTS, read_block, refuse
+from .templates import Templates
 
 
 class Tagger:
@@ -14,14 +21,16 @@ class Tagger:
     hint = ""
     """What X holds, for errors."""
 
-    def __init__(self, header, arrays):
+    def __init__(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.header = header
         self.labels = header["labels"]
         self.about = header["about"]
-        self.features = PARTS[header["features"]](header, arrays)
-        self.chain = PARTS[header["chain"]](header, arrays)
+        self.features: Names | Patterns | Templates = PARTS[header["features"]](
+            header, arrays
+        )
+        self.chain: Chain = PARTS[header["chain"]](header, arrays)
 
-    def predict(self, X, allowed=None):
+    def predict(self, X: Any, allowed: Any = None) -> list[Any]:
         """The best labels of each sequence.
 
         ``allowed``: for each token of each sequence None (any label), a label, or
@@ -37,11 +46,11 @@ class Tagger:
             out.append([self.labels[y] for y in self.best_of(tokens, i, options)[0]])
         return out
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> list[float]:
         """The score of the best labelling of each sequence."""
         return [self.best_of_all(x, i)[1] for i, x in enumerate(self.sequences(X))]
 
-    def predict_marginals(self, X):
+    def predict_marginals(self, X: Any) -> list[list[list[float]]]:
         """For each token of each sequence the probabilities of all labels."""
         scale = self.header["probabilities"]
         if scale is None:
@@ -64,7 +73,7 @@ class Tagger:
             )
         return out
 
-    def explain(self, sequence):
+    def explain(self, sequence: Any) -> list[dict[str, Any]]:
         """Why each token has its label.
 
         A dict for each token: ``label``; ``runner_up``, its label in the best labelling
@@ -79,13 +88,13 @@ class Tagger:
         ]
 
     # -- inside ------------------------------------------------------------------------
-    def sequences(self, X):
+    def sequences(self, X: Any) -> list[Any]:
         """All that is labelled, as a list."""
         if isinstance(X, (str, dict)) or not hasattr(X, "__iter__"):
             raise ValueError(f"X must be a list of {self.holds}, got {X!r}{self.hint}")
         return list(X)
 
-    def parts(self, sequence, i):
+    def parts(self, sequence: Any, i: int) -> list[tuple[list[Any], Any]]:
         """What is labelled as one: (tokens, for each the numbers of the labels it may
         get, or None).
         """
@@ -93,7 +102,7 @@ class Tagger:
             refuse(i, None, f"expected a list of tokens, got {sequence!r}")
         return [(list(sequence), None)]  # an array is one, too
 
-    def best_of_all(self, x, i):
+    def best_of_all(self, x: Any, i: int) -> tuple[list[int], float]:
         """(numbers of labels, score) of all parts."""
         path = []
         score = 0.0
@@ -103,7 +112,9 @@ class Tagger:
             score += reached
         return path, score
 
-    def best_of(self, sequence, i, options=None):
+    def best_of(
+        self, sequence: Any, i: int, options: Any = None
+    ) -> tuple[list[int], float]:
         """(numbers of labels, score) of one sequence."""
         if not sequence:
             return [], 0.0
@@ -114,7 +125,7 @@ class Tagger:
             refuse(i, None, "the constraints and the labels allowed leave no labelling")
         return path, score * self.header["step"]
 
-    def scores(self, found, options):
+    def scores(self, found: Any, options: Any) -> tuple[list[list[float]], list[Any]]:
         """By token the scores of labels, and transitions; ``options`` has the labels of
         each, or None.
         """
@@ -125,7 +136,7 @@ class Tagger:
                 score[:] = [s if y in some else NEVER for y, s in enumerate(score)]
         return emission, self.chain.transitions(edges, self.chain.plain, len(rows))
 
-    def options(self, sequence, i, choices):
+    def options(self, sequence: Any, i: int, choices: Any) -> list[set[int] | None]:
         """For each token the numbers of the labels that it may get, or None."""
         out = []
         if len(choices) != len(sequence):
@@ -146,7 +157,7 @@ class Tagger:
             out.append(None if choice is None else set(map(self.labels.index, some)))
         return out
 
-    def explained(self, sequence, options=None):
+    def explained(self, sequence: Any, options: Any = None) -> list[dict[str, Any]]:
         """See `explain`; ``options`` as of `scores`."""
         if not sequence:
             return []
@@ -158,7 +169,15 @@ class Tagger:
         values = values or [[1.0] * len(mine) for mine in rows]
         return list(map(self.reasons, sequence, path, best, emission, rows, values))
 
-    def reasons(self, token, y, best, emission, rows, values):
+    def reasons(
+        self,
+        token: Any,
+        y: int,
+        best: list[float],
+        emission: list[float],
+        rows: Any,
+        values: Any,
+    ) -> dict[str, Any]:
         """The explanation of one token."""
         step = self.header["step"]
         others = [s if k != y else NEVER for k, s in enumerate(best)]
@@ -186,7 +205,7 @@ class Tagger:
 PARTS["labels"] = Tagger
 
 
-def open_model(data):
+def open_model(data: str) -> Tagger:
     """The tagger whose data is a constant."""
     header, arrays = read_block(data)
     return PARTS[header["task"]](header, arrays)

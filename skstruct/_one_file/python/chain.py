@@ -6,7 +6,11 @@ end[y]. Sums run in the order of the package that wrote this file, so that score
 the same to the last bit.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from operator import add
+from typing import Any
 
 from .reading import PARTS, Weights
 
@@ -16,7 +20,7 @@ NEVER = float("-inf")
 class Chain:
     """Weights, constraints and decoding of order 1."""
 
-    def __init__(self, header, arrays):
+    def __init__(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         L = self.L = len(header["labels"])
         self.states, self.edges = (
             Weights(header, arrays, "nodes", L),
@@ -28,7 +32,7 @@ class Chain:
         self.allowed = allowed[2 * L :]
         self.plain = self.transitions_into(1.0)
 
-    def transitions_into(self, scale):
+    def transitions_into(self, scale: float) -> tuple[list[list[float]], list[float]]:
         """For each label y the scores of the steps from each p, and the largest of
         them.
         """
@@ -39,7 +43,9 @@ class Chain:
         into = [matrix[y::L] for y in range(L)]
         return into, [max(scores) for scores in into]
 
-    def emissions(self, rows, values, scale=1.0):
+    def emissions(
+        self, rows: Any, values: Any, scale: float = 1.0
+    ) -> list[list[float]]:
         """For each token the scores of all labels, by the rows of weights of its
         features.
         """
@@ -60,7 +66,9 @@ class Chain:
             out.append(score if scale == 1.0 else [scale * s for s in score])
         return out
 
-    def transitions(self, rows, plain, T, scale=1.0):
+    def transitions(
+        self, rows: Any, plain: Any, T: int, scale: float = 1.0
+    ) -> list[Any]:
         """For each token the transitions into it: ``plain``, and what its own features
         add.
         """
@@ -81,7 +89,12 @@ class Chain:
             out.append((into, highest))
         return out
 
-    def prefixes(self, emission, transitions, joined_before):
+    def prefixes(
+        self,
+        emission: list[list[float]],
+        transitions: list[Any],
+        joined_before: Callable[..., list[float]],
+    ) -> list[list[float]]:
         """For each token and label what joins the scores of prefixes that end there in
         the label.
         """
@@ -90,7 +103,9 @@ class Chain:
             out.append(list(map(add, joined_before(out[-1], into, highest), score)))
         return out
 
-    def decode(self, emission, transitions):
+    def decode(
+        self, emission: list[list[float]], transitions: list[Any]
+    ) -> tuple[list[int], float]:
         """(labels, score): of equal scores the smaller label, from the last token
         backwards.
         """
@@ -104,13 +119,21 @@ class Chain:
                 reached = list(map(add, scores[t - 1], transitions[t][0][path[-1]]))
         return path[::-1], score
 
-    def best_with_each_label(self, emission, transitions):
+    def best_with_each_label(
+        self, emission: list[list[float]], transitions: list[Any]
+    ) -> list[list[float]]:
         """For each token and label the best score of labellings that give the label to
         the token.
         """
         return self.with_each_label(emission, transitions, best_before, max)
 
-    def with_each_label(self, emission, transitions, joined_before, joined):
+    def with_each_label(
+        self,
+        emission: list[list[float]],
+        transitions: list[Any],
+        joined_before: Callable[..., list[float]],
+        joined: Callable[[list[float]], float],
+    ) -> list[list[float]]:
         """For each token and label what joins the scores of labellings that give the
         label to the token.
 
@@ -132,7 +155,9 @@ class Chain:
         return out[::-1]
 
 
-def best_before(before, into, highest):
+def best_before(
+    before: list[float], into: list[list[float]], highest: list[float]
+) -> list[float]:
     """For each label y the largest ``before[p] + into[y][p]``; ``highest[y]`` bounds
     the second part.
     """
@@ -141,7 +166,9 @@ def best_before(before, into, highest):
     )
 
 
-def best_of_ranked(ranked, into, highest):
+def best_of_ranked(
+    ranked: list[tuple[float, int]], into: list[list[float]], highest: list[float]
+) -> list[float]:
     """As `best_before`; ``ranked`` holds (before[p], p) from the best one on, tried
     until none can win.
     """

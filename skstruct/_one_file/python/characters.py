@@ -5,8 +5,12 @@ A table of code points is a list of places at which being in it begins, ends, be
 ...: the first, and then how far it is to the next.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_right
+from collections.abc import Callable
 from itertools import accumulate
+from typing import Any
 
 from .reading import PARTS, Memory
 
@@ -16,13 +20,13 @@ SMALL_SIGMA = "\u03c3"
 FINAL_SIGMA = "\u03c2"
 
 
-def member_of(table):
+def member_of(table: list[int]) -> Callable[[str], bool]:
     """A function that says whether a character is in a table; answers are remembered."""
     bounds = list(accumulate(table))
     return Memory(lambda c: bisect_right(bounds, ord(c)) % 2 == 1).__getitem__
 
 
-def character_function(name, tables):
+def character_function(name: str, tables: dict[str, Any]) -> Callable[[str], str]:
     """The function of a string that a template calls by this name."""
     test = {key: member_of(table) for key, table in tables.items() if key != "mapping"}
     if name == "lower":
@@ -38,12 +42,12 @@ def character_function(name, tables):
 PARTS["characters"] = character_function
 
 
-def shape(token, test):
+def shape(token: Any, test: dict[str, Callable[[str], bool]]) -> str:
     """Upper case to X, lower case to x, digits to 9; runs longer than two cut to two."""
     upper = test["upper"]
     lower = test["lower"]
     digit = test["digit"]
-    out = []
+    out: list[Any] = []
     for c in token:
         c = "X" if upper(c) else "x" if lower(c) else "9" if digit(c) else c
         if len(out) < 2 or out[-1] != c or out[-2] != c:
@@ -51,7 +55,7 @@ def shape(token, test):
     return "".join(out)
 
 
-def character_type(token, test):
+def character_type(token: Any, test: dict[str, Callable[[str], bool]]) -> str:
     """The type of the first character: digit, numeral, letter, punctuation or other."""
     if not token:
         return "other"
@@ -67,7 +71,11 @@ def character_type(token, test):
     return "punctuation" if test["punctuation"](c) else "other"
 
 
-def lower_case(cased, ignorable, mapping):
+def lower_case(
+    cased: Callable[[str], bool],
+    ignorable: Callable[[str], bool],
+    mapping: dict[str, Any],
+) -> Callable[[str], str]:
     """``str.lower``; ``mapping`` has code points and what is added to them, both as
     distances.
     """
@@ -75,7 +83,7 @@ def lower_case(cased, ignorable, mapping):
     pairs = zip(*map(accumulate, (mapping["places"], mapping["differences"])))
     to.update((chr(code), chr(code + difference)) for code, difference in pairs)
 
-    def lower(s):
+    def lower(s: str) -> str:
         out = [to.get(c, c) for c in s]
         if (
             SIGMA in s
@@ -86,7 +94,7 @@ def lower_case(cased, ignorable, mapping):
                     out[k] = FINAL_SIGMA if before and not behind[k] else SMALL_SIGMA
         return "".join(out)
 
-    def letters_before(s):
+    def letters_before(s: str) -> Any:
         """For each character whether a letter is before it, marks aside."""
         out = []
         letter = False

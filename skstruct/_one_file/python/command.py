@@ -1,13 +1,17 @@
 """``python tagger.py [FILE]``: labels a file, or standard input."""
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterable, Iterator
 from itertools import groupby
+from typing import Any
 
 from .reading import PARTS
 
 
-def main(tagger):
+def main(tagger: Any) -> None:
     """Label the file that the command line names."""
     reads = "columns, a token a line" if tagger.header["task"] == "labels" else "text"
     parser = ArgumentParser(description="Label FILE, or standard input: " + reads + ".")
@@ -17,15 +21,11 @@ def main(tagger):
     name = sys.stdin.fileno() if arguments.file in (None, "-") else arguments.file
     out = open(sys.stdout.fileno(), "w", encoding="utf-8", newline="\n", closefd=False)
     try:
-        with (
-            open(
-                name, encoding="utf-8-sig", newline="\n", closefd=isinstance(name, str)
-            ) as file,
-            out,
-        ):
-            out.writelines(
-                PARTS["write_" + tagger.header["task"]](tagger, file, arguments.text)
-            )
+        is_path = isinstance(name, str)
+        file = open(name, encoding="utf-8-sig", newline="\n", closefd=is_path)
+        with file, out:  # no parentheses: Python 3.8 does not know them here
+            write = PARTS["write_" + tagger.header["task"]]
+            out.writelines(write(tagger, file, arguments.text))
     except BrokenPipeError:  # the reader has what it wants
         sys.exit(141)
     except KeyboardInterrupt:
@@ -36,14 +36,14 @@ def main(tagger):
         sys.exit("{}: {}".format(name if isinstance(name, str) else "<stdin>", error))
 
 
-def write_labels(tagger, file, text):
+def write_labels(tagger: Any, file: Iterable[str], text: bool) -> Iterator[str]:
     """Yield what is written: each line of columns with its label behind it."""
     width = tagger.header["columns"]
     is_tuple = tagger.header["token"] == "tuple"
     if text:
         for number, line in enumerate(file, 1):
             words = line.split()
-            tokens = (
+            tokens: list[Any] = (
                 [tuple(word.rsplit("/", width - 1)) for word in words]
                 if is_tuple
                 else words

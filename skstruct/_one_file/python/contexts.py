@@ -2,11 +2,18 @@
 is used in a text).
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 from .reading import PARTS
 from .templates import Combinations
 
 
-def context_functions(header, arrays):
+def context_functions(
+    header: dict[str, Any], arrays: dict[str, Any]
+) -> dict[tuple[str, int], Callable[[list[str]], list[str]]]:
     """{(name, column): function}; a function gives the values along a column of a
     sequence.
     """
@@ -30,11 +37,11 @@ def context_functions(header, arrays):
 PARTS["contexts"] = context_functions
 
 
-def lexicon_function(entries):
+def lexicon_function(entries: list[list[str]]) -> Callable[[list[str]], list[str]]:
     """Marks of the longest entries, from left to right: B, I, E, or S alone, O
     elsewhere.
     """
-    root = {}
+    root: dict[Any, Any] = {}
     for entry in entries:
         node = root
         for token in entry:
@@ -42,7 +49,7 @@ def lexicon_function(entries):
         if entry:
             node[None] = True  # an entry ends here
 
-    def marks(column):
+    def marks(column: list[str]) -> list[str]:
         out = ["O"] * len(column)
         t = 0
         while t < len(column):
@@ -64,7 +71,9 @@ def lexicon_function(entries):
     return marks
 
 
-def variety_function(numbers, longer, buckets):
+def variety_function(
+    numbers: dict[str, int], longer: list[Combinations], buckets: Any
+) -> Callable[[list[str]], list[str]]:
     """For each token the place in, and the bucket of, the most varied string of n
     tokens around it.
 
@@ -73,7 +82,7 @@ def variety_function(numbers, longer, buckets):
     """
     n = len(longer) + 1
 
-    def values(column):
+    def values(column: list[str]) -> list[str]:
         T = len(column)
         out = []
         nodes = ids = [numbers.get(token, 0) for token in column]

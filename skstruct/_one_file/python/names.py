@@ -1,7 +1,10 @@
 """Ready-made features: tokens that are dicts, or lists of names."""
 
-from collections.abc import Set
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
 from math import inf, isfinite
+from typing import Any
 
 from .reading import PARTS, refuse
 
@@ -9,16 +12,18 @@ from .reading import PARTS, refuse
 class Names:
     """The features of tokens that bring their own: a row of weights for each name."""
 
-    def __init__(self, header, arrays):
+    def __init__(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.name = header["names"].__getitem__  # of a row
         self.row_of = {name: k for k, name in enumerate(header["names"])}.get
 
-    def rows(self, sequence, i):
+    def rows(
+        self, sequence: Any, i: int
+    ) -> tuple[list[list[int]], list[list[float]], None]:
         """By token the rows of its features, their values, and no rows of transitions;
         i is for errors.
         """
-        rows = [[] for _ in sequence]
-        values = [[] for _ in sequence]
+        rows: list[list[Any]] = [[] for _ in sequence]
+        values: list[list[Any]] = [[] for _ in sequence]
         for t, token in enumerate(sequence):
             try:
                 if isinstance(token, dict):
@@ -34,7 +39,13 @@ class Names:
                 refuse(i, t, error)
         return rows, values, None
 
-    def add(self, before, items, rows, values):
+    def add(
+        self,
+        before: str,
+        items: Iterable[tuple[Any, Any]],
+        rows: list[int],
+        values: list[float],
+    ) -> None:
         """Add the rows and the values of what a dict holds, in its order."""
         for key, value in items:
             if not isinstance(key, str):
@@ -57,7 +68,7 @@ class Names:
 PARTS["names"] = Names
 
 
-def names_in(token):
+def names_in(token: Any) -> Any:
     """The names that a token lists."""
     if isinstance(token, Set):  # the keys of a dict, too
         token = sorted(
@@ -71,7 +82,7 @@ def names_in(token):
     return token
 
 
-def is_scalar(value):
+def is_scalar(value: Any) -> bool:
     """Whether a value is a number or a bool of numpy."""
     return (
         not hasattr(value, "__len__")
@@ -79,7 +90,7 @@ def is_scalar(value):
     )
 
 
-def finite(name, value):
+def finite(name: str, value: Any) -> float:
     """The value of a feature as a float."""
     try:
         number = float(value)
@@ -90,7 +101,7 @@ def finite(name, value):
     return number
 
 
-def parts_of(name, value):
+def parts_of(name: str, value: Any) -> Any:
     """The features in the value of a feature, as (name, value)."""
     if isinstance(value, dict):
         return value.items()

@@ -5,9 +5,13 @@ bounded by a first-order chain: a step scores the most that it can behind any la
 before. A beam finds a score to beat.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from itertools import chain
 from math import isfinite
 from operator import add
+from typing import Any
 
 from .chain import NEVER, Chain, best_before, best_of_ranked
 from .reading import PARTS, Weights
@@ -21,7 +25,7 @@ class Pairs(Chain):
     last two labels.
     """
 
-    def __init__(self, header, arrays):
+    def __init__(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         super().__init__(header, arrays)
         L = self.L
         trigrams = Weights(header, arrays, "trigrams")
@@ -37,7 +41,9 @@ class Pairs(Chain):
         )
         self.plain_limits = self.limits(self.plain[0])
 
-    def limits(self, into):
+    def limits(
+        self, into: list[list[float]]
+    ) -> tuple[list[list[float]], list[float], float]:
         """For each p at least what steps to each y add, the largest of it, and the size
         of its terms.
         """
@@ -48,7 +54,9 @@ class Pairs(Chain):
             self.size + largest(chain.from_iterable(into)),
         )
 
-    def bounds(self, emission, transitions):
+    def bounds(
+        self, emission: list[list[float]], transitions: list[Any]
+    ) -> tuple[list[list[float]], list[Any], float]:
         """(behind, limits, error): for each token and label at least what can follow,
         and its `limits`.
 
@@ -56,7 +64,7 @@ class Pairs(Chain):
         scores, but for rounding: they may be ``error`` below it.
         """
         behind = [self.end]
-        limits = [None]
+        limits: list[Any] = [None]
         size = largest(emission[0])
         for score, (into, _) in zip(emission[:0:-1], transitions[:0:-1]):
             limit, highest, most = (
@@ -74,7 +82,12 @@ class Pairs(Chain):
             1e-15 * (len(emission) + 1) * size,
         )
 
-    def score_to_beat(self, emission, transitions, behind):
+    def score_to_beat(
+        self,
+        emission: list[list[float]],
+        transitions: list[Any],
+        behind: list[list[float]],
+    ) -> float:
         """The score of a labelling, most often the best; a beam keeps the prefixes of
         the highest bounds.
         """
@@ -92,7 +105,14 @@ class Pairs(Chain):
             )[:BEAM]
         return beam[0][0] + self.end[beam[0][2]]
 
-    def pair_prefixes(self, emission, transitions, behind, limits, beat):
+    def pair_prefixes(
+        self,
+        emission: list[list[float]],
+        transitions: list[Any],
+        behind: list[list[float]],
+        limits: list[Any],
+        beat: float,
+    ) -> list[list[list[tuple[float, int]]]]:
         """For each token and label y (score, p) of the best prefixes that end in p, y,
         from the best one on.
 
@@ -103,7 +123,7 @@ class Pairs(Chain):
         for t in range(1, len(emission)):
             score = emission[t]
             into = transitions[t][0]
-            now = [[] for _ in range(self.L)]
+            now: list[list[tuple[float, int]]] = [[] for _ in range(self.L)]
             rest = list(map(add, score, behind[t]))
             for p, ranked in enumerate(out[-1]):
                 if not ranked:
@@ -128,7 +148,9 @@ class Pairs(Chain):
             out.append(now)
         return out
 
-    def decode(self, emission, transitions):
+    def decode(
+        self, emission: list[list[float]], transitions: list[Any]
+    ) -> tuple[list[int], float]:
         """(labels, score): of equal scores the smaller labels, from the last token
         backwards.
         """
@@ -150,7 +172,9 @@ class Pairs(Chain):
             p = -max((s + weights[a], -a) for s, a in ranked[p])[1]
         return path[::-1], total
 
-    def best_with_each_label(self, emission, transitions):
+    def best_with_each_label(
+        self, emission: list[list[float]], transitions: list[Any]
+    ) -> list[list[float]]:
         """For each token and label the best score of labellings that give the label to
         the token.
         """
@@ -183,7 +207,7 @@ class Pairs(Chain):
         return out[::-1] or [[s + e for ((s, _),), e in zip(prefixes[0], self.end)]]
 
 
-def largest(scores):
+def largest(scores: Iterable[float]) -> float:
     """The largest absolute value of those that are finite."""
     return max(map(abs, filter(isfinite, scores)), default=0.0)
 

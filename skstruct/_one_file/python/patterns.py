@@ -1,5 +1,9 @@
 """Patterns of CRF++ and Wapiti: features are the strings that they write from tokens."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from .reading import PARTS
 from .templates import columns_of
 
@@ -7,7 +11,7 @@ from .templates import columns_of
 class Patterns:
     """The features of tokens by patterns, of which equal strings are one feature."""
 
-    def __init__(self, header, arrays):
+    def __init__(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.header = header
         self.wapiti = header["patterns"]["syntax"] == "wapiti"
         self.name = header["names"].__getitem__  # of a row
@@ -22,7 +26,7 @@ class Patterns:
             )
         ]
 
-    def rows(self, sequence, i):
+    def rows(self, sequence: Any, i: int) -> tuple[list[list[int]], None, Any]:
         """By token the rows of state features, None (their values are all 1), and those
         of transitions.
         """
@@ -38,13 +42,13 @@ class Patterns:
             [self.found(edges, columns, t, T) if t else [] for t in range(T)],
         )
 
-    def found(self, side, columns, t, T):
+    def found(self, side: Any, columns: list[list[str]], t: int, T: int) -> list[int]:
         """The rows of what patterns write at a token."""
         lines, row_of = side
         written = [self.write(line, columns, t, T) for line in lines]
         return [row_of[s] for s in written if s in row_of]
 
-    def write(self, line, columns, t, T):
+    def write(self, line: Any, columns: list[list[str]], t: int, T: int) -> str:
         """The string of a pattern at a token."""
         literals, macros = line
         parts = [literals[0]]
@@ -60,7 +64,7 @@ class Patterns:
             parts += [ascii_lower(value) if lower else value, literal]
         return "".join(parts)
 
-    def outside(self, distance):
+    def outside(self, distance: int) -> str:
         """What stands for the token so far before (negative) or behind a sequence."""
         if not self.wapiti:
             return f"_B{distance:+d}"
@@ -76,6 +80,6 @@ class Patterns:
 PARTS["patterns"] = Patterns
 
 
-def ascii_lower(value):
+def ascii_lower(value: str) -> str:
     """A string with the letters A to Z in lower case."""
     return "".join([c.lower() if "A" <= c <= "Z" else c for c in value])

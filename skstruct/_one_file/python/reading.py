@@ -5,14 +5,18 @@ lowest first), the header (JSON in UTF-8), and the arrays, one behind the other.
 array the bytes of equal rank stand together, lowest first.
 """
 
+from __future__ import annotations
+
 import json
 import sys
 import zlib
 from array import array
 from base64 import b64decode
+from collections.abc import Callable
 from itertools import accumulate
+from typing import Any, NoReturn
 
-PARTS = {}
+PARTS: dict[str, Any] = {}
 """What the header of a model names, by that name; each part of this program enters
 itself.
 """
@@ -21,7 +25,7 @@ REMEMBERED = 100_000
 """Entries of a memory at most."""
 
 
-def read_block(data):
+def read_block(data: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """(header, arrays by name) of the constant."""
     block = zlib.decompress(b64decode(data), -15)
     at = 4 + int.from_bytes(block[:4], "little")
@@ -34,7 +38,7 @@ def read_block(data):
     return header, arrays
 
 
-def read_array(data, kind, n):
+def read_array(data: bytes, kind: str, n: int) -> array[Any]:
     """The n numbers of a section, whose kind is u, z or f and the bytes of a number."""
     size = int(kind[1])
     values = array({"f4": "f", "f8": "d"}.get(kind) or " BHII"[size])
@@ -51,10 +55,10 @@ def read_array(data, kind, n):
 class Memory(dict):
     """The values of a function, which are remembered."""
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
 
-    def __missing__(self, key):
+    def __missing__(self, key: Any) -> Any:
         found = self.function(key)
         if len(self) < REMEMBERED:
             self[key] = found
@@ -69,19 +73,25 @@ class Weights(dict):
     rows are added faster.
     """
 
-    def __init__(self, header, arrays, name, columns=None):
+    def __init__(
+        self,
+        header: dict[str, Any],
+        arrays: dict[str, Any],
+        name: str,
+        columns: int | None = None,
+    ) -> None:
         self.columns = columns
         self.start = array("I", accumulate(arrays[name + ".count"], initial=0))
         self.column = arrays[name + ".column"]
         self.weight = arrays[name + ".weight"]
         self.divisor = header["divisor"] if self.weight.typecode in "BHI" else None
 
-    def __missing__(self, row):
+    def __missing__(self, row: int) -> Any:
         part = slice(self.start[row], self.start[row + 1])
         weights = self.weight[part]
         if self.divisor is not None:  # 0, -1, 1, -2 ... are written as 0, 1, 2, 3 ...
             weights = [((w >> 1) ^ -(w & 1)) / self.divisor for w in weights]
-        found = tuple(zip(self.column[part], weights))
+        found: Any = tuple(zip(self.column[part], weights))
         if self.columns and 3 * len(found) > self.columns:
             dense = [0.0] * self.columns
             for column, w in found:
@@ -92,7 +102,7 @@ class Weights(dict):
         return found
 
 
-def refuse(i, t, text):
+def refuse(i: int, t: int | None, text: object) -> NoReturn:
     """Raise the error about a token, or with t None about a sequence."""
     place = "" if t is None else f", position {t}"
     raise ValueError(f"X: sequence {i}{place}: {text}")

@@ -4,9 +4,13 @@ Texts become tokens by the class of each code point, by a table that the model c
 Tokens make pieces, each a sequence of its own. Offsets count code points.
 """
 
+from __future__ import annotations
+
 import json
 from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import accumulate
+from typing import Any
 from unicodedata import normalize
 
 from .calls import Tagger
@@ -28,16 +32,18 @@ class SpanTagger(Tagger):
     holds = "texts"
     hint = "; use [text] for one text"
 
-    def __init__(self, header, arrays):
+    def __init__(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         super().__init__(header, arrays)
         self.spans = header["spans"]
         bounds = list(accumulate(self.spans["bounds"]))
         classes = self.spans["classes"]
         self.class_of = Memory(lambda c: classes[bisect_right(bounds, ord(c)) - 1])
 
-    def predict(self, X):
+    def predict(  # type: ignore[override]  # no labels can be asked for in texts
+        self, X: Any
+    ) -> list[list[tuple[int, int, str]]]:
         """The spans (start, end, label) of each text, in order."""
-        found = []
+        found: list[Any] = []
         for i, text in enumerate(self.sequences(X)):
             found.append([])
             for piece in self.pieces(text, i):
@@ -48,13 +54,13 @@ class SpanTagger(Tagger):
                 ]
         return found
 
-    def parts(self, text, i):
+    def parts(self, text: Any, i: int) -> list[tuple[list[Any], None]]:
         """The tokens of each piece of a text."""
         return [
             ([token for _, _, token in piece], None) for piece in self.pieces(text, i)
         ]
 
-    def chunks(self, path):
+    def chunks(self, path: list[int]) -> list[tuple[int, int, str]]:
         """(first token, token behind, label) of the segments that labels spell."""
         opens, closes, types = (
             self.spans[name] for name in ("opens", "closes", "types")
@@ -72,7 +78,7 @@ class SpanTagger(Tagger):
         ]
 
     # -- tokens and pieces -------------------------------------------------------------
-    def pieces(self, text, i):
+    def pieces(self, text: Any, i: int) -> list[list[tuple[int, int, Any]]]:
         """The pieces of a text, lists of (start, end, token) with all tokens that the
         model labels.
         """
@@ -96,7 +102,7 @@ class SpanTagger(Tagger):
                 for a, b in ranges(begins, tokens)
                 for cut in cuts_between(gaps, a, b, most)
             ]
-        words = [normalize("NFC", text[start:end]) for start, end in tokens]
+        words: list[Any] = [normalize("NFC", text[start:end]) for start, end in tokens]
         if self.spans["layout"]:
             words = [(word, str(n)) for word, n in zip(words, before)]
         out = [(start, end, word) for (start, end), word in zip(tokens, words)]
@@ -106,7 +112,7 @@ class SpanTagger(Tagger):
 PARTS["spans"] = SpanTagger
 
 
-def words_in(text, kinds):
+def words_in(text: str, kinds: list[int]) -> list[tuple[int, int]]:
     """Where words begin and end.
 
     Runs of letters, runs of digits, and other characters one by one, equal ones
@@ -132,7 +138,9 @@ def words_in(text, kinds):
     return [(a, b) for a, b in ranges(starts, text) if kinds[a] > BREAK]
 
 
-def layout_before(text, kinds, tokens):
+def layout_before(
+    text: str, kinds: list[int], tokens: list[tuple[int, int]]
+) -> list[int]:
     """What is before each token: 0 nothing, 1 a space, 2 a line break, 3 a blank line,
     or the text starts.
     """
@@ -147,7 +155,9 @@ def layout_before(text, kinds, tokens):
     return out
 
 
-def gaps_before(text, tokens, before):
+def gaps_before(
+    text: str, tokens: list[tuple[int, int]], before: list[int]
+) -> list[int]:
     """How well a text can be cut before each token."""
     gaps = [2 * n for n in before]
     for k in range(1, len(tokens)):
@@ -157,7 +167,7 @@ def gaps_before(text, tokens, before):
     return gaps
 
 
-def cuts_between(gaps, a, b, most):
+def cuts_between(gaps: list[int], a: int, b: int, most: int) -> list[int]:
     """Where the pieces of the tokens a ... b - 1 begin: each ends at the largest gap of
     its second half.
     """
@@ -169,7 +179,7 @@ def cuts_between(gaps, a, b, most):
     return out
 
 
-def write_spans(tagger, file, text):
+def write_spans(tagger: Any, file: Any, text: bool) -> Iterator[str]:
     """Yield records of JSON: the file is a text, or with ``text`` each of its lines."""
     for one in file if text else [file.read()]:
         one = one.rstrip("\r\n") if text else one

@@ -1,12 +1,17 @@
 """Probabilities of labels: sums over all labellings of a chain, by logarithms."""
 
-from math import exp, log
+from __future__ import annotations
 
-from .chain import NEVER
+from math import exp, log
+from typing import Any
+
+from .chain import NEVER, Chain
 from .reading import PARTS
 
 
-def marginals(chain, scale, rows, values, edges):
+def marginals(
+    chain: Chain, scale: float, rows: Any, values: Any, edges: Any
+) -> list[list[float]]:
     """For each token the probabilities of its labels, given the whole sequence
     (forward-backward).
     """
@@ -26,12 +31,14 @@ def marginals(chain, scale, rows, values, edges):
 PARTS["sums"] = marginals
 
 
-def sums_before(before, into, highest):
+def sums_before(
+    before: list[float], into: list[list[float]], highest: list[float]
+) -> list[float]:
     """For each label y the sum of all ``before[p] + into[y][p]``, as logarithms."""
     return [log_sum([a + b for a, b in zip(before, scores)]) for scores in into]
 
 
-def log_sum(scores):
+def log_sum(scores: list[float]) -> float:
     """log of the sum of exp of scores, none of which can overflow."""
     top = max(scores)
     total = 0.0

@@ -8,8 +8,12 @@ and is a feature of tokens at some distances from it: each is a *slot*, with a r
 weights.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
 from itertools import accumulate
+from typing import Any
 
 from .reading import PARTS, Memory, refuse
 
@@ -17,7 +21,7 @@ from .reading import PARTS, Memory, refuse
 class Templates:
     """The features of tokens that are str, or tuples of str."""
 
-    def __init__(self, header, arrays):
+    def __init__(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.header = header
         self.left = header["left"]
         self.right = header["right"]
@@ -28,13 +32,11 @@ class Templates:
             {s: self.first + k for k, s in enumerate(strings)}
             for strings in header["values"]
         ]
-        contexts = (
-            PARTS["contexts"](header, arrays) if "contexts" in header["parts"] else {}
-        )
-        self.functions = [
+        contexts = PARTS["contexts"](header, arrays) if "lexicons" in header else {}
+        self.functions: list[Any] = [
             {} for _ in range(header["columns"])
         ]  # by column, by channel: (function, numbers)
-        self.contexts = []  # (channel, column, function, numbers)
+        self.contexts: list[Any] = []  # (channel, column, function, numbers)
         for k, (name, column) in enumerate(header["channels"]):
             if (name, column) in contexts:
                 self.contexts.append((k, column, contexts[name, column], numbers[k]))
@@ -45,7 +47,7 @@ class Templates:
             Side(header, arrays, name, self.first) for name in ("nodes", "edges")
         ]
 
-    def rows(self, sequence, i):
+    def rows(self, sequence: Any, i: int) -> tuple[list[list[int]], None, Any]:
         """By token the rows of state features, None (their values are all 1), and those
         of transitions.
         """
@@ -58,9 +60,9 @@ class Templates:
         ]
         return nodes or [[] for _ in sequence], None, edges
 
-    def channel_values(self, columns):
+    def channel_values(self, columns: list[list[str]]) -> list[list[int]]:
         """For each channel its values along a sequence, those outside of it included."""
-        found = {}
+        found: dict[Any, Any] = {}
         T = len(columns[0])
         for channels, known, column in zip(self.functions, self.known, columns):
             found.update(zip(channels, zip(*map(known.__getitem__, column))))
@@ -69,12 +71,12 @@ class Templates:
         before = range(self.left, 0, -1)
         behind = range(1 + self.left, self.first)
         constant = [0] * self.left + [1] * T + [0] * self.right
-        channels = range(len(self.header["channels"]))
         return [
-            [*before, *found[k], *behind] if k in found else constant for k in channels
+            [*before, *found[k], *behind] if k in found else constant
+            for k in range(len(self.header["channels"]))
         ]
 
-    def name(self, row):
+    def name(self, row: int) -> str:
         """The state feature of a row, as CRF++ writes it."""
         (literals, order), values = self.sides[0].atoms(row)
         written = {k: self.text(*value) for k, value in zip(order, values)}
@@ -82,7 +84,7 @@ class Templates:
             [written[k] + literal for k, literal in enumerate(literals[1:])]
         )
 
-    def text(self, channel, value):
+    def text(self, channel: int, value: int) -> str:
         """A value of a channel as a string."""
         name = self.header["channels"][channel][0]
         if name == "const":
@@ -97,7 +99,7 @@ class Templates:
 PARTS["templates"] = Templates
 
 
-def columns_of(sequence, i, header):
+def columns_of(sequence: Any, i: int, header: dict[str, Any]) -> list[Any]:
     """The columns of tokens that are tuples, or the one of str; ``i`` is for errors."""
     is_tuple = header["token"] == "tuple"
     n = header["columns"]
@@ -115,14 +117,16 @@ def columns_of(sequence, i, header):
     return columns
 
 
-def values_of(functions):
+def values_of(
+    functions: Iterable[tuple[Callable[[str], str], dict[str, int]]],
+) -> Memory:
     """What remembers for each string the numbers of the values of some functions."""
     return Memory(
         lambda s: [numbers.get(function(s), 0) for function, numbers in functions]
     )
 
 
-def column_function(name, header):
+def column_function(name: str, header: dict[str, Any]) -> Callable[[str], str]:
     """The function of a string that a channel names."""
     affix = name[:6]
     n = name[6:]
@@ -140,15 +144,16 @@ def column_function(name, header):
 class Side:
     """The compounds of state features, or those of transitions."""
 
-    def __init__(self, header, arrays, name, first):
+    def __init__(
+        self, header: dict[str, Any], arrays: dict[str, Any], name: str, first: int
+    ) -> None:
         self.compounds = header[name]["compounds"]
         self.first = (
             1 if name == "edges" else 0
         )  # no transition leads to the first token
-        self.tables, self.first_rows = (
-            [],
-            [],
-        )  # by compound; None for those of a single channel
+        # By compound; None for those of a single channel
+        self.tables: list[Combinations | None] = []
+        self.first_rows: list[int] = []
         row = self.first  # row 0 of the transitions is the label bigram
         for c, (prefix, channel, _, shifts, _) in enumerate(self.compounds):
             table = Combinations(arrays, f"{name}.{c}") if prefix >= 0 else None
@@ -166,12 +171,12 @@ class Side:
                 for s in range(width - 1, -1, -1)
             ]
 
-    def rows(self, channels, T):
+    def rows(self, channels: list[list[int]], T: int) -> list[list[int]]:
         """By token its rows."""
-        out, found = (
-            [[] for _ in range(T)],
-            [],
-        )  # found: by compound its combinations, 0 where there is none
+        out: list[list[int]] = [[] for _ in range(T)]
+        found: list[
+            list[int]
+        ] = []  # by compound its combinations, 0 where there is none
         for (prefix, channel, distance, _, _), table in zip(
             self.compounds, self.tables
         ):
@@ -189,17 +194,20 @@ class Side:
             out[0] = []
         return out
 
-    def atoms(self, row):
+    def atoms(self, row: int) -> tuple[Any, list[tuple[int, int]]]:
         """(how the feature of a row is written, the (channel, value) that it is made
         of).
         """
         c = bisect_right(self.first_rows, row) - 1
         number, slot = divmod(row - self.first_rows[c], len(self.compounds[c][3]))
         form = self.compounds[c][4][slot]
-        values = []
+        values: list[Any] = []
         number = number + 1
-        while self.tables[c]:
-            number, value = self.tables[c].parts(number)
+        while True:
+            table = self.tables[c]
+            if table is None:
+                break
+            number, value = table.parts(number)
             values.insert(0, (self.compounds[c][1], value))
             c = self.compounds[c][0]
         return form, [(self.compounds[c][1], number), *values]
@@ -210,11 +218,11 @@ class Combinations:
     last value.
     """
 
-    def __init__(self, arrays, name):
+    def __init__(self, arrays: dict[str, Any], name: str) -> None:
         self.start = list(accumulate(arrays[name + ".left"], initial=0))
         self.last = arrays[name + ".right"]
 
-    def along(self, before, values):
+    def along(self, before: Iterable[int], values: Iterable[int]) -> list[int]:
         """The combinations of those before with the values behind them, 0 where there
         is none.
         """
@@ -230,6 +238,6 @@ class Combinations:
             out.append(number)
         return out
 
-    def parts(self, number):
+    def parts(self, number: int) -> tuple[int, int]:
         """(the combination that one begins with, its last value)."""
         return bisect_right(self.start, number - 1), self.last[number - 1]

@@ -3,6 +3,11 @@
 Characters are labelled; white space always ends a word.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 from .calls import Tagger
 from .reading import PARTS, refuse
 
@@ -13,7 +18,7 @@ class WordTagger(Tagger):
     holds = "texts"
     hint = "; use [text] for one text"
 
-    def __init__(self, header, arrays):
+    def __init__(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         super().__init__(header, arrays)
         self.words = header["words"]
         first, last = (
@@ -28,14 +33,16 @@ class WordTagger(Tagger):
             (True, True): first & last,
         }
 
-    def predict(self, X):
+    def predict(  # type: ignore[override]  # no labels can be asked for in texts
+        self, X: Any
+    ) -> list[list[Any]]:
         """The words of each text, or (word, tag) if the model has tags."""
         return [
             self.cut(text, self.best_of_all(text, i)[0])
             for i, text in enumerate(self.sequences(X))
         ]
 
-    def parts(self, text, i):
+    def parts(self, text: Any, i: int) -> list[tuple[list[str], Any]]:
         """The characters of a text without its white space, and what that leaves of the
         labels.
         """
@@ -51,7 +58,7 @@ class WordTagger(Tagger):
             ]
         return [(list("".join(pieces)), options)]
 
-    def cut(self, text, path):
+    def cut(self, text: str, path: list[int]) -> list[Any]:
         """The words of a text, by the labels of its characters."""
         opens, closes, tags = (self.words[name] for name in ("opens", "closes", "tags"))
         out = []
@@ -72,12 +79,12 @@ class WordTagger(Tagger):
 PARTS["words"] = WordTagger
 
 
-def ranges(begins, whole):
+def ranges(begins: list[int], whole: Any) -> list[tuple[int, int]]:
     """(first, behind the last) of the parts of a whole that begin at some places."""
     return list(zip(begins, [*begins[1:], len(whole)]))
 
 
-def write_words(tagger, file, text):
+def write_words(tagger: Any, file: Iterable[str], text: bool) -> Iterator[str]:
     """Yield the words of each line, with spaces between them."""
     for line in file:
         (words,) = tagger.predict([line.rstrip("\r\n")])

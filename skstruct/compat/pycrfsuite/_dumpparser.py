@@ -1,7 +1,14 @@
 """A model file's contents, as programs ask for them and as a dump writes them."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...interchange.crfsuite import CRFsuiteContents
+
 
 _PARTS = {
     "FILEHEADER": "header",
@@ -15,6 +22,14 @@ _PARTS = {
 _HEADER = re.compile(r"(\w+): (.*)")
 _NAME = re.compile(r"(\d+): (.*)")
 _WEIGHT = re.compile(r"\(\d+\) (.+) --> (.+): ([+-]?\d+\.\d+)")
+
+
+def _groups(form: re.Pattern[str], line: str) -> tuple[str, ...]:
+    """Return what an expression finds in a line."""
+    found = form.match(line)
+    if found is None:
+        raise ValueError(f"not a line of a dump: {line!r:.80}")
+    return found.groups()
 
 
 @dataclass
@@ -33,7 +48,7 @@ class ParsedDump:
     state_features: dict = field(default_factory=dict)
 
     @classmethod
-    def of(cls, contents):
+    def of(cls, contents: CRFsuiteContents) -> ParsedDump:
         """That of a model file's ``CRFsuiteContents``."""
         labels = contents.labels
         names = contents.attributes
@@ -43,10 +58,8 @@ class ParsedDump:
                 name: f"0x{v:X}" if name.startswith("off_") else str(v)
                 for name, v in contents.header.items()
             },
-            *(
-                {name: str(k) for k, name in enumerate(part)}
-                for part in (labels, names)
-            ),
+            {name: str(k) for k, name in enumerate(labels)},
+            {name: str(k) for k, name in enumerate(names)},
             {(labels[a], labels[b]): weight for kind, a, b, weight in features if kind},
             {
                 (names[a], labels[b]): weight
@@ -55,7 +68,7 @@ class ParsedDump:
             },
         )
 
-    def text(self):
+    def text(self) -> str:
         """The text that CRFsuite's dump writes."""
         parts = {
             "FILEHEADER": [f"{name}: {value}" for name, value in self.header.items()],
@@ -85,10 +98,11 @@ class CRFsuiteDumpParser:
         The title of the part that is read.
     """
 
-    def __init__(self):
-        self.state, self.result = None, ParsedDump()
+    def __init__(self) -> None:
+        self.state: str | None = None
+        self.result = ParsedDump()
 
-    def feed(self, line):
+    def feed(self, line: str) -> None:
         """Read a line."""
         line = line.lstrip().rstrip("\r\n")  # a name may end in white space
         title = line.partition(" = {")[0]
@@ -99,14 +113,15 @@ class CRFsuiteDumpParser:
         elif line:
             self._enter(line)
 
-    def _enter(self, line):
-        part = getattr(self.result, _PARTS[self.state])
+    def _enter(self, line: str) -> None:
+        state = self.state or ""
+        part = getattr(self.result, _PARTS[state])
         if self.state == "FILEHEADER":
-            name, value = _HEADER.match(line).groups()
+            name, value = _groups(_HEADER, line)
             part[name] = value
         elif self.state in ("LABELS", "ATTRIBUTES"):
-            number, name = _NAME.match(line).groups()
+            number, name = _groups(_NAME, line)
             part[name] = number
         else:
-            source, target, weight = _WEIGHT.match(line).groups()
+            source, target, weight = _groups(_WEIGHT, line)
             part[source, target] = float(weight)

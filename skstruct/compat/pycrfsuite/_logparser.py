@@ -1,8 +1,11 @@
 """What CRFsuite prints in training, read: the events and figures that programs ask for."""
 
+from __future__ import annotations
+
 import re
 from collections import namedtuple
 from fractions import Fraction
+from typing import Any
 
 LabelScore = namedtuple("LabelScore", "match model ref precision recall f1")
 
@@ -64,23 +67,23 @@ class TrainLogParser:
         All messages; (event, first message, message behind the last).
     """
 
-    def __init__(self):
-        self.state = None
+    def __init__(self) -> None:
+        self.state: str | None = None
         self.featgen_percent = -2
         self.featgen_num_features = None
         self.featgen_seconds = self.training_seconds = self.storing_seconds = None
-        self.iterations = []
-        self.last_iteration = None
-        self.log = []
-        self.events = []
+        self.iterations: list[dict[str, Any]] = []
+        self.last_iteration: Any = None  # a dict, once there is one
+        self.log: list[str] = []
+        self.events: list[tuple[str, int, int]] = []
 
     @property
-    def last_log(self):
+    def last_log(self) -> str:
         """The text of the last event."""
         _, start, end = self.events[-1]
         return "".join(self.log[start:end])
 
-    def feed(self, line):
+    def feed(self, line: str) -> str | None:
         """Read a message; returns the event that it ends, or None."""
         self.log.append(line)
         event = "start" if self.state is None else None
@@ -95,7 +98,7 @@ class TrainLogParser:
             )
         return event
 
-    def _read(self, line):
+    def _read(self, line: str) -> str | None:
         for state, pattern, figure, after, event in _NEXT:
             found = re.match(pattern, line) if state == self.state else None
             if found is None:
@@ -113,7 +116,7 @@ class TrainLogParser:
             self._note(line)
         return None
 
-    def _note(self, line):
+    def _note(self, line: str) -> None:
         """Enter the scores of a line."""
         into = self.last_iteration
         if found := _MACRO.match(line):

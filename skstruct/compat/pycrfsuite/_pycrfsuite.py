@@ -1,16 +1,27 @@
 """``Trainer``, ``Tagger`` and ``ItemSequence`` of ``python-crfsuite`` 0.9."""
 
+from __future__ import annotations
+
 import os
 import sys
 import threading
 from contextlib import closing
 from functools import cached_property
 from math import exp
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..items import ItemSequence, text_of, tokens_of, whole_number
 from ..parameters import ALIASES, DEFAULTS, HELP, converted
 from ._dumpparser import ParsedDump
 from ._logparser import TrainLogParser
+
+if TYPE_CHECKING:
+    from ..._crf.l1crf import L1CRF
+    from ..._data.types import Path, Self
+    from ..items import Example, Token
+
 
 CRFSUITE_VERSION = "0.12.2"
 """The version of CRFsuite whose files are read and written."""
@@ -29,7 +40,7 @@ __all__ = [
 class CRFSuiteError(Exception):
     """An error in training."""
 
-    def __init__(self, code):
+    def __init__(self, code: Any) -> None:
         self.code = code
         super().__init__(f"Unexpected error: {code}")
 
@@ -48,9 +59,11 @@ class BaseTrainer:
     verbose : bool, default=True
     """
 
-    verbose = None
+    verbose: bool | None = None
+    _lock: threading.RLock
+    _examples: list[Example]
 
-    def __new__(cls, *args, **kwargs):
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """A trainer that works although a subclass may not call ``__init__``."""
         trainer = super().__new__(cls)
         trainer._lock = threading.RLock()
@@ -59,18 +72,23 @@ class BaseTrainer:
         BaseTrainer.select(trainer, "lbfgs")
         return trainer
 
-    def __init__(self, algorithm=None, params=None, verbose=True):
+    def __init__(
+        self,
+        algorithm: str | None = None,
+        params: dict[str, Any] | None = None,
+        verbose: bool = True,
+    ) -> None:
         if algorithm is not None:
             self.select(algorithm)
         self.set_params(params or {})
         self.verbose = verbose
 
-    def message(self, message):
+    def message(self, message: str) -> None:
         """Receive a message of the training; may be overridden."""
         if self.verbose:
             print(message, end="")
 
-    def append(self, xseq, yseq, group=0):
+    def append(self, xseq: Any, yseq: Any, group: int = 0) -> None:
         """Add a sequence of items, which are copied, and its labels."""
         tokens = tokens_of(xseq)
         labels = [text_of(label, "a label") for label in yseq]
@@ -78,12 +96,12 @@ class BaseTrainer:
         _check_lengths(tokens, labels)
         self._examples.append((tokens, labels, whole_number(group, "group")))
 
-    def clear(self):
+    def clear(self) -> None:
         """Forget all sequences."""
         self._examples = []
         self._is_cleared = True
 
-    def select(self, algorithm, type="crf1d"):
+    def select(self, algorithm: str, type: str = "crf1d") -> None:
         """Choose the algorithm; its parameters have their defaults then."""
         name = ALIASES.get(algorithm.lower(), algorithm.lower())
         if name not in DEFAULTS or type != "crf1d":
@@ -91,7 +109,7 @@ class BaseTrainer:
         self._algorithm = name
         self._values = dict(DEFAULTS[name])
 
-    def train(self, model, holdout=-1):
+    def train(self, model: Path, holdout: int = -1) -> None:
         """Train, and write the model to a file; with an empty name it is not written.
 
         Sequences of the group ``holdout`` are not trained on; the log has the scores on
@@ -114,41 +132,41 @@ class BaseTrainer:
             self._before_train()
             training.run(self.message)
 
-    def _before_train(self):
+    def _before_train(self) -> None:
         """Called before each training."""
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 
-    def params(self):
+    def params(self) -> list[str]:
         """The names of the parameters."""
         return list(self._values)
 
-    def get(self, name):
+    def get(self, name: str) -> Any:
         """The value of a parameter."""
         self._check(name)
         return self._values[name]
 
-    def get_params(self):
+    def get_params(self) -> dict[str, Any]:
         """All parameters."""
         return dict(self._values)
 
-    def set(self, name, value):
+    def set(self, name: str, value: Any) -> None:
         """Set a parameter."""
         self._check(name, f" = {value}")
         self._values[name] = converted(name, value, type(self._values[name]))
 
-    def set_params(self, params):
+    def set_params(self, params: dict[str, Any]) -> None:
         """Set some parameters."""
         for name, value in params.items():
             self.set(name, value)
 
-    def help(self, name):
+    def help(self, name: str) -> str:
         """What a parameter does."""
         self._check(name)
         return HELP.get(name, "Accepted, without effect.")
 
-    def _check(self, name, more=""):
+    def _check(self, name: str, more: str = "") -> None:
         if name not in self._values:
             raise ValueError(f"Parameter not found: {name}{more}")
 
@@ -157,12 +175,12 @@ class Trainer(BaseTrainer):
     """A trainer whose methods ``on_...`` are called with parts of its log;
     ``logparser`` has the figures."""
 
-    logparser = None
+    logparser: Any = None  # a TrainLogParser, once it trains
 
-    def _before_train(self):
+    def _before_train(self) -> None:
         self.logparser = TrainLogParser()
 
-    def message(self, message):
+    def message(self, message: str) -> None:
         """Read a message, and call the method of the event that it ends, if
         ``verbose``."""
         event = self.logparser.feed(message)
@@ -174,7 +192,7 @@ class Trainer(BaseTrainer):
             more = [getattr(self.logparser, figures[event])] if event in figures else []
             getattr(self, f"on_{event}")(self.logparser.last_log, *more)
 
-    def on_start(self, log, *more):
+    def on_start(self, log: str, *more: Any) -> None:
         """Of each event: print its part of the log.
 
         ``on_featgen_progress`` has the percentage, too, and ``on_iteration`` the
@@ -190,24 +208,24 @@ class _Model:
     """An opened model file, which threads may share: nothing in it changes but for the
     dump, made once."""
 
-    def __init__(self, source):
+    def __init__(self, source: Path | bytes) -> None:
         from ...interchange.crfsuite import crfsuite_contents
 
         self.contents, self.crf = crfsuite_contents(source)
         self.numbers = {label: k for k, label in enumerate(self.contents.labels)}
 
     @cached_property
-    def dump(self):
+    def dump(self) -> ParsedDump:
         """The :class:`ParsedDump`."""
         return ParsedDump.of(self.contents)
 
-    def trained(self):
+    def trained(self) -> L1CRF:
         """The CRF."""
         if self.crf is None:
             raise ValueError("the model has no labels; it was trained on nothing")
         return self.crf
 
-    def number(self, label):
+    def number(self, label: str) -> int:
         """The number of a label."""
         label = text_of(label, "a label")
         if label not in self.numbers:
@@ -221,10 +239,10 @@ class _Current:
 
     __slots__ = ("marginals", "model", "tokens")
 
-    def __init__(self, model, tokens):
+    def __init__(self, model: _Model, tokens: list[Token]) -> None:
         self.model = model
         self.tokens = tokens
-        self.marginals = None
+        self.marginals: Any = None
 
 
 class Tagger:
@@ -234,45 +252,49 @@ class Tagger:
     has given to :meth:`set` or :meth:`tag` last.
     """
 
-    def __new__(cls, *args, **kwargs):
+    _model: _Model | None
+    _of_thread: threading.local
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """A closed tagger, although a subclass may not call ``__init__``."""
         tagger = super().__new__(cls)
-        tagger._model, tagger._of_thread = None, threading.local()
+        tagger._model = None
+        tagger._of_thread = threading.local()
         return tagger
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {
             name: value for name, value in vars(self).items() if name != "_of_thread"
         }
 
-    def open(self, name):
+    def open(self, name: Path) -> closing[Tagger]:
         """Open a model file, or a pickle of a ``sklearn_crfsuite.CRF``; a context
         manager that closes it."""
         return self._open(os.fsdecode(name))
 
-    def open_inmemory(self, value):
+    def open_inmemory(self, value: bytes) -> closing[Tagger]:
         """Open the bytes of a model file."""
         return self._open(bytes(value))
 
-    def _open(self, source):
+    def _open(self, source: Path | bytes) -> closing[Tagger]:
         self._model = _Model(source)
         return closing(self)
 
-    def close(self):
+    def close(self) -> None:
         """Forget the model."""
         self._model = None
 
-    def _opened(self):
+    def _opened(self) -> _Model:
         model = self._model
         if model is None:
             raise ValueError("The tagger is not opened")
         return model
 
-    def _set(self, model, xseq):
+    def _set(self, model: _Model, xseq: Any) -> _Current:
         current = self._of_thread.current = _Current(model, tokens_of(xseq))
         return current
 
-    def _current(self, model):
+    def _current(self, model: _Model) -> _Current:
         """The thread's current sequence; an empty one if it was set for another model,
         or never."""
         current = getattr(self._of_thread, "current", None)
@@ -282,31 +304,31 @@ class Tagger:
             else _Current(model, [])
         )
 
-    def labels(self):
+    def labels(self) -> list[str]:
         """The labels, in the order of the file."""
         return list(self._opened().contents.labels)
 
-    def set(self, xseq):
+    def set(self, xseq: Any) -> None:
         """The sequence that :meth:`tag`, :meth:`probability` and :meth:`marginal` speak
         of in this thread."""
         self._set(self._opened(), xseq)
 
-    def tag(self, xseq=None):
+    def tag(self, xseq: Any = None) -> list[str]:
         """The best labels of a sequence, which becomes the current one, or of the
         current one."""
         model = self._opened()
         current = self._current(model) if xseq is None else self._set(model, xseq)
         return model.trained().predict([current.tokens])[0] if current.tokens else []
 
-    def tag_all(self, xseqs):
+    def tag_all(self, xseqs: Any) -> list[list[str]]:
         """The best labels of each sequence."""
         return list(self._opened().trained().predict(list(map(tokens_of, xseqs))))
 
-    def marginals_of_all(self, xseqs):
+    def marginals_of_all(self, xseqs: Any) -> list[np.ndarray]:
         """Of each sequence an array of probabilities, (tokens, labels)."""
         return self._opened().trained().predict_marginals(list(map(tokens_of, xseqs)))
 
-    def probability(self, yseq):
+    def probability(self, yseq: Any) -> float:
         """The probability of labels of the current sequence; 0 if that is empty."""
         model = self._opened()
         tokens = self._current(model).tokens
@@ -318,7 +340,7 @@ class Tagger:
             model.number(label)
         return exp(model.trained().sequence_log_proba([tokens], [labels])[0])
 
-    def marginal(self, y, pos):
+    def marginal(self, y: Any, pos: int) -> float:
         """The probability of a label at a position of the current sequence; 0 if that
         is empty."""
         model = self._opened()
@@ -338,14 +360,14 @@ class Tagger:
             )
         return current.marginals[pos][number]
 
-    def info(self):
+    def info(self) -> ParsedDump:
         """Header, labels, attributes and weights of the model."""
         model = self._model
         if model is None:
             raise RuntimeError("Tagger is closed")
         return model.dump
 
-    def dump(self, filename=None):
+    def dump(self, filename: Path | None = None) -> None:
         """Write the model as text, to a file or to the standard output."""
         text = self.info().text()
         if filename is not None:
@@ -361,7 +383,7 @@ class Tagger:
             sys.stdout.write(text)
 
 
-def _check_lengths(x, y):
+def _check_lengths(x: Any, y: Any) -> None:
     if len(x) != len(y):
         raise ValueError(
             f"The numbers of items and labels differ: |x| = {len(x)}, |y| = {len(y)}"

@@ -1,6 +1,10 @@
 """The names of ``sklearn_crfsuite.estimator``: the ``CRF``."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
@@ -12,6 +16,10 @@ from ._fileresource import FileResource
 from .metrics import flat_accuracy_score
 from .trainer import LinePerIterationTrainer
 
+if TYPE_CHECKING:
+    from ..._data.types import Self
+
+
 _OTHER_NAMES = {
     "feature.minfreq": "min_freq",
     "feature.possible_states": "all_possible_states",
@@ -20,10 +28,10 @@ _OTHER_NAMES = {
 }
 
 
-def _of_model(what, read):
+def _of_model(what: str, read: Callable[[Any], Any]) -> property:
     """A property of the model file; None if there is none."""
 
-    def value(crf):
+    def value(crf: CRF) -> Any:
         tagger = crf.tagger_
         return None if tagger is None else read(tagger)
 
@@ -39,24 +47,16 @@ class CRF(BaseEstimator):
     it there is a temporary one, which is pickled with the object.
     """
 
-    def __init__(
-        self, algorithm=None, min_freq=None, all_possible_states=None, all_possible_transitions=None,
-        c1=None, c2=None, max_iterations=None, num_memories=None, epsilon=None, period=None, delta=None,
-        linesearch=None, max_linesearch=None, calibration_eta=None, calibration_rate=None,
-        calibration_samples=None, calibration_candidates=None, calibration_max_trials=None, pa_type=None,
-        c=None, error_sensitive=None, averaging=None, variance=None, gamma=None, verbose=False,
-        model_filename=None, keep_tempfiles=False, trainer_cls=None,
-    ):  # fmt: skip
-        vars(self).update(
-            {name: value for name, value in locals().items() if name != "self"}
-        )
+    def __init__(self, algorithm: str | None=None, min_freq: float | None=None, all_possible_states: bool | None=None, all_possible_transitions: bool | None=None, c1: float | None=None, c2: float | None=None, max_iterations: int | None=None, num_memories: int | None=None, epsilon: float | None=None, period: int | None=None, delta: float | None=None, linesearch: str | None=None, max_linesearch: int | None=None, calibration_eta: float | None=None, calibration_rate: float | None=None, calibration_samples: float | None=None, calibration_candidates: int | None=None, calibration_max_trials: int | None=None, pa_type: int | None=None, c: float | None=None, error_sensitive: bool | None=None, averaging: bool | None=None, variance: float | None=None, gamma: float | None=None, verbose: bool=False, model_filename: str | None=None, keep_tempfiles: bool=False, trainer_cls: type | None=None) -> None:  # fmt: skip
+        given = {name: value for name, value in locals().items() if name != "self"}
+        self.__dict__.update(given)
         self.modelfile = FileResource(
             model_filename, keep_tempfiles, ".crfsuite", "model"
         )
         self.training_log_ = None
-        self._tagger = None
+        self._tagger: pycrfsuite.Tagger | None = None
 
-    def fit(self, X, y, X_dev=None, y_dev=None):
+    def fit(self, X: Any, y: Any, X_dev: Any = None, y_dev: Any = None) -> Self:
         """Train on sequences of items and of labels; ``training_log_`` has the scores
         on X_dev, y_dev.
         """
@@ -78,7 +78,7 @@ class CRF(BaseEstimator):
         self.training_log_ = trainer.logparser
         return self
 
-    def _train(self, trainer, holdout):
+    def _train(self, trainer: Any, holdout: int) -> None:
         """Train to the model file; after an error the earlier model is there, or none."""
         is_new = self.modelfile.name is None
         self.modelfile.ensure_name()
@@ -91,7 +91,7 @@ class CRF(BaseEstimator):
         self._tagger = None
 
     @property
-    def tagger_(self):
+    def tagger_(self) -> pycrfsuite.Tagger | None:
         """The ``pycrfsuite.Tagger`` of the model, None if there is none."""
         tagger = self._tagger
         if tagger is None and self.modelfile.name is not None:
@@ -100,26 +100,26 @@ class CRF(BaseEstimator):
             self._tagger = tagger
         return tagger
 
-    def _fitted(self):
+    def _fitted(self) -> pycrfsuite.Tagger:
         tagger = self.tagger_
         if tagger is None:
             raise NotFittedError("this CRF is not fitted, and has no model_filename")
         return tagger
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return self.modelfile.name is not None and os.path.exists(self.modelfile.name)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> SequenceArray:
         """The labels of sequences: a 1-D array of lists, whose ``==`` compares whole
         sequences.
         """
         return SequenceArray.of(self._fitted().tag_all(X))
 
-    def predict_single(self, xseq):
+    def predict_single(self, xseq: Any) -> list[str]:
         """The labels of one sequence."""
         return self._fitted().tag(xseq)
 
-    def predict_marginals(self, X):
+    def predict_marginals(self, X: Any) -> SequenceArray:
         """For each token of each sequence a dict of the probabilities of labels: a 1-D
         array of lists.
         """
@@ -130,11 +130,11 @@ class CRF(BaseEstimator):
             [dict(zip(labels, row)) for row in rows] for rows in found
         )
 
-    def predict_marginals_single(self, xseq):
+    def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
         """For each token of one sequence a dict of the probabilities of labels."""
         return self.predict_marginals([xseq])[0]
 
-    def score(self, X, y):
+    def score(self, X: Any, y: Any) -> float:
         """The share of right labels."""
         return flat_accuracy_score(y, self.predict(X))
 
@@ -155,5 +155,5 @@ class CRF(BaseEstimator):
         "Weights by (label, label).", lambda tagger: tagger.info().transitions
     )
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_tagger": None}

@@ -2,16 +2,20 @@
 all sequences.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from sklearn import metrics
 
 from .utils import flatten
 
 
-def _flat(score):
+def _flat(score: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(score)
-    def flat(y_true, y_pred, *args, **kwargs):
+    def flat(y_true: Any, y_pred: Any, *args: Any, **kwargs: Any) -> Any:
         return score(flatten(y_true), flatten(y_pred), *args, **kwargs)
 
     flat.__name__ = flat.__qualname__ = f"flat_{score.__name__}"
@@ -29,7 +33,9 @@ flat_f1_score = _flat(metrics.f1_score)
 flat_fbeta_score = _flat(metrics.fbeta_score)
 
 
-def flat_classification_report(y_true, y_pred, labels=None, **kwargs):
+def flat_classification_report(
+    y_true: Any, y_pred: Any, labels: Any = None, **kwargs: Any
+) -> Any:
     """scikit-learn's report over the labels of all sequences; ``labels`` may be given
     by position.
     """
@@ -38,7 +44,7 @@ def flat_classification_report(y_true, y_pred, labels=None, **kwargs):
     )
 
 
-def sequence_accuracy_score(y_true, y_pred):
+def sequence_accuracy_score(y_true: Any, y_pred: Any) -> float:
     """Share of the sequences whose labels are all right."""
     if not len(y_true):
         return 0

@@ -1,6 +1,14 @@
 """The name of ``sklearn_crfsuite.trainer``."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from .. import pycrfsuite
+
+if TYPE_CHECKING:
+    from ..pycrfsuite._logparser import LabelScore
+
 
 _COLUMNS = (
     ("time={time:<5.2f} ", "time"),
@@ -23,7 +31,7 @@ class LinePerIterationTrainer(pycrfsuite.Trainer):
     """A trainer that prints a line for each pass, and at the end a table of the scores
     on held-out data."""
 
-    def on_iteration(self, log, info):
+    def on_iteration(self, log: str, info: dict[str, Any]) -> None:
         """Print a line."""
         shown = [
             f"Iter {info['num']:<3} ",
@@ -31,7 +39,7 @@ class LinePerIterationTrainer(pycrfsuite.Trainer):
         ]
         print(" ".join(shown).strip())
 
-    def on_optimization_end(self, log):
+    def on_optimization_end(self, log: str) -> None:
         """Print the scores of the last pass."""
         scores = (self.logparser.last_iteration or {}).get("scores")
         if scores:
@@ -39,7 +47,7 @@ class LinePerIterationTrainer(pycrfsuite.Trainer):
         super().on_optimization_end(log)
 
 
-def _table(scores):
+def _table(scores: dict[str, LabelScore]) -> list[str]:
     """Lines of a table: a label, three scores, and how often the label is right, in
     each."""
     width = max(5, *map(len, scores))

@@ -1,1 +1,0 @@
-export const { predictUtf16, tokens } = tagger;
