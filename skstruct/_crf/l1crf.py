@@ -199,8 +199,6 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     history_: History = field(init=False)
     resumed_from_: int = field(init=False)
 
-    resumed_from_: int = field(init=False)
-
     _after_pass = None
     """Called after each pass with its entry of ``history_`` and a function that returns
     the fitted attributes as they are then; training stops if it returns true.
