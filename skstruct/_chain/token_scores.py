@@ -300,7 +300,8 @@ def sum_rows(
         for row in range(
             runs.row[k] * rows_each, (runs.row[k] + runs.width[k]) * rows_each
         ):
-            place = store.first[row] if store.sparse else row * C
+            # An int to numba.
+            place = store.first[row] if store.sparse else row * C  # type: ignore[assignment]
             count = store.count[row] if store.sparse else C
             for j in range(place, place + count):
                 column = store.column[j] if store.sparse else j - place

@@ -376,5 +376,8 @@ class OnlineParameters(TrainingParameters):
     )
     warm_start: bool = parameter(default=False, text=WARM_START.metadata["text"])
     checkpoint: str | os.PathLike[str] | None = parameter(
-        default=None, **CHECKPOINT.metadata
+        default=None,
+        text=CHECKPOINT.metadata["text"],
+        kind=CHECKPOINT.metadata["kind"],
+        allowed=CHECKPOINT.metadata["allowed"],
     )
