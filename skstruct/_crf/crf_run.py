@@ -403,7 +403,7 @@ class CRFRun(JudgedRun):
     def attributes_so_far(
         self, nodes: SparseWeights, edges: SparseWeights
     ) -> dict[str, Any]:
-        """Return the fitted attributes after some passes, which led to these weights."""
+        """Return the fitted attributes after the passes that led to these weights."""
         last = self.history[-1]
         n_iter = sum(record["stage"] == last["stage"] for record in self.history)
         return {

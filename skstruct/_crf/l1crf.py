@@ -64,20 +64,22 @@ class CRFParameters(TaggerParameters, TrainingParameters):
 
     solver: Literal["two-stage", "owlqn", "sgd"] = parameter(
         "two-stage",
-        """Both stages, or the textbook method of each alone: OWL-QN from zero, or ``sgd_iter`` passes of
-        SGD.""",
+        """Both stages, or the textbook method of each alone: OWL-QN from zero, or
+        ``sgd_iter`` passes of SGD.""",
     )
     sgd_iter: int = parameter(2, "Passes of the first stage.")
     eta0: float | Literal["auto"] = parameter(
         "auto",
-        """Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation 12). ``"auto"``: 0.3,
-        or less where features repeat so often within a sequence that such steps would overshoot.""",
+        """Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation
+        12). ``"auto"``: 0.3, or less where features repeat so often within a sequence
+        that such steps would overshoot.""",
         'float or "auto"',
         [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
     )
     decay: float = parameter(
         0.5,
-        "Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation 12).",
+        """Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation
+        12).""",
         "float in (0, 1]",
     )
     line_search: bool = parameter(
@@ -91,12 +93,13 @@ class CRFParameters(TaggerParameters, TrainingParameters):
     )
     tol: float | None = parameter(
         None,
-        """When training is near enough to the optimum. A number: when the decrease still to be expected,
-        extrapolated from the last twenty passes as a geometric series, is below ``tol`` times the objective.
-        That is an estimate; up to five times as much has been seen. None: if ``c2`` is not 0 and all labels
-        are known, when the objective is at most 0.1 % above the optimum for certain (``gap_``), or, since
-        that bound is loose for small ``c2``, as with ``tol=2e-5``; as with ``tol=2e-4`` where it says more
-        than 1 %, and otherwise.""",
+        """When training is near enough to the optimum. A number: when the decrease
+        still to be expected, extrapolated from the last twenty passes as a geometric
+        series, is below ``tol`` times the objective. That is an estimate; up to five
+        times as much has been seen. None: if ``c2`` is not 0 and all labels are known,
+        when the objective is at most 0.1 % above the optimum for certain (``gap_``),
+        or, since that bound is loose for small ``c2``, as with ``tol=2e-5``; as with
+        ``tol=2e-4`` where it says more than 1 %, and otherwise.""",
         "float >= 0 or None",
     )
     all_pairs: bool | Literal["states", "transitions"] = parameter(
@@ -106,19 +109,24 @@ class CRFParameters(TaggerParameters, TrainingParameters):
 
 @savable
 @documented(
-    constraints="""Labellings allowed: the name of a label scheme or (previous, next) pairs of labels, as in
-    :class:`StructuredPerceptron`; those they forbid have probability 0.""",
-    class_weight="""A margin, the cost of missing a token of a label, and not scikit-learn's weight of a
-    class: ``{"O": 0.1}`` makes ``O`` more frequent, not less. It is added to its rivals' scores in
-    training: softmax-margin [4]_. A dict maps labels to costs; ``"balanced"`` is inverse to frequency.""",
-    warm_start="Start ``fit`` from the weights of the last one, without the first stage.",
-    checkpoint="""Folder where ``fit`` keeps its state every few iterations, under a name made from parameters
-    and data. A fit that finds its own state goes on from there (``resumed_from_`` says after how many entries
-    of ``history_``) and ends as if it had never stopped; a finished fit removes its file.""",
-    n_jobs="""Threads in training and prediction; results do not depend on it. Training uses eight at most.
-    It uses two at most in passes that need the gradient of all features, on dense rows of numbers, and where
-    most weights are in use, as with ``c1=0``: the corpus is summed in so many parts, which are the same for
-    any number of threads.""",
+    constraints="""Labellings allowed: the name of a label scheme or (previous, next)
+    pairs of labels, as in :class:`StructuredPerceptron`; those they forbid have
+    probability 0.""",
+    class_weight="""A margin, the cost of missing a token of a label, and not
+    scikit-learn's weight of a class: ``{"O": 0.1}`` makes ``O`` more frequent, not
+    less. It is added to its rivals' scores in training: softmax-margin [4]_. A dict
+    maps labels to costs; ``"balanced"`` is inverse to frequency.""",
+    warm_start="""Start ``fit`` from the weights of the last one, without the first
+    stage.""",
+    checkpoint="""Folder where ``fit`` keeps its state every few iterations, under a
+    name made from parameters and data. A fit that finds its own state goes on from
+    there (``resumed_from_`` says after how many entries of ``history_``) and ends as if
+    it had never stopped; a finished fit removes its file.""",
+    n_jobs="""Threads in training and prediction; results do not depend on it. Training
+    uses eight at most. It uses two at most in passes that need the gradient of all
+    features, on dense rows of numbers, and where most weights are in use, as with
+    ``c1=0``: the corpus is summed in so many parts, which are the same for any number
+    of threads.""",
     random_state="Determines the order of sequences in the first stage.",
     verbose="Print a line for each pass.",
 )
@@ -162,14 +170,14 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
     References
     ----------
-    .. [1] J. Zhou, X. Qiu, X. Huang (2011). A fast accurate two-stage training algorithm for
-       L1-regularized CRFs with heuristic line search strategy. IJCNLP.
-    .. [2] Y. Tsuruoka, J. Tsujii, S. Ananiadou (2009). Stochastic gradient descent training for
-       L1-regularized log-linear models with cumulative penalty. ACL.
-    .. [3] G. Andrew, J. Gao (2007). Scalable training of L1-regularized log-linear models.
-       ICML.
-    .. [4] K. Gimpel, N. Smith (2010). Softmax-margin CRFs: training log-linear models with cost functions.
-       NAACL.
+    .. [1] J. Zhou, X. Qiu, X. Huang (2011). A fast accurate two-stage training
+       algorithm for L1-regularized CRFs with heuristic line search strategy. IJCNLP.
+    .. [2] Y. Tsuruoka, J. Tsujii, S. Ananiadou (2009). Stochastic gradient descent
+       training for L1-regularized log-linear models with cumulative penalty. ACL.
+    .. [3] G. Andrew, J. Gao (2007). Scalable training of L1-regularized log-linear
+       models. ICML.
+    .. [4] K. Gimpel, N. Smith (2010). Softmax-margin CRFs: training log-linear models
+       with cost functions. NAACL.
 
     Examples
     --------

@@ -53,15 +53,16 @@ STOPPED = "the search was interrupted; the estimator is as it was before fit"
 
 @savable
 @documented(
-    constraints="""Labellings allowed: the name of a label scheme or (previous, next) pairs of labels, as in
-    :class:`StructuredPerceptron`.""",
-    class_weight="""A margin, the cost of missing a token of a label, and not scikit-learn's weight of a
-    class, as in :class:`L1CRF`.""",
-    scoring="""What candidates are chosen by, on the test part of each fold, and what ``score`` returns: None
-    means token accuracy; a str names a scorer of ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a
-    callable is called as ``scoring(estimator, X, y)`` and returns a number. More is better.""",
-    n_jobs="""Threads, over folds and then in the passes of each; and in prediction. Results do not depend on
-    it.""",
+    constraints="""Labellings allowed: the name of a label scheme or (previous, next)
+    pairs of labels, as in :class:`StructuredPerceptron`.""",
+    class_weight="""A margin, the cost of missing a token of a label, and not
+    scikit-learn's weight of a class, as in :class:`L1CRF`.""",
+    scoring="""What candidates are chosen by, on the test part of each fold, and what
+    ``score`` returns: None means token accuracy; a str names a scorer of
+    ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a callable is called as
+    ``scoring(estimator, X, y)`` and returns a number. More is better.""",
+    n_jobs="""Threads, over folds and then in the passes of each; and in prediction.
+    Results do not depend on it.""",
     random_state="Determines the order of sequences in first stages.",
     verbose="Print a line for each candidate in each fold.",
 )
@@ -129,21 +130,22 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     )
     candidates: Iterable[Any] | None = parameter(
         None,
-        """Pairs (c1, c2), or dicts as of scikit-learn's ``ParameterGrid`` and ``ParameterSampler``, to try in
-        place of the grid.""",
+        """Pairs (c1, c2), or dicts as of scikit-learn's ``ParameterGrid`` and
+        ``ParameterSampler``, to try in place of the grid.""",
         "iterable or None",
         [*ITERABLE, None],
     )
     cv: Any = parameter(
         None,
-        "Folds, as of ``GridSearchCV``, over sequences; a number makes stretches. None: 5.",
+        """Folds, as of ``GridSearchCV``, over sequences; a number makes stretches.
+        None: 5.""",
         "int, splitter, iterable or None",
         ["cv_object"],
     )
     selection_tol: float = parameter(
         3e-3,
-        """How near to its optimum a candidate is brought, as a share of the objective, extrapolated
-        as by ``tol`` of :class:`L1CRF`.""",
+        """How near to its optimum a candidate is brought, as a share of the objective,
+        extrapolated as by ``tol`` of :class:`L1CRF`.""",
         "float > 0",
     )
     refit: bool = parameter(
@@ -233,7 +235,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     def __sklearn_is_fitted__(self) -> bool:
         if "cv_results_" in vars(self) and "_model" not in vars(self):
             raise NotFittedError(
-                "with refit=False there is no model: fit an L1CRF(**search.best_params_)"
+                "with refit=False there is no model: fit an "
+                "L1CRF(**search.best_params_)"
             )
         return super().__sklearn_is_fitted__()
 
@@ -277,11 +280,9 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         self._validate_params()  # scoring may have been set after fit
         if self.scoring is None:
             if "_scoring_lost" in vars(self):
-                wrong = (
-                    "scoring was a callable, which a file cannot hold: set it again by "
-                )
                 raise ValueError(
-                    f"{wrong}set_params(scoring=...), or a name such as 'token_accuracy'"
+                    "scoring was a callable, which a file cannot hold: set it again by "
+                    "set_params(scoring=...), or a name such as 'token_accuracy'"
                 )
             return super().score(X, y, sample_weight)
         scorer = (
@@ -309,7 +310,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         return attributes
 
     def _tagger(self, **parameters: Any) -> L1CRF:
-        """Make an L1CRF with the parameters that it shares with the search, and others."""
+        """Make an L1CRF with the parameters of the search that it has, and others."""
         names = L1CRF().get_params(deep=False)
         shared = {
             name: value

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .solver.working_set import Carry
 
 ZERO = 0.1
-"""A penalty of zero is as far from the others as this share of the least that is not."""
+"""A penalty of zero is as far from the others as this share of the least other one."""
 
 
 class Step(NamedTuple):
