@@ -4,9 +4,11 @@ Idea (Feng et al. 2004; equation 16 of Gao, Qiu and Huang 2010): a word meets ma
 neighbours, a part of a word few. With "abcd" always inside "xabcdy", its accessor
 variety is 1 however often it occurs.
 
-    AV(s) = min(L_av(s), R_av(s)) L_av(s) = number of distinct tokens before s + number
-    of distinct sentences that begin with s R_av(s) = number of distinct tokens behind s
-    + number of distinct sentences that end with s
+    AV(s)   = min(L_av(s), R_av(s))
+    L_av(s) = number of distinct tokens before s
+              + number of distinct sentences that begin with s
+    R_av(s) = number of distinct tokens behind s
+              + number of distinct sentences that end with s
 
 Strings become nodes, by interning them pairwise (``_core.hashing``). A token behind s
 makes a string one longer, so R_av counts the distinct strings of length n + 1 that
@@ -18,8 +20,9 @@ Template functions such as ``%av2`` read these statistics.
 References
 ----------
 H. Feng, K. Chen, X. Deng, W. Zheng (2004). Accessor variety criteria for Chinese word
-extraction. Computational Linguistics 30(1). W. Gao, X. Qiu, X. Huang (2010). Adaptive
-Chinese word segmentation with online passive-aggressive algorithm. CIPS-SIGHAN.
+extraction. Computational Linguistics 30(1).
+W. Gao, X. Qiu, X. Huang (2010). Adaptive Chinese word segmentation with online
+passive-aggressive algorithm. CIPS-SIGHAN.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ these tools therefore keep patterns.
 
 References
 ----------
-T. Kudo, "CRF++: yet another CRF toolkit", 2005. T. Lavergne, O. Cappé, F. Yvon (2010).
-Practical very large scale CRFs. ACL.
+T. Kudo, "CRF++: yet another CRF toolkit", 2005.
+T. Lavergne, O. Cappé, F. Yvon (2010). Practical very large scale CRFs. ACL.
 """
 
 from __future__ import annotations

@@ -67,9 +67,9 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
     classifier : classifier
         Over samples that are tokens, which it gets as the transformer of
         :class:`TokenTransformer` does. It may be a pipeline.
-    method : {"auto", "predict_log_proba", "predict_proba", "decision_function"},
-    default="auto"
-        Which scores. Logarithms are those of probabilities of at least 0.01. ``"auto"``
+    method : str, default="auto"
+        Which scores: ``"predict_log_proba"``, ``"predict_proba"`` or
+        ``"decision_function"``. Logarithms are those of probabilities of at least 0.01. ``"auto"``
         takes the first of these methods that the classifier has.
     cv : int, splitter or iterable of splits, default=5
         How ``fit_transform`` splits *sequences*: those of a part are scored by a

@@ -1,18 +1,21 @@
 """Built-in template sets, as lines in CRF++ syntax.
 
-``char``: the seven of the regularised structured perceptron (Zhang, Su and Zhou 2014,
-table 1). ``char-av``: those of Gao, Qiu and Huang (2010), table 1, for segmentation
-across domains: characters, pairs, character type, accessor variety. ``chunk``: the
-nineteen of CRFsuite's chunking tutorial, on (word, part of speech). ``word``: sixteen
-for tagging words: a window of two, two word pairs, affixes to four, shape.
-``word-tag``: twenty-eight for (word, tag), such as a part of speech: those of ``word``,
-and the tags of ``chunk``. ``collins``: those of Collins (2002) for tagging, after
-Ratnaparkhi (1996), for frequent and rare words alike: a window of two, affixes to four,
-whether there are digits, capitals or hyphens; ``order=2`` makes his tagger.
-``char-best``, ``chunk-best``, ``word-best``: the sets that won in our own comparisons;
-``docs/recipes.md`` says with which learner, and what was tried. ``text``:
-``word-best``, and the white space before a token and the next: for
-`skstruct._data.text.TextToken`.
+- ``char``: the seven of the regularised structured perceptron (Zhang, Su and Zhou 2014,
+  table 1).
+- ``char-av``: those of Gao, Qiu and Huang (2010), table 1, for segmentation across
+  domains: characters, pairs, character type, accessor variety.
+- ``chunk``: the nineteen of CRFsuite's chunking tutorial, on (word, part of speech).
+- ``word``: sixteen for tagging words: a window of two, two word pairs, affixes to four,
+  shape.
+- ``word-tag``: twenty-eight for (word, tag), such as a part of speech: those of
+  ``word``, and the tags of ``chunk``.
+- ``collins``: those of Collins (2002) for tagging, after Ratnaparkhi (1996), for
+  frequent and rare words alike: a window of two, affixes to four, whether there are
+  digits, capitals or hyphens; ``order=2`` makes his tagger.
+- ``char-best``, ``chunk-best``, ``word-best``: the sets that won in our own
+  comparisons; ``docs/recipes.md`` says with which learner, and what was tried.
+- ``text``: ``word-best``, and the white space before a token and the next: for
+  `skstruct._data.text.TextToken`.
 """
 
 from __future__ import annotations
