@@ -428,7 +428,9 @@ def test_every_test_bears_the_name_of_a_module():
     assert found == []
 
 
-TESTED_ELSEWHERE = {}
+TESTED_ELSEWHERE = {
+    "_data/types.py": "by mypy: names of types, of which nothing runs",
+}
 """Modules without an idea of their own to test, and what tests them."""
 
 

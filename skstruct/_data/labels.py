@@ -370,7 +370,7 @@ def encode_known(
     ids = gold.ids
     unseen = (gold.ids == UNLABELLED) & (found.ids >= 0)
     if found.sets:
-        empty: np.ndarray = ~cast(np.ndarray, gold.sets).any(axis=1)
+        empty = np.logical_not(cast(np.ndarray, gold.sets).any(axis=1))
         unseen |= (ids < UNLABELLED) & empty[np.maximum(-2 - ids, 0)]
         gold = gold._replace(ids=np.where(unseen, np.int32(UNLABELLED), ids))
     return gold, unseen, [v for v in found.labels if v not in labels.ids]
