@@ -76,7 +76,7 @@ def lazy(
         return module if where == name else getattr(module, name)
 
     def listed() -> list[str]:
-        """Public names: modules that were imported on the way are not for completion."""
+        """List public names; modules imported on the way are not for completion."""
         mine = vars(importlib.import_module(package))
         return sorted({*names, *(name for name in mine if name.startswith("__"))})
 

@@ -98,9 +98,8 @@ else:
 
         def _doc_link_url_param_generator(self) -> dict[str, str]:
             room = type(self).__module__.split(".")[1]
-            return {
-                "name": f"skstruct.{'features.' if room == 'features' else ''}{type(self).__name__}"
-            }
+            room = "features." if room == "features" else ""
+            return {"name": f"skstruct.{room}{type(self).__name__}"}
 
     try:  # scikit-learn >= 1.9, experimental
         from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -113,7 +112,10 @@ else:
             @property
             def set_callbacks(self) -> NoReturn:
                 """Raises: this scikit-learn has no callbacks."""
-                wrong = f"callbacks need scikit-learn 1.9 or newer, this is {sklearn.__version__}"
+                wrong = (
+                    "callbacks need scikit-learn 1.9 or newer, this is "
+                    f"{sklearn.__version__}"
+                )
                 raise AttributeError(
                     f"{wrong}; without, verbose=1 prints a line for each epoch"
                 )
@@ -136,7 +138,8 @@ else:
             try:
                 signature.bind(estimator, *args, **given)
             except TypeError as error:
-                call = f"{type(estimator).__name__}.{fit.__name__}({', '.join([*signature.parameters][1:])})"
+                names = ", ".join([*signature.parameters][1:])
+                call = f"{type(estimator).__name__}.{fit.__name__}({names})"
                 raise TypeError(f"{call}: {error}") from None
             return managed(estimator, *args, **given)
 
@@ -241,8 +244,10 @@ def refuse_frozen(around: BaseEstimator, verb: str, **inside: Any) -> None:
         if isinstance(given, FrozenEstimator):
             inner = type(given.estimator).__name__
             raise ValueError(
-                f"{me}.{verb} would change the {inner} in {role}=FrozenEstimator(...), and what is frozen "
-                f"stays as it is: give {me}({inner}(...)), which trains one of its own, or call {verb} of "
+                f"{me}.{verb} would change the {inner} in "
+                f"{role}=FrozenEstimator(...), and what is frozen "
+                f"stays as it is: give {me}({inner}(...)), which trains one of its "
+                f"own, or call {verb} of "
                 f"your {inner}"
             )
 
@@ -297,7 +302,10 @@ def sample_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
         )
     if weight.max(initial=0.0) > LARGEST_SAMPLE_WEIGHT:
         i = int(weight.argmax())
-        what = f"sample_weight must be at most {LARGEST_SAMPLE_WEIGHT:g}, or scores are no numbers"
+        what = (
+            f"sample_weight must be at most {LARGEST_SAMPLE_WEIGHT:g}, or scores are "
+            "no numbers"
+        )
         raise PlaceError(i, None, f"{what}; got {weight[i]} for {PLACE}")
     if not weight.any():
         raise NothingToLearn(ALL_ZERO)
@@ -469,7 +477,7 @@ class epoch_context:
 
 
 def text_tags(tags: Any) -> Any:
-    """scikit-learn's tags, as estimators over texts have them."""
+    """Set scikit-learn's tags of estimators over texts."""
     tags.estimator_type = None
     tags.target_tags.required = True
     tags.requires_fit = True
@@ -480,7 +488,7 @@ def text_tags(tags: Any) -> Any:
 
 
 def sequence_tags(tags: Any) -> Any:
-    """The same of estimators over sequences, whose tokens may be dicts."""
+    """Set scikit-learn's tags of estimators over sequences; tokens may be dicts."""
     tags = text_tags(tags)
     tags.input_tags.dict = True
     return tags
@@ -494,7 +502,7 @@ def tags_around(tags: Any, inner: Any) -> Any:
 
 
 def rows_tags(tags: Any) -> Any:
-    """The same of estimators whose tokens may be rows of numbers.
+    """Set scikit-learn's tags of estimators whose tokens may be rows of numbers.
 
     Sequences may be sparse matrices; one sparse matrix alone, which the tag ``sparse``
     is about, may not.

@@ -74,7 +74,7 @@ def _rows(kind: Callable[[np.ndarray], Any]) -> list[Any]:
 
 
 def _jobs() -> dict[str, list[tuple[Any, ...]]]:
-    """What is compiled, by name: lists of (estimator, data, names of further methods)."""
+    """List what is compiled, by name: (estimator, data, names of further methods)."""
     online: dict[str, Any] = {"max_iter": 2, "random_state": 0}
     lists = "predict_kbest", "decision_function"
     sums = "predict_marginals", "predict_posterior", "sequence_log_proba"
@@ -199,6 +199,7 @@ def warm_up(
             of = len(jobs) if all else 1
             seconds = time.perf_counter() - began
             progress(
-                f"[{number}/{of}] {name}: {compiled} compiled, {loaded} from the cache, {seconds:.1f} s"
+                f"[{number}/{of}] {name}: {compiled} compiled, {loaded} from the "
+                f"cache, {seconds:.1f} s"
             )
     return cache_folder()

@@ -48,7 +48,10 @@ from .kernel_folders import folders, make_folder, read_file, warn_once
 from .linking import HELPER, KERNEL, HelperContext, is_of_helper
 from .sources import HASH, are_edited, hash_file
 
-TEXT = "skstruct: compiling kernels for this machine: three to fifteen seconds a kind of model; they are kept"
+TEXT = (
+    "skstruct: compiling kernels for this machine: three to fifteen seconds a kind "
+    "of model; they are kept"
+)
 """What is said before the first compilation of a process."""
 
 PORTABLE = "generic", ""
@@ -107,7 +110,7 @@ class _Cache:
     disable = flush = enable
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled kernel for a signature, or None if it has to be compiled."""
+        """Return the compiled kernel of a signature; None if it has to be compiled."""
         found = None
         # Whatever a file holds, and whatever numba makes of it: what cannot be loaded
         # is compiled again.
@@ -193,7 +196,8 @@ class _Cache:
                 )
                 return
         warn_once(
-            "finds no folder to save kernels in (set NUMBA_CACHE_DIR to one that can be written to)"
+            "finds no folder to save kernels in (set NUMBA_CACHE_DIR to one that "
+            "can be written to)"
         )
 
 
@@ -227,7 +231,10 @@ def _known(**options: Any) -> dict[str, Any]:
 
 def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     decorate = njit(
-        **options, nogil=True, error_model="numpy", **_known(_nrt=False, no_cfunc_wrapper=True)
+        **options,
+        nogil=True,
+        error_model="numpy",
+        **_known(_nrt=False, no_cfunc_wrapper=True)
     )  # fmt: skip
 
     def compile(function: Callable[..., Any]) -> Callable[..., Any]:

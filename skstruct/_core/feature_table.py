@@ -334,9 +334,7 @@ def for_reading(
 
 
 def with_room(features: FeatureTable, more: int) -> FeatureTable:
-    """The same features in a table of their own, with room for so many more, which have
-    no weights.
-    """
+    """Copy a table of features, with room for so many more, which have no weights."""
     table = grown(features.table.copy(), int(features.entries[0]) + more)
     return features._replace(table=table, entries=features.entries.copy())
 
@@ -466,7 +464,8 @@ class TableAverage:
     def __init__(self, nonzero: bool, is_node: np.ndarray | None = None) -> None:
         self.average = Average(nonzero)
         self.is_node = is_node
-        self.table, self.entries = empty_table(), np.zeros(1, np.int64)
+        self.table = empty_table()
+        self.entries = np.zeros(1, np.int64)
 
     def add(self, store: Store, keys: np.ndarray) -> None:
         """Add the final weights of a model, with the keys of its rows."""

@@ -129,7 +129,8 @@ class Average:
         merged = np.union1d(self.keys, keys)
         before = np.searchsorted(merged, self.keys)
         at = np.searchsorted(merged, keys)
-        self.keys, self.total = merged, _spread(self.total, before, merged.shape[0])
+        self.keys = merged
+        self.total = _spread(self.total, before, merged.shape[0])
         self.total[at] += value  # a store holds a weight once, so there are no repeats
         if self.nonzero:
             self.used = _spread(self.used, before, merged.shape[0])

@@ -39,7 +39,8 @@ def check_rows(n: int, what: str = "rows of weights") -> None:
     """Raise a ValueError if there are more of something than can be numbered."""
     if n > MOST_NUMBERED:
         raise ValueError(
-            f"the features need {n} {what}, and there can be {MOST_NUMBERED}: use a larger min_count, fewer "
+            f"the features need {n} {what}, and there can be {MOST_NUMBERED}: use a "
+            "larger min_count, fewer "
             f"templates, or TokenVectorizer to choose features"
         )
 

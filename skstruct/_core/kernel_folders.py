@@ -34,9 +34,13 @@ from numba import config
 from .sources import HASH, PACKAGE, are_edited
 
 _SETTINGS = {
-    "BOUNDSCHECK": 0, "DEBUGINFO_DEFAULT": 0, "OPT": 3, "LOOP_VECTORIZE": 1, "SLP_VECTORIZE": 0,
+    "BOUNDSCHECK": 0,
+    "DEBUGINFO_DEFAULT": 0,
+    "OPT": 3,
+    "LOOP_VECTORIZE": 1,
+    "SLP_VECTORIZE": 0,
     "USING_SVML": 0,
-}  # fmt: skip
+}
 """The settings of numba that change machine code, and their defaults; the processor is
 part of a key.
 """
@@ -124,7 +128,10 @@ def _check_folder(folder: str) -> None:
         if config.CACHE_DIR and folder == os.path.join(
             config.CACHE_DIR, _folder_name()
         ):
-            remedy = "since others can write to it: chown and chmod go-w it, or set NUMBA_CACHE_DIR to another"
+            remedy = (
+                "since others can write to it: chown and chmod go-w it, or set "
+                "NUMBA_CACHE_DIR to another"
+            )
             warn_once(f"neither reads nor keeps compiled kernels in {folder}", remedy)
         raise
 

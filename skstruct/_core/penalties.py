@@ -66,7 +66,9 @@ def remaining(value: float, penalty: float) -> float:
 
 @spliced
 def due(store: Store, rule: Rule, row: int, place: int, step: int) -> float:
-    """Penalty that the weight at ``place`` has yet to pay when ``step`` steps are over."""
+    """Return the penalty that the weight at ``place`` has yet to pay after ``step``
+    steps.
+    """
     if rule.penalty == L1_CUMULATIVE:
         return step * rule.alpha - store.received[place]
     return (step - store.last[row]) * rule.alpha

@@ -21,7 +21,7 @@ except ImportError:
 
 
 @intrinsic
-def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
+def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:  # noqa: ARG001
     if not isinstance(array, types.Array) or not isinstance(index, types.Integer):
         return None
 
@@ -54,7 +54,7 @@ def prefetch(array: np.ndarray, index: int) -> None:
 
 
 @overload(prefetch)
-def _(array: np.ndarray, index: int) -> Any:
+def _(array: np.ndarray, index: int) -> Any:  # noqa: ARG001 - numba goes by names
     def fetch(array: np.ndarray, index: int) -> Any:
         _prefetch(array, index)
 

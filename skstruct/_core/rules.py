@@ -224,7 +224,12 @@ def apply(
     rule: Rule,
     tau: float,
 ) -> None:
-    """The same of any rows, under any penalty."""
+    """Add ``tau`` times the entries of a difference to weights, under any penalty.
+
+    Entries ``begin`` to ``end - 1`` are added; row ``first`` of them is row 0 of the
+    store. Without a lazy penalty it is what `add_entries` does; with one, each weight
+    first pays what is due.
+    """
     if not store.sparse and not is_lazy(rule):
         add_entries(difference, begin, end, first, store, clock, tau)
         return

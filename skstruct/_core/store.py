@@ -70,7 +70,8 @@ class Store(NamedTuple):
     value: np.ndarray  # (P,) float64: weight / scale
     moment: np.ndarray  # (P,) float64: see the module; empty without averaging
     received: np.ndarray  # (P,) float64: L1 penalty received; empty unless cumulative
-    last: np.ndarray  # (R,) int64: step up to which the row is current; empty unless the penalty is lazy
+    # (R,) int64: step up to which the row is current; empty unless the penalty is lazy
+    last: np.ndarray
     first: np.ndarray  # (R,) int64: sparse: where the row starts in the pool
     count: np.ndarray  # (R,) int32: sparse: weights in the row
     room: np.ndarray  # (R,) int32: sparse: places reserved for the row
@@ -303,8 +304,9 @@ def is_sparse(rows: int, columns: int) -> bool:
 
 
 def made_sparse(store: Store) -> Store:
-    """The same weights and bookkeeping in the sparse layout, packed; ``store`` itself
-    if it has it.
+    """Return a store with its weights and bookkeeping in the sparse layout, packed.
+
+    A store that is sparse is returned itself.
     """
     if store.sparse:
         return store

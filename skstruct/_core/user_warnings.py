@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"\d[\d.,e+-]*")
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn of the nearest line that is neither ours nor of the libraries that call us."""
+    """Warn at the nearest line that is neither ours nor of libraries that call us."""
     level = 1
     frame = sys._getframe()
     while (

@@ -199,7 +199,10 @@ def _refuse_cut(
     shift = int(places.shift[s])
     covered = tokens.text[span.start + shift : span.end + shift]
     token = tokens.text[tokens.start[t] : tokens.end[t]]
-    wrong = f'is {covered!r} and {how} inside of the token {token!r}; align="nearest" takes whole tokens'
+    wrong = (
+        f'is {covered!r} and {how} inside of the token {token!r}; align="nearest" '
+        "takes whole tokens"
+    )
     places.refuse(s, wrong)
 
 
@@ -329,7 +332,10 @@ class AlignmentReport:
         if span is None:
             return "nothing"
         shift = int(self._tokens.offset[text])
-        return f"{tuple(span)!r} {self._tokens.text[shift + span.start : shift + span.end]!r:.60}"
+        return (
+            f"{tuple(span)!r} "
+            f"{self._tokens.text[shift + span.start : shift + span.end]!r:.60}"
+        )
 
     def _shown(self) -> tuple[list[tuple[Any, ...]], list[str]]:
         """The cells of the first changes, and in a list how many there are besides."""

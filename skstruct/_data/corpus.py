@@ -1,8 +1,7 @@
-"""What stands behind the door for tokens: one corpus, of named blocks with one row a
-token.
+"""The corpus: what all tokens are behind their door, blocks with one row a token.
 
-:func:`.inputs.as_tokens` makes it of whatever users hand over; nothing behind it asks for containers again.
-What reads a corpus declares what it reads: see :mod:`.reads`.
+:func:`.inputs.as_tokens` makes it of whatever users hand over; nothing behind it asks
+for containers again. What reads a corpus declares what it reads: see :mod:`.reads`.
 """
 
 from __future__ import annotations
@@ -64,8 +63,11 @@ class Block(NamedTuple):
     """One part of the tokens: a row for each."""
 
     kind: str
-    rows: Any  # a list of strings or features; CSR; an array (N, F) of float32 or float64; a data frame
-    names: Any = None  # FeatureNames of columns; of strings in a frame a tuple; None where there are none
+    # A list of strings or features, CSR, an array (N, F) of float32 or float64, or a
+    # data frame.
+    rows: Any
+    # FeatureNames of columns; of strings in a frame a tuple; None where there are none.
+    names: Any = None
     info: ColumnInfo | None = None
     like: Any = (
         None  # the first token of a list, which all resemble, in a piece of it too
@@ -322,7 +324,7 @@ class TokenCorpus:
 
     @property
     def info(self) -> ColumnInfo | None:
-        """What is known of columns that are encoded features; None if these are others."""
+        """What is known of columns that are encoded features; None of other columns."""
         return next((block.info for block in self.numbers if self._runs is None), None)
 
     def for_users(self) -> TokenCorpus | list[Any]:
@@ -384,7 +386,8 @@ class TokenCorpus:
         which = np.arange(len(self))[key]
         if which.ndim > 1:
             raise IndexError(
-                f"a {type(self).__name__} has one dimension, got the index {describe(key)}"
+                f"a {type(self).__name__} has one dimension, got the index "
+                f"{describe(key)}"
             )
         if self._sequences is not None:
             if which.ndim == 0:
@@ -488,6 +491,9 @@ class TokenCorpus:
             )
         for i, (n, part) in enumerate(zip(self.lengths.tolist(), values)):
             if len(part) != n:
-                wrong = f"{PLACE} has {counted(n, 'token')}, got {counted(len(part), 'value')}"
+                wrong = (
+                    f"{PLACE} has {counted(n, 'token')}, got "
+                    f"{counted(len(part), 'value')}"
+                )
                 raise PlaceError(i, None, wrong, "values")
         return [value for part in values for value in part]

@@ -58,7 +58,7 @@ def is_tensor(kind: type) -> bool:
 
 
 def plain_value(value: Any) -> Any:
-    """A label as a Python value: what numpy and tensors have of one number is unpacked."""
+    """Return a label as a Python value: scalars of numpy and tensors are unpacked."""
     if isinstance(value, np.generic):
         return value.item()
     if is_tensor(type(value)) and np.ndim(value) == 0:
@@ -70,7 +70,7 @@ _KINDS = (bool, int, float, str)
 
 
 def kind_of(label: Any) -> type:
-    """The type of a label in a set of labels, and in a file: of a subclass of str, str."""
+    """Return the type of a label in label sets and files: str of a subclass of str."""
     return next((kind for kind in _KINDS if isinstance(label, kind)), type(label))
 
 
@@ -144,7 +144,7 @@ def elements(container: Any) -> Any:
 
 
 def are_columns(array: np.ndarray) -> bool:
-    """Whether an array has the columns of tokens in it, some of which may be strings."""
+    """Whether an array holds columns of tokens, some of which may be strings."""
     return (
         isinstance(array, np.ndarray)
         and array.ndim == 2

@@ -174,7 +174,10 @@ def _one_sequence(sequences: list[Any], name: str, item: str, i: int) -> list[An
 def _hint(sequences: list[Any], name: str, item: str, i: int) -> str:
     """What to write where sequence i is a str."""
     if _looks_like_json(sequences[i]):
-        return f"; it looks like JSON, write {name} = [json.loads(each) for each in {name}]"
+        return (
+            f"; it looks like JSON, write {name} = [json.loads(each) for each in "
+            f"{name}]"
+        )
     if len(sequences[i].split()) > 1:
         return f"; text.split() makes {item}s of the words of a text"
     found = ""
@@ -257,7 +260,8 @@ def check_same_lengths(
     if token_lengths.shape[0] != label_lengths.shape[0]:
         found = f"{token_lengths.shape[0]} and {label_lengths.shape[0]}"
         raise ValueError(
-            f"{names[0]} and {names[1]} must hold the same number of sequences, got {found}"
+            f"{names[0]} and {names[1]} must hold the same number of sequences, got "
+            f"{found}"
         )
     wrong = np.flatnonzero(token_lengths != label_lengths)
     if wrong.size:

@@ -35,7 +35,7 @@ PyTorch pass over it.
 
 @dataclass(frozen=True)
 class AllBut:
-    """All labels but these, in the place of a label; also those that are not known yet."""
+    """All labels but these, in the place of one; also those that are not known yet."""
 
     labels: frozenset[Any]
     known: frozenset[Any] = frozenset()
@@ -252,7 +252,10 @@ def _check_labels(
     if LEFT_OUT in set(plain) and all(
         isinstance(v, int) and (v >= 0 or v == LEFT_OUT) for v in plain
     ):
-        text = f"the label {LEFT_OUT} says in corpora of Hugging Face that a token has none"
+        text = (
+            f"the label {LEFT_OUT} says in corpora of Hugging Face that a token has "
+            "none"
+        )
         raise PlaceError(
             *place(offsets, where[flat.index(LEFT_OUT)]),
             f"{text}; write None instead",
@@ -297,7 +300,7 @@ class Gold(NamedTuple):
     )  # (S, L + 1) bool: the labels of each set, and whether it has those to come
 
     def at(self, tokens: slice | np.ndarray) -> Gold:
-        """The same of some tokens."""
+        """Return the labels of some tokens."""
         return self._replace(ids=self.ids[tokens])
 
     def tells(self) -> np.ndarray:
@@ -312,8 +315,9 @@ class Gold(NamedTuple):
         return found
 
     def under(self, new: ArrayLike, n_labels: int) -> Gold:
-        """The same under ``n_labels`` others: label k becomes ``new[k]``, or -1, as the
-        last of ``new``.
+        """Renumber the labels as a model with ``n_labels`` others has them.
+
+        Label k becomes ``new[k]``, or -1, as the last of ``new``.
         """
         new = np.asarray(new, np.int32)
         sets = self.sets
@@ -330,7 +334,7 @@ class Gold(NamedTuple):
 
 
 def _gold(found: Found, labels: Labels) -> Gold:
-    """The :class:`Gold` of what was found; other labels than ``labels`` are UNLABELLED."""
+    """Encode what was found; labels other than ``labels`` become UNLABELLED."""
     table = np.array(
         [labels.ids.get(v, UNLABELLED) for v in found.labels] + [UNLABELLED], np.int32
     )
@@ -366,7 +370,7 @@ def encode_known(
     ids = gold.ids
     unseen = (gold.ids == UNLABELLED) & (found.ids >= 0)
     if found.sets:
-        empty: np.ndarray = ~cast(np.ndarray, gold.sets).any(axis=1)
+        empty = np.logical_not(cast(np.ndarray, gold.sets).any(axis=1))
         unseen |= (ids < UNLABELLED) & empty[np.maximum(-2 - ids, 0)]
         gold = gold._replace(ids=np.where(unseen, np.int32(UNLABELLED), ids))
     return gold, unseen, [v for v in found.labels if v not in labels.ids]

@@ -93,9 +93,13 @@ def _listed(X: Any, name: str) -> Any:
     if sparse.issparse(X) or getattr(X, "ndim", 1) > 1:
         of_numbers = sparse.issparse(X) or _holds_numbers(X)
         if X.ndim == 3 and X.shape[2] == 1 and X.size and not of_numbers:
-            ways = "X[:, :, 0] if tokens are strings, X.tolist() if they are lists or tuples"
+            ways = (
+                "X[:, :, 0] if tokens are strings, X.tolist() if they are lists or "
+                "tuples"
+            )
             raise ValueError(
-                f"{name} has 3 dimensions with one column: write {ways.replace('X', name)}"
+                f"{name} has 3 dimensions with one column: write "
+                f"{ways.replace('X', name)}"
             )
         if X.ndim == 3:
             return list(X)
@@ -107,7 +111,10 @@ def _listed(X: Any, name: str) -> Any:
             raise ValueError(
                 f"{name} is one matrix of {n}; say where its sequences end: {way}"
             )
-        wrong = f"{X.ndim} dimensions; sequences, tokens and columns are three: flatten the last ones"
+        wrong = (
+            f"{X.ndim} dimensions; sequences, tokens and columns are three: flatten "
+            "the last ones"
+        )
         raise ValueError(f"{name} has {wrong}")
     return X if is_sequence(X) else ()
 
@@ -164,7 +171,7 @@ def _are_rows(sequence: Any) -> bool:
 
 
 def _stacked(sequences: list[Any], first: int, name: str) -> SequenceMatrix:
-    """Sequences of rows as one matrix, all of the kind and width of sequence ``first``."""
+    """Stack sequences of rows, all of the kind and width of sequence ``first``."""
     is_sparse = sparse.issparse(sequences[first])
     blocks = [
         _block(sequence, i, name, first, is_sparse)
@@ -175,7 +182,10 @@ def _stacked(sequences: list[Any], first: int, name: str) -> SequenceMatrix:
         if block is None:
             blocks[i] = blocks[first][:0]
         elif block.shape[1] != width:
-            text = f"{PLACE} has {counted(block.shape[1], 'column')}, expected {width} like sequence {first}"
+            text = (
+                f"{PLACE} has {counted(block.shape[1], 'column')}, expected {width} "
+                f"like sequence {first}"
+            )
             raise PlaceError(i, None, text, name)
     join = partial(sparse.vstack, format="csr") if is_sparse else np.concatenate
     matrix = blocks[0] if len(blocks) == 1 else join(blocks)
@@ -203,7 +213,10 @@ def _block(sequence: Any, i: int, name: str, first: int, is_sparse: bool) -> Any
         if found is not None:
             return found
         if rows.ndim == 1:
-            wrong = "is one-dimensional; a series of numbers needs one row a token: x.reshape(-1, 1)"
+            wrong = (
+                "is one-dimensional; a series of numbers needs one row a token: "
+                "x.reshape(-1, 1)"
+            )
         elif rows.ndim != 2:
             wrong = f"must have two dimensions, tokens and columns, got {rows.ndim}"
         else:
@@ -225,7 +238,10 @@ def _array_of(sequence: Any, i: int, name: str) -> np.ndarray:
                 i, t, f"expected a row of numbers, got {describe(row)}", name
             )
         if len(row) != len(rows[0]):
-            text = f"{PLACE} has {counted(len(row), 'column')}, expected {len(rows[0])} like position 0"
+            text = (
+                f"{PLACE} has {counted(len(row), 'column')}, expected {len(rows[0])} "
+                "like position 0"
+            )
             raise PlaceError(i, t, text, name)
     with suppress(ValueError):  # entries of different shapes
         found = np.asarray(rows)
@@ -268,9 +284,15 @@ def _arrays(sequences: list[Any], first: int, name: str) -> list[np.ndarray]:
         elif not isinstance(array, np.ndarray):
             array = _array_of_tuples(array)
         if not isinstance(array, np.ndarray) or array.ndim != 2:
-            wrong = f"is {describe(sequence)}, sequence {first} is an array with {counted(width, 'column')}"
+            wrong = (
+                f"is {describe(sequence)}, sequence {first} is an array with "
+                f"{counted(width, 'column')}"
+            )
         elif array.shape[1] != width:
-            wrong = f"has {counted(array.shape[1], 'column')}, expected {width} like sequence {first}"
+            wrong = (
+                f"has {counted(array.shape[1], 'column')}, expected {width} like "
+                f"sequence {first}"
+            )
         if wrong is not None:
             raise PlaceError(i, None, f"{PLACE} {wrong}", name)
         arrays.append(array)

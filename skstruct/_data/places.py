@@ -95,7 +95,10 @@ def refuse_str(name: str, value: Any, what: str) -> None:
         What it is a collection of: a plural.
     """
     if isinstance(value, (str, bytes)):
-        text = f"{name} must be a list of {what}, got {type(value).__name__} {value[:40]!r}"
+        text = (
+            f"{name} must be a list of {what}, got {type(value).__name__} "
+            f"{value[:40]!r}"
+        )
         raise ValueError(f"{text}; its letters are no {what}")
 
 

@@ -202,8 +202,10 @@ class Reads(NamedTuple):
         None  # of columns of strings in a data frame, or of all of a frame's
     )
     of_frames: bool = False  # whether data frames are taken as they are
-    by_place: bool = False  # whether columns of numbers, or of a frame, may have new names where they stood
-    decides: bool = True  # False: of which kind and width tokens may be is for an estimator inside to say
+    # Whether columns of numbers, or of a frame, may have new names where they stood.
+    by_place: bool = False
+    # False: of which kind and width tokens may be is for an estimator inside to say.
+    decides: bool = True
 
     @classmethod
     def of(cls, corpus: TokenCorpus) -> Reads:
@@ -251,7 +253,10 @@ class Reads(NamedTuple):
             width = width_of(corpus)
             if width is not None and width != self.width:
                 i = place(corpus.offsets, 0)[0] if corpus.offsets[-1] else 0
-                text = f"{PLACE} has {counted(width, 'column')}, expected {self.width} as in {known}"
+                text = (
+                    f"{PLACE} has {counted(width, 'column')}, expected {self.width} "
+                    f"as in {known}"
+                )
                 raise PlaceError(i, None, text, name)
         if self.names is not None:
             self.check_names(corpus.names, name, known)

@@ -124,8 +124,8 @@ _ANY_PREFIX = tuple(
     dict.fromkeys(prefix for rules in _RULES.values() for prefix in rules.prefixes)
 )
 
-#: Names of the schemes; ``"IOB2"`` and ``"IOBES"`` are accepted for ``"BIO"`` and ``"BIOES"``.
 SCHEMES = tuple(SPELLINGS)
+"""Names of the schemes; ``"IOB2"`` means ``"BIO"``, ``"IOBES"`` means ``"BIOES"``."""
 
 
 def check_scheme(scheme: Any) -> str:
@@ -192,7 +192,10 @@ class LabelTable(dict):
         if self.bare and self.scheme:
             return "the scheme IO; expected O or a type without prefix, such as PER"
         belongs = f"the scheme {self.scheme}" if self.scheme else "any known scheme"
-        text = f"{belongs}; expected one of {', '.join(self.prefixes)}, with or without a type such as B-X"
+        text = (
+            f"{belongs}; expected one of {', '.join(self.prefixes)}, with or without "
+            "a type such as B-X"
+        )
         return text if self.scheme else f"{text} (labels without prefix: scheme IO)"
 
     def parse(self, labels: Iterable[Any]) -> list[Parsed]:
@@ -246,7 +249,7 @@ def same_chunk(previous: Parsed, label: Parsed) -> bool:
 
 
 def may_open(name: str, previous: Parsed | None, label: Parsed) -> bool:
-    """Whether a parsed `label` may open a chunk after `previous` (None: at the start)."""
+    """Whether a parsed `label` may open a chunk after `previous` (None: the start)."""
     prefix, kind = label
     if prefix not in _RULES[name].first:
         return False
@@ -394,8 +397,10 @@ def are_chunks(labels: Iterable[Any]) -> bool:
 
     Examples
     --------
-    >>> are_chunks(["B-NP", "O"]), are_chunks(["I", "O"]), are_chunks(["I"]), are_chunks(["NN", "O"])
-    (True, True, False, False)
+    >>> are_chunks(["B-NP", "O"]), are_chunks(["I", "O"])
+    (True, True)
+    >>> are_chunks(["I"]), are_chunks(["NN", "O"])
+    (False, False)
     """
     labels = {label for label in labels if label is not None}
     try:

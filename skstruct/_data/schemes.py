@@ -3,15 +3,15 @@
 =========== ==================================== ===================================
 scheme      chunks of length 1, 2, 3, ...        notes
 =========== ==================================== ===================================
-``IOB1``    I, I I, I I I                        B opens a chunk right after one of the same type
+``IOB1``    I, I I, I I I                        B: right after one of the same type
 ``BIO``     B, B I, B I I                        also called ``IOB2``
 ``BIOES``   S, B E, B I E                        also called ``IOBES``
 ``BILOU``   U, B L, B I L                        ``BIOES`` with other letters
-``BMES``    S, B E, B M E                        ``BIOES`` with another letter; words or chunks
+``BMES``    S, B E, B M E                        ``BIOES`` with another letter
 ``BI``      B, B I, B I I                        words only: there is no O
 ``B2B3MES`` S, B E, B B2 E, B B2 B3 E,           words only: there is no O
             B B2 B3 M E, B B2 B3 M M E
-``IO``      PER, PER PER, PER PER PER            labels are types without a prefix, and ``O``
+``IO``      PER, PER PER, PER PER PER            labels are types, and ``O``
 =========== ==================================== ===================================
 
 All schemes write the same thing, chunks ``(start, stop, type)``, so that every
@@ -23,7 +23,7 @@ IO alone cannot write everything: equal neighbours are one chunk. It reads ``I-P
 (``O``, ``B-cell``).
 
 Estimators take their constraints from `allowed_transitions`, and the segmenter its
-labels from `words_to_labels`. The rules themselves are in `skstruct._data.scheme_rules`.
+labels from `words_to_labels`. The rules are in `skstruct._data.scheme_rules`.
 
 References
 ----------
@@ -120,7 +120,10 @@ def spans_to_labels(
         labels += _spell(name, stop - start, span[2])
         if before is not None and span[2] == before[2]:
             if spelling.bare:
-                wrong = f"the spans {before!r} and {span!r} touch; the scheme {name} would make them one"
+                wrong = (
+                    f"the spans {before!r} and {span!r} touch; the scheme {name} "
+                    "would make them one"
+                )
                 raise PlaceError(None, start, wrong)
             if spelling.clash:
                 labels[start] = spelling.label(spelling.clash, span[2])
@@ -140,7 +143,8 @@ def _check_span(span: Chunk, before: Chunk | None, n: int) -> None:
         raise ValueError(f"the span {span!r} leaves the {counted(n, 'token')}")
     if before is not None and start < before[1]:
         raise ValueError(
-            f"the span {span!r} overlaps {before!r}; labels can write disjoint spans only"
+            f"the span {span!r} overlaps {before!r}; labels can write disjoint spans "
+            "only"
         )
 
 
@@ -156,7 +160,10 @@ def _spell(name: str, length: int, kind: str) -> tuple[str, ...]:
 def _fill(labels: list[str], n: int, spelling: Spelling) -> None:
     """Append O until there are `n` labels."""
     if len(labels) < n and not spelling.outside:
-        wrong = f"the token is in no span, and the scheme {spelling.name} has no label for that"
+        wrong = (
+            f"the token is in no span, and the scheme {spelling.name} has no label "
+            "for that"
+        )
         raise PlaceError(None, len(labels), wrong)
     labels += ["O"] * (n - len(labels))
 

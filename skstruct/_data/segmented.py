@@ -103,7 +103,8 @@ def as_words(
     y = as_sequences(y, "y", "word")
     if len(y) != len(pieces):
         raise ValueError(
-            f"X and y must hold the same number of sequences, got {len(pieces)} and {len(y)}"
+            f"X and y must hold the same number of sequences, got {len(pieces)} and "
+            f"{len(y)}"
         )
     flat = flatten(y)
     offsets = offsets_of(lengths_of(y))
@@ -183,7 +184,10 @@ def _check_white_space(i: int, parts: list[str], words: list[str]) -> None:
     crossed = set(accumulate(map(len, parts))).difference(stops)
     if crossed:
         t = int(np.searchsorted(stops, min(crossed)))
-        wrong = f"the text has white space inside of the word {words[t]!r}; white space always ends a word"
+        wrong = (
+            f"the text has white space inside of the word {words[t]!r}; white space "
+            "always ends a word"
+        )
         raise PlaceError(i, t, wrong, "y")
 
 

@@ -74,7 +74,8 @@ class PartialSpans(list):
             isinstance(kind, str) and kind for kind in types
         ):
             raise ValueError(
-                f"types must be a collection of str that are not empty, got {describe(types)}"
+                "types must be a collection of str that are not empty, got "
+                f"{describe(types)}"
             )
         self._types = frozenset(map(exact, types))
 
@@ -119,7 +120,7 @@ class Given(NamedTuple):
         return self.lists_of(self.spans)
 
     def lists_of(self, spans: list[Span]) -> list[list[Span]]:
-        """The same of others in their place."""
+        """Cut spans that stand in place of these into a list for each text."""
         lists = zip(by_sequence(spans, self.first), self.types)
         return [
             some if types is None else PartialSpans(some, types)
@@ -186,7 +187,10 @@ def refuse_dicts(y: Any, name: str) -> None:
                 if each is not y
                 else f"[{name}[{key!r}]]"
             )
-            wrong = f"expected a list of spans, got {describe(each)}; write {name} = {write}"
+            wrong = (
+                f"expected a list of spans, got {describe(each)}; write {name} = "
+                f"{write}"
+            )
             raise PlaceError(i, None, wrong, name)
 
 
@@ -215,7 +219,8 @@ def _checked(
         raise ValueError(f"{tuple(found)!r} ends before it begins")
     if types is not None and label is not None and label not in types:
         raise ValueError(
-            f"{tuple(found)!r} has a type that is not annotated; those are {sorted(types)}"
+            f"{tuple(found)!r} has a type that is not annotated; those are "
+            f"{sorted(types)}"
         )
     if text is not None and (found.start < 0 or found.end > len(text)):
         _check_end(found, text, in_utf16)
@@ -260,7 +265,7 @@ def trimmed(
 
 
 def trimmed_spans(texts: list[str], y: Any, name: str = "y") -> list[list[Span]]:
-    """For each text the list of its spans, checked, without white space at their ends."""
+    """Check the spans of texts, and take white space off their ends, text by text."""
     given = as_spans(y, texts, name)
     text, offset = joined(texts)
     start, end, shift = given.places(offset)
@@ -301,7 +306,8 @@ def check_annotated(
         blank = blank or bool(weight)
     if blank:
         raise ValueError(
-            f"there is nothing to score: {name} says that no part of a text is annotated, by spans "
+            f"there is nothing to score: {name} says that no part of a text is "
+            "annotated, by spans "
             f"with the label None around all of it"
         )
 
@@ -396,7 +402,7 @@ def _converted(X: Any, y: Any, to_characters: bool) -> list[list[Span]]:
 def _to_characters(
     edges: np.ndarray, wide: np.ndarray, row: list[Span], i: int
 ) -> np.ndarray:
-    """Offsets in characters of those in units; ``edges`` (2, S) and ``wide`` are int64."""
+    """Convert units to characters; ``edges`` (2, S) and ``wide`` are int64."""
     units = wide + np.arange(wide.shape[0])  # where the wide characters begin
     before = units.searchsorted(edges)
     inside = (before > 0) & (units[before - 1] == edges - 1)

@@ -289,7 +289,8 @@ def as_matrix(matrix: Any) -> tuple[Any, list[str] | None]:
     if found is None:
         expected = "two dimensions, tokens and columns, and hold numbers"
         raise ValueError(
-            f"matrix must have {expected}; got {given.ndim} dimensions of type {given.dtype}"
+            f"matrix must have {expected}; got {given.ndim} dimensions of type "
+            f"{given.dtype}"
         )
     return found, None
 
@@ -300,7 +301,10 @@ def _refuse_strings(array: np.ndarray) -> None:
         for column, value in enumerate(values):
             if isinstance(value, str):
                 wrong = f"row {row}, column {column} holds {describe(value)}"
-                advice = "SequenceMatrix.from_frame takes columns of strings, float(text) makes a number"
+                advice = (
+                    "SequenceMatrix.from_frame takes columns of strings, "
+                    "float(text) makes a number"
+                )
                 raise ValueError(f"matrix must hold numbers: {wrong}; {advice}")
 
 
@@ -336,8 +340,9 @@ def parts_of_columns(
     offsets: np.ndarray,
     name: str = "X",
 ) -> TableParts:
-    """The same of columns, given as (title, column); titles are ints where there are
-    none.
+    """Part columns into numbers and strings, as :func:`parts_of` does those of a frame.
+
+    Columns are given as (title, column); titles are ints where there are none.
     """
     found = [(title, column, numbers_of(column)) for title, column in columns]
     numbers = [values for _, _, values in found if values is not None]
@@ -455,19 +460,24 @@ def grouped(
             )
         if known.count(name) > 1:
             raise ValueError(
-                f"the table has {known.count(name)} columns {name!r}; rename all but one"
+                f"the table has {known.count(name)} columns {name!r}; rename all but "
+                "one"
             )
     keys = df[by].to_list()
     missing = next((k for k, key in enumerate(keys) if _is_missing(key)), None)
     if missing is not None:
         raise ValueError(
-            f"the column {by!r}, which tells sequences apart, has no value in row {missing}"
+            f"the column {by!r}, which tells sequences apart, has no value in row "
+            f"{missing}"
         )
     new = [k for k, key in enumerate(keys) if not k or key != keys[k - 1]]
     begun: dict[Any, int] = {}
     for k in new:
         if begun.setdefault(keys[k], k) != k:
-            far = f"the rows of {by!r} = {keys[k]!r} are not neighbours: row {k} begins anew"
+            far = (
+                f"the rows of {by!r} = {keys[k]!r} are not neighbours: row {k} "
+                "begins anew"
+            )
             raise ValueError(f"{far}; sort the table first")
     labels = (
         None

@@ -41,7 +41,8 @@ _RUNS = np.isin(
 )  # by class: whether neighbours are one token
 _REPEATS = np.isin(range(12), (SYMBOL, OTHER))  # whether equal neighbours are
 _WITHOUT_SPACES = tuple(
-    "CJK|IDEOGRAPHIC|VERTICAL IDEOGRAPHIC|HIRAGANA|KATAKANA|HALFWIDTH KATAKANA|THAI|LAO|KHMER|MYANMAR|"
+    "CJK|IDEOGRAPHIC|VERTICAL IDEOGRAPHIC|HIRAGANA|KATAKANA|HALFWIDTH "
+    "KATAKANA|THAI|LAO|KHMER|MYANMAR|"
     "TIBETAN|HANGUL|HALFWIDTH HANGUL".split("|")
 )
 """How names of letters begin that are tokens by themselves: scripts without spaces, and
@@ -88,7 +89,7 @@ class Tokens(NamedTuple):
         return by_sequence(flat, self.first)
 
     def words(self, layout: bool) -> list[Any]:
-        """(N,) list of TextToken, or of str without layout; equal ones are one object."""
+        """List tokens: TextToken, or str without layout; equal ones are one object."""
         words = [self.text[a:b] for a, b in zip(self.start.tolist(), self.end.tolist())]
         if not unicodedata.is_normalized("NFC", self.text):
             words = list(map(cache(partial(unicodedata.normalize, "NFC")), words))
