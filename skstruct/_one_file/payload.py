@@ -201,7 +201,9 @@ def add_weights(
     for (name, store, columns), (row_of, n_rows) in zip(stores, keys.write(sections)):
         old, values = sorted_weights(store)
         if name == "edges" and not model.encoder.has_bigram:
-            old, values = old[old >= columns], values[old >= columns]
+            others = old >= columns
+            old = old[others]
+            values = values[others]
         new = row_of[old // columns] * columns + old % columns
         order = np.argsort(new)
         tables.append((name, new[order], values[order], n_rows, columns))

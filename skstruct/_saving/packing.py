@@ -47,7 +47,7 @@ EXACT = 2.0**53
 
 
 def _narrow(array: np.ndarray) -> np.ndarray:
-    """The same integers in the smallest type that holds them."""
+    """Convert integers to the smallest type that holds them."""
     low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
     fits = (
         np.iinfo(name)

@@ -158,7 +158,7 @@ class Tagger:
         return out
 
     def explained(self, sequence: Any, options: Any = None) -> list[dict[str, Any]]:
-        """See `explain`; ``options`` as of `scores`."""
+        """Explain one sequence of tokens, as `explain`; ``options`` as of `scores`."""
         if not sequence:
             return []
         path = self.best_of(sequence, 0, options)[0]

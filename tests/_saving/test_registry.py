@@ -1,6 +1,6 @@
 """Saving and loading: what comes back is the same, bit for bit, and goes on learning the same way.
 
-Files that are damaged or lie about their content are the business of ``test_refusals``.
+Files that are damaged or lie about their content are the business of ``test_registry_refusals``.
 """
 
 import math

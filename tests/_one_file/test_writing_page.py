@@ -1,4 +1,4 @@
-"""The page of a model, in a browser: keyboard, widths, colours, corrections, hostile names."""
+"""The page of a model, in a browser: keyboard, widths, colours, hostile names."""
 
 import html
 import json
@@ -11,7 +11,7 @@ from one_file_cases import NODE, asked, loaded, needs_node, written
 from one_file_models import CRF, perceptron
 
 from skstruct import L1CRF, Segmenter, SpanTagger, StructuredPerceptron
-from skstruct.datasets import load_chunking, load_segmentation, load_tagging, read_spans
+from skstruct.datasets import load_chunking, load_segmentation, load_tagging
 from skstruct.interchange import export
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -228,75 +228,6 @@ def test_a_token_that_is_wrong_is_named(pages, browser):
     browser.open(pages["chunks"][1], "#text=a%09DT%0Adog")
     assert "token 2: expected a tuple of 2 str" in browser(
         "document.getElementById('status').textContent"
-    )
-
-
-@needs_chromium
-def test_spans_are_corrected_and_saved(pages, browser, tmp_path):
-    model, path, _ = pages["spans"]
-    browser.open(path)
-    spans = "Array.from(document.querySelectorAll('#result .span'), (span) => span.textContent)"
-    found = ["Ann LeePER", "RomeLOC", "BobPER", "ParisLOC"]
-    assert browser(spans) == found
-    records = "".join(
-        json.dumps({"text": text, "id": k}) + "\n" for k, text in enumerate(TEXTS)
-    )
-    browser(
-        "(() => { const held = new DataTransfer();"
-        f"held.items.add(new File([{json.dumps(records)}], 'a.jsonl'));"
-        "const input = document.getElementById('open'); input.files = held.files;"
-        "input.dispatchEvent(new Event('change'));"
-        "return new Promise((done) => setTimeout(done, 200)); })()"
-    )
-    assert browser("document.getElementById('where').textContent") == "text 1 of 2"
-    label = "Array.from(document.querySelectorAll('#labels button')).find((b) => b.textContent === 'LOC')"
-    # By the keyboard: select in the field (😀 has two units there), choose a label
-    browser(
-        "document.getElementById('text').focus(); document.getElementById('text').setSelectionRange(8, 11)"
-    )
-    browser(f"{label}.focus()")
-    browser.press("Enter")
-    assert browser(spans) == ["Ann LeePER", "😀LOC", "RomeLOC", "BobPER", "ParisLOC"]
-    browser("document.querySelector('#result .span').click()")
-    browser(f"{label}.click()")  # changes the span that is open
-    assert browser(spans)[0] == "Ann LeeLOC"
-    browser("document.querySelectorAll('#result .span')[3].focus()")
-    browser("document.querySelectorAll('#result .span')[3].click()")
-    browser("document.querySelector('#reasons button').click()")  # removes it
-    assert browser(spans) == ["Ann LeeLOC", "😀LOC", "RomeLOC", "ParisLOC"]
-    browser("document.getElementById('undo').click()")
-    assert browser(spans)[3] == "BobPER"
-    browser("document.getElementById('uncertain').click()")
-    browser("document.getElementById('next').click()")
-    browser(
-        "URL.createObjectURL = (blob) => { window.saved = blob; return 'about:blank'; }"
-    )
-    browser(
-        "HTMLAnchorElement.prototype.click = () => {}; document.getElementById('save').click()"
-    )
-    (tmp_path / "saved.jsonl").write_text(
-        browser("window.saved.text()"), encoding="utf-8"
-    )
-    X, y, metadata = read_spans(tmp_path / "saved.jsonl", return_metadata=True)
-    assert (X, [m["id"] for m in metadata]) == (TEXTS, [0, 1])
-    assert y[0] == [(0, 7, "LOC"), (8, 9, "LOC"), *SPANS[0][1:]]
-    assert y[1] == model.predict(TEXTS)[1]
-    assert browser.problems == []
-
-
-@needs_chromium
-def test_a_selection_in_the_result_is_marked(pages, browser):
-    browser.open(pages["spans"][1])
-    browser(
-        "(() => { const nodes = Array.from(document.getElementById('result').childNodes);"
-        "const text = nodes.find((node) => node.data === ' 😀 lives in ');"
-        "const range = document.createRange(); range.setStart(text, 4); range.setEnd(text, 9);"
-        "getSelection().removeAllRanges(); getSelection().addRange(range); })()"
-    )
-    browser("document.querySelector('#labels button').click()")
-    assert (
-        browser("document.querySelectorAll('#result .span')[1].firstChild.data")
-        == "lives"
     )
 
 
