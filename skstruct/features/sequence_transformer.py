@@ -126,6 +126,13 @@ class KnowsColumns:
         return found
 
 
+def _are_columns(X: Any) -> bool:
+    """Whether sequences are arrays of one column, which transformers get as such."""
+    sequences = X if isinstance(X, (list, tuple)) else ()
+    first = next((each for each in sequences if len(each)), None)
+    return isinstance(first, np.ndarray) and first.ndim == 2
+
+
 def stack_tokens(X: Corpus, reads: Reads | None = None) -> tuple[Any, TokenCorpus]:
     """Read a corpus as a transformer of scikit-learn takes it.
 
@@ -162,7 +169,10 @@ def stack_tokens(X: Corpus, reads: Reads | None = None) -> tuple[Any, TokenCorpu
     flat = corpus.tokens
     like = corpus.like
     if not isinstance(like, tuple):
-        return exact_strings(flat), corpus
+        strings = exact_strings(flat)
+        if _are_columns(X):
+            return as_objects(strings).reshape(-1, 1), corpus
+        return strings, corpus
     array = np.empty((len(flat), len(like)), dtype=object)
     for c, column in enumerate(split_columns(corpus, len(like))):
         array[:, c] = as_objects(exact_strings(column))
