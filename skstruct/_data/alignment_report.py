@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from .places import PlaceError, numbered, place
-from .schemes import spans_to_labels
+from .schemes import check_scheme, write_spans
 from .spans import Span, trimmed
 
 if TYPE_CHECKING:
@@ -256,6 +256,7 @@ def labels_of(
     -------
     list of lists of str or None
     """
+    name = check_scheme(scheme)
     pieces: list[list[str | None]] = [["O"] * n for n in np.diff(bounds).tolist()]
     which = np.searchsorted(bounds, aligned.start, side="right") - 1
     places = (
@@ -265,7 +266,7 @@ def labels_of(
     kinds = [given.spans[s].label for s in aligned.of.tolist()]
     for p, spans in groupby(zip(*places, kinds), itemgetter(0)):
         chunks = [span[1:] for span in spans]
-        pieces[p] = list(spans_to_labels(chunks, len(pieces[p]), scheme))
+        pieces[p] = list(write_spans(chunks, len(pieces[p]), name))
     unknown = np.flatnonzero(aligned.unknown)
     which = np.searchsorted(bounds, unknown, side="right") - 1
     for p, t in zip(which.tolist(), (unknown - bounds[which]).tolist()):

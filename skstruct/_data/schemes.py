@@ -55,6 +55,7 @@ from .scheme_rules import (
     chunks,
     first_fault,
     labels_to_spans,
+    read_spans,
     same_chunk,
 )
 from .types import Corpus
@@ -107,7 +108,14 @@ def spans_to_labels(
     >>> spans_to_labels([(0, 3, "PER"), (4, 5, "LOC")], 5, "BIOES")
     ['B-PER', 'I-PER', 'E-PER', 'O', 'S-LOC']
     """
-    name = check_scheme(scheme)
+    return write_spans(spans, n, check_scheme(scheme))
+
+
+def write_spans(spans: Iterable[tuple[int, int, str]], n: int, name: str) -> list[str]:
+    """Write chunks as labels, as `spans_to_labels` does, in a scheme that was checked.
+
+    ``name`` is canonical, from `check_scheme`: whoever writes many sequences asks once.
+    """
     spelling = SPELLINGS[name]
     labels: list[str] = []
     before: Chunk | None = None
@@ -201,13 +209,18 @@ def convert_labels(
     >>> convert_labels(["I-LOC", "I-LOC", "O"], "BIO", "BIO", strict=False)
     ['B-LOC', 'I-LOC', 'O']
     """
-    source = check_scheme(source)
-    target = check_scheme(target)
+    return _converted(labels, check_scheme(source), check_scheme(target), strict)
+
+
+def _converted(
+    labels: Collection[str], source: str, target: str, strict: bool
+) -> list[str]:
+    """Rewrite a label sequence; the names of both schemes are canonical."""
     refuse_str("labels", labels, "labels")
     labels = list(labels)
     if not strict:
-        spans = labels_to_spans(labels, source)
-        return spans_to_labels(
+        spans = read_spans(labels, LabelTable(source, strict=False))
+        return write_spans(
             _united(spans) if SPELLINGS[target].bare else spans, len(labels), target
         )
     parsed = LabelTable(source).parse(labels)
@@ -222,7 +235,7 @@ def convert_labels(
         raise PlaceError(
             None, t, f"label {labels[t]!r} may not {how} in the scheme {source}"
         )
-    return spans_to_labels(chunks(parsed), len(parsed), target)
+    return write_spans(chunks(parsed), len(parsed), target)
 
 
 def _united(spans: list[Chunk]) -> list[Chunk]:
@@ -269,7 +282,7 @@ def convert_scheme(
     converted = []
     for i, labels in enumerate(y):
         with in_sequence(i):
-            converted.append(convert_labels(labels, source, target, strict))
+            converted.append(_converted(labels, source, target, strict))
     return converted
 
 
@@ -326,9 +339,7 @@ def words_to_labels(
             for label in _spell(name, length, tag or "")
         ]
     stops = list(accumulate(lengths))
-    return spans_to_labels(
-        zip([0, *stops], stops, tags), stops[-1] if stops else 0, name
-    )
+    return write_spans(zip([0, *stops], stops, tags), stops[-1] if stops else 0, name)
 
 
 def labels_to_words(
