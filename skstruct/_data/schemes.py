@@ -158,8 +158,8 @@ def _check_span(span: Chunk, before: Chunk | None, n: int) -> None:
 
 @lru_cache(maxsize=4096)
 def _spell(name: str, length: int, kind: str) -> tuple[str, ...]:
-    """The labels of a chunk; cached, because corpora repeat the lengths and types of
-    their words.
+    """Return the labels of a chunk; cached, because corpora repeat the lengths and
+    types of their words.
     """
     scheme = SPELLINGS[name]
     return tuple([scheme.label(prefix, kind) for prefix in scheme.spell(length)])
@@ -239,7 +239,7 @@ def _converted(
 
 
 def _united(spans: list[Chunk]) -> list[Chunk]:
-    """The spans, those of one type that touch made one."""
+    """Return the spans, those of one type that touch made one."""
     found: list[Chunk] = []
     for start, stop, kind in spans:
         if found and found[-1][1] == start and found[-1][2] == kind:
@@ -409,7 +409,7 @@ _ORDER = (
 
 
 def scheme_like(y: Corpus) -> str | None:
-    """The scheme in which all label sequences are well formed, or None.
+    """Return the scheme in which all label sequences are well formed, or None.
 
     Parameters
     ----------
@@ -446,7 +446,7 @@ def _reads(table: LabelTable, y: Corpus) -> bool:
 
 
 def rewriting(y: Corpus, scheme: str) -> tuple[str | None, list[list[str]] | None]:
-    """How `convert_scheme` writes labels as a scheme does that they break.
+    """Return how `convert_scheme` writes labels as a scheme does that they break.
 
     Parameters
     ----------
