@@ -55,7 +55,7 @@ PUBLIC = {
 def lazy(
     package: str, names: dict[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The functions ``__getattr__`` and ``__dir__`` of a package whose names are
+    """Return the functions ``__getattr__`` and ``__dir__`` of a package whose names are
     imported at their first use.
 
     Parameters

@@ -148,8 +148,8 @@ else:
 
 @functools.cache
 def documentation_site() -> str | None:
-    """The address of the documentation, as the installed package's metadata name it, or
-    None.
+    """Return the address of the documentation, as the installed package's metadata name
+    it, or None.
     """
     try:
         entries = metadata.metadata("skstruct").get_all("Project-URL") or []
@@ -320,8 +320,8 @@ def fit_some(
     metadata: dict[str, Any] | None = None,
     **given: Any,
 ) -> Any:
-    """The estimator, trained on the sequences at the positions in ``keep``; errors
-    count those of X.
+    """Return the estimator, trained on the sequences at the positions in ``keep``;
+    errors count those of X.
 
     ``metadata`` are arguments of ``fit`` by name, of which those that have a value a
     sequence are cut, too; others, ``given``, are handed on as they are.
@@ -333,8 +333,8 @@ def fit_some(
 
 
 def requested_name(estimator: Any, verb: str, metadata: str) -> bool | str | None:
-    """What a method of an estimator itself requests of one kind of metadata; None if it
-    says nothing.
+    """Return what a method of an estimator itself requests of one kind of metadata;
+    None if it says nothing.
     """
     asked = getattr(estimator, "_get_metadata_request", None)
     return None if asked is None else getattr(asked(), verb).requests.get(metadata)
@@ -356,7 +356,7 @@ def takes_sample_weight(scorer: Any) -> bool:
 def folds_of(
     cv: Any, X: Any, y: Any = None, groups: Any = None, once: bool = False
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Positions among sequences, as a splitter of scikit-learn cuts them.
+    """Return positions among sequences, as a splitter of scikit-learn cuts them.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ _TREES = [
 
 
 def _many_labels() -> tuple[list[list[str]], list[list[str]]]:
-    """A corpus with so many labels that weights are stored sparsely."""
+    """Return a corpus with so many labels that weights are stored sparsely."""
     X = [[f"w{k}" for k in range(20)], ["w1", "w0"]]
     return X, [[f"L{k:02}" for k in range(20)], ["L01", "L00"]]
 

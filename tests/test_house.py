@@ -396,7 +396,7 @@ def test_a_file_of_tests_is_about_one_thing():
     assert {name: n for name, n in sizes.items() if n > MOST_OF_A_FILE} == {}
 
 
-def tests_of(file):
+def named_tests(file):
     """The files of tests that bear the name of a module: test_X.py, or test_X_WHAT.py."""
     folder = TESTS / file.relative_to(PACKAGE).parent
     return [
@@ -411,14 +411,14 @@ def test_every_module_has_a_test_of_its_name():
         for file in FILES
         if file.stem != "__init__"
         and file.parent != PACKAGE
-        and not tests_of(file)
+        and not named_tests(file)
         and path_of(file) not in TESTED_ELSEWHERE
     ]
     assert found == []
 
 
 def test_every_test_bears_the_name_of_a_module():
-    known = {test for file in FILES for test in tests_of(file)}
+    known = {test for file in FILES for test in named_tests(file)}
     rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
     found = [
         str(test.relative_to(TESTS))

@@ -143,8 +143,8 @@ class _Cache:
         return None
 
     def _payload(self, sig: Any, processor: tuple[str, ...]) -> Any:
-        """What the file of a kernel holds; None if there is none, or it is damaged or
-        for another key.
+        """Return what the file of a kernel holds; None if there is none, or it is
+        damaged or for another key.
         """
         try:
             content = read_file(self._path(sig, processor))

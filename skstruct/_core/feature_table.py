@@ -121,8 +121,8 @@ def _number_on(
 # In training
 # --------------------------------------------------------------------------------------
 def _capacity(table: np.ndarray) -> int:
-    """Rows of weights that go with a table: as many as it takes entries, and as can be
-    numbered.
+    """Return rows of weights that go with a table: as many as it takes entries, and as
+    can be numbered.
     """
     return min(int(MAX_LOAD * table.shape[0]), hashing.MOST_NUMBERED)
 
@@ -177,8 +177,8 @@ def _with_rows(features: FeatureTable, table: np.ndarray, rule: Rule) -> Feature
 def growth(
     rule: Rule, wanted: int = 0
 ) -> Iterator[Callable[[FeatureTable], FeatureTable]]:
-    """Steps that give features room for ``wanted`` more, and for twice as many if that
-    is more.
+    """Yield steps that give features room for ``wanted`` more, and for twice as many if
+    that is more.
 
     Each is a function of a :class:`FeatureTable` that returns one with another array in
     it. Drop the old table after each step; then at most one array exists twice.
@@ -216,12 +216,12 @@ def is_short(features: FeatureTable, wanted: int) -> bool:
 
 
 def counters(features: FeatureTable) -> int:
-    """Counts of updates that a row has, if there is a cut-off."""
+    """Return counts of updates that a row has, if there is a cut-off."""
     return features.weights.columns if features.by_weight else 1
 
 
 def copy_table(features: FeatureTable) -> FeatureTable:
-    """A copy that shares no array."""
+    """Return a copy that shares no array."""
     return features._replace(
         table=features.table.copy(),
         entries=features.entries.copy(),
@@ -243,12 +243,12 @@ def restart_average(
 
 
 def keys(features: FeatureTable) -> np.ndarray:
-    """The keys of the features in the order of their rows, (R, 3) int64."""
+    """Return the keys of the features in the order of their rows, (R, 3) int64."""
     return keys_of(features.table, features.entries[0])
 
 
 def in_use(features: FeatureTable) -> Store:
-    """The weights without the rows that no feature has yet."""
+    """Return the weights without the rows that no feature has yet."""
     R = int(features.entries[0])
     store = features.weights
     rows = {
@@ -264,7 +264,7 @@ def in_use(features: FeatureTable) -> Store:
 
 
 def seen_in_use(features: FeatureTable) -> np.ndarray:
-    """The counts of updates of the features."""
+    """Return the counts of updates of the features."""
     return features.seen[: int(features.entries[0]) * counters(features)]
 
 
@@ -278,7 +278,8 @@ def final(
     reuse: bool = False,
     ended: bool = False,
 ) -> FeatureTable:
-    """What the training so far amounts to, for prediction: weights without bookkeeping.
+    """Return what the training so far amounts to, for prediction: weights without
+    bookkeeping.
 
     Weights that too few updates changed are 0.
 
@@ -320,8 +321,8 @@ def final(
 def for_reading(
     weights: Store, table: np.ndarray, entries: int, by_weight: bool = True
 ) -> FeatureTable:
-    """A :class:`FeatureTable` for prediction: final weights, whose row r is that of the
-    r-th entry.
+    """Return a :class:`FeatureTable` for prediction: final weights, whose row r is that
+    of the r-th entry.
     """
     return FeatureTable(
         table,
@@ -340,8 +341,8 @@ def with_room(features: FeatureTable, more: int) -> FeatureTable:
 
 
 def for_training(features: FeatureTable, rule: Rule) -> FeatureTable:
-    """What training goes on from: the same features in a table of their own, with room
-    for more.
+    """Return what training goes on from: the same features in a table of their own,
+    with room for more.
     """
     return _with_rows(
         features._replace(entries=features.entries.copy()), features.table.copy(), rule
@@ -352,8 +353,8 @@ def for_training(features: FeatureTable, rule: Rule) -> FeatureTable:
 # Several models, one numbering
 # --------------------------------------------------------------------------------------
 def table_from_keys(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The table in which row r has the key ``keys[r]`` (R, 3), and whether no key
-    occurs twice.
+    """Return the table in which row r has the key ``keys[r]`` (R, 3), and whether no
+    key occurs twice.
     """
     table = grown(empty_table(), keys.shape[0])
     entries = np.zeros(1, np.int64)
@@ -368,7 +369,7 @@ def extended(
     known: int,
     is_node: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A table with more features, numbered in their order unless it knows them.
+    """Return a table with more features, numbered in their order unless it knows them.
 
     Parameters
     ----------
@@ -472,7 +473,7 @@ class TableAverage:
         self.add_rows(store, self.number(keys))
 
     def number(self, keys: np.ndarray) -> np.ndarray:
-        """The common numbers of the rows of a model, by their keys."""
+        """Return the common numbers of the rows of a model, by their keys."""
         self.table, row_of = extended(self.table, self.entries, keys, 0, self.is_node)
         return (
             row_of
@@ -487,5 +488,5 @@ class TableAverage:
         self.average.add(store, row_of, int(self.entries[0]))
 
     def result(self, by_weight: bool = True) -> FeatureTable:
-        """The average, a :class:`FeatureTable`."""
+        """Return the average, a :class:`FeatureTable`."""
         return for_reading(self.average.store(), self.table, self.entries[0], by_weight)

@@ -137,7 +137,7 @@ class Average:
             self.used[at] += value != 0.0
 
     def store(self) -> Store:
-        """The average; nothing can be added then."""
+        """Return the average; nothing can be added then."""
         self.total /= np.maximum(self.used, 1) if self.nonzero else self.n
         if not self.like.sparse:
             return self.like._replace(value=self.total)
@@ -167,8 +167,8 @@ def entries(store: Store) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sparse_store(like: Store, keys: np.ndarray, values: np.ndarray) -> Store:
-    """A sparse store for prediction with the given weights, packed; rows and columns as
-    in ``like``.
+    """Return a sparse store for prediction with the given weights, packed; rows and
+    columns as in ``like``.
     """
     rows = like.first.shape[0]
     row = keys // like.columns
@@ -185,7 +185,7 @@ def sparse_store(like: Store, keys: np.ndarray, values: np.ndarray) -> Store:
 
 
 def pruned(stores: list[Store], dtype: str | None, keep: float) -> list[Store]:
-    """The stores of one model with their largest weights, rounded.
+    """Return the stores of one model with their largest weights, rounded.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def pruned(stores: list[Store], dtype: str | None, keep: float) -> list[Store]:
 
 
 def _packed(store: Store) -> Store:
-    """``store`` without places for zeros, if it is sparse."""
+    """Return ``store`` without places for zeros, if it is sparse."""
     if not store.sparse:
         return store
     keys, values = entries(store)
@@ -258,7 +258,7 @@ def rows_in_use(store: Store) -> np.ndarray:
 
 
 def with_rows(store: Store, rows: np.ndarray) -> Store:
-    """A final store of some rows of another, in the order given."""
+    """Return a final store of some rows of another, in the order given."""
     if not store.sparse:
         value = (
             store.value.reshape(-1, store.columns)[rows]
@@ -270,7 +270,7 @@ def with_rows(store: Store, rows: np.ndarray) -> Store:
 
 
 def in_order(store: Store, order: np.ndarray) -> Store:
-    """A copy of ``store`` with its rows in another order; all of them, or some."""
+    """Copy ``store`` with its rows, or some of them, in another order."""
     parts = {name: getattr(store, name) for name in ("last", "first", "count", "room")}
     parts = {name: part[order] for name, part in parts.items() if part.shape[0]}
     if not store.sparse and store.columns:
@@ -285,5 +285,5 @@ def in_order(store: Store, order: np.ndarray) -> Store:
 
 
 def count_weights(store: Store) -> int:
-    """How many weights of a final store are not zero."""
+    """Return how many weights of a final store are not zero."""
     return int(np.count_nonzero(store.value))

@@ -63,14 +63,16 @@ def mix64(x: Any) -> Any:
 
 @inline
 def home_of(table: np.ndarray, compound: int, key: int) -> int:
-    """The slot where the search for ``(compound, key)`` begins."""
+    """Return the slot where the search for ``(compound, key)`` begins."""
     h = mix64(np.uint64(key) + np.uint64(compound) * np.uint64(0x9E3779B97F4A7C15))
     return np.int64(h) & (table.shape[0] - 1)
 
 
 @inline
 def slot_of(table: np.ndarray, compound: int, key: int) -> int:
-    """The slot that holds ``(compound, key)``, or the empty slot where it belongs."""
+    """Return the slot that holds ``(compound, key)``, or the empty slot where it
+    belongs.
+    """
     mask = table.shape[0] - 1
     slot = home_of(table, compound, key)
     while True:
@@ -82,7 +84,7 @@ def slot_of(table: np.ndarray, compound: int, key: int) -> int:
 
 @inline
 def find(table: np.ndarray, compound: int, left: int, right: int) -> int:
-    """The value stored for ``(compound, left, right)``, or -1."""
+    """Return the value stored for ``(compound, left, right)``, or -1."""
     key = (np.int64(left) << 32) | np.int64(right)
     entry = table[slot_of(table, compound, key), 1]
     if entry == EMPTY:
@@ -94,8 +96,8 @@ def find(table: np.ndarray, compound: int, left: int, right: int) -> int:
 def intern(
     table: np.ndarray, entries: np.ndarray, compound: int, left: int, right: int
 ) -> int:
-    """The value stored for ``(compound, left, right)``; new ones are numbered from
-    ``entries[0]``.
+    """Return the value stored for ``(compound, left, right)``; new ones are numbered
+    from ``entries[0]``.
 
     Numbers are shared by all compounds. The table has a free slot at the load allowed
     (:func:`room`).
@@ -111,7 +113,7 @@ def intern(
 
 @inline
 def room(table: np.ndarray, entries: np.ndarray) -> int:
-    """How many more entries the table takes at the load allowed."""
+    """Return how many more entries the table takes at the load allowed."""
     return np.int64(MAX_LOAD * table.shape[0]) - entries[0]
 
 
@@ -125,7 +127,7 @@ def rehash(old: np.ndarray, new: np.ndarray) -> None:
 
 
 def empty_table(capacity: int = 1024) -> np.ndarray:
-    """A table without entries; ``capacity`` is rounded up to a power of two."""
+    """Return a table without entries; ``capacity`` is rounded up to a power of two."""
     table = np.empty((1 << int(capacity - 1).bit_length(), 2), dtype=np.int64)
     table[:, 0] = 0
     table[:, 1] = EMPTY
@@ -147,7 +149,7 @@ def grown(table: np.ndarray, entries: int) -> np.ndarray:
 
 
 def keys_of(table: np.ndarray, entries: np.ndarray) -> np.ndarray:
-    """The keys of all rows, (R, 3) int64: compound, left and right.
+    """Return the keys of all rows, (R, 3) int64: compound, left and right.
 
     Parameters
     ----------
@@ -164,8 +166,8 @@ def keys_of(table: np.ndarray, entries: np.ndarray) -> np.ndarray:
 
 
 def key_order(keys: np.ndarray) -> np.ndarray:
-    """The rows of keys (R, 3) int64, none of whose parts has over 32 bits, in ascending
-    order of the keys.
+    """Return the rows of keys (R, 3) int64, none of whose parts has over 32 bits, in
+    ascending order of the keys.
     """
     return np.lexsort((keys[:, 1] << 32 | keys[:, 2], keys[:, 0]))
 
@@ -184,7 +186,8 @@ def _intern_pairs(
     out: np.ndarray,
     n_nodes: np.ndarray,
 ) -> int:
-    """Nodes of a compound at every anchor, new ones numbered from ``n_nodes[0]``.
+    """Return nodes of a compound at every anchor, new ones numbered from
+    ``n_nodes[0]``.
 
     ``span`` (2,): first anchor of a sequence relative to its start, last one relative
     to its end. Returns the sequence before which the table was too full, or the number
@@ -222,7 +225,7 @@ def find_pairs(
     anchor: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """The nodes of known combinations; ``out`` is left alone where there is none."""
+    """Look up known combinations; ``out`` is left alone where there is none."""
     for i in range(anchor.shape[0] - 1):
         first = anchor[i]
         stop = anchor[i + 1]
@@ -243,7 +246,7 @@ def find_rows(
     nodes: np.ndarray,
     rows: np.ndarray,
 ) -> None:
-    """The nodes of all known combinations at once, and their rows.
+    """Look up the nodes of all known combinations at once, and their rows.
 
     Parameters
     ----------
@@ -298,7 +301,7 @@ def intern_pairs(
     out: np.ndarray,
     n_nodes: np.ndarray,
 ) -> np.ndarray:
-    """Nodes of a compound at every anchor; new combinations join the table.
+    """Return nodes of a compound at every anchor; new combinations join the table.
 
     Parameters
     ----------
@@ -351,7 +354,7 @@ def intern_pairs(
 
 
 def table_of(pairs: Any, first: int = 0) -> tuple[np.ndarray, bool]:
-    """A table that holds given combinations.
+    """Return a table that holds given combinations.
 
     Parameters
     ----------
@@ -380,8 +383,8 @@ def table_of(pairs: Any, first: int = 0) -> tuple[np.ndarray, bool]:
 
 
 def pairs_of(table: np.ndarray, compound: int) -> np.ndarray:
-    """What :func:`table_of` was given for a compound: the (left, right) of its nodes,
-    (n, 2) int32.
+    """Return what :func:`table_of` was given for a compound: the (left, right) of its
+    nodes, (n, 2) int32.
     """
     entries = table[table[:, 1] >> 32 == compound]
     pairs = np.empty(entries.shape, np.int32)

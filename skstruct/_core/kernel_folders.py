@@ -64,12 +64,14 @@ def _folder_name() -> str:
 
 
 def _own() -> str:
-    """The name of the folder of this installation, in places that others use, too."""
+    """Return the name of the folder of this installation, in places that others use,
+    too.
+    """
     return f"{_PREFIX}-of-{hashlib.sha256(PACKAGE.encode()).hexdigest()[:16]}"
 
 
 def user_cache() -> str:
-    """The folder for caches of this user, as the system has it."""
+    """Return the folder for caches of this user, as the system has it."""
     if sys.platform == "win32":
         return os.environ.get("LOCALAPPDATA", "")
     if sys.platform == "darwin":
@@ -137,8 +139,8 @@ def _check_folder(folder: str) -> None:
 
 
 def read_file(path: str) -> bytes:
-    """The content of a file in a folder; raise OSError if there is none, or others can
-    write to either.
+    """Return the content of a file in a folder; raise OSError if there is none, or
+    others can write to either.
     """
     with open(path, "rb") as file:
         _check_folder(os.path.dirname(path))
@@ -211,7 +213,7 @@ def warn_once(
 
 
 def cache_folder() -> str | None:
-    """The folder that a kernel would be saved in now; None if there is none."""
+    """Return the folder that a kernel would be saved in now; None if there is none."""
     for folder in folders() if HASH else ():
         with suppress(OSError):
             make_folder(folder)

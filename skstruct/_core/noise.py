@@ -122,7 +122,7 @@ def token_masked(noise: Noise, step: int, position: int, column: int) -> bool:
 def factor_of_key(
     noise: Noise, edge: bool, step: int, compound: int, key: int
 ) -> float:
-    """The factor of the feature of a key, which may have no row yet; ``edge``: a
+    """Return the factor of the feature of a key, which may have no row yet; ``edge``: a
     transition feature.
     """
     code = noise.edge if edge else noise.feature
@@ -136,7 +136,7 @@ def factor_of_key(
 
 @inline
 def factor(noise: Noise, code: int, stream: int, step: int, item: int) -> float:
-    """The factor of feature ``item`` at ``step``: 1, 0 (dropped) or 1/ξ.
+    """Return the factor of feature ``item`` at ``step``: 1, 0 (dropped) or 1/ξ.
 
     ``code`` is ``noise.feature`` or ``noise.edge``, ``stream`` keeps their draws apart.
     """

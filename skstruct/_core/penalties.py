@@ -76,8 +76,8 @@ def due(store: Store, rule: Rule, row: int, place: int, step: int) -> float:
 
 @inline
 def read_weight(store: Store, rule: Rule, row: int, place: int, step: int) -> float:
-    """The weight at ``place`` when ``step`` steps are over, in units of the clock's
-    scale.
+    """Return the weight at ``place`` when ``step`` steps are over, in units of the
+    clock's scale.
     """
     if is_lazy(rule):
         return remaining(store.value[place], due(store, rule, row, place, step))
@@ -86,8 +86,8 @@ def read_weight(store: Store, rule: Rule, row: int, place: int, step: int) -> fl
 
 @spliced
 def paid_before_update(rule: Rule, step: int) -> float:
-    """The step up to which a row is brought before step ``step`` + 1 adds to it, under
-    a lazy penalty.
+    """Return the step up to which a row is brought before step ``step`` + 1 adds to it,
+    under a lazy penalty.
     """
     if rule.penalty == L1:
         return step + 1  # equation 12 shrinks, then adds
@@ -139,7 +139,7 @@ def has_lazy_penalty(rule: Rule) -> bool:
 
 
 def sizes(rule: Rule, rows: int, places: int) -> dict[str, int]:
-    """The lengths of the arrays of a store that the penalty needs; by field."""
+    """Return the lengths of the arrays of a store that the penalty needs; by field."""
     return {
         "received": places if rule.penalty == L1_CUMULATIVE else 0,
         "last": rows if rule.penalty in LAZY else 0,

@@ -48,7 +48,7 @@ class Difference(NamedTuple):
 
 
 def new_difference(entries: int) -> Difference:
-    """An empty difference with room for ``entries`` entries."""
+    """Return an empty difference with room for ``entries`` entries."""
     slots = 1 << int(max(2 * entries, 16) - 1).bit_length()
     return Difference(
         row=np.zeros(entries, np.int64),
@@ -141,7 +141,7 @@ def clear(difference: Difference) -> None:
 
 @inline
 def sum_of_squares(amount: np.ndarray, begin: int, end: int) -> float:
-    """The sum of the squares of some amounts."""
+    """Return the sum of the squares of some amounts."""
     total = 0.0
     for entry in range(begin, end):
         total += amount[entry] * amount[entry]
@@ -290,8 +290,8 @@ class Adjustment(NamedTuple):
 
 
 def adjustment_of(features: FeatureTable, rule: Rule, noise: Noise) -> Any:
-    """The :class:`Adjustment` of a feature table, or None if scores are sums of what is
-    stored.
+    """Return the :class:`Adjustment` of a feature table, or None if scores are sums of
+    what is stored.
     """
     quiet = noise.feature == NO_NOISE and noise.edge == NO_NOISE
     plain = quiet and not has_lazy_penalty(rule) and features.min_count <= 1
@@ -302,7 +302,9 @@ def adjustment_of(features: FeatureTable, rule: Rule, noise: Noise) -> Any:
 def noise_factor(
     adjustment: Any, edge: bool, step: int, compound: int, key: int
 ) -> float:
-    """What a feature is multiplied by at a step; ``edge``: it is one of transitions."""
+    """Return what a feature is multiplied by at a step; ``edge``: it is one of
+    transitions.
+    """
     if adjustment is None:
         return 1.0
     return factor_of_key(adjustment.noise, edge, step, compound, key)

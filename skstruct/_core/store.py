@@ -95,7 +95,7 @@ class Rule(NamedTuple):
 # --------------------------------------------------------------------------------------
 @inline
 def place_of(store: Store, row: int, column: int) -> int:
-    """Where weight (row, column) stands, or -1 if a sparse row does not hold it."""
+    """Return the place of weight (row, column); -1 if a sparse row does not hold it."""
     if not store.sparse:
         return row * store.columns + column
     first = store.first[row]
@@ -163,7 +163,7 @@ def nudge(
 
 @inline
 def places_needed(store: Store, row: int) -> int:
-    """Bound on the pool places that one update of ``row`` takes."""
+    """Return bound on the pool places that one update of ``row`` takes."""
     if not store.sparse:
         return np.int64(0)
     return np.int64(max(FIRST_ROOM, 2 * (store.count[row] + FIRST_ROOM)))
@@ -198,13 +198,13 @@ def _average(
 # The same arrays seen from Python
 # --------------------------------------------------------------------------------------
 def new_clock() -> Clock:
-    """A clock at step 0 with scale 1."""
+    """Return a clock at step 0 with scale 1."""
     return Clock(np.zeros(2, np.int64), np.array([1.0, 0.0]))
 
 
 def sizes(rule: Rule, rows: int, places: int) -> dict[str, int]:
-    """The lengths of the arrays that training under a rule needs beside the weights; by
-    field of a store.
+    """Return the lengths of the arrays that training under a rule needs beside the
+    weights; by field of a store.
     """
     return {
         "moment": 0 if rule.average == NO_AVERAGE else places,
@@ -213,14 +213,14 @@ def sizes(rule: Rule, rows: int, places: int) -> dict[str, int]:
 
 
 def n_rows(store: Store) -> int:
-    """Rows that a store has room for."""
+    """Return rows that a store has room for."""
     if store.sparse:
         return store.count.shape[0]
     return store.value.shape[0] // store.columns if store.columns else 0
 
 
 def new_store(rows: int, columns: int, rule: Rule, sparse: bool) -> Store:
-    """Weights that are all zero.
+    """Return weights that are all zero.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def longer(array: np.ndarray, size: int) -> np.ndarray:
 
 
 def _row_sizes(store: Store, rows: int, rule: Rule) -> dict[str, int]:
-    """The lengths of the arrays of ``ROW_FIELDS`` that go with so many rows."""
+    """Return the lengths of the arrays of ``ROW_FIELDS`` that go with so many rows."""
     places = store.value.shape[0] if store.sparse else rows * store.columns
     size = {"value": places, **sizes(rule, rows, places)}
     return {
@@ -285,8 +285,8 @@ def grow_rows(store: Store, rows: int, rule: Rule) -> Store:
 
 
 def grow_pool(store: Store, rule: Rule, places: int) -> Store:
-    """A sparse ``store`` whose pool has at least ``places`` free places, and is at
-    least doubled.
+    """Return a sparse ``store`` whose pool has at least ``places`` free places, and is
+    at least doubled.
     """
     size = max(2 * store.value.shape[0], int(store.used[0]) + int(places), 1024)
     grown = {
@@ -355,7 +355,9 @@ def remap_columns(store: Store, new_of_old: np.ndarray, columns: int) -> Store:
 
 
 def in_use(store: Store) -> Store:
-    """A view of ``store`` without the places of a pool that are not given away yet."""
+    """Return a view of ``store`` without the places of a pool that are not given away
+    yet.
+    """
     if not store.sparse:
         return store
     places = int(store.used[0])
@@ -367,7 +369,7 @@ def in_use(store: Store) -> Store:
 
 
 def copy_store(store: Store) -> Store:
-    """A copy that shares no array."""
+    """Return a copy that shares no array."""
     arrays = {
         name: part.copy()
         for name, part in store._asdict().items()
@@ -407,7 +409,8 @@ def rebase(stores: Iterable[Store], clock: Clock) -> None:
 
 
 def weights(store: Store, clock: Clock, rule: Rule, reuse: bool = False) -> np.ndarray:
-    """The weights that the training so far amounts to: averaged if the rule says so.
+    """Return the weights that the training so far amounts to: averaged if the rule says
+    so.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 @contextmanager
 def warning_once() -> Any:
-    """A context whose warnings are given at its end: one of those that differ in
+    """Return a context whose warnings are given at its end: one of those that differ in
     numbers only.
     """
     with warnings.catch_warnings(record=True) as given:

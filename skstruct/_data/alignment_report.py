@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import numpy as np
 
 from .places import PlaceError, numbered, place
-from .schemes import spans_to_labels
+from .schemes import check_scheme, write_spans
 from .spans import Span, trimmed
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class _Places:
 def align_spans(
     tokens: Tokens, given: Given, align: str = "nearest", overlap: str = "error"
 ) -> Aligned:
-    """What the spans of texts are in tokens.
+    """Return what the spans of texts are in tokens.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def align_spans(
 
 
 def _apart(places: _Places, left: np.ndarray, overlap: str) -> np.ndarray:
-    """The spans, by place, of which no two overlap."""
+    """Return the spans, by place, of which no two overlap."""
     start = places.start[left]
     end = places.end[left]
     furthest = np.maximum.accumulate(end)
@@ -207,7 +207,7 @@ def _refuse_cut(
 
 
 def _covered(places: _Places, spans: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """How many characters of the tokens t are in the spans."""
+    """Return how many characters of the tokens t are in the spans."""
     tokens = places.tokens
     return np.minimum(places.end[spans], tokens.end[t]) - np.maximum(
         places.start[spans], tokens.start[t]
@@ -217,8 +217,9 @@ def _covered(places: _Places, spans: np.ndarray, t: np.ndarray) -> np.ndarray:
 def _one_for_each_token(
     places: _Places, left: np.ndarray, lo: np.ndarray, hi: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A token that two spans claim goes to the one with more of its characters; spans
-    come by place.
+    """Give a token that two spans claim to the one with more of its characters.
+
+    Spans come by place.
     """
     lo = lo.copy()
     hi = hi.copy()
@@ -243,7 +244,7 @@ def _one_for_each_token(
 def labels_of(
     aligned: Aligned, given: Given, bounds: np.ndarray, scheme: str
 ) -> list[list[str | None]]:
-    """Labels of the tokens of pieces.
+    """Return labels of the tokens of pieces.
 
     Parameters
     ----------
@@ -256,6 +257,7 @@ def labels_of(
     -------
     list of lists of str or None
     """
+    name = check_scheme(scheme)
     pieces: list[list[str | None]] = [["O"] * n for n in np.diff(bounds).tolist()]
     which = np.searchsorted(bounds, aligned.start, side="right") - 1
     places = (
@@ -265,7 +267,7 @@ def labels_of(
     kinds = [given.spans[s].label for s in aligned.of.tolist()]
     for p, spans in groupby(zip(*places, kinds), itemgetter(0)):
         chunks = [span[1:] for span in spans]
-        pieces[p] = list(spans_to_labels(chunks, len(pieces[p]), scheme))
+        pieces[p] = list(write_spans(chunks, len(pieces[p]), name))
     unknown = np.flatnonzero(aligned.unknown)
     which = np.searchsorted(bounds, unknown, side="right") - 1
     for p, t in zip(which.tolist(), (unknown - bounds[which]).tolist()):
@@ -278,7 +280,7 @@ def labels_of(
 # The report
 # --------------------------------------------------------------------------------------
 def counts_of(given: Given, aligned: Aligned) -> dict[str, int]:
-    """The ``counts`` of an :class:`AlignmentReport`."""
+    """Return the ``counts`` of an :class:`AlignmentReport`."""
     labelled = [span.label is not None for span in given.spans]
     numbers = np.bincount(aligned.problem[labelled], minlength=len(PROBLEMS)).tolist()
     return {"spans": sum(numbers), **dict(zip(PROBLEMS[1:], numbers[1:]))}
@@ -328,7 +330,7 @@ class AlignmentReport:
             self.moves.append((*place(given.first, s), span, problem, found))
 
     def _words(self, text: int, span: Span | None) -> str:
-        """What a span covers, or what a result of None says."""
+        """Return what a span covers, or what a result of None says."""
         if span is None:
             return "nothing"
         shift = int(self._tokens.offset[text])
@@ -338,7 +340,9 @@ class AlignmentReport:
         )
 
     def _shown(self) -> tuple[list[tuple[Any, ...]], list[str]]:
-        """The cells of the first changes, and in a list how many there are besides."""
+        """Return the cells of the first changes, and in a list how many there are
+        besides.
+        """
         rows = [
             (
                 text,
@@ -353,7 +357,7 @@ class AlignmentReport:
         return rows, [f"{n:,} more"] if n else []
 
     def summary(self) -> str:
-        """How many spans there are, and what changes, in one sentence."""
+        """Return how many spans there are, and what changes, in one sentence."""
         changed = [
             f"{n:,} {name}" for name, n in self.counts.items() if n and name != "spans"
         ]
@@ -371,7 +375,7 @@ class AlignmentReport:
         return f"<AlignmentReport: {self.summary()}>"
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame, one row for each change.
+        """Return a pandas DataFrame, one row for each change.
 
         Columns are ``text``, ``position``, ``start``, ``end``, ``label``, ``problem``,
         and ``new_start`` and ``new_end``, which are missing where nothing is left.

@@ -74,7 +74,7 @@ class Block(NamedTuple):
     )
 
     def take(self, rows: slice | np.ndarray) -> Block:
-        """Those of a slice, without a copy, or of an array of numbers."""
+        """Return those of a slice, without a copy, or of an array of numbers."""
         found = self.rows
         if isinstance(found, list):
             found = (
@@ -95,26 +95,26 @@ class Block(NamedTuple):
 
 
 def called_by_kind(*kinds: str) -> str | None:
-    """What errors call the tokens of blocks of some kinds."""
+    """Return what errors call the tokens of blocks of some kinds."""
     return _CALLED.get(kinds)
 
 
 def rows_of(table: Any, key: Any) -> Any:
-    """Rows of a data frame, a matrix or a list, by position."""
+    """Return rows of a data frame, a matrix or a list, by position."""
     return table.iloc[key] if hasattr(table, "iloc") else table[key]
 
 
 def number_block(
     matrix: Any, names: FeatureNames | None = None, info: ColumnInfo | None = None
 ) -> Block:
-    """The block of a matrix, dense or CSR; ``info`` if its columns are encoded
+    """Return the block of a matrix, dense or CSR; ``info`` if its columns are encoded
     features.
     """
     return Block(SPARSE if sparse.issparse(matrix) else DENSE, matrix, names, info)
 
 
 def kind_of_token(token: Any) -> str:
-    """The kind of block that a token of a list belongs to."""
+    """Return the kind of block that a token of a list belongs to."""
     if isinstance(token, (str, tuple)):
         return STRINGS
     return FEATURES if isinstance(token, (dict, list, Set)) else OTHER
@@ -183,8 +183,8 @@ class TokenCorpus:
         runs: tuple[int, ...] | None = None,
         shown: Block | None = None,
     ) -> Self:
-        """A corpus of parts that need no check; ``shown`` is the block that a user
-        sees, if it is another.
+        """Return a corpus of parts that need no check; ``shown`` is the block that a
+        user sees, if it is another.
         """
         X = cls.__new__(cls)
         X.__dict__.update(blocks=blocks, lengths=lengths, _runs=runs, _shown=shown)
@@ -192,8 +192,8 @@ class TokenCorpus:
 
     @classmethod
     def of_lists(cls, sequences: list[Any], first: Any) -> Self:
-        """A corpus of lists of tokens, of which ``first`` has the first token; None if
-        there is none.
+        """Return a corpus of lists of tokens, of which ``first`` has the first token;
+        None if there is none.
         """
         kinds, like = (
             ((), None) if first is None else ((kind_of_token(first[0]),), first[0])
@@ -243,11 +243,11 @@ class TokenCorpus:
 
     # -- blocks ------------------------------------------------------------------------
     def block(self, kind: str) -> Block | None:
-        """The block of a kind, or None."""
+        """Return the block of a kind, or None."""
         return next((block for block in self.blocks if block.kind == kind), None)
 
     def only(self, *kinds: str) -> TokenCorpus:
-        """A corpus of some of the blocks, which is seen as they are."""
+        """Return a corpus of some of the blocks, which is seen as they are."""
         return TokenCorpus.of(
             tuple(block for block in self.blocks if block.kind in kinds), self.lengths
         )
@@ -328,12 +328,14 @@ class TokenCorpus:
         return next((block.info for block in self.numbers if self._runs is None), None)
 
     def for_users(self) -> TokenCorpus | list[Any]:
-        """The corpus as a user's scorer or callback sees it: a list, if it was one."""
+        """Return the corpus as a user's scorer or callback sees it: a list, if it was
+        one.
+        """
         return self if self._sequences is None else self._sequences
 
     def lists(self) -> list[Any]:
-        """The tokens that are no rows of numbers, as lists; of others as the user sees
-        them.
+        """Return the tokens that are no rows of numbers, as lists; of others as the
+        user sees them.
         """
         if self._sequences is not None:
             return self._sequences
@@ -344,13 +346,13 @@ class TokenCorpus:
         )
 
     def empty(self, lengths: np.ndarray) -> Self:
-        """Sequences without tokens, as many as there are lengths, of the kind of this
-        corpus without any.
+        """Return sequences without tokens, as many as there are lengths, of the kind of
+        this corpus without any.
         """
         return type(self).of(self.blocks, lengths, self._runs, self._shown)
 
     def encoded_by(self, encoder: Encoder) -> Any:
-        """What an encoder made of it before; None if nothing is kept."""
+        """Return what an encoder made of it before; None if nothing is kept."""
 
     # -- as a list of sequences --------------------------------------------------------
     @property
@@ -368,14 +370,14 @@ class TokenCorpus:
         return map(self._seen, map(slice, bounds, bounds[1:]))
 
     def _seen(self, rows: slice) -> Any:
-        """What a user sees of some tokens."""
+        """Return what a user sees of some tokens."""
         shown = self.shown
         if shown is not None:
             return shown.take(rows).rows
         return self._picked(rows, np.array([rows.stop - rows.start])).matrix
 
     def _picked(self, rows: slice | np.ndarray, lengths: np.ndarray) -> Self:
-        """Sequences of these lengths over some tokens."""
+        """Return sequences of these lengths over some tokens."""
         shown = None if self._shown is None else self._shown.take(rows)
         blocks = tuple(block.take(rows) for block in self.blocks)
         return type(self).of(blocks, lengths, self._runs, shown)
@@ -409,15 +411,17 @@ class TokenCorpus:
         return as_objects(list(self))
 
     def piece(self, first: int, last: int) -> TokenCorpus:
-        """The sequences from ``first`` on, before ``last``; itself if these are all."""
+        """Return the sequences from ``first`` on, before ``last``; itself if these are
+        all.
+        """
         return self if last - first == len(self) else self[first:last]
 
     def take(self, sequences: Collection[int]) -> TokenCorpus:
-        """The sequences at some positions."""
+        """Return the sequences at some positions."""
         return self[np.asarray(sequences, np.int64)]
 
     def blanked(self, empty: Collection[int]) -> TokenCorpus:
-        """The sequences, with those at the positions in ``empty`` emptied."""
+        """Return the sequences, with those at the positions in ``empty`` emptied."""
         if not len(empty):
             return self
         keep = np.ones(len(self), np.bool_)
@@ -439,7 +443,7 @@ class TokenCorpus:
         )
 
     def split(self, values: Any) -> list[Any]:
-        """Flat values, one a token, by sequence.
+        """Return flat values, one a token, by sequence.
 
         Parameters
         ----------
@@ -465,8 +469,8 @@ class TokenCorpus:
         return by_sequence(values, self.offsets)
 
     def column(self, values: Any) -> list[Any]:
-        """Values by sequence, one a token, in one list: what was predicted, as a column
-        of a table.
+        """Return values by sequence, one a token, in one list: what was predicted, as a
+        column of a table.
 
         Parameters
         ----------

@@ -40,12 +40,14 @@ TEXT_KINDS = "OUT"
 
 
 def spelled(value: Any) -> str:
-    """The text of a value: of a str, and of any subclass, the string that it holds."""
+    """Return the text of a value: of a str, and of any subclass, the string that it
+    holds.
+    """
     return exact(value) if isinstance(value, str) else str(value)
 
 
 def exact_strings(items: list[Any]) -> list[Any]:
-    """The items, those of a subclass of str as plain str; themselves if none is."""
+    """Return the items, with plain str for subclasses of str; themselves if none is."""
     kinds = set(map(type, items))
     if kinds <= {str} or not any(issubclass(kind, str) for kind in kinds):
         return items
@@ -75,8 +77,8 @@ def kind_of(label: Any) -> type:
 
 
 def stored(label: Any) -> Any:
-    """A label as files have it: what an object of a subclass of str, int or float
-    holds.
+    """Return a label as files have it: what an object of a subclass of str, int or
+    float holds.
     """
     kind = kind_of(label)
     if type(label) is kind:
@@ -99,8 +101,8 @@ def is_arrow_table(value: Any) -> bool:
 
 
 def opened(value: Any, sequence: int | None = None, name: str | None = None) -> Any:
-    """A container as a list, a tuple or an array; data frames, and anything else, as
-    is.
+    """Return a container as a list, a tuple or an array; data frames, and anything
+    else, as is.
 
     Parameters
     ----------
@@ -136,7 +138,7 @@ def opened(value: Any, sequence: int | None = None, name: str | None = None) -> 
 
 
 def elements(container: Any) -> Any:
-    """The elements of a sequence-like object, by position."""
+    """Return the elements of a sequence-like object, by position."""
     found = opened(container)
     if isinstance(found, np.ndarray) and found.ndim == 1:
         return found.tolist()  # what is masked is None

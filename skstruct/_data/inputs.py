@@ -79,8 +79,8 @@ def check_choice(name: str, value: Any, allowed: Collection[Any]) -> None:
 
 
 def as_sequences(X: Any, name: str = "X", item: str = "token") -> list[Any]:
-    """A list of the sequences in ``X``, each a list, a tuple or a one-dimensional
-    array.
+    """Return a list of the sequences in ``X``, each a list, a tuple or a
+    one-dimensional array.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ def as_sequences(X: Any, name: str = "X", item: str = "token") -> list[Any]:
 
 
 def _without_tensors(sequences: list[Any]) -> list[Any]:
-    """Sequences of labels, of which those that are tensors without dimensions are
-    Python values.
+    """Return sequences of labels, of which those that are tensors without dimensions
+    are Python values.
     """
     if {type(labels[0]) for labels in sequences if labels} <= {
         str,
@@ -131,7 +131,7 @@ def _without_tensors(sequences: list[Any]) -> list[Any]:
 
 
 def _instead_of_a_text(text: str, name: str) -> str:
-    """What to write where a str is given for all sequences."""
+    """Return what to write where a str is given for all sequences."""
     if _looks_like_json(text):
         return f"; it looks like JSON, write {name} = json.loads({name})"
     return f"; write {name} = [text.split()]" if " " in text else ""
@@ -172,7 +172,7 @@ def _one_sequence(sequences: list[Any], name: str, item: str, i: int) -> list[An
 
 
 def _hint(sequences: list[Any], name: str, item: str, i: int) -> str:
-    """What to write where sequence i is a str."""
+    """Return what to write where sequence i is a str."""
     if _looks_like_json(sequences[i]):
         return (
             f"; it looks like JSON, write {name} = [json.loads(each) for each in "
@@ -190,8 +190,9 @@ def _hint(sequences: list[Any], name: str, item: str, i: int) -> str:
 
 
 def as_tokens(X: Any, name: str = "X") -> TokenCorpus:
-    """The one door for tokens: whatever users hand over becomes a
-    :class:`.corpus.TokenCorpus`.
+    """Make a :class:`.corpus.TokenCorpus` of whatever users hand over.
+
+    It is the one door for tokens; what is a corpus already comes through unchanged.
 
     For parameters and errors see :func:`as_sequences` and ``numbers.tables_in``.
     """
@@ -217,12 +218,12 @@ def as_tokens(X: Any, name: str = "X") -> TokenCorpus:
 
 
 def lengths_of(sequences: Collection[Any]) -> np.ndarray:
-    """Lengths of lists as an int64 array."""
+    """Return lengths of lists as an int64 array."""
     return np.fromiter(map(len, sequences), np.int64, len(sequences))
 
 
 def flatten(sequences: Iterable[Iterable[Any]]) -> list[Any]:
-    """What is in lists, as one list."""
+    """Return what is in lists, as one list."""
     return list(chain.from_iterable(sequences))
 
 
@@ -335,8 +336,8 @@ def check_X_y(
     names: tuple[str, str] = ("X", "y"),
     read: Callable[[Any, str], Any] = as_sequences,
 ) -> tuple[Any, list[Any], np.ndarray]:
-    """The sequences of X and y, and where each starts in the flat corpus; errors use
-    ``names``.
+    """Return the sequences of X and y, and where each starts in the flat corpus; errors
+    use ``names``.
 
     ``read`` makes sequences of X: :func:`as_tokens` where rows of numbers are welcome.
 
@@ -366,12 +367,12 @@ def check_X_y(
 
 
 def take(sequences: Sequence[Any], keep: Iterable[int]) -> list[Any]:
-    """Those of a list at the positions in ``keep``."""
+    """Return those of a list at the positions in ``keep``."""
     return [sequences[i] for i in keep]
 
 
 def blanked(sequences: Iterable[Any], empty: Collection[int]) -> list[Any]:
-    """A list with the sequences at the positions in ``empty`` emptied."""
+    """Return a list with the sequences at the positions in ``empty`` emptied."""
     sequences = list(sequences)
     for i in empty:
         sequences[i] = ()

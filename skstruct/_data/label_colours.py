@@ -41,8 +41,8 @@ def marks_style() -> str:
 
 
 def label_style(label: Any) -> str:
-    """The style of an element of the class ``mark`` that stands for a label: its hue,
-    and its kind of line.
+    """Return the style of an element of the class ``mark`` that stands for a label: its
+    hue, and its kind of line.
 
     They depend on the label's name alone, without a prefix such as ``B-``. Usual names
     have hues that were chosen; the digest (CRC-32) of any other name draws one of 24

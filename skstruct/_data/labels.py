@@ -57,7 +57,7 @@ _A_LABEL = "expected a label, such as a str or an int"
 
 
 def settled(given: list[Any], predicted: list[Any]) -> list[Any]:
-    """The labels given; where they are a set that holds what is predicted, that."""
+    """Return labels as given, but what is predicted for a set that holds it."""
     if set(SEVERAL).isdisjoint(map(type, given)):
         return given
     return [
@@ -66,7 +66,7 @@ def settled(given: list[Any], predicted: list[Any]) -> list[Any]:
 
 
 def single_labels(y: Any, name: str = "y") -> list[Any]:
-    """The sequences of labels in ``y``, of which none may be a set.
+    """Return the sequences of labels in ``y``, of which none may be a set.
 
     Raises
     ------
@@ -92,7 +92,7 @@ class Found(NamedTuple):
 
 
 def some_of(values: list[Any]) -> str:
-    """Up to ten labels, for a message."""
+    """Return up to ten labels, for a message."""
     return ", ".join(map(repr, values[:10])) + (", ..." if len(values) > 10 else "")
 
 
@@ -136,8 +136,8 @@ class Labels:
         return len(self.values)
 
     def with_new(self, values: Iterable[Any]) -> Labels:
-        """These labels and others: sorted if these are, otherwise with the others
-        behind.
+        """Return these labels and others: sorted if these are, otherwise with the
+        others behind.
         """
         ordered = self.values != sorted(self.values)
         return Labels([*self.values, *values], in_order=ordered)
@@ -157,14 +157,14 @@ class Labels:
         return self._objects.copy()
 
     def decode(self, ids: np.ndarray, offsets: np.ndarray) -> list[list[Any]]:
-        """Lists of labels, one for each sequence, from the flat ids."""
+        """Return lists of labels, one for each sequence, from the flat ids."""
         return by_sequence(self._objects[ids].tolist(), offsets)
 
 
 def distinct_labels(
     sequences: list[Any], offsets: np.ndarray, with_sets: bool = True
 ) -> Found:
-    """The labels of a corpus, by order of first occurrence, as :class:`Found`.
+    """Return the labels of a corpus, by order of first occurrence, as :class:`Found`.
 
     Raises
     ------
@@ -207,7 +207,9 @@ def distinct_labels(
 def _apart(
     ids: np.ndarray, found: list[Any], flat: list[Any], offsets: np.ndarray
 ) -> tuple[np.ndarray, list[Any], list[frozenset[Any] | AllBut]]:
-    """The ids, labels and sets of what was found; a set of one label is that label."""
+    """Return the ids, labels and sets of what was found; a set of one label is that
+    label.
+    """
     labels = {label: None for label in found if not isinstance(label, SETS)}
     for each in found:
         if isinstance(each, frozenset):
@@ -354,7 +356,7 @@ def _gold(found: Found, labels: Labels) -> Gold:
 def encode_known(
     sequences: list[Any], offsets: np.ndarray, labels: Labels
 ) -> tuple[Gold, np.ndarray, list[Any]]:
-    """Gold ids under ``labels``, those of other labels UNLABELLED.
+    """Return gold ids under ``labels``, those of other labels UNLABELLED.
 
     Returns
     -------
@@ -383,7 +385,7 @@ def encode_labels(
     grow: bool,
     with_sets: bool = True,
 ) -> tuple[Gold, Labels]:
-    """Gold ids under ``labels``, and the label set to use from here on.
+    """Return gold ids under ``labels``, and the label set to use from here on.
 
     Parameters
     ----------

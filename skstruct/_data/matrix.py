@@ -176,7 +176,7 @@ class SequenceMatrix(TokenCorpus):
     # -- from other containers ---------------------------------------------------------
     @classmethod
     def from_padded(cls, X: ArrayLike, mask: ArrayLike | None = None) -> SequenceMatrix:
-        """Sequences from an array in which shorter ones are filled up.
+        """Return sequences from an array in which shorter ones are filled up.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class SequenceMatrix(TokenCorpus):
         columns: Collection[str] | None = None,
         label: str | None = None,
     ) -> Any:
-        """Sequences from a table with one row a token.
+        """Return sequences from a table with one row a token.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ def assembled(
     names: FeatureNames | None = None,
     info: ColumnInfo | None = None,
 ) -> SequenceMatrix:
-    """A :class:`SequenceMatrix` of parts that need no check; for these see
+    """Return a :class:`SequenceMatrix` of parts that need no check; for these see
     :func:`.corpus.number_block`.
     """
     return SequenceMatrix.of((number_block(matrix, names, info),), lengths)

@@ -46,8 +46,8 @@ _NUMBER = (int, float, np.number, np.bool_)
 
 
 def tables_in(X: Any, name: str = "X") -> TokenCorpus | None:
-    """A corpus of what users hand over that has columns; None if tokens are something
-    else.
+    """Return a corpus of what users hand over that has columns; None if tokens are
+    something else.
 
     It is a ``SequenceFrame`` of data frames, a ``SequenceMatrix`` of numbers, and any
     other of strings.
@@ -86,7 +86,7 @@ def tables_in(X: Any, name: str = "X") -> TokenCorpus | None:
 
 
 def _listed(X: Any, name: str) -> Any:
-    """What may be a list of tables or matrices, with the sequences of arrays and
+    """Return what may be a list of tables or matrices, with the sequences of arrays and
     Series; else nothing.
     """
     X = X if sparse.issparse(X) else opened(X, name=name)
@@ -120,8 +120,8 @@ def _listed(X: Any, name: str) -> Any:
 
 
 def _first_filled(sequences: list[Any], name: str) -> int | None:
-    """The number of the first sequence that is not empty, or of a table; None if there
-    is none.
+    """Return the number of the first sequence that is not empty, or of a table; None if
+    there is none.
 
     A table or sparse matrix tells what its rows are even if it has none.
     """
@@ -195,8 +195,8 @@ def _stacked(sequences: list[Any], first: int, name: str) -> SequenceMatrix:
 
 
 def _block(sequence: Any, i: int, name: str, first: int, is_sparse: bool) -> Any:
-    """The rows of sequence i as CSR, or as float32 or float64; None if it is an empty
-    list.
+    """Return the rows of sequence i as CSR, or as float32 or float64; None if it is an
+    empty list.
     """
     mine = sparse.issparse(sequence)
     sequence = sequence if mine else opened(sequence, i, name)
@@ -226,7 +226,7 @@ def _block(sequence: Any, i: int, name: str, first: int, is_sparse: bool) -> Any
 
 
 def _array_of(sequence: Any, i: int, name: str) -> np.ndarray:
-    """An array of what stands in sequence i."""
+    """Return an array of what stands in sequence i."""
     if isinstance(sequence, np.ndarray) and (
         sequence.ndim != 1 or sequence.dtype.kind in "biuf"
     ):
@@ -273,7 +273,9 @@ def _is_number(value: Any) -> bool:
 # Arrays of strings and objects
 # --------------------------------------------------------------------------------------
 def _arrays(sequences: list[Any], first: int, name: str) -> list[np.ndarray]:
-    """All sequences as arrays with as many columns as that of sequence ``first``."""
+    """Return all sequences as arrays with as many columns as that of sequence
+    ``first``.
+    """
     width = opened(sequences[first]).shape[1]
     arrays = []
     for i, sequence in enumerate(sequences):
@@ -300,8 +302,8 @@ def _arrays(sequences: list[Any], first: int, name: str) -> list[np.ndarray]:
 
 
 def _array_of_tuples(tokens: Any) -> Any:
-    """Tokens that are tuples of one length as an array of objects; other tokens as they
-    are.
+    """Return tokens that are tuples of one length as an array of objects; other tokens
+    as they are.
     """
     if not isinstance(tokens, (list, tuple)) or set(map(type, tokens)) != {tuple}:
         return tokens
@@ -314,7 +316,7 @@ def _array_of_tuples(tokens: Any) -> Any:
 
 
 def _of_columns(arrays: list[np.ndarray], name: str) -> TokenCorpus:
-    """The corpus of arrays with columns of strings: tuples of these, and rows of
+    """Return the corpus of arrays with columns of strings: tuples of these, and rows of
     numbers beside them.
     """
     lengths = np.array([array.shape[0] for array in arrays], np.int64)
@@ -334,7 +336,7 @@ def _of_columns(arrays: list[np.ndarray], name: str) -> TokenCorpus:
 
 
 def _tokens_of(strings: list[list[str]]) -> list[Any]:
-    """The tokens of columns of strings: str of one column, tuples of several."""
+    """Return the tokens of columns of strings: str of one column, tuples of several."""
     return strings[0] if len(strings) == 1 else list(zip(*strings))
 
 
@@ -342,8 +344,8 @@ def _tokens_of(strings: list[list[str]]) -> list[Any]:
 # Data frames
 # --------------------------------------------------------------------------------------
 def read_frame(X: Any, name: str = "X") -> TokenCorpus:
-    """The corpus of a :class:`SequenceFrame`: a ``SequenceMatrix``, or strings, with
-    numbers beside them.
+    """Return the corpus of a :class:`SequenceFrame`: a ``SequenceMatrix``, or strings,
+    with numbers beside them.
 
     Tokens with one column of strings are str, with several they are tuples.
     """
@@ -362,7 +364,9 @@ def read_frame(X: Any, name: str = "X") -> TokenCorpus:
 
 
 def _grouped(sequences: list[Any], first: int, name: str) -> SequenceFrame:
-    """Sequences that are data frames, all with the columns of sequence ``first``."""
+    """Return sequences that are data frames, all with the columns of sequence
+    ``first``.
+    """
     columns = list(sequences[first].columns)
     for i, sequence in enumerate(sequences):
         wrong = None

@@ -41,13 +41,13 @@ class Pieces(NamedTuple):
         return np.searchsorted(self.bounds, self.tokens.first)
 
     def sequences(self, layout: bool) -> list[list[Any]]:
-        """The tokens of each piece, as a tagger reads them."""
+        """Return the tokens of each piece, as a tagger reads them."""
         return by_sequence(self.tokens.words(layout), self.bounds)
 
 
 def chosen(tokens: Tokens, aligned: Aligned, pieces: str) -> str:
-    """The kind of pieces that ``pieces="auto"`` means: the shortest that cuts almost no
-    span.
+    """Return the kind of pieces that ``pieces="auto"`` means: the shortest that cuts
+    almost no span.
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ def _gaps(tokens: Tokens) -> np.ndarray:
 
 
 def _cuts(gap: np.ndarray, a: int, b: int, max_length: int) -> Iterator[int]:
-    """Where the piece of the tokens a ... b - 1 is cut; ``gap`` is -1 where it must not
-    be.
+    """Yield where the piece of the tokens a ... b - 1 is cut; ``gap`` is -1 where it
+    must not be.
     """
     while b - a > max_length:
         first = a + max(1, max_length // 2)

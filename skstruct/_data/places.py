@@ -61,7 +61,7 @@ class PlaceError(ValueError):
         self.args = (self.told("sequence"),)
 
     def told(self, noun: str) -> str:
-        """The message, with a noun for the elements of ``X``: "text" for texts."""
+        """Return the message, with a noun for elements of ``X``: "text" for texts."""
         numbers = [(noun, self.sequence), ("position", self.position)]
         place = ", ".join(
             f"{what} {number}" for what, number in numbers if number is not None
@@ -72,8 +72,8 @@ class PlaceError(ValueError):
 
 @contextmanager
 def in_sequence(i: int, name: str | None = None) -> Iterator[None]:
-    """A context whose errors about a place are about sequence ``i``; of the argument
-    ``name``, if given.
+    """Return a context whose errors about a place are about sequence ``i``; of the
+    argument ``name``, if given.
     """
     try:
         yield
@@ -103,7 +103,7 @@ def refuse_str(name: str, value: Any, what: str) -> None:
 
 
 def describe(value: Any) -> str:
-    """A short account of a value for an error message."""
+    """Return a short account of a value for an error message."""
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
 
@@ -120,7 +120,7 @@ def place(offsets: np.ndarray, k: int) -> tuple[int, int]:
 
 
 def placed(offsets: np.ndarray, k: int, text: str) -> PlaceError:
-    """The error that says something of the k-th token of ``X``."""
+    """Return the error that says something of the k-th token of ``X``."""
     return PlaceError(*place(offsets, k), text, "X")
 
 
@@ -138,8 +138,8 @@ def is_sequence(value: Any) -> bool:
 
 
 def as_objects(items: Collection[Any]) -> np.ndarray:
-    """A one-dimensional array of objects; numpy alone would take items of equal lengths
-    apart.
+    """Return a one-dimensional array of objects; numpy alone would take items of equal
+    lengths apart.
     """
     return np.fromiter(items, object, len(items))
 
@@ -147,8 +147,8 @@ def as_objects(items: Collection[Any]) -> np.ndarray:
 def numbered(
     items: Collection[Any], known: Collection[Any] = ()
 ) -> tuple[np.ndarray, dict[Any, int]]:
-    """Numbers of items by first occurrence, int32, and the dict of all; ``known`` has
-    numbers 0, 1, ...
+    """Return numbers of items by first occurrence, int32, and the dict of all;
+    ``known`` has numbers 0, 1, ...
     """
     numbers = defaultdict(count(len(known)).__next__, known)
     ids = np.fromiter(map(numbers.__getitem__, items), np.int32, len(items))
@@ -166,8 +166,8 @@ def offsets_of(lengths: np.ndarray) -> np.ndarray:
 
 
 def ranges(begin: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers from ``begin[i]`` on, ``lengths[i]`` of them, for one i after the
-    other.
+    """Return the numbers from ``begin[i]`` on, ``lengths[i]`` of them, for one i after
+    the other.
 
     Returns
     -------
@@ -180,6 +180,6 @@ def ranges(begin: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def by_sequence(flat: Any, offsets: np.ndarray) -> list[Any]:
-    """The flat corpus cut where sequences start: a list of its parts."""
+    """Return the flat corpus cut where sequences start: a list of its parts."""
     bounds = offsets.tolist()
     return [flat[a:b] for a, b in zip(bounds, bounds[1:])]

@@ -54,7 +54,7 @@ class FeatureNames:
         self._beside: tuple[FeatureNames, tuple[int, ...], FeatureNames] | None = None
 
     def all(self) -> list[str]:
-        """All names, by column; not to be changed."""
+        """Return all names, by column; not to be changed."""
         if self._names is None:
             if self._make is None:
                 self._names = _side_by_side(self._parts or [])
@@ -64,8 +64,8 @@ class FeatureNames:
         return self._names
 
     def differs(self, other: FeatureNames | None) -> int | None:
-        """The first column whose name is another one in ``other``; None if all agree or
-        some are unknown.
+        """Return the first column whose name is another one in ``other``; None if all
+        agree or some are unknown.
         """
         if other is None or other is self or self._agrees(other):
             return None
@@ -90,7 +90,7 @@ class FeatureNames:
         return True
 
     def beside(self, others: FeatureNames, runs: tuple[int, ...]) -> FeatureNames:
-        """The names of all columns, if these are of the dense ones.
+        """Return the names of all columns, if these are of the dense ones.
 
         The last answer is kept.
 
@@ -131,7 +131,7 @@ def _side_by_side(parts: NamesBeside) -> list[str]:
 
 
 def _names_of(letters: np.ndarray, ends: np.ndarray) -> FeatureNames:
-    """The :class:`FeatureNames` that were pickled."""
+    """Return the :class:`FeatureNames` that were pickled."""
 
     def make() -> list[str]:
         data = letters.tobytes()
@@ -147,8 +147,8 @@ def _names_of(letters: np.ndarray, ends: np.ndarray) -> FeatureNames:
 def names_of_all(
     runs: tuple[int, ...], dense: FeatureNames | None, others: FeatureNames | None
 ) -> FeatureNames | None:
-    """The names of all columns, from those of the dense ones and of others; None if
-    some are unknown.
+    """Return the names of all columns, from those of the dense ones and of others; None
+    if some are unknown.
     """
     return None if dense is None or others is None else dense.beside(others, runs)
 
@@ -157,7 +157,7 @@ def names_of_all(
 # Which columns are dense, as a few runs: calls on one sentence compare and join these
 # --------------------------------------------------------------------------------------
 def runs_of(is_dense: np.ndarray) -> tuple[int, ...]:
-    """The lengths of the runs of columns of one kind, as a tuple.
+    """Return the lengths of the runs of columns of one kind, as a tuple.
 
     Dense and sparse ones take turns. The first run is of dense ones; it, and no other
     one, may be of length 0.
@@ -176,7 +176,7 @@ def mask_of(runs: tuple[int, ...]) -> np.ndarray:
 
 
 def joined_runs(parts: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    """The runs of columns that stand side by side."""
+    """Return the runs of columns that stand side by side."""
     found = [0]
     for runs in parts:
         for k, n in enumerate(runs):
@@ -209,7 +209,7 @@ class Reads(NamedTuple):
 
     @classmethod
     def of(cls, corpus: TokenCorpus) -> Reads:
-        """What such a corpus is, for a transformer."""
+        """Return what such a corpus is, for a transformer."""
         titles = _titles_of(corpus)
         of_frames = corpus.is_frame
         names = corpus.names
@@ -318,8 +318,8 @@ def _moved(titles: Sequence[str], known: Sequence[str]) -> bool:
 
 
 def width_of(corpus: TokenCorpus) -> int | None:
-    """Columns of the rows of numbers of a corpus, or of its strings; None if its tokens
-    have none.
+    """Return columns of the rows of numbers of a corpus, or of its strings; None if its
+    tokens have none.
     """
     if corpus.numbers:
         return sum(corpus.runs)
@@ -329,8 +329,8 @@ def width_of(corpus: TokenCorpus) -> int | None:
 
 
 def _titles_of(corpus: TokenCorpus) -> tuple[str, ...] | None:
-    """The names of the columns of strings, or of all columns of a frame; None if there
-    are none.
+    """Return the names of the columns of strings, or of all columns of a frame; None if
+    there are none.
     """
     for block in corpus.blocks:
         if block.kind == "frame":

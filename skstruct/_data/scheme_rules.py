@@ -62,14 +62,14 @@ class Spelling(NamedTuple):
     bare: bool = False  # whether labels are types without a prefix (IO)
 
     def spell(self, length: int) -> list[str]:
-        """The prefixes of a chunk of `length` tokens."""
+        """Return the prefixes of a chunk of `length` tokens."""
         if length == 1:
             return [self.single]
         inner = [*self.opening, *[self.middle] * (length - 1 - len(self.opening))]
         return [*inner[: length - 1], self.closing]
 
     def label(self, prefix: str, kind: Any) -> str:
-        """The label of a prefix and a type, which may be empty."""
+        """Return the label of a prefix and a type, which may be empty."""
         if self.bare and kind and not _is_prefixed(kind):
             return spelled(kind)
         return f"{prefix}-{spelled(kind)}" if kind else prefix
@@ -216,7 +216,9 @@ class LabelTable(dict):
 
 
 def chunks(parsed: list[Parsed]) -> list[Chunk]:
-    """Chunks of a parsed sequence as conlleval reads them: [(start, stop, type)]."""
+    """Return chunks of a parsed sequence as conlleval reads them: [(start, stop,
+    type)].
+    """
     spans = []
     start = -1
     before = "O"
@@ -292,8 +294,8 @@ def table_of_pairs(
 
 
 def first_fault(name: str, parsed: list[Parsed]) -> int | None:
-    """The position of the first label that breaks the scheme; T if the last may not be
-    the last; or None.
+    """Return the position of the first label that breaks the scheme; T if the last may
+    not be the last; or None.
     """
     for t, (previous, label) in enumerate(zip([None, *parsed], parsed)):
         if not may_follow(name, previous, label):
@@ -314,8 +316,8 @@ def well_formed(name: str, parsed: list[Parsed], start: int, stop: int) -> bool:
 
 
 def read_spans(labels: Iterable[Any], table: LabelTable) -> list[Chunk]:
-    """Chunks of a label sequence: all of them, or, if the table names a scheme, the
-    well-formed ones.
+    """Return chunks of a label sequence: all of them, or, if the table names a scheme,
+    the well-formed ones.
 
     Parameters
     ----------

@@ -55,6 +55,7 @@ from .scheme_rules import (
     chunks,
     first_fault,
     labels_to_spans,
+    read_spans,
     same_chunk,
 )
 from .types import Corpus
@@ -107,7 +108,14 @@ def spans_to_labels(
     >>> spans_to_labels([(0, 3, "PER"), (4, 5, "LOC")], 5, "BIOES")
     ['B-PER', 'I-PER', 'E-PER', 'O', 'S-LOC']
     """
-    name = check_scheme(scheme)
+    return write_spans(spans, n, check_scheme(scheme))
+
+
+def write_spans(spans: Iterable[tuple[int, int, str]], n: int, name: str) -> list[str]:
+    """Write chunks as labels, as `spans_to_labels` does, in a scheme that was checked.
+
+    ``name`` is canonical, from `check_scheme`: whoever writes many sequences asks once.
+    """
     spelling = SPELLINGS[name]
     labels: list[str] = []
     before: Chunk | None = None
@@ -150,8 +158,8 @@ def _check_span(span: Chunk, before: Chunk | None, n: int) -> None:
 
 @lru_cache(maxsize=4096)
 def _spell(name: str, length: int, kind: str) -> tuple[str, ...]:
-    """The labels of a chunk; cached, because corpora repeat the lengths and types of
-    their words.
+    """Return the labels of a chunk; cached, because corpora repeat the lengths and
+    types of their words.
     """
     scheme = SPELLINGS[name]
     return tuple([scheme.label(prefix, kind) for prefix in scheme.spell(length)])
@@ -201,13 +209,18 @@ def convert_labels(
     >>> convert_labels(["I-LOC", "I-LOC", "O"], "BIO", "BIO", strict=False)
     ['B-LOC', 'I-LOC', 'O']
     """
-    source = check_scheme(source)
-    target = check_scheme(target)
+    return _converted(labels, check_scheme(source), check_scheme(target), strict)
+
+
+def _converted(
+    labels: Collection[str], source: str, target: str, strict: bool
+) -> list[str]:
+    """Rewrite a label sequence; the names of both schemes are canonical."""
     refuse_str("labels", labels, "labels")
     labels = list(labels)
     if not strict:
-        spans = labels_to_spans(labels, source)
-        return spans_to_labels(
+        spans = read_spans(labels, LabelTable(source, strict=False))
+        return write_spans(
             _united(spans) if SPELLINGS[target].bare else spans, len(labels), target
         )
     parsed = LabelTable(source).parse(labels)
@@ -222,11 +235,11 @@ def convert_labels(
         raise PlaceError(
             None, t, f"label {labels[t]!r} may not {how} in the scheme {source}"
         )
-    return spans_to_labels(chunks(parsed), len(parsed), target)
+    return write_spans(chunks(parsed), len(parsed), target)
 
 
 def _united(spans: list[Chunk]) -> list[Chunk]:
-    """The spans, those of one type that touch made one."""
+    """Return the spans, those of one type that touch made one."""
     found: list[Chunk] = []
     for start, stop, kind in spans:
         if found and found[-1][1] == start and found[-1][2] == kind:
@@ -269,7 +282,7 @@ def convert_scheme(
     converted = []
     for i, labels in enumerate(y):
         with in_sequence(i):
-            converted.append(convert_labels(labels, source, target, strict))
+            converted.append(_converted(labels, source, target, strict))
     return converted
 
 
@@ -326,9 +339,7 @@ def words_to_labels(
             for label in _spell(name, length, tag or "")
         ]
     stops = list(accumulate(lengths))
-    return spans_to_labels(
-        zip([0, *stops], stops, tags), stops[-1] if stops else 0, name
-    )
+    return write_spans(zip([0, *stops], stops, tags), stops[-1] if stops else 0, name)
 
 
 def labels_to_words(
@@ -398,7 +409,7 @@ _ORDER = (
 
 
 def scheme_like(y: Corpus) -> str | None:
-    """The scheme in which all label sequences are well formed, or None.
+    """Return the scheme in which all label sequences are well formed, or None.
 
     Parameters
     ----------
@@ -435,7 +446,7 @@ def _reads(table: LabelTable, y: Corpus) -> bool:
 
 
 def rewriting(y: Corpus, scheme: str) -> tuple[str | None, list[list[str]] | None]:
-    """How `convert_scheme` writes labels as a scheme does that they break.
+    """Return how `convert_scheme` writes labels as a scheme does that they break.
 
     Parameters
     ----------

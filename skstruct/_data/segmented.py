@@ -53,7 +53,8 @@ _ENDS = np.array([False, False, False, True, True])
 # Texts and words, checked
 # --------------------------------------------------------------------------------------
 def as_pieces(X: Any) -> list[list[str]]:
-    """Each text cut at its white space: a list of lists of str; [] for an empty text.
+    """Return each text cut at its white space: a list of lists of str; [] for an empty
+    text.
 
     Raises
     ------
@@ -65,8 +66,8 @@ def as_pieces(X: Any) -> list[list[str]]:
 
 
 def with_characters(pieces: list[list[str]]) -> list[int]:
-    """Positions of the texts, cut by :func:`as_pieces`, that are not empty; an error if
-    there is none.
+    """Return positions of the texts, cut by :func:`as_pieces`, that are not empty; an
+    error if there is none.
     """
     found = [i for i, parts in enumerate(pieces) if parts]
     if not pieces:
@@ -81,7 +82,7 @@ def with_characters(pieces: list[list[str]]) -> list[int]:
 def as_words(
     pieces: list[list[str]], y: Any
 ) -> tuple[list[list[str]], list[list[str]] | None]:
-    """Words and tags of each text.
+    """Return words and tags of each text.
 
     Parameters
     ----------
@@ -195,7 +196,7 @@ def _check_white_space(i: int, parts: list[str], words: list[str]) -> None:
 # Words of a dictionary; `skstruct.features.contexts.find_words` finds them
 # --------------------------------------------------------------------------------------
 def as_dictionary(words: Any) -> list[str]:
-    """The words of a user's dictionary as a list.
+    """Return the words of a user's dictionary as a list.
 
     Raises
     ------
@@ -232,7 +233,7 @@ def as_dictionary(words: Any) -> list[str]:
 # Labels to words
 # --------------------------------------------------------------------------------------
 def words_at(text: str, start: np.ndarray, offsets: np.ndarray) -> list[list[str]]:
-    """Texts cut into words.
+    """Return texts cut into words.
 
     Parameters
     ----------

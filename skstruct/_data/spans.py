@@ -88,7 +88,7 @@ class PartialSpans(list):
         return PartialSpans, (list(self), self._types)
 
     def copy(self) -> PartialSpans:
-        """A copy with the same types."""
+        """Return a copy with the same types."""
         return PartialSpans(self, self._types)
 
     def __repr__(self) -> str:
@@ -134,7 +134,7 @@ class Given(NamedTuple):
 def as_spans(
     y: Any, texts: list[str] | None = None, name: str = "y", in_utf16: bool = False
 ) -> Given:
-    """The spans in ``y`` as :class:`Given`.
+    """Return the spans in ``y`` as :class:`Given`.
 
     Parameters
     ----------
@@ -197,8 +197,8 @@ def refuse_dicts(y: Any, name: str) -> None:
 def _checked(
     span: Any, text: str | None, types: frozenset[str] | None, in_utf16: bool
 ) -> Span:
-    """A span as a Span, which lies in the text and has one of the types, if these are
-    given.
+    """Return a span as a Span, which lies in the text and has one of the types, if
+    these are given.
     """
     by_key = type(span) not in (tuple, list) and isinstance(span, Mapping)
     try:
@@ -242,8 +242,8 @@ def _check_end(span: Span, text: str, in_utf16: bool) -> None:
 def trimmed(
     text: str, start: np.ndarray, end: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Spans of a text without white space at their ends; a span of white space has
-    length 0.
+    """Return spans of a text without white space at their ends; a span of white space
+    has length 0.
 
     Parameters
     ----------
@@ -328,8 +328,8 @@ def _has_rest(text: str, spans: list[Span]) -> bool:
 # the first of a text the counts differ.
 # --------------------------------------------------------------------------------------
 def wide_characters(text: str) -> np.ndarray:
-    """Positions of the characters that are two units of UTF-16, as an ascending int64
-    array.
+    """Return positions of the characters that are two units of UTF-16, as an ascending
+    int64 array.
     """
     if text.isascii() or len(text.encode("utf-16-le", "surrogatepass")) == 2 * len(
         text
@@ -339,7 +339,8 @@ def wide_characters(text: str) -> np.ndarray:
 
 
 def from_utf16(X: Texts, y: Collection[Any]) -> list[list[Span]]:
-    """Spans whose offsets count UTF-16 units, with offsets that count characters.
+    """Return spans whose offsets count UTF-16 units, with offsets that count
+    characters.
 
     Parameters
     ----------
@@ -369,8 +370,8 @@ def from_utf16(X: Texts, y: Collection[Any]) -> list[list[Span]]:
 
 
 def to_utf16(X: Texts, y: Collection[Any]) -> list[list[Span]]:
-    """Spans whose offsets count characters, with offsets that count UTF-16 units; see
-    `from_utf16`.
+    """Return spans whose offsets count characters, with offsets that count UTF-16
+    units; see `from_utf16`.
 
     Examples
     --------

@@ -26,8 +26,8 @@ SMALL = {
 
 
 def as_float(array: np.ndarray) -> np.ndarray | None:
-    """An array of numbers as float32, where that holds its values, or float64; None if
-    there are others.
+    """Return an array of numbers as float32, where that holds its values, or float64;
+    None if there are others.
 
     What is masked becomes NaN. Strings are no numbers, also if they look like some.
     """
@@ -52,8 +52,8 @@ def as_float(array: np.ndarray) -> np.ndarray | None:
 
 
 def as_rows(matrix: Any) -> Any:
-    """A matrix as CSR with sorted columns and without duplicates, itself if it is that;
-    an array as float.
+    """Return a matrix as CSR with sorted columns and without duplicates, itself if it
+    is that; an array as float.
 
     None if values are no numbers.
     """
@@ -134,8 +134,8 @@ def unpadded(X: Any, mask: Any) -> tuple[np.ndarray, np.ndarray]:
 # Data frames
 # --------------------------------------------------------------------------------------
 def together(frames: list[Any], name: str = "X") -> Any:
-    """One frame of several with the same columns; a column of categories stays one of
-    strings.
+    """Return one frame of several with the same columns; a column of categories stays
+    one of strings.
 
     Raises
     ------
@@ -182,8 +182,8 @@ def _changed(frames: list[Any], found: Any) -> list[int]:
 
 
 def _alike_frames(frames: list[Any], places: list[int], name: str) -> list[Any]:
-    """Frames of which the columns at some places have one type of categories, if some
-    have any.
+    """Return frames of which the columns at some places have one type of categories, if
+    some have any.
     """
     of_pandas = hasattr(frames[0], "iloc")
     new = {}  # place of a column: its columns in all frames
@@ -227,7 +227,8 @@ def _refuse_numbers(columns: list[Any], title: Any, name: str) -> None:
 
 
 def _alike(columns: list[Any]) -> list[Any]:
-    """Columns of pandas, of which some are categories, with one set of categories.
+    """Return columns of pandas, of which some are categories, with one set of
+    categories.
 
     What is concatenated of several sets becomes plain values: numbers, where the
     categories are numbers.
@@ -251,7 +252,7 @@ def _as_strings(column: Any) -> Any:
 
 
 def _with_columns(frame: Any, new: dict[int, Any]) -> Any:
-    """A frame with other columns at some positions."""
+    """Return a frame with other columns at some positions."""
     if new and not hasattr(frame, "iloc"):
         return frame.with_columns(list(new.values()))
     if new:
@@ -354,8 +355,8 @@ def parts_of_columns(
 
 
 def numbers_of(column: Any) -> np.ndarray | None:
-    """A column as float32 or float64, NaN where a value is missing; None if it holds no
-    numbers.
+    """Return a column as float32 or float64, NaN where a value is missing; None if it
+    holds no numbers.
     """
     if hasattr(column, "iloc") and not isinstance(column.dtype, np.dtype):
         kind = getattr(
@@ -382,12 +383,12 @@ def _is_missing(value: Any) -> bool:
 
 
 def _first_value(values: Iterable[Any]) -> Any:
-    """The first that is not missing, or None."""
+    """Return the first that is not missing, or None."""
     return next((value for value in values if not _is_missing(value)), None)
 
 
 def _strings_of(column: Any, title: Any, offsets: np.ndarray, name: str) -> list[str]:
-    """A column as a list of str, categories spelled out."""
+    """Return a column as a list of str, categories spelled out."""
     values = list(elements(column))
     of_categories = _of_categories(column.dtype)
     with_numbers = not of_categories and isinstance(_first_value(values), Number)
@@ -421,7 +422,7 @@ def _strings_of(column: Any, title: Any, offsets: np.ndarray, name: str) -> list
 
 
 def _neither(value: Any) -> str:
-    """What is wrong with a value that is neither a string nor a number."""
+    """Return what is wrong with a value that is neither a string nor a number."""
     if isinstance(
         value,
         (

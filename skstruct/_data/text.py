@@ -104,7 +104,7 @@ class Tokens(NamedTuple):
 # Texts
 # --------------------------------------------------------------------------------------
 def as_texts(X: Any, name: str = "X", hint: str = "") -> list[str]:
-    """The texts in ``X`` as a list of str.
+    """Return the texts in ``X`` as a list of str.
 
     Parameters
     ----------
@@ -139,17 +139,17 @@ def as_texts(X: Any, name: str = "X", hint: str = "") -> list[str]:
 
 
 def joined(texts: list[str]) -> tuple[str, np.ndarray]:
-    """The texts joined by line feeds, and where each begins, (n + 1,) int64."""
+    """Return the texts joined by line feeds, and where each begins, (n + 1,) int64."""
     return "\n".join(texts), offsets_of(lengths_of(texts) + 1)
 
 
 def codes_of(text: str) -> np.ndarray:
-    """Code points, (T,) uint32."""
+    """Return code points, (T,) uint32."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 def classes_of(codes: np.ndarray) -> np.ndarray:
-    """The class of each code point, (T,) uint8: SPACE ... JOINER."""
+    """Return the class of each code point, (T,) uint8: SPACE ... JOINER."""
     found = _classes[codes]
     if not found.all():
         for code in np.unique(codes[found == 0]).tolist():
@@ -213,7 +213,7 @@ def check_tokenizer(tokenizer: str | Callable[[str], Iterable[Any]]) -> None:
 def tokenized(
     texts: list[str], tokenizer: str | Callable[[str], Iterable[Any]] = "words"
 ) -> Tokens:
-    """The :class:`Tokens` of texts, from :func:`as_texts`.
+    """Return the :class:`Tokens` of texts, from :func:`as_texts`.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def tokenized(
 
 
 def _words(codes: np.ndarray, kinds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where words begin and end."""
+    """Return where words begin and end."""
     space = kinds <= BREAK
     mark = kinds >= MARK
     mark[:1] = False
@@ -277,7 +277,7 @@ def _before(
     end: np.ndarray,
     first: np.ndarray,
 ) -> np.ndarray:
-    """What is before each token."""
+    """Return what is before each token."""
     out = np.full(len(start), PARAGRAPH, np.uint8)
     feed = kinds == BREAK
     feed[1:] &= (codes[1:] != ord("\n")) | (codes[:-1] != ord("\r"))
@@ -296,7 +296,7 @@ def _given(
     offset: np.ndarray,
     tokenizer: str | Callable[[str], Iterable[Any]],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where the tokens of a regular expression, or of a function, begin and end."""
+    """Return where tokens of a regular expression, or of a function, begin and end."""
     if isinstance(tokenizer, str):
         pattern = re.compile(tokenizer)
         found = [[match.span() for match in pattern.finditer(text)] for text in texts]
@@ -322,8 +322,8 @@ def _given(
 
 
 def _located(tokens: list[Any], text: str, i: int) -> list[tuple[int, int]]:
-    """The tokens of a function as (start, end); strings are found in the text, one
-    behind the other.
+    """Return the tokens of a function as (start, end); strings are found in the text,
+    one behind the other.
     """
     pairs = []
     behind = 0

@@ -15,4 +15,4 @@ def test_only_one_file_tells_penalties_apart():
         for file in PACKAGE.rglob("*.py")
         if compares.search(file.read_text(encoding="utf-8"))
     }
-    assert files == {"core/penalties.py"}
+    assert files == {"_core/penalties.py"}

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skstruct._data import schemes
 from skstruct._data.schemes import (
     allowed_transitions,
     check_scheme,
@@ -465,3 +466,18 @@ def test_bad_words():
         words_to_labels(["a", "b"], "BMES", tags=["X"])
     with pytest.raises(ValueError, match="2 characters, 1 label$"):
         labels_to_words("ab", ["S"], "BMES")
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_schemes_are_checked_once_a_corpus(monkeypatch, strict):
+    """Not once a sequence, and within it again."""
+    asked = []
+
+    def counting(scheme):
+        asked.append(scheme)
+        return check_scheme(scheme)
+
+    monkeypatch.setattr(schemes, "check_scheme", counting)
+    y = [["B-X", "I-X", "O"], ["B-Y"]] * 50
+    assert schemes.convert_scheme(y, "IOB2", "IOBES", strict)[0][1] == "E-X"
+    assert asked == ["IOB2", "IOBES"]
