@@ -104,7 +104,7 @@ def load_sample(language: Literal["zh", "en"] = "zh") -> Bunch:
         line[2:] for line in text.split("\n") if line.startswith("# ")
     )
     sentences = read_columns(StringIO(text), separator="\t", comment="# ")
-    fields = {}
+    fields: dict[str, list[Any]] = {}
     for k, column in enumerate(_COLUMNS[language].split()):
         fields[column] = [[token[k] for token in sentence] for sentence in sentences]
     if language == "zh":
