@@ -1,5 +1,4 @@
-"""Data to try things on: the embedded samples, synthetic sequences, public corpora, and
-the readers of files.
+"""Data to try things on: samples, synthetic sequences, public corpora, and files.
 
 The readers live in ``skstruct.datasets.formats.readers`` and are offered here because this is
 where a user looks.

@@ -1,12 +1,13 @@
-"""Columns of tokens and labels from tables of dataset libraries, and from texts with
-spans, and back.
+"""Columns of tokens and labels, from tables of dataset libraries and texts with spans.
+
+They become texts with spans, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate, groupby
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,9 +26,10 @@ def from_columns(
     label: str | None = None,
     *,
     label_names: Collection[str] | None = None,
-) -> Any:
-    """Sequences from a table with one row a sentence, as the usual dataset libraries
-    hold them.
+) -> list[Any] | tuple[list[Any], list[list[Any]]]:
+    """Read sequences from a table with one row a sentence.
+
+    The usual dataset libraries hold them so.
 
     Parameters
     ----------
@@ -96,8 +98,8 @@ def from_columns(
     ]
 
 
-def _column(data: Any, name: str) -> Any:
-    """A column as a list of lists."""
+def _column(data: Any, name: str) -> list[list[Any]]:
+    """Return a column as a list of lists."""
     if (
         isinstance(data, Mapping)
         or hasattr(data, "column_names")
@@ -136,8 +138,8 @@ def _column(data: Any, name: str) -> Any:
     return rows
 
 
-def _strings(k: int, entries: Any, name: str) -> Any:
-    """The entries of a row as str; one that is missing is no word."""
+def _strings(k: int, entries: list[Any], name: str) -> list[str]:
+    """Return the entries of a row as str; one that is missing is no word."""
     if set(map(type, entries)) <= {str}:
         return entries
     for t, entry in enumerate(entries):
@@ -148,22 +150,25 @@ def _strings(k: int, entries: Any, name: str) -> Any:
 
 
 def _is_missing(entry: Any) -> bool:
-    """Whether it is None, NaN, or what pandas has for these."""
+    """Tell whether an entry is None, NaN, or what pandas has for these."""
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(entry, (float, np.floating)) and bool(np.isnan(entry))
 
 
-def _names_of(data: Any, label: Any) -> Any:
-    """The names that a Dataset gives to the integers of a column; None if it has none."""
+def _names_of(data: Any, label: str) -> list[str] | None:
+    """Return the names that a Dataset gives to the integers of a column, or None."""
     features = getattr(data, "features", None)
-    feature = features.get(label) if hasattr(features, "get") else None
+    get = getattr(features, "get", None)
+    feature = None if get is None else get(label)
     names = getattr(getattr(feature, "feature", None), "names", None)
     return None if names is None else list(names)
 
 
-def _named(k: int, entries: Any, names: Any, label: Any) -> Any:
-    """The labels of a row; None where there is none."""
+def _named(
+    k: int, entries: list[Any], names: list[str] | None, label: str
+) -> list[Any]:
+    """Return the labels of a row; None where there is none."""
     entries = [None if _is_missing(entry) else entry for entry in entries]
     if names is None:
         return entries
@@ -181,11 +186,11 @@ def spans_to_columns(
     y: Corpus,
     *,
     tokenizer: str | Callable[[str], Any] = "words",
-    scheme: str = "BIO",
-    align: str = "nearest",
-    overlap: str = "error",
+    scheme: Literal["BIOES", "BILOU", "BIO", "IOB1", "BMES"] = "BIO",
+    align: Literal["nearest", "expand", "contract", "unknown", "error"] = "nearest",
+    overlap: Literal["error", "longest"] = "error",
 ) -> tuple[list[list[str]], list[list[str | None]]]:
-    """Tokens and labels of texts with spans, for a tagger or a file of columns.
+    """Make tokens and labels of texts with spans, for a tagger or a file of columns.
 
     Parameters
     ----------
@@ -226,7 +231,7 @@ def spans_to_columns(
 def columns_to_spans(
     X: Corpus, y: Corpus, scheme: str = "BIO", joint: str = " "
 ) -> tuple[list[str], list[list[Span]]]:
-    """Texts with spans from tokens and labels.
+    """Make texts with spans of tokens and labels.
 
     Parameters
     ----------
@@ -266,17 +271,19 @@ def columns_to_spans(
                 )
                 raise PlaceError(i, t, wrong, "X")
         with in_sequence(i, "y"):
-            spans.append(_spans_of(words, labels, scheme, len(joint)))
+            spans.append(_spans_of(words, list(labels), scheme, len(joint)))
         texts.append(joint.join(words))
     return texts, spans
 
 
-def _spans_of(words: Any, labels: Any, scheme: str, gap: str) -> Any:
-    """The spans of a text in order."""
-    ends = list(
-        accumulate((len(word) + gap for word in words), initial=0)
-    )  # each behind the joint
-    found = labels_to_spans(
+def _spans_of(
+    words: list[str], labels: Sequence[Any], scheme: str, gap: int
+) -> list[Span]:
+    """Return the spans of a text in order."""
+    # each behind the joint
+    ends = list(accumulate((len(word) + gap for word in words), initial=0))
+    found: list[tuple[int, int, str | None]]
+    found = labels_to_spans(  # type: ignore[assignment]  # None is appended
         ["O" if label is None else label for label in labels], scheme
     )
     for start, _, label in found:
@@ -289,8 +296,8 @@ def _spans_of(words: Any, labels: Any, scheme: str, gap: str) -> Any:
             )
     for unknown, run in groupby(range(len(labels)), lambda t: labels[t] is None):
         if unknown:
-            run = list(run)
-            found.append((run[0], run[-1] + 1, None))
+            places = list(run)
+            found.append((places[0], places[-1] + 1, None))
     return [
         Span(ends[a], ends[b] - gap, label)
         for a, b, label in sorted(found, key=lambda f: f[:2])

@@ -1,5 +1,4 @@
-"""Public corpora, downloaded on demand: ``fetch_conll2000``, ``fetch_conll2002``,
-``fetch_ud``.
+"""Public corpora, downloaded on demand.
 
 A corpus is a table entry (files with their addresses and, where one is known, their
 SHA-256; the licence) and a function from its rows to ``X`` and ``y``.
@@ -10,8 +9,8 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sklearn.utils import Bunch
 
@@ -20,12 +19,15 @@ from .._data.types import Path
 from .fetch import fetch_file, get_data_home
 from .formats.readers import read_columns, read_conllu, tokens_and_labels
 
+Sentences: TypeAlias = list[list[Any]]
+"""Of a file: for each token the values of its columns."""
+
 
 class _Part(NamedTuple):
     """One file of a corpus."""
 
     url: str
-    sha256: tuple  # of any of these; empty: recorded at the first download
+    sha256: tuple[str, ...]  # of any of these; empty: recorded at the first download
 
 
 CONLL2000 = "https://www.clips.uantwerpen.be/conll2000/chunking/"
@@ -77,23 +79,24 @@ _SHARED_TASK = (
 
 
 def _fetch(
-    part: Any,
+    part: _Part,
     folder: str,
-    read: Callable[..., Any],
-    as_X_y: Callable[..., Any],
+    read: Callable[[Path], Sentences],
+    as_X_y: Callable[[Sentences], tuple[Any, Any]],
     data_home: Path | None,
     download_if_missing: bool,
     timeout: float,
     return_X_y: bool,
-    **about: Any,
-) -> Any:
-    """A subset of a corpus, after downloading it if need be; ``as_X_y`` parts the
-    sentences that are read.
+    **about: str,
+) -> Bunch | tuple[Any, Any]:
+    """Return a subset of a corpus, after downloading it if need be.
+
+    ``as_X_y`` parts the sentences that are read.
     """
     path = os.path.join(get_data_home(data_home), folder, part.url.rsplit("/", 1)[1])
     description = _DESCRIPTION.format(url=part.url, **about)
 
-    def check(candidate: Path) -> Any:
+    def check(candidate: Path) -> None:
         if not read(candidate):
             raise ValueError("it holds no sentence")
 
@@ -109,10 +112,10 @@ def _fetch(
     )
 
 
-def _read_text(path: Path, encoding: str, widths: Any) -> Any:
+def _read_text(path: Path, encoding: str, widths: Sequence[int]) -> Sentences:
     with open(path, "rb") as file:
         compressed = file.read(2) == b"\x1f\x8b"  # whatever its name says
-    opener = gzip.open if compressed else open
+    opener: Callable[..., Any] = gzip.open if compressed else open
     with opener(path, "rt", encoding=encoding, newline="\n") as file:
         sentences = read_columns(file, comment="-DOCSTART-")
     if sentences and len(sentences[0][0]) not in widths:
@@ -127,7 +130,7 @@ def fetch_conll2000(
     download_if_missing: bool = True,
     timeout: float = 30.0,
     return_X_y: bool = False,
-) -> Any:
+) -> Bunch | tuple[Any, Any]:
     """Load the corpus of the CoNLL-2000 shared task: English chunking.
 
     It is downloaded once, then read from the cache.
@@ -189,7 +192,7 @@ def fetch_conll2002(
     download_if_missing: bool = True,
     timeout: float = 30.0,
     return_X_y: bool = False,
-) -> Any:
+) -> Bunch | tuple[Any, Any]:
     """Load the corpora of the CoNLL-2002 shared task: Spanish and Dutch named entities.
 
     A file is downloaded once, then read from the cache. No checksum is known
@@ -247,7 +250,7 @@ def fetch_ud(
     download_if_missing: bool = True,
     timeout: float = 30.0,
     return_X_y: bool = False,
-) -> Any:
+) -> Bunch | tuple[Any, Any]:
     """Load a treebank of Universal Dependencies, at a fixed release.
 
     A file is downloaded once, then read from the cache. No checksum is known
@@ -304,19 +307,19 @@ def fetch_ud(
     )  # fmt: skip
 
 
-def _of_tagging(sentences: Any) -> Any:
+def _of_tagging(sentences: Sentences) -> tuple[list[Any], list[Any]]:
     return [[form for form, *_ in s] for s in sentences], [
         [tag for _, tag, *_ in s] for s in sentences
     ]
 
 
-def _of_parsing(sentences: Any) -> Any:
+def _of_parsing(sentences: Sentences) -> tuple[list[Any], list[Any]]:
     return [[token[:2] for token in s] for s in sentences], [
         [token[2:] for token in s] for s in sentences
     ]
 
 
-def _of_segmentation(sentences: Any) -> Any:
+def _of_segmentation(sentences: Sentences) -> tuple[list[Any], list[Any]]:
     words = [["".join(form.split()) for form, *_ in sentence] for sentence in sentences]
     return list(map("".join, words)), words
 

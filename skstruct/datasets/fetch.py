@@ -1,12 +1,12 @@
-"""Downloads: a file from a public address, checked, kept in a folder, and used from
-there afterwards.
+"""Downloads: files from public addresses, checked, and kept in a folder for later.
 
 The cache is a folder of plain files that a user can also fill by hand. A file is
 trusted if it has the SHA-256 that is expected; where none is known beforehand, that of
 the first download is written beside the file (``NAME.sha256``, as ``sha256sum`` writes
 it), and later ones have to agree with it.
 
-Standard library only.
+`sklearn.datasets.fetch_file` does less: it downloads again what is damaged, takes one
+digest and remembers none, has no limit of time, and cannot stay offline.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import urllib.error
 import urllib.request
 import zlib
 from collections.abc import Callable
-from typing import Any
+from typing import IO, Any
 
 from .._core.kernel_folders import user_cache
 from .._data.types import Path
@@ -36,7 +36,7 @@ class DownloadError(OSError):
 
 
 def get_data_home(data_home: Path | None = None) -> str:
-    """The folder that downloaded corpora are kept in.
+    """Return the folder that downloaded corpora are kept in.
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ def fetch_file(
     sha256: str | tuple[str, ...] = (),
     download_if_missing: bool = True,
     timeout: float = 30.0,
-    check: Callable[..., Any] | None = None,
+    check: Callable[[str], object] | None = None,
     notice: str | None = None,
-) -> Any:
+) -> str:
     """Make sure that a file is there, by downloading it if need be.
 
     Parameters
@@ -162,6 +162,7 @@ def fetch_file(
 
 
 def _reason(error: BaseException) -> str:
+    """Say in a few words why a download failed."""
     if isinstance(error, urllib.error.HTTPError):
         return f"the server answered {error.code} {error.reason}"
     if isinstance(error, TimeoutError) or isinstance(
@@ -173,9 +174,10 @@ def _reason(error: BaseException) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def _created(path: Path, stack: Any) -> Any:
-    """A new file, open for writing, in a folder that is made if need be; kept if the
-    stack ends well.
+def _created(path: str, stack: contextlib.ExitStack) -> Any:
+    """Open a new file for writing, in a folder that is made if need be.
+
+    It is kept if the stack ends well.
     """
     folder = os.path.dirname(path) or "."
     try:
@@ -189,8 +191,8 @@ def _created(path: Path, stack: Any) -> Any:
         raise DownloadError(f"{wrong}; {remedy}") from error
 
 
-def _download(url: str, file: Any, timeout: float) -> Any:
-    """Download to an open file. Raises OSError if less came than was promised."""
+def _download(url: str, file: IO[bytes], timeout: float) -> None:
+    """Download to an open file; raise an OSError if less came than was promised."""
     request = urllib.request.Request(
         url, headers={"User-Agent": f"skstruct/{__version__}"}
     )
@@ -205,14 +207,15 @@ def _download(url: str, file: Any, timeout: float) -> Any:
 
 
 def _checked(
-    path: Path,
+    path: str,
     source: str,
-    expected: tuple[str, ...],
-    check: Callable[..., Any] | None,
+    expected: set[str],
+    check: Callable[[str], object] | None,
     remedy: str,
-) -> Any:
-    """The SHA-256 of a file from ``source``, if it is one of those expected; if any is,
-    ``check`` decides.
+) -> str:
+    """Return the SHA-256 of a file from ``source``, if it is one of those expected.
+
+    If none is expected, ``check`` decides.
     """
     digest = hashlib.sha256()
     with open(path, "rb") as file:

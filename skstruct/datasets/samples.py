@@ -26,6 +26,7 @@ Principle of Least Effort", 1949.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from importlib import resources
 from io import StringIO
 from itertools import islice
@@ -43,7 +44,7 @@ from .formats.readers import read_columns
 _COLUMNS = {"zh": "words tags", "en": "tokens pos chunks entities heads labels"}
 
 
-def load_sample(language: Literal["zh", "en"] = "zh") -> Any:
+def load_sample(language: Literal["zh", "en"] = "zh") -> Bunch:
     """Load an embedded sample, all its columns.
 
     Parameters
@@ -103,7 +104,7 @@ def load_sample(language: Literal["zh", "en"] = "zh") -> Any:
         line[2:] for line in text.split("\n") if line.startswith("# ")
     )
     sentences = read_columns(StringIO(text), separator="\t", comment="# ")
-    fields = {}
+    fields: dict[str, list[Any]] = {}
     for k, column in enumerate(_COLUMNS[language].split()):
         fields[column] = [[token[k] for token in sentence] for sentence in sentences]
     if language == "zh":
@@ -222,7 +223,7 @@ def load_parsing() -> tuple[list[list[tuple[str, str]]], list[list[tuple[int, st
     return _pair(sample.tokens, sample.pos), _pair(sample.heads, sample.labels)
 
 
-def _pair(firsts: Any, seconds: Any) -> Any:
+def _pair(firsts: Iterable[Any], seconds: Iterable[Any]) -> list[Any]:
     """Zip two columns, sentence by sentence."""
     return [list(zip(a, b)) for a, b in zip(firsts, seconds)]
 
@@ -332,7 +333,7 @@ def make_hmm_sequences(
 
 def _check(
     name: str, value: Any, kind: Any, low: float, high: float | None = None
-) -> Any:
+) -> None:
     """Raise unless a value is a number of a kind between two others."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(
@@ -343,13 +344,14 @@ def _check(
         raise ValueError(f"{name} must be {allowed}, got {value}")
 
 
-def _transitions(rng: np.random.Generator, n_labels: int, stickiness: float) -> Any:
+def _transitions(
+    rng: np.random.RandomState, n_labels: int, stickiness: float
+) -> np.ndarray:
     """Draw the transition probabilities, shape (L, L), rows from."""
     if n_labels == 1:
         return np.ones((1, 1))
-    others = rng.standard_exponential(
-        (n_labels, n_labels)
-    )  # normalised rows are Dirichlet(1)
+    # normalised rows are Dirichlet(1)
+    others = rng.standard_exponential((n_labels, n_labels))
     np.fill_diagonal(others, 0.0)
     others *= (1.0 - stickiness) / others.sum(axis=1, keepdims=True)
     np.fill_diagonal(others, stickiness)
@@ -357,8 +359,8 @@ def _transitions(rng: np.random.Generator, n_labels: int, stickiness: float) -> 
 
 
 def _draw_chain(
-    rng: np.random.Generator, lengths: np.ndarray, transitions: np.ndarray
-) -> Any:
+    rng: np.random.RandomState, lengths: np.ndarray, transitions: np.ndarray
+) -> np.ndarray:
     """Draw the labels, shape (sum of lengths,), sequence after sequence."""
     L = len(transitions)
     # Row l: the distribution of the label after l; row L: of the first label.
@@ -366,7 +368,7 @@ def _draw_chain(
     cumulative /= cumulative[:, -1:]
     rows = cumulative.tolist()
     draws = iter(rng.random_sample(lengths.sum()).tolist())
-    labels = []
+    labels: list[int] = []
     # A loop over tokens, not over time with arrays of sequences: one long sequence is
     # as fast as many.
     for length in lengths.tolist():
@@ -378,18 +380,17 @@ def _draw_chain(
 
 
 def _draw_words(
-    rng: np.random.Generator,
-    labels: Any,
+    rng: np.random.RandomState,
+    labels: np.ndarray,
     L: int,
     W: int,
     zipf_exponent: float,
     separable: bool,
-) -> Any:
+) -> np.ndarray:
     """Draw one word for each label, shape (n_tokens,)."""
     names = rng.permutation(W)
-    first = (
-        np.arange(L + 1) * W // L
-    )  # label l owns the words first[l] <= w < first[l + 1]
+    # label l owns the words first[l] <= w < first[l + 1]
+    first = np.arange(L + 1) * W // L
     # s > 700 underflows to the first word alone, which is the limit.
     with np.errstate(under="ignore"):
         cumulative = np.cumsum(np.arange(1.0, W + 1) ** -float(zipf_exponent))
@@ -403,7 +404,9 @@ def _draw_words(
     return names[(first[labels] + ranks) % W]
 
 
-def _name(prefix: str, numbers: np.ndarray, n: int, lengths: np.ndarray) -> Any:
+def _name(
+    prefix: str, numbers: np.ndarray, n: int, lengths: np.ndarray
+) -> list[list[str]]:
     """Turn numbers below `n` into names, cut into sequences."""
     names = np.array([f"{prefix}{i}" for i in range(n)], dtype=object)
     return by_sequence(names[numbers].tolist(), offsets_of(lengths))

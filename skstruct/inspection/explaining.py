@@ -373,7 +373,9 @@ def explain_tree(
     )
     actions, labels = (part.labels for part in parts)
 
-    def listed(which, rows, weights, column):
+    def listed(
+        which: int, rows: np.ndarray, weights: np.ndarray, column: int
+    ) -> list[Contribution]:
         return list(
             zip(map(names[which].get, rows.tolist()), weights[:, column].tolist())
         )

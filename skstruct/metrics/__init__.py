@@ -1,5 +1,6 @@
-"""Scores of structured predictions: of tokens, sequences, segments, spans, words, trees
-and probabilities.
+"""Scores of structured predictions.
+
+Those are scores of tokens, sequences, segments, spans, words, trees and probabilities.
 
 Counts are summed over the corpus first and divided once. Where items are found on both
 sides (segments, spans, words) the scores are

@@ -7,19 +7,23 @@ that the metrics are plain counting. What counts is said in :mod:`.counting`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._data.elements import elements, opened
 from .._data.inputs import PLACE, PlaceError
 
+if TYPE_CHECKING:
+    from .label_scores import Labels
+
 
 def as_list(
     sequence: Any, name: str, i: int | None = None
 ) -> list[Any] | tuple[Any, ...]:
-    """A list or tuple holding what any sized sequence but a string holds; ``i`` is its
-    number in ``name``.
+    """Return a list or tuple of what a sized sequence holds; a str is none.
+
+    ``i`` is its number in ``name``, for errors.
     """
     if isinstance(sequence, (list, tuple)):
         return sequence
@@ -35,8 +39,10 @@ def as_list(
     return elements(sequence)
 
 
-def as_lists(y_true: Any, y_pred: Any, names: Any) -> list[Any]:
-    """Lists of both sides, which must hold as many sequences."""
+def as_lists(
+    y_true: Any, y_pred: Any, names: tuple[str, str]
+) -> list[list[Any] | tuple[Any, ...]]:
+    """Return both sides as lists, which must hold as many sequences."""
     both = [as_list(y, name) for y, name in zip((y_true, y_pred), names)]
     n_true, n_pred = map(len, both)
     if n_true != n_pred:
@@ -50,11 +56,12 @@ def check_pairs(
     y_true: Any,
     y_pred: Any,
     same_length: bool = True,
-    names: Any = ("y_true", "y_pred"),
+    names: tuple[str, str] = ("y_true", "y_pred"),
     hint: str = "",
-) -> list[tuple[Any, Any]]:
-    """Check both sides and return [(true sequence, predicted sequence)]; a hint is for
-    unequal lengths.
+) -> list[tuple[Labels, Labels]]:
+    """Check both sides, and return [(true sequence, predicted sequence)].
+
+    A hint is added to the error about unequal lengths.
     """
     pairs = []
     for i, both in enumerate(zip(*as_lists(y_true, y_pred, names))):
@@ -69,9 +76,7 @@ def check_pairs(
 
 
 def of_pairs(i: int | None, sequence: Any, what: str) -> tuple[list[Any], list[Any]]:
-    """The first and the second elements of the pairs of sequence `i`, two lists; errors
-    say what they are.
-    """
+    """Part the pairs of sequence `i` into two lists; errors say ``what`` pairs are."""
     try:
         return [first for first, _ in sequence], [second for _, second in sequence]
     except (TypeError, ValueError):
@@ -81,12 +86,13 @@ def of_pairs(i: int | None, sequence: Any, what: str) -> tuple[list[Any], list[A
 
 
 def ratio(numerator: float, denominator: float) -> float:
-    """The quotient as a Python float; 0.0 for a zero denominator."""
+    """Divide, and return a Python float; 0.0 for a zero denominator."""
     return float(numerator / denominator) if denominator else 0.0
 
 
 def f1(correct: float, n_true: float, n_pred: float) -> float:
-    """2 correct / (true + predicted); 1.0 if there is nothing to find and nothing was
-    found.
+    """Compute 2 correct / (true + predicted).
+
+    It is 1.0 if there is nothing to find and nothing was found.
     """
     return ratio(2 * correct, n_true + n_pred) if n_true or n_pred else 1.0

@@ -11,6 +11,7 @@ ICML 2017 (expected calibration error).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import eq
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -50,19 +51,19 @@ class Reliability(NamedTuple):
 
     confidence: Floats
     accuracy: Floats
-    count: Floats
+    count: Floats  # type: ignore[assignment]  # not the method of tuples
 
 
 def reliability(
-    y_true: Corpus,
-    y_proba: Corpus,
+    y_true: Corpus | ArrayLike,
+    y_proba: Corpus | ArrayLike,
     *,
     labels: ArrayLike | None = None,
     n_bins: int = 10,
     strategy: Strategy = "quantile",
     sample_weight: Weights = None,
 ) -> Reliability:
-    """Accuracy by confidence: the curve of a reliability diagram.
+    """Compute accuracy by confidence: the curve of a reliability diagram.
 
     Parameters
     ----------
@@ -119,8 +120,9 @@ def reliability(
 
 
 def _equally_many(p: np.ndarray, n_bins: int) -> np.ndarray:
-    """(n,) int: bins of equally many of the ascending numbers ``p``; equal ones go
-    where their middle is.
+    """Sort ascending numbers into bins of equally many, (n,) int.
+
+    Equal numbers go where their middle is.
     """
     n = p.shape[0]
     place = np.repeat(
@@ -132,7 +134,7 @@ def _equally_many(p: np.ndarray, n_bins: int) -> np.ndarray:
 
 
 def _flat(y_true: Any, y_proba: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(whether right, probability) of predictions."""
+    """Return whether predictions are right, and their probabilities."""
     right = _array(y_true)
     p = _array(y_proba, np.float64)
     if (
@@ -157,8 +159,9 @@ def _flat(y_true: Any, y_proba: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _array(values: Any, dtype: Any = None) -> np.ndarray:
-    """Values as an array, as one of two dimensions if they are none, such as sequences
-    of several lengths.
+    """Make an array of values, one of two dimensions if they are none.
+
+    Sequences of several lengths are no array.
     """
     try:
         return np.asarray(values, dtype)
@@ -166,11 +169,19 @@ def _array(values: Any, dtype: Any = None) -> np.ndarray:
         return np.zeros((0, 0))
 
 
-def _of_tokens(y_true: Any, y_proba: Any, labels: Any) -> Any:
-    """(whether right, confidence) of the tokens with a label, and how many each
-    sequence has.
+def _of_tokens(
+    y_true: Any, y_proba: Any, labels: Sequence[Any]
+) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Judge the tokens with a label.
+
+    Returns
+    -------
+    right : ndarray of shape (n,)
+    confidence : ndarray of shape (n,)
+    lengths : list of int
+        How many there are in each sequence.
     """
-    right = []
+    right: list[bool] = []
     p = [np.zeros(0)]
     lengths = []
     for i, (true, rows) in enumerate(
@@ -197,15 +208,15 @@ def _of_tokens(y_true: Any, y_proba: Any, labels: Any) -> Any:
 
 
 def expected_calibration_error(
-    y_true: Corpus,
-    y_proba: Corpus,
+    y_true: Corpus | ArrayLike,
+    y_proba: Corpus | ArrayLike,
     *,
     labels: ArrayLike | None = None,
     n_bins: int = 10,
     strategy: Strategy = "quantile",
     sample_weight: Weights = None,
 ) -> float:
-    """By how much confidence and accuracy differ, on average over predictions.
+    """Compute by how much confidence and accuracy differ, on average over predictions.
 
     Predictions are sorted into bins by their confidence; in each, the mean confidence
     is compared with the share that is right.
@@ -242,13 +253,14 @@ def expected_calibration_error(
         strategy=strategy,
         sample_weight=sample_weight,
     )
-    return ratio(np.abs(bins.confidence - bins.accuracy) @ bins.count, bins.count.sum())
+    wrong = float(np.abs(bins.confidence - bins.accuracy) @ bins.count)
+    return ratio(wrong, bins.count.sum())
 
 
 def sequence_log_loss(
     y_true: Corpus, log_proba: ArrayLike, *, sample_weight: Weights = None
 ) -> float:
-    """Negative log-probability of the right labellings, per token with a label.
+    """Compute the negative log-probability of the right labellings per labelled token.
 
     Parameters
     ----------
@@ -305,7 +317,8 @@ def sequence_log_loss(
     weight = np.array(weights_of(sample_weight, given), np.float64)
     used = (weight > 0.0) & (tokens > 0.0)
     least = LOG_LEAST * tokens[used]
-    return ratio(-(weight[used] @ np.maximum(log_proba[used], least)), weight @ tokens)
+    loss = -(weight[used] @ np.maximum(log_proba[used], least))
+    return ratio(loss, float(weight @ tokens))
 
 
 # --------------------------------------------------------------------------------------
@@ -314,7 +327,7 @@ def sequence_log_loss(
 def score_calibration(
     estimator: Any, X: Corpus, y: Corpus, sample_weight: Weights = None
 ) -> float:
-    """The negative expected calibration error of ``predict_marginals``."""
+    """Compute the negative expected calibration error of ``predict_marginals``."""
     model, X = final_step(estimator, X)
     marginals = model.predict_marginals(X)
     return -expected_calibration_error(
@@ -325,11 +338,12 @@ def score_calibration(
 def score_log_loss(
     estimator: Any, X: Corpus, y: Corpus, sample_weight: Weights = None
 ) -> float:
-    """The negative :func:`sequence_log_loss` of ``sequence_log_proba``, also of labels
-    it never saw.
+    """Compute the negative :func:`sequence_log_loss` of ``sequence_log_proba``.
+
+    Labels that the model never saw are scored, too.
     """
     model, X = final_step(estimator, X)
-    y = [as_list(labels, "y", i) for i, labels in enumerate(as_list(y, "y"))]
-    known, n_unseen = as_known(y, as_list(model.classes_, "classes_"))
+    gold = [as_list(labels, "y", i) for i, labels in enumerate(as_list(y, "y"))]
+    known, n_unseen = as_known(gold, as_list(model.classes_, "classes_"))
     log_proba = model.sequence_log_proba(X, known) + LOG_LEAST * n_unseen
-    return -sequence_log_loss(y, log_proba, sample_weight=sample_weight)
+    return -sequence_log_loss(gold, log_proba, sample_weight=sample_weight)

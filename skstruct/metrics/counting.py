@@ -18,7 +18,7 @@ looked, a span with the label None says so (:mod:`.text_scores`).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from copy import copy
 from operator import eq
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,12 @@ from .._data.inputs import PLACE, PlaceError, check_weights_of_sequences
 from .._data.labels import AllBut, settled
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .._data.scheme_rules import LabelTable
     from .._data.types import Weights
+    from .._taggers.probability_tagger import Segment
+    from .label_scores import Labels
 
 
 LEAST = float(np.finfo(np.float64).eps)
@@ -43,25 +48,25 @@ NO_WEIGHT = "there is nothing to score: sample_weight is 0 for all that counts"
 
 # -- tokens and sequences --------------------------------------------------------------
 def has_label(labels: Iterable[Any]) -> bool:
-    """Whether any token of a sequence has a gold label: whether the sequence counts."""
+    """Tell whether any token of a sequence has a gold label, so that the sequence counts."""
     return any(label is not None for label in labels)
 
 
-def with_label(true: list[Any], pred: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Both sequences at the tokens whose gold label is given (not None)."""
+def with_label(true: Labels, pred: Labels) -> tuple[Labels, Labels]:
+    """Return both sequences at the tokens whose gold label is given (not None)."""
     if None not in true:
         return true, pred
     given = [(a, b) for a, b in zip(true, pred) if a is not None]
     return [a for a, _ in given], [b for _, b in given]
 
 
-def count_right(true: list[Any], pred: list[Any]) -> int:
-    """How many labels are the true one, or one of the true set."""
+def count_right(true: Labels, pred: Labels) -> int:
+    """Count the labels that are the true one, or one of the true set."""
     n = sum(map(eq, true, pred))
     return n if n == len(true) else sum(map(eq, settled(true, pred), pred))
 
 
-def refuse_nothing(counted: Any, what: str = NOTHING) -> None:
+def refuse_nothing(counted: ArrayLike, what: str = NOTHING) -> None:
     """Raise unless something counts.
 
     Parameters
@@ -81,28 +86,30 @@ def refuse_nothing(counted: Any, what: str = NOTHING) -> None:
 
 
 # -- segments --------------------------------------------------------------------------
-def with_none(table: Any) -> Any:
-    """A :class:`.LabelTable` that reads a token without label as one in no segment."""
+def with_none(table: LabelTable) -> LabelTable:
+    """Copy a table of labels; the copy reads a token without label as one in no segment."""
     table = copy(table)
     table[None] = "O", ""
     return table
 
 
-def surroundings_known(labels: Any, start: int, stop: int, beside: int = 1) -> bool:
-    """Whether the tokens of a segment, and ``beside`` more on each side, have labels."""
+def surroundings_known(labels: Labels, start: int, stop: int, beside: int = 1) -> bool:
+    """Tell whether the tokens of a segment, and ``beside`` more on each side, have labels."""
     return None not in labels[max(start - beside, 0) : stop + beside]
 
 
-def segments_that_count(segments: list[Any], labels: Any) -> list[Any]:
-    """The segments (start, stop, ...) that count, given the gold labels of a sequence."""
+def segments_that_count(segments: list[Segment], labels: Labels) -> list[Segment]:
+    """Keep the segments (start, stop, ...) that count, given a sequence's gold labels."""
     if None not in labels:
         return segments
     return [each for each in segments if surroundings_known(labels, each[0], each[1])]
 
 
 # -- labels that a model never saw -----------------------------------------------------
-def as_known(y: Any, known: Any) -> tuple[list[list[Any]], np.ndarray]:
-    """Gold labels as a model can take them: those that it never saw are None.
+def as_known(
+    y: Iterable[Labels], known: Iterable[Any]
+) -> tuple[list[list[Any]], np.ndarray]:
+    """Change gold labels so that a model can take them: those it never saw become None.
 
     Parameters
     ----------
@@ -116,18 +123,18 @@ def as_known(y: Any, known: Any) -> tuple[list[list[Any]], np.ndarray]:
     n_unseen : ndarray of shape (n_sequences,), int
         How many labels of each sequence, or sets of labels, the model never saw.
     """
-    known = frozenset(known)
+    kept = frozenset(known)
     taken = []
     n_unseen = []
     for labels in y:
-        mine = [_as_known(label, known) for label in labels]
+        mine = [_as_known(label, kept) for label in labels]
         taken.append(mine)
         n_unseen.append(sum(a is None and b is not None for a, b in zip(mine, labels)))
     return taken, np.array(n_unseen, np.int64)
 
 
-def _as_known(label: Any, known: Any) -> Any:
-    """The label, of a set those that are known, or None; what is no label stays."""
+def _as_known(label: Any, known: frozenset[Any]) -> Any:
+    """Return the label, of a set those that are known, or None; what is no label stays."""
     if isinstance(label, (set, frozenset)):
         return frozenset(label & known) or None
     if isinstance(label, AllBut):
@@ -137,7 +144,7 @@ def _as_known(label: Any, known: Any) -> Any:
 
 # -- weights ---------------------------------------------------------------------------
 def check_weight(sample_weight: Weights, n: int) -> np.ndarray:
-    """Weights of `n` sequences, checked, float64 of shape (n,); ones for None."""
+    """Check weights of `n` sequences: float64 of shape (n,), ones for None."""
     if sample_weight is None:
         return np.ones(n)
     check_weights_of_sequences(sample_weight)
@@ -153,9 +160,9 @@ def check_weight(sample_weight: Weights, n: int) -> np.ndarray:
 
 
 def weights_of(
-    sample_weight: Weights, counts: Any, nothing: str = NOTHING
-) -> list[float]:
-    """Checked weights as Python numbers; of what counts, something must have a weight.
+    sample_weight: Weights, counts: Sequence[float], nothing: str = NOTHING
+) -> list[Any]:
+    """Check weights, and return Python numbers; what counts must have a weight somewhere.
 
     Parameters
     ----------

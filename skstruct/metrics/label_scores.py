@@ -14,7 +14,8 @@ chunking", 2000: segments as conlleval counts them.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Literal, TypeAlias, overload
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -32,13 +33,23 @@ from .counting import (
     with_none,
 )
 
+if TYPE_CHECKING:
+    from .._taggers.probability_tagger import Segment
+
+
 AVERAGES = ("micro", "macro", "weighted", None)
 MODES = ("conlleval", "strict")
 Average: TypeAlias = Literal["micro", "macro", "weighted"]
 Mode: TypeAlias = Literal["conlleval", "strict"]
+Labels: TypeAlias = "list[Any] | tuple[Any, ...]"
+Row: TypeAlias = dict[str, float]
+"""Precision, recall, f1 and support of a type, or on average."""
+
+Counts: TypeAlias = "tuple[Counter[str], Counter[str], Counter[str]]"
+"""By type: how many segments or spans are right, true and predicted."""
 
 
-def _accuracy(correct: float, total: Any, sample_weight: Weights) -> float:
+def _accuracy(correct: list[Any], total: list[Any], sample_weight: Weights) -> float:
     weight = np.array(weights_of(sample_weight, total), float)
     return ratio(weight @ np.array(correct, float), weight @ np.array(total, float))
 
@@ -46,7 +57,7 @@ def _accuracy(correct: float, total: Any, sample_weight: Weights) -> float:
 def token_accuracy_score(
     y_true: Corpus, y_pred: Corpus, sample_weight: Weights = None
 ) -> float:
-    """Share of tokens with the right label.
+    """Compute the share of tokens with the right label.
 
     Parameters
     ----------
@@ -79,7 +90,7 @@ def token_accuracy_score(
 def sequence_accuracy_score(
     y_true: Corpus, y_pred: Corpus, sample_weight: Weights = None
 ) -> float:
-    """Share of sequences with all labels right.
+    """Compute the share of sequences with all labels right.
 
     Parameters
     ----------
@@ -112,9 +123,12 @@ def sequence_accuracy_score(
     return _accuracy(correct, total, sample_weight)
 
 
-def segment_spans(pairs: Any, table: Any) -> Any:
-    """Yield for each sequence the (start, stop, type) of its true and of its predicted
-    segments that count.
+def segment_spans(
+    pairs: Iterable[tuple[Labels, Labels]], table: LabelTable
+) -> Iterator[tuple[list[Segment], list[Segment]]]:
+    """Yield for each sequence its true and its predicted segments that count.
+
+    They are (start, stop, type).
 
     Parameters
     ----------
@@ -131,16 +145,16 @@ def segment_spans(pairs: Any, table: Any) -> Any:
 
 
 def _count_segments(
-    y_true: Any, y_pred: Any, scheme: str, mode: str, sample_weight: Weights
-) -> Any:
-    """Segments by type: three Counters (correct, true, predicted)."""
+    y_true: Corpus, y_pred: Corpus, scheme: str, mode: str, sample_weight: Weights
+) -> Counts:
+    """Count segments by type: correct, true and predicted ones."""
     check_choice("mode", mode, MODES)
     table = LabelTable(check_scheme(scheme), mode == "strict")
     pairs = check_pairs(y_true, y_pred)
     weight = weights_of(sample_weight, [has_label(true) for true, _ in pairs])
-    correct = Counter()
-    n_true = Counter()
-    n_pred = Counter()
+    correct: Counter[str] = Counter()
+    n_true: Counter[str] = Counter()
+    n_pred: Counter[str] = Counter()
     for w, (true, pred) in zip(weight, segment_spans(pairs, table)):
         for counter, spans in (
             (correct, set(true).intersection(pred)),
@@ -152,7 +166,8 @@ def _count_segments(
     return correct, n_true, n_pred
 
 
-def _row(correct: float, n_true: float, n_pred: float) -> Any:
+def _row(correct: float, n_true: float, n_pred: float) -> Row:
+    """Compute the scores of one type from its counts."""
     return {
         "precision": ratio(correct, n_pred),
         "recall": ratio(correct, n_true),
@@ -161,8 +176,8 @@ def _row(correct: float, n_true: float, n_pred: float) -> Any:
     }
 
 
-def segment_rows(counts: Any) -> dict[str, Any]:
-    """Precision, recall, F1 and support: (per type, per average).
+def segment_rows(counts: Counts) -> tuple[dict[str, Row], dict[str, Row]]:
+    """Compute precision, recall, F1 and support, per type and per average.
 
     Parameters
     ----------
@@ -218,7 +233,7 @@ def segment_f1_score(
     mode: Mode = "conlleval",
     sample_weight: Weights = None,
 ) -> float | dict[str, float]:
-    """F1 of the segments (chunks, entities) that label sequences encode.
+    """Compute the F1 of the segments (chunks, entities) that label sequences encode.
 
     A predicted segment is right if start, stop and type are. Labels are prefixes with a
     type (``B-PER``) or without (``B``), or in the scheme IO types (``PER``).
@@ -271,8 +286,16 @@ def segment_f1_score(
     return f1_of(_count_segments(y_true, y_pred, scheme, mode, sample_weight), average)
 
 
-def f1_of(counts: Any, average: str | None) -> float:
-    """F1 on average, or, if ``average`` is None, by type."""
+@overload
+def f1_of(counts: Counts, average: Average) -> float: ...
+
+
+@overload
+def f1_of(counts: Counts, average: None) -> dict[str, float]: ...
+
+
+def f1_of(counts: Counts, average: Average | None) -> float | dict[str, float]:
+    """Compute F1 on average, or, if ``average`` is None, by type."""
     types, averages = segment_rows(counts)
     if average is None:
         return {kind: row["f1"] for kind, row in types.items()}
@@ -314,7 +337,7 @@ def segment_report(
     digits: int = 4,
     sample_weight: Weights = None,
 ) -> str | dict[str, dict[str, float]]:
-    """Precision, recall, F1 and number of true segments, by type and on average.
+    """Tabulate precision, recall, F1 and number of segments, by type and on average.
 
     Parameters
     ----------
@@ -351,14 +374,14 @@ def segment_report(
     return report if output_dict else report_text(report, digits)
 
 
-def report_of(counts: Any) -> dict[str, Any]:
-    """The rows of types and averages by name."""
+def report_of(counts: Counts) -> dict[str, Row]:
+    """Name the rows of types and averages."""
     types, averages = segment_rows(counts)
     return {**types, **{f"{name} avg": row for name, row in averages.items()}}
 
 
-def report_text(report: dict[str, Any], digits: int) -> str:
-    """A report as a table; ``report`` has a row for each type and each average."""
+def report_text(report: dict[str, Row], digits: int) -> str:
+    """Write a report, which has a row for each type and each average, as a table."""
     width = max(map(len, report))
     cell = max(digits + 2, 6)
     lines = [f"{'':{width}}  precision  {'recall':>{cell}}  {'f1':>{cell}}  support"]

@@ -1,5 +1,6 @@
-"""The scores as scorers of scikit-learn, for ``GridSearchCV`` and the parameter
-``scoring``.
+"""Scores as scorers of scikit-learn.
+
+They are for ``GridSearchCV`` and for the parameter ``scoring``.
 """
 
 from __future__ import annotations
@@ -36,8 +37,7 @@ def segment_f1_scorer_for(
     average: label_scores.Average = "micro",
     mode: label_scores.Mode = "conlleval",
 ) -> Scorer:
-    """Make a scorer of `segment_f1_score` for a scheme, for ``GridSearchCV`` and its
-    kin.
+    """Make a scorer of `segment_f1_score` for a scheme, for ``GridSearchCV``.
 
     Parameters
     ----------
@@ -72,8 +72,7 @@ def attachment_scorer_for(
     punctuation: Collection[str] | None = None,
     subtypes: bool = False,
 ) -> Scorer:
-    """Make a scorer of `attachment_scores` for parsers, for ``GridSearchCV`` and its
-    kin.
+    """Make a scorer of `attachment_scores` for parsers, for ``GridSearchCV``.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ significance in NLP", EMNLP 2012: the paired bootstrap test.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -53,7 +53,7 @@ def paired_bootstrap(
     n_resamples: int = 10_000,
     random_state: int | np.random.RandomState | None = None,
 ) -> PairedBootstrap:
-    """Whether system B is better than system A on sentences like these.
+    """Test whether system B is better than system A on sentences like these.
 
     Parameters
     ----------
@@ -124,8 +124,8 @@ def paired_bootstrap(
         "spans": lambda y_pred: _items(map(judged, *both_sides(y_true, y_pred, texts))),
     }[score]
     # (n, 4): what is right, and what counts, of A and of B, by sentence
-    counts = [[*a, *b] for a, b in zip(count(y_pred_a), count(y_pred_b), strict=True)]
-    counts = np.array(counts, np.int64).reshape(-1, 4)
+    pairs = zip(count(y_pred_a), count(y_pred_b), strict=True)
+    counts = np.array([[*a, *b] for a, b in pairs], np.int64).reshape(-1, 4)
     if counts.shape[0] == 0:
         raise ValueError("y_true is empty: at least one sequence is needed")
     if score != "spans":  # of which every text counts
@@ -144,9 +144,14 @@ def paired_bootstrap(
     return PairedBootstrap(*map(float, (*observed, difference, low, high, p_value)))
 
 
-def resampled(counts: Any, n_resamples: int, random_state: Any) -> Any:
-    """Yield sums of counts over as many sequences, drawn with replacement, a part of
-    the resamples at a time.
+def resampled(
+    counts: np.ndarray,
+    n_resamples: int,
+    random_state: int | np.random.RandomState | None,
+) -> Iterator[np.ndarray]:
+    """Yield sums of counts over as many sequences, drawn with replacement.
+
+    A part of the resamples comes at a time.
 
     Parameters
     ----------
@@ -165,32 +170,31 @@ def resampled(counts: Any, n_resamples: int, random_state: Any) -> Any:
         yield random.multinomial(n, np.full(n, 1.0 / n), size=size) @ counts
 
 
-def _quotients(sums: np.ndarray) -> Any:
-    """Both scores from (correct, total) of A and of B, (R, 4); 1 where there is nothing
-    to find.
+def _quotients(sums: np.ndarray) -> np.ndarray:
+    """Compute both scores from (correct, total) of A and of B, (R, 4).
+
+    A score is 1 where there is nothing to find.
     """
     correct = sums[:, [0, 2]].astype(float)
     total = sums[:, [1, 3]]
     return np.where(total > 0, correct / np.maximum(total, 1), 1.0)
 
 
-def _tokens(y_true: Any, y_pred: Any) -> Any:
+def _tokens(y_true: Corpus, y_pred: Corpus) -> Iterator[tuple[int, int]]:
     """Yield for each sequence how many labels are right, and how many there are."""
     for pair in check_pairs(y_true, y_pred, hint='; of words, write score="words"'):
         true, pred = with_label(*pair)
         yield count_right(true, pred), len(true)
 
 
-def _items(sides: Any) -> Any:
-    """The same of items on both sides, with their F1 as the quotient."""
+def _items(sides: Iterable[Sequence[Any]]) -> Iterator[tuple[int, int]]:
+    """Yield for each sequence two numbers whose quotient is the F1 of its items."""
     for true, pred in sides:
         yield 2 * len(set(true).intersection(pred)), len(set(true)) + len(set(pred))
 
 
-def _are_spans(both: Any) -> Any:
-    """Whether the first element of y_true, or else of the predictions, is a span of a
-    text.
-    """
+def _are_spans(both: list[list[tuple[Any, Any]]]) -> bool:
+    """Tell whether the first element, of y_true or else of a prediction, is a span."""
     sides = [side for pairs in both for side in zip(*pairs)]
     first = next(
         (each for side in sides for sequence in side for each in sequence), None

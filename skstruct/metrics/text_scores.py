@@ -22,20 +22,24 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from os.path import commonprefix
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from sklearn.utils import Bunch
 
 from .._data.inputs import PlaceError, check_choice
-from .._data.spans import as_spans, refuse_dicts, trimmed_spans
+from .._data.spans import as_spans, check_annotated, refuse_dicts, trimmed_spans
 from .._data.text import as_texts
 from .._data.types import Corpus, Texts, Weights
 from .checks import check_pairs, f1, of_pairs, ratio
 from .counting import weights_of
 from .label_scores import AVERAGES, Average, f1_of, report_of, report_text
+
+if TYPE_CHECKING:
+    from .._data.spans import Span
+    from .label_scores import Counts, Labels
 
 
 @overload
@@ -68,7 +72,7 @@ def span_f1_score(
     *,
     texts: Texts | None = None,
 ) -> float | dict[str, float]:
-    """F1 of spans of texts.
+    """Compute the F1 of spans of texts.
 
     Parameters
     ----------
@@ -95,8 +99,8 @@ def span_f1_score(
     ------
     ValueError
         If there are not as many lists on both sides, an element is no span (the message
-        names the place), there is no text with a weight, or a parameter has a value not
-        named here.
+        names the place), there is no text with a weight, spans with the label None hold
+        all of the texts, if these are given, or a parameter has a value not named here.
 
     Examples
     --------
@@ -120,7 +124,7 @@ def span_report(
     *,
     texts: Texts | None = None,
 ) -> str:
-    """Precision, recall, F1 and number of true spans, by label and on average.
+    """Tabulate precision, recall, F1 and number of spans, by label and on average.
 
     Parameters
     ----------
@@ -152,21 +156,33 @@ def span_report(
 
 
 def span_counts(
-    y_true: Any, y_pred: Any, sample_weight: Weights = None, texts: Texts | None = None
-) -> Any:
-    """Spans by label: three Counters (correct, true, predicted)."""
-    true, found = both_sides(y_true, y_pred, texts)
-    return count_spans(
-        true, found, weights_of(sample_weight, [True] * len(true), NO_TEXT)
-    )
+    y_true: Corpus,
+    y_pred: Corpus,
+    sample_weight: Weights = None,
+    texts: Texts | None = None,
+) -> Counts:
+    """Count spans by label: correct, true and predicted ones.
 
+    With texts, something in them has to be annotated.
+    """
+    true, found = both_sides(y_true, y_pred, texts)
+    weight = weights_of(sample_weight, [True] * len(true), NO_TEXT)
+    if texts is not None:
+        check_annotated(as_texts(texts, "texts"), true, weight, "y_true")
+    return count_spans(true, found, weight)
+
+
+Item: TypeAlias = tuple[Any, ...]
+"""Of a word: where it stops, its length, and its tag if tags count."""
 
 NO_TEXT = "there is nothing to score: there is no text"
 NO_WORDS = "there is nothing to score: y_true has no words"
 
 
-def both_sides(y_true: Any, y_pred: Any, texts: Texts | None) -> Any:
-    """True and predicted spans, checked, as lists of lists of `Span`."""
+def both_sides(
+    y_true: Corpus, y_pred: Corpus, texts: Texts | None
+) -> list[list[list[Span]]]:
+    """Check true and predicted spans, and return both as lists of lists of `Span`."""
     refuse_dicts(y_true, "y_true")
     refuse_dicts(y_pred, "y_pred")
     pairs = check_pairs(y_true, y_pred, same_length=False)
@@ -180,13 +196,17 @@ def both_sides(y_true: Any, y_pred: Any, texts: Texts | None) -> Any:
     return [trimmed_spans(texts, spans, name) for name, spans in sides.items()]
 
 
-def count_spans(y_true: Any, y_pred: Any, weight: Any) -> Any:
-    """The same for lists of lists of `Span`, and a number for each text."""
-    correct = Counter()
-    n_true = Counter()
-    n_pred = Counter()
-    for true, found, w in zip(y_true, y_pred, weight):
-        true, found = judged(true, found)
+def count_spans(
+    y_true: Iterable[list[Span]],
+    y_pred: Iterable[list[Span]],
+    weight: Iterable[Any],
+) -> Counts:
+    """Count checked spans by label, each times the weight of its text."""
+    correct: Counter[Any] = Counter()
+    n_true: Counter[Any] = Counter()
+    n_pred: Counter[Any] = Counter()
+    for true_spans, pred_spans, w in zip(y_true, y_pred, weight):
+        true, found = judged(true_spans, pred_spans)
         for counter, spans in (
             (correct, true.intersection(found)),
             (n_true, true),
@@ -197,18 +217,17 @@ def count_spans(y_true: Any, y_pred: Any, weight: Any) -> Any:
     return correct, n_true, n_pred
 
 
-def judged(true: list[Any], found: Any) -> Any:
-    """The spans of a text that count: a set of the true ones, and a list of those that
-    were found.
-    """
+def judged(true: list[Span], found: Iterable[Span]) -> tuple[set[Span], list[Span]]:
+    """Return the true spans of a text that count, a set, and the found ones, a list."""
     blank = sorted(span for span in true if span.label is None)
     right = {span for span in true if span.label is not None}
     starts = [span.start for span in blank]
     furthest = list(accumulate([span.end for span in blank], max))
 
-    def is_blank(span: Any) -> bool:
-        """Whether the span shares a character with one of those that begin before its
-        end.
+    def is_blank(span: Span) -> bool:
+        """Tell whether the span shares a character with a blank one.
+
+        Those begin before its end.
         """
         k = bisect_left(starts, span.end)
         return k > 0 and furthest[k - 1] > span.start
@@ -222,13 +241,13 @@ def judged(true: list[Any], found: Any) -> Any:
     return right, [span for span in told if span in right or not is_blank(span)]
 
 
-def is_tagged(items: Any) -> bool:
-    """Whether the items of a sentence are not words alone."""
+def is_tagged(items: Sequence[Any]) -> bool:
+    """Tell whether the items of a sentence are not words alone."""
     return len(items) > 0 and not isinstance(items[0], str)
 
 
-def _split_tags(i: int | None, items: Any, tagged: bool) -> Any:
-    """Words and tags of sentence `i`: (list of str, list of tags or None)."""
+def _split_tags(i: int, items: Labels, tagged: bool) -> tuple[Labels, list[Any] | None]:
+    """Part the items of sentence `i` into words and tags; these may be None."""
     tags = None
     if tagged:
         items, tags = of_pairs(i, items, "word, tag")
@@ -239,7 +258,9 @@ def _split_tags(i: int | None, items: Any, tagged: bool) -> Any:
     return items, tags
 
 
-def word_spans(y_true: Any, y_pred: Any, tagged: bool) -> Any:
+def word_spans(
+    y_true: Corpus, y_pred: Corpus, tagged: bool | None
+) -> Iterator[tuple[Labels, list[Item], list[Item]]]:
     """Yield per sentence (true words, true items, predicted items).
 
     An item is a word's span, or span and tag: all that has to agree. With `tagged`
@@ -273,8 +294,10 @@ def word_spans(y_true: Any, y_pred: Any, tagged: bool) -> Any:
         yield words, items, items_pred
 
 
-def _weights_of_words(y_true: Any, y_pred: Any, sample_weight: Weights) -> Any:
-    """The weight of each sentence; there must be words with a weight."""
+def _weights_of_words(
+    y_true: Corpus, y_pred: Corpus, sample_weight: Weights
+) -> list[Any]:
+    """Return the weight of each sentence; there must be words with a weight."""
     n_words = [len(true) for true, _ in check_pairs(y_true, y_pred, same_length=False)]
     return weights_of(sample_weight, n_words, NO_WORDS)
 
@@ -286,7 +309,7 @@ def word_f1_score(
     tagged: bool | None = None,
     sample_weight: Weights = None,
 ) -> float:
-    """F1 of the words of segmented sentences.
+    """Compute the F1 of the words of segmented sentences.
 
     A predicted word is right if it starts and stops where a true word does, and, for
     pairs, has its tag.
@@ -331,9 +354,7 @@ def word_f1_score(
 
 
 class SegmentationReport(Bunch):
-    """What `segmentation_report` returns: a dict whose keys are attributes too, and
-    that prints well.
-    """
+    """Scores of a segmentation: a dict whose keys are attributes, and that prints well."""
 
     recall: float
     precision: float
@@ -355,7 +376,7 @@ def segmentation_report(
     *,
     sample_weight: Weights = None,
 ) -> SegmentationReport:
-    """Word scores, and recall inside and outside of a vocabulary.
+    """Compute word scores, and recall inside and outside of a vocabulary.
 
     Parameters
     ----------

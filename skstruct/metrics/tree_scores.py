@@ -13,6 +13,7 @@ their subtypes.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,8 +39,10 @@ class AttachmentScores(NamedTuple):
 NO_HEADS = "there is nothing to score: no token has a true head, or all are left out"
 
 
-def split_heads(i: int | None, sentence: Any, partial: bool = False) -> Any:
-    """Heads and labels of sentence `i`: (list of int, list of labels or None).
+def split_heads(
+    i: int, sentence: Any, partial: bool = False
+) -> tuple[Any, list[Any] | None]:
+    """Part the arcs of sentence `i` into heads and labels; these may be None.
 
     Parameters
     ----------
@@ -80,7 +83,7 @@ def attachment_scores(
     subtypes: bool = False,
     sample_weight: Weights = None,
 ) -> AttachmentScores:
-    """Attachment scores of dependency trees.
+    """Compute the attachment scores of dependency trees.
 
     Parameters
     ----------
@@ -131,21 +134,22 @@ def attachment_scores(
         if not has_label(true):
             rows.append((0, 0, 0, 0))
             continue
-        (heads, labels), (heads_pred, labels_pred) = (
-            split_heads(i, true, partial=True),
-            split_heads(i, pred),
-        )
-        with_labels = labels is not None and labels_pred is not None
+        heads, labels = split_heads(i, true, partial=True)
+        heads_pred, labels_pred = split_heads(i, pred)
+        if labels is None or labels_pred is None:
+            with_labels = False
+            labels = heads
+            labels_pred = heads_pred
+        else:
+            with_labels = True
         if labeled not in (None, with_labels):
             raise PlaceError(
                 i, None, "labels must be there in all sentences or in none"
             )
         labeled = with_labels
-        if not with_labels:
-            labels = heads
-            labels_pred = heads_pred
-        elif not subtypes:
-            labels, labels_pred = map(_main_types, (labels, labels_pred))
+        if with_labels and not subtypes:
+            labels = _main_types(labels)
+            labels_pred = _main_types(labels_pred)
         rows.append(_counts(zip(heads, heads_pred, labels, labels_pred, leave_out[i])))
     weight = weights_of(sample_weight, [n for n, *_ in rows], NO_HEADS)
     n_tokens, right, n_labeled, right_labeled = (
@@ -161,8 +165,10 @@ def attachment_scores(
     )
 
 
-def _counts(tokens: Any) -> Any:
-    """(tokens, right heads, tokens with a label, right arcs) of a sentence.
+def _counts(
+    tokens: Iterable[tuple[Any, Any, Any, Any, bool]],
+) -> tuple[int, int, int, int]:
+    """Count tokens, right heads, tokens with a label, and right arcs of a sentence.
 
     A token is (head, predicted head, label, predicted label, whether it is left out).
     """
@@ -178,9 +184,9 @@ def _counts(tokens: Any) -> Any:
     return n, right, n_labeled, right_labeled
 
 
-def _main_types(labels: Any) -> Any:
-    # A label that is nothing but a colon and what follows has no main type to fall back
-    # on.
+def _main_types(labels: Iterable[Any]) -> list[Any]:
+    # A label that is nothing but a colon and what follows has no main type to fall
+    # back on.
     return [
         label.partition(":")[0] or label if isinstance(label, str) else label
         for label in labels
@@ -190,8 +196,9 @@ def _main_types(labels: Any) -> Any:
 def labeled_attachment_score(
     y_true: Corpus, y_pred: Corpus, *, sample_weight: Weights = None
 ) -> float:
-    """Share of tokens with the right head and label: the `las` of `attachment_scores`,
-    over all tokens.
+    """Compute the share of tokens with the right head and label.
+
+    That is the `las` of `attachment_scores`, over all tokens.
 
     Parameters
     ----------
@@ -216,8 +223,8 @@ def labeled_attachment_score(
     return _known(attachment_scores(y_true, y_pred, sample_weight=sample_weight).las)
 
 
-def _known(score: Any) -> Any:
-    """A score, unless it is NaN for want of labels."""
+def _known(score: float) -> float:
+    """Return a score, unless it is NaN for want of labels."""
     if np.isnan(score):
         raise ValueError(
             "the labeled attachment score needs (head, label) pairs on both sides"
@@ -228,8 +235,9 @@ def _known(score: Any) -> Any:
 def unlabeled_attachment_score(
     y_true: Corpus, y_pred: Corpus, *, sample_weight: Weights = None
 ) -> float:
-    """Share of tokens with the right head: the `uas` of `attachment_scores`, over all
-    tokens.
+    """Compute the share of tokens with the right head.
+
+    That is the `uas` of `attachment_scores`, over all tokens.
 
     Parameters
     ----------
@@ -254,7 +262,7 @@ def unlabeled_attachment_score(
     return attachment_scores(y_true, y_pred, sample_weight=sample_weight).uas
 
 
-def _tag(i: int | None, t: int, token: Any) -> Any:
+def _tag(i: int, t: int, token: Any) -> Any:
     if not isinstance(token, (tuple, list)) or len(token) != 2:
         raise PlaceError(
             i,
@@ -267,15 +275,15 @@ def _tag(i: int | None, t: int, token: Any) -> Any:
 
 def score_trees(
     estimator: Any,
-    X: Any,
-    y: Any,
+    X: Corpus,
+    y: Corpus,
     *,
-    score: Any,
-    punctuation: bool,
+    score: str,
+    punctuation: Collection[str] | None,
     subtypes: bool,
     sample_weight: Weights = None,
-) -> Any:
-    """What the scorers of `attachment_scorer_for` compute."""
+) -> float:
+    """Compute what the scorers of `attachment_scorer_for` do."""
     leave_out = None
     if punctuation is not None:
         leave_out = [

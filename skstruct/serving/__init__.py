@@ -1,5 +1,6 @@
-"""Models behind a web server: a WSGI application, which ``skstruct serve`` runs on
-waitress.
+"""Models behind a web server: a WSGI application.
+
+``skstruct serve`` runs it on waitress.
 
 `app` makes the application of models, `from_environment` of the files that environment
 variables name, for other servers: ``SKSTRUCT_MODELS="ner=ner.skstruct" gunicorn

@@ -1,10 +1,9 @@
-"""What a model says to a request: its input from text or JSON, and its predictions as
-JSON.
-"""
+"""What a model says to a request: predictions as JSON, for input of text or JSON."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._data.inputs import SPANS, WORDS, PlaceError
 from .._data.scheme_rules import LabelTable
@@ -19,6 +18,12 @@ if TYPE_CHECKING:
     from .wsgi import Request
 
 
+Answer: TypeAlias = Callable[[Any], Any]
+"""What is said of each of some sequences."""
+
+Units: TypeAlias = Callable[[Any, Any], Any]
+"""Of texts and their spans the spans, in other units."""
+
 MOST = 100
 """Predictions that a request can ask for, of each sequence."""
 
@@ -29,26 +34,27 @@ Each costs some hundred bytes of the server's memory, and ten of the answer.
 """
 
 
-def inputs_of(model: Any) -> Inputs:
-    """The `skstruct._data.inputs.Inputs` of a model; None of a pipeline."""
+def inputs_of(model: Any) -> Inputs | None:
+    """Return the `skstruct._data.inputs.Inputs` of a model; None of a pipeline."""
     return getattr(model, "inputs", None)
 
 
-def task_of(model: Any) -> str:
-    """What a model predicts; None of a pipeline."""
+def task_of(model: Any) -> str | None:
+    """Return what a model predicts; None of a pipeline."""
     return getattr(inputs_of(model), "task", None)
 
 
-def span_labels(model: Any) -> Any:
-    """The labels that a fitted model of spans can give, sorted."""
+def span_labels(model: Any) -> list[str]:
+    """List the labels that a fitted model of spans can give, sorted."""
     tagger = innermost(model)[0]
     parsed = LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())
     return sorted({kind for _, kind in parsed} - {""})
 
 
 def reason(model: Any, method: str) -> str:
-    """Why a model lacks a method: of the estimators around each other the innermost
-    that lacks it knows.
+    """Say why a model lacks a method.
+
+    Of the estimators around each other the innermost that lacks it knows.
 
     Those with a reason of their own go before: what is inside of them would not help if
     it had the method.
@@ -61,11 +67,14 @@ def reason(model: Any, method: str) -> str:
         getattr((own or lacking)[-1], method)
     except AttributeError as error:
         return str(error).rpartition(": ")[2]
+    return f"this {type(model).__name__} has no {method}"
 
 
-def as_sequence(inputs: Inputs, text: str) -> Any:
-    """A text as one sequence: of segmenters and span taggers as it is; else the words
-    between white space.
+def as_sequence(inputs: Inputs | None, text: str) -> Any:
+    """Read a text as one sequence.
+
+    Segmenters and span taggers take it as it is; others take the words between white
+    space.
 
     Slashes part the columns of a word.
 
@@ -88,10 +97,8 @@ def as_sequence(inputs: Inputs, text: str) -> Any:
     return tokens
 
 
-def example(model: Any) -> Any:
-    """An input that the model takes, for messages; None if it is not known what it
-    reads.
-    """
+def example(model: Any) -> list[Any] | None:
+    """Make an input that the model takes, for messages; None if that is not known."""
     inputs = inputs_of(model)
     if inputs is None:
         return None
@@ -100,12 +107,13 @@ def example(model: Any) -> Any:
     if inputs.token is tuple:
         return [[[word, *["tag"] * (inputs.width - 1)] for word in ("the", "dog")]]
     numbers = [0.5] * getattr(innermost(model)[0], "n_features_in_", 1)
-    return [{str: ["the", "dog"], dict: [{"word": "the"}]}.get(inputs.token, [numbers])]
+    if inputs.token is str:
+        return [["the", "dog"]]
+    return [[{"word": "the"}]] if inputs.token is dict else [[numbers]]
 
 
 def predicted(model: Any, request: Request) -> Any:
-    """What a model says to the body of a request; text/plain is one text, all else
-    JSON.
+    """Predict for the body of a request; text/plain is one text, all else JSON.
 
     The option ``proba=1`` puts each label, word or span in a pair with its probability;
     ``kbest=K`` gives K predictions of each sequence with their scores; ``sets=1`` the
@@ -117,7 +125,7 @@ def predicted(model: Any, request: Request) -> Any:
         If the request is not as the model takes it.
     """
     alone = request.kind == "text/plain"
-    more = {"example": example(model)}
+    more: dict[str, Any] = {"example": example(model)}
     answer = _answer_of(model, request.options)
     try:
         if alone:
@@ -128,19 +136,24 @@ def predicted(model: Any, request: Request) -> Any:
             raise ValueError(_no_list(model, X))
         y = answer(X)
     except ValueError as error:
-        places = {name: getattr(error, name, None) for name in ("sequence", "position")}
-        places = {
-            name: int(value) for name, value in places.items() if value is not None
+        places: dict[str, Any] = {
+            name: int(getattr(error, name))
+            for name in ("sequence", "position")
+            if getattr(error, name, None) is not None
         }
-        of_texts = reads_texts(model) and isinstance(error, PlaceError)
-        told = error.told("text") if of_texts else str(error)
+        of_texts = reads_texts(model)
+        told = (
+            error.told("text")
+            if isinstance(error, PlaceError) and of_texts
+            else str(error)
+        )
         more = {} if places or alone else more
         raise Refused(400, told, **places, **more) from None
     return y[0] if alone else list(y)
 
 
-def _no_list(model: Any, X: Any) -> Any:
-    """What is said of a value that is no list of what a model reads."""
+def _no_list(model: Any, X: Any) -> str:
+    """Say what is wrong with a value that is no list of what a model reads."""
     noun = "sequences"
     alone = ""
     if reads_texts(model):
@@ -150,12 +163,12 @@ def _no_list(model: Any, X: Any) -> Any:
 
 
 def reads_texts(model: Any) -> bool:
-    """Whether a model takes whole texts, not tokens."""
+    """Tell whether a model takes whole texts, not tokens."""
     return task_of(final_step(model)[0]) in (WORDS, SPANS)
 
 
 def with_tuples(model: Any, X: Any) -> Any:
-    """Lists of JSON as the tuples that a model wants."""
+    """Make tuples of lists of JSON where a model wants tuples."""
     if getattr(inputs_of(model), "token", None) is not tuple or not isinstance(X, list):
         return X
     return [
@@ -166,8 +179,8 @@ def with_tuples(model: Any, X: Any) -> Any:
     ]
 
 
-def _answer_of(model: Any, options: dict[str, Any]) -> Any:
-    """The function of sequences that the options of a request ask for."""
+def _answer_of(model: Any, options: dict[str, str]) -> Answer:
+    """Choose the function of sequences that the options of a request ask for."""
     units = _units_of(model, options.get("offsets", "characters"))
     kinds = [name for name in ("proba", "kbest", "sets") if name in options]
     if len(kinds) > 1:
@@ -192,7 +205,7 @@ def _answer_of(model: Any, options: dict[str, Any]) -> Any:
     if not (k.isascii() and k.isdecimal() and len(k) < 4 and 1 <= int(k) <= MOST):
         raise Refused(400, f"kbest must be an int from 1 to {MOST}, got {k!r:.40}")
 
-    def ranked(X: Any) -> Any:
+    def ranked(X: Any) -> list[Any]:
         _check_size(model, X, int(k))
         return [
             list(
@@ -207,7 +220,7 @@ def _answer_of(model: Any, options: dict[str, Any]) -> Any:
     return ranked
 
 
-def _check_size(model: Any, X: Any, k: int) -> Any:
+def _check_size(model: Any, X: Any, k: int) -> None:
     """Refuse to rank more tokens than a request can ask for, before any work."""
     n = _n_tokens(model, X)
     if n * k > MOST_TOKENS:
@@ -216,8 +229,8 @@ def _check_size(model: Any, X: Any, k: int) -> Any:
         raise Refused(413, f"{wrong}; {limit}: send less, or ask for fewer")
 
 
-def _n_tokens(model: Any, X: Any) -> Any:
-    """The number of tokens that a model sees; what it cannot read counts nothing."""
+def _n_tokens(model: Any, X: Any) -> int:
+    """Count the tokens that a model sees; what it cannot read counts nothing."""
     task = task_of(final_step(model)[0])
     if task == SPANS:
         texts = [text for text in X if isinstance(text, str)]
@@ -226,9 +239,10 @@ def _n_tokens(model: Any, X: Any) -> Any:
     return sum(len(x) for x in X if isinstance(x, str if task == WORDS else list))
 
 
-def _units_of(model: Any, offsets: Any) -> Any:
-    """The function of texts and their spans that counts in the units asked for; of
-    others it does nothing.
+def _units_of(model: Any, offsets: str) -> Units:
+    """Choose the function that counts the spans of texts in the units asked for.
+
+    Of others it does nothing.
     """
     if offsets not in ("characters", "utf-16"):
         raise Refused(400, f"offsets must be characters or utf-16, got {offsets!r:.40}")
@@ -237,29 +251,30 @@ def _units_of(model: Any, offsets: Any) -> Any:
     return to_utf16 if offsets == "utf-16" else lambda X, y: y
 
 
-def _method(model: Any, option: str, name: str) -> Any:
-    """The method of a model that an option asks for."""
+def _method(model: Any, option: str, name: str) -> Callable[..., Any]:
+    """Find the method of a model that an option asks for."""
     if not hasattr(model, name):
         raise Refused(400, f"{option}: {reason(model, name)}")
     return getattr(model, name)
 
 
-def _in_units(units: str, X: Any, found: Any) -> Any:
-    """Spans with probabilities, in the units asked for."""
+def _in_units(units: Units, X: Any, found: Any) -> list[Any]:
+    """Change spans with probabilities into the units asked for."""
     items = units(X, [[span for span, _ in row] for row in found])
     return [[(span, p) for span, (_, p) in zip(*pair)] for pair in zip(items, found)]
 
 
-def _probable(model: Any, last: Any, units: str) -> Any:
-    """The function of sequences that gives pairs with probabilities; ``last`` is the
-    model's last step.
+def _probable(model: Any, last: Any, units: Units) -> Answer:
+    """Make the function of sequences that gives pairs with probabilities.
+
+    ``last`` is the model's last step.
     """
     parts = task_of(last) in (WORDS, SPANS)
     proba = _method(
         last, "proba", "predict_segment_proba" if parts else "predict_marginals"
     )
 
-    def of_parts(X: Any) -> Any:
+    def of_parts(X: Any) -> list[Any]:
         _, X = final_step(model, X)
         found = proba(X)
         if task_of(last) == SPANS:
@@ -269,7 +284,7 @@ def _probable(model: Any, last: Any, units: str) -> Any:
             for pair in zip(last.predict(X), found)
         ]
 
-    def of_labels(X: Any) -> Any:
+    def of_labels(X: Any) -> list[Any]:
         _, X = final_step(model, X)
         column = {label: k for k, label in enumerate(last.classes_.tolist())}
         return [

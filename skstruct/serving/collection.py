@@ -51,7 +51,7 @@ class Lines:
         If there is something else in the file.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = str(path)
         data = Path(path).read_bytes()
         self.lines = [line + b"\n" for line in data.split(b"\n")[:-1]]
@@ -61,13 +61,14 @@ class Lines:
         if rest:
             self.lines.append(rest + b"\n")
         for k, line in enumerate(self.lines):
-            record = self._record(k, line, rest and k == len(self.lines) - 1)
+            record = self._record(k, line, bool(rest) and k == len(self.lines) - 1)
             self.records.append(record)
             if record is None:
                 self._blank(k)
         self._drop_replaced()
 
-    def _record(self, k: int, line: bytes, is_cut: bool) -> Any:
+    def _record(self, k: int, line: bytes, is_cut: bool) -> dict[str, Any] | None:
+        """Read a line; None if it is blank, or what a crash has left."""
         if not line.strip():
             return None
         with contextlib.suppress(ValueError, RecursionError):
@@ -103,19 +104,21 @@ class Lines:
                 self._blank(k)
 
     def text(self) -> io.StringIO:
-        """The lines as an open text file."""
+        """Open the lines as a text file."""
         file = io.StringIO(b"".join(self.lines).decode("utf-8"))
         file.name = self.path  # errors say it
         return file
 
 
 def is_collected(record: dict[str, Any]) -> bool:
-    """Whether a record came by an annotation; others were there before, and stay."""
+    """Tell whether a record came by an annotation; others were there before, and stay."""
     return "annotation" in record
 
 
 class Collection:
-    """The annotations in a file, which `open` makes if need be; threads may share it.
+    """The annotations in a file, which `open` makes if need be.
+
+    Threads may share it.
 
     Raises
     ------
@@ -124,18 +127,16 @@ class Collection:
         missing.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path, self._lock = Path(path), threading.Lock()
-        self._state: tuple[int, ...] | None = (
-            None  # of the file as it was left; None: not opened yet
-        )
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._lock = threading.Lock()
+        # of the file as it was left; None: not opened yet
+        self._state: tuple[int, ...] | None = None
         self._end = 0  # of the file, in bytes
-        self._lines: dict[
-            int, tuple[int, tuple[str, ...]]
-        ] = {}  # bytes and ids of a line, by its offset
-        self._offsets: dict[
-            str, defaultdict[str, set[int]]
-        ] = {}  # of lines, by key and id
+        # bytes and ids of a line, by its offset
+        self._lines: dict[int, tuple[int, tuple[str, ...]]] = {}
+        # of lines, by key and id
+        self._offsets: dict[str, defaultdict[str, set[int]]] = {}
         if self.path.exists():
             if not self.path.is_file():
                 raise ValueError(f"{path}: annotations are collected in a regular file")
@@ -226,33 +227,31 @@ class Collection:
             lines = Lines(self.path)
         with open(self.path, "r+b"):
             pass  # it can be written to
-        self._lines, self._offsets, self._end = (
-            {},
-            {key: defaultdict(set) for key in KEYS},
-            0,
-        )
+        self._lines = {}
+        self._offsets = {key: defaultdict(set) for key in KEYS}
+        self._end = 0
         for line, record in zip(lines.lines, lines.records):
             self._note(record, len(line))
         self._state = self._found_state()
 
-    def _note(self, record: dict[str, Any], size: int) -> None:
+    def _note(self, record: dict[str, Any] | None, size: int) -> None:
         """Remember where a line stands, which is the last."""
-        if is_collected(record):
+        if record is not None and is_collected(record):
             ids = tuple(str(record.get(key)) for key in KEYS)
             self._lines[self._end] = size, ids
             for key, each in zip(KEYS, ids):
                 self._offsets[key][each].add(self._end)
         self._end += size
 
-    def _forget(self, offsets: Any) -> None:
+    def _forget(self, offsets: Some[int]) -> None:
         """Remember no longer the lines that begin at some offsets."""
         for offset in offsets:
             _, ids = self._lines.pop(offset)
             for key, each in zip(KEYS, ids):
                 self._offsets[key][each].discard(offset)
 
-    def _found_state(self) -> Any:
-        """What tells a file that nobody else has written to since."""
+    def _found_state(self) -> tuple[int, ...] | None:
+        """Return what tells a file that nobody else has written to since."""
         try:
             found = os.stat(self.path)
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Names that a service may be called by: what the header Host says, against a list.
+"""Names that a service may be called by: the header Host against a list.
 
 A page of another site cannot choose this header, so that it cannot reach a service of
 the same machine by a name of its own (DNS rebinding).
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 ANY = "*"
 """Stands for every host."""
@@ -27,7 +27,9 @@ class Host(NamedTuple):
 
 
 def host_of(text: str) -> Host:
-    """The `Host` in a text: a name, or an address (IPv6 with brackets or not), a port.
+    """Read a `Host` in a text: a name or an address, and a port.
+
+    An address of IPv6 may have brackets.
 
     Raises
     ------
@@ -58,7 +60,7 @@ def host_of(text: str) -> Host:
     return Host(name, port)
 
 
-def _address(text: str, wrong: str) -> Any:
+def _address(text: str, wrong: str) -> str:
     try:
         return str(ipaddress.IPv6Address(text))
     except ValueError:
@@ -89,7 +91,7 @@ class AllowedHosts:
         self._hosts = None if every else hosts
 
     def allows(self, header: str, scheme: str = "http") -> bool:
-        """Whether a header Host, as WSGI gives it, names one of them."""
+        """Tell whether a header Host, as WSGI gives it, names one of them."""
         if self._hosts is None or not header:
             return True
         try:

@@ -1,5 +1,6 @@
-"""A model of spans as a machine learning backend of Label Studio, which asks for
-predictions to be reviewed.
+"""A model of spans as a machine learning backend of Label Studio.
+
+It asks for predictions to be reviewed.
 
 Label Studio sends its labelling interface (XML) with each request: the name of its tag
 Labels, that of the tag Text, and the key of the text in a task's data follow from it.
@@ -13,6 +14,7 @@ https://labelstud.io/guide.
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection as Some
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -25,7 +27,7 @@ from .retraining import Versions
 from .wsgi import Application, Refused, Route
 
 if TYPE_CHECKING:
-    from .._data.types import Path, Texts
+    from .._data.types import Path
     from .wsgi import Request
 
 
@@ -52,27 +54,27 @@ class Control(NamedTuple):
     labels: str  # name of the tag Labels
     text: str  # name of the tag Text
     key: str  # of the text in the data of a task
-    known: frozenset  # labels that the interface has
+    known: frozenset[str]  # labels that the interface has
 
 
-def control_of(config: str) -> Any:
-    """The `Control` of a labelling interface: the first Labels over a Text."""
+def control_of(config: str | None) -> Control:
+    """Find the `Control` of a labelling interface: the first Labels over a Text."""
     try:
         root = ElementTree.fromstring(config or "")
     except (ElementTree.ParseError, TypeError, ValueError) as error:
         raise Refused(400, f"the labelling interface cannot be read: {error}") from None
     keys = {
-        each.get("name"): each.get("value", "").lstrip("$")
+        each.get("name", ""): each.get("value", "").lstrip("$")
         for each in root.iter("Text")
     }
     for each in root.iter("Labels"):
-        if each.get("toName") in keys:
+        text = each.get("toName", "")
+        if text in keys:
             known = frozenset(
-                label.get("alias", label.get("value")) for label in each.iter("Label")
+                label.get("alias", label.get("value", ""))
+                for label in each.iter("Label")
             )
-            return Control(
-                each.get("name"), each.get("toName"), keys[each.get("toName")], known
-            )
+            return Control(each.get("name", ""), text, keys[text], known)
     raise Refused(400, "the labelling interface has no tag Labels over a tag Text")
 
 
@@ -86,7 +88,8 @@ class Remembered:
     """
 
     def __init__(self, most: int) -> None:
-        self._most, self._lock = most, threading.Lock()
+        self._most = most
+        self._lock = threading.Lock()
         self._data: dict[str, Any] = {}
 
     def keep(self, tasks: list[dict[str, Any]]) -> None:
@@ -100,7 +103,7 @@ class Remembered:
                 del self._data[next(iter(self._data))]
 
     def get(self, number: Any) -> Any:
-        """The data of a task; None if nothing is known of it."""
+        """Return the data of a task; None if nothing is known of it."""
         with self._lock:
             return self._data.get(str(number))
 
@@ -127,7 +130,7 @@ class Backend(Application):
         collect: Path | None = None,
         train_on: int | None = None,
         max_bytes: int = TASKS_LIMIT,
-        allowed_hosts: Any = None,
+        allowed_hosts: Some[str] | None = None,
     ) -> None:
         self._collection = None if collect is None else Collection(collect)
         self._versions = Versions(path, collect, train_on)
@@ -146,7 +149,7 @@ class Backend(Application):
         super().__init__(routes, max_bytes, allowed_hosts)
 
     def setup(self, request: Request) -> dict[str, Any]:
-        """A project was connected: say which labels its interface lacks."""
+        """Take note of a project, and log which labels its interface lacks."""
         model, version = self._versions.current()
         given = _object(request.json())
         unknown = set(span_labels(model)) - control_of(given.get("schema")).known
@@ -159,8 +162,8 @@ class Backend(Application):
         return {"model_version": version}
 
     def predict(self, request: Request) -> dict[str, Any]:
-        """A prediction for each task: the regions of its spans, and their score if the
-        model knows one.
+        """Predict for each task: the regions of its spans, and their score if there is
+        one.
         """
         model, version = self._versions.current()
         given = _object(request.json())
@@ -175,17 +178,15 @@ class Backend(Application):
         return {"results": results, "model_version": version}
 
     def _predicted(
-        self, model: Any, version: str, control: Any, texts: Texts | None
-    ) -> Any:
-        """What Label Studio is to show of each text."""
-        methods = (
-            "predict_sets",
-            "predict_segment_proba",
-        )  # of sets a person drops what is wrong
+        self, model: Any, version: str, control: Control, texts: list[str]
+    ) -> list[dict[str, Any]]:
+        """Write what Label Studio is to show of each text."""
+        # of sets a person drops what is wrong
+        methods = "predict_sets", "predict_segment_proba"
         method = next((name for name in methods if hasattr(model, name)), None)
         if method is None:
             spans = model.predict(texts)
-            proba = [None] * len(texts)
+            proba: list[Any] = [None] * len(texts)
         else:
             found = getattr(model, method)(texts)
             spans = [[span for span, _ in row] for row in found]
@@ -196,7 +197,7 @@ class Backend(Application):
         return [task["predictions"][0] for task in tasks]
 
     def webhook(self, request: Request) -> dict[str, Any]:
-        """An annotation was made, changed or deleted."""
+        """Take note of an annotation that was made, changed or deleted."""
         given = _object(request.json())
         action = given.get("action")
         if self._collection is None or action not in (*_KEPT, *_DROPPED):
@@ -233,14 +234,14 @@ def _object(value: Any) -> dict[str, Any]:
     return value
 
 
-def _list(given: Any, key: str) -> Any:
+def _list(given: dict[str, Any], key: str) -> list[Any]:
     if not isinstance(given.get(key), list):
         raise Refused(400, f"expected a list under {key!r}")
     return given[key]
 
 
-def _text(task: dict[str, Any], control: Any) -> Any:
-    """The text of a task."""
+def _text(task: Any, control: Control) -> str:
+    """Return the text of a task, or refuse the request."""
     given = task if isinstance(task, dict) else {}
     text = (
         given["data"].get(control.key) if isinstance(given.get("data"), dict) else None
@@ -252,14 +253,14 @@ def _text(task: dict[str, Any], control: Any) -> Any:
     return text
 
 
-def _texts(tasks: list[Any], control: Any) -> Any:
-    """The texts of tasks; None, told in the log, of those that have none.
+def _texts(tasks: list[Any], control: Control) -> list[str | None]:
+    """Return the texts of tasks; None, told in the log, of those that have none.
 
     If none of them has one, the labelling interface does not fit, and the request is
     refused.
     """
-    texts = []
-    wrong = []
+    texts: list[str | None] = []
+    wrong: list[Refused] = []
     for task in tasks:
         try:
             texts.append(_text(task, control))
@@ -268,6 +269,6 @@ def _texts(tasks: list[Any], control: Any) -> Any:
             wrong.append(error)
     if wrong and len(wrong) == len(tasks):
         raise wrong[0]
-    for error in wrong:
-        LOG.warning("%s: nothing is predicted for it", error)
+    for refused in wrong:
+        LOG.warning("%s: nothing is predicted for it", refused)
     return texts

@@ -25,7 +25,7 @@ class OneLine(logging.Filter):
 
 
 def one_line(name: str) -> logging.Logger:
-    """The logger of a name, whose messages are one line each."""
+    """Return the logger of a name, whose messages are one line each."""
     logger = logging.getLogger(name)
     if not any(isinstance(each, OneLine) for each in logger.filters):
         logger.addFilter(OneLine())

@@ -1,4 +1,4 @@
-"""A model trained anew on the annotations that were collected, in a process of its own.
+"""Models that are trained anew on the annotations collected, in a process of their own.
 
 A fifth of the tasks, chosen by a hash of their ids, is held out: always the same ones,
 so that no model has learned from them. A new model takes the place of the old one if
@@ -10,6 +10,7 @@ in the collection are learned, too.
 from __future__ import annotations
 
 import atexit
+import os
 import re
 import subprocess
 import sys
@@ -50,7 +51,10 @@ class Versions:
     """
 
     def __init__(
-        self, path: Path, collected: Any = None, train_on: int | None = None
+        self,
+        path: str | os.PathLike[str],
+        collected: str | os.PathLike[str] | None = None,
+        train_on: int | None = None,
     ) -> None:
         self.path = Path(path)
         self.collected = collected
@@ -64,14 +68,14 @@ class Versions:
         self.model.predict(["a"])  # kernels are loaded, or compiled
         self._lock = threading.Lock()
         self._new = 0
-        self.training = None
+        self.training: threading.Thread | None = None
 
-    def current(self) -> Any:
-        """(model, version), which belong together."""
+    def current(self) -> tuple[Any, str]:
+        """Return the model and its version, which belong together."""
         with self._lock:
             return self.model, self.version
 
-    def count(self) -> Any:
+    def count(self) -> None:
         """Take note of an annotation."""
         with self._lock:
             self._new += 1
@@ -81,13 +85,12 @@ class Versions:
                 or self.training is not None
             ):
                 return
-            self._new, self.training = (
-                0,
-                threading.Thread(target=self._train, daemon=True),
-            )
+            self._new = 0
+            self.training = threading.Thread(target=self._train, daemon=True)
             self.training.start()
 
-    def _train(self) -> Any:
+    def _train(self) -> None:
+        """Train in a process, and take its model if there is one."""
         try:
             target = self._target()
             command = [
@@ -98,9 +101,13 @@ class Versions:
                 self.collected,
                 target,
             ]
-            pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
-            options = {"encoding": "utf-8", "errors": "replace"}
-            job = subprocess.Popen(list(map(str, command)), **pipes, **options)
+            job = subprocess.Popen(
+                list(map(str, command)),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+            )
             atexit.register(job.kill)
             out, err = job.communicate()
             atexit.unregister(job.kill)
@@ -120,23 +127,28 @@ class Versions:
             with self._lock:
                 self.training = None
 
-    def _target(self) -> Any:
-        """A name beside the first model's that is free."""
-        stem, number = re.fullmatch(r"(.+?)(?:-([0-9]+))?", self.path.stem).groups()
+    def _target(self) -> Path:
+        """Find a name beside the first model's that is free."""
+        numbered = re.fullmatch(r"(.+)-([0-9]+)", self.path.stem)
+        stem, number = numbered.groups() if numbered else (self.path.stem, "0")
         paths = (
             self.path.with_name(f"{stem}-{k}{self.path.suffix}")
-            for k in count(int(number or 0) + 1)
+            for k in count(int(number) + 1)
         )
         return next(path for path in paths if not path.exists())
 
 
-def held_out(task: dict[str, Any]) -> bool:
-    """Whether the task with an id is never learned from."""
+def held_out(task: Any) -> bool:
+    """Tell whether the task with an id is never learned from."""
     return zlib.crc32(str(task).encode()) % _PARTS == 0
 
 
-def retrain(path: Path, collected: Any, target: Path) -> Any:
-    """Train anew, and save what is not worse; returns what is to be said of it."""
+def retrain(
+    path: str | os.PathLike[str],
+    collected: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+) -> str:
+    """Train anew, save what is not worse, and return what is to be said of it."""
     old = load_model(path)
     with Lines(collected).text() as file:  # the service may be writing to it
         X, y, metadata = read_spans(file, return_metadata=True)

@@ -1,5 +1,4 @@
-"""A server of waitress for an application: bounded connections, threads, sizes, and
-time for a request.
+"""A server of waitress: bounded connections, threads, sizes, and time for a request.
 
 waitress reads requests in one thread and hands over whole ones, so that a slow client
 holds no worker. Its own time limit is one of inactivity. That of a whole request is
@@ -34,7 +33,7 @@ def new_server(
     max_bytes: int,
     timeout: float = PATIENCE,
 ) -> Any:
-    """A server that is bound, and answers once its ``run()`` is called.
+    """Make a server that is bound, and answers once its ``run()`` is called.
 
     Parameters
     ----------
@@ -68,7 +67,7 @@ def new_server(
         ) from None
     for name in "waitress", "waitress.queue":
         one_line(name)
-    sockets = {}
+    sockets: dict[int, Any] = {}
     channel = _channel(timeout)
     options = {
         "connection_limit": _CONNECTIONS,
@@ -89,16 +88,14 @@ def new_server(
 
 
 def _channel(patience: float) -> type:
-    """The class of a connection, which is closed if a request takes too long to arrive."""
+    """Make the class of a connection, which is closed if a request takes too long."""
     from waitress.channel import HTTPChannel
     from waitress.parser import HTTPRequestParser, ParsingError
     from waitress.task import ErrorTask
 
     class Parser(HTTPRequestParser):
         def parse_header(self, header_plus: bytes) -> None:
-            """Parse a header; what says the length of the body in two ways might be
-            read in two ways.
-            """
+            """Parse a header, and refuse one that says the length of the body in two ways."""
             try:
                 super().parse_header(header_plus)
             except ValueError:  # Python reads no numbers of 5,000 digits
@@ -130,7 +127,7 @@ def _channel(patience: float) -> type:
         _since = 0.0
 
         def readable(self) -> bool:
-            """Whether to read; the server asks at least once a second."""
+            """Tell whether to read; the server asks at least once a second."""
             now = time.monotonic()
             if (
                 self.request is None or self.requests
@@ -143,8 +140,8 @@ def _channel(patience: float) -> type:
     return Channel
 
 
-def addresses_of(server: Any) -> list[str]:
-    """(host, port) of each address that a server listens at."""
+def addresses_of(server: Any) -> list[tuple[str, int]]:
+    """List (host, port) of each address that a server listens at."""
     found = getattr(server, "effective_listen", None) or [
         (server.effective_host, server.effective_port)
     ]
@@ -172,7 +169,7 @@ def run(
 
     sockets = _sockets_of(server)
 
-    def serve(seconds: float) -> Any:
+    def serve(seconds: float) -> None:
         wasyncore.loop(seconds, map=sockets, use_poll=True, count=1)
 
     try:
@@ -188,7 +185,9 @@ def run(
         wasyncore.close_all(sockets, ignore_all=True)
 
 
-def _finish(sockets: Any, serve: Callable[[float], Any], timeout: float) -> Any:
+def _finish(
+    sockets: dict[int, Any], serve: Callable[[float], None], timeout: float
+) -> None:
     """Answer the requests that have arrived, take no others, and close connections."""
     from waitress import wasyncore
 
@@ -218,13 +217,13 @@ def _finish(sockets: Any, serve: Callable[[float], Any], timeout: float) -> Any:
             break
 
 
-def _sockets_of(server: Any) -> Any:
-    """What a server listens to, by file descriptor."""
+def _sockets_of(server: Any) -> dict[int, Any]:
+    """Return what a server listens to, by file descriptor."""
     return server.map if hasattr(server, "map") else server._map
 
 
-def _connections(sockets: Any) -> Any:
-    """The open connections."""
+def _connections(sockets: dict[int, Any]) -> set[Any]:
+    """Collect the open connections."""
     return {each for each in list(sockets.values()) if hasattr(each, "requests")}
 
 

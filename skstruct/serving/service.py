@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote
@@ -31,7 +31,7 @@ _OPTIONS = "offsets", "proba", "kbest", "sets"
 def app(
     models: Any, *, max_bytes: int = LIMIT, allowed_hosts: Collection[str] | None = None
 ) -> Application:
-    """A WSGI application that answers with what models predict.
+    """Make a WSGI application that answers with what models predict.
 
     Parameters
     ----------
@@ -65,15 +65,15 @@ def app(
     if not models:
         raise ValueError("models must hold a model, got none")
 
-    def page(request: Request) -> Any:
+    def page(request: Request) -> bytes:
         body = request.body() if request.method == "POST" else ""
         form = parse_qs(body, keep_blank_values=True, errors="replace")
-        name, text = (form.get(field, [""])[-1] for field in ("model", "text"))
-        return _page(
-            models, name, text.replace("\r\n", "\n")
-        ).encode()  # which forms send for a line's end
+        name = form.get("model", [""])[-1]
+        text = form.get("text", [""])[-1]
+        # forms send \r\n for the end of a line
+        return _page(models, name, text.replace("\r\n", "\n")).encode()
 
-    def asks(model: Any) -> Any:
+    def asks(model: Any) -> dict[str, Route]:
         return {"POST": Route(lambda request: predicted(model, request), _OPTIONS)}
 
     kinds = {name: type(model).__name__ for name, model in models.items()}
@@ -98,8 +98,9 @@ def app(
 
 
 def from_environment() -> Application:
-    """The application of the models that the environment names, for servers that start
-    applications.
+    """Make the application of the models that the environment names.
+
+    Servers that start applications by their name call it.
 
     ``SKSTRUCT_MODELS`` names files as ``skstruct serve`` does, with spaces between
     them; ``SKSTRUCT_MAX_BYTES`` and ``SKSTRUCT_ALLOWED_HOSTS`` are the parameters of
@@ -122,8 +123,8 @@ def from_environment() -> Application:
     return app(loaded(named_files(given)), max_bytes=int(most), allowed_hosts=hosts)
 
 
-def named_files(given: Any) -> dict[str, Path]:
-    """Paths by the names of models; what is given is ``NAME=FILE``, or the file alone."""
+def named_files(given: Collection[str]) -> dict[str, str]:
+    """Sort paths by the names of models; each is ``NAME=FILE``, or the file alone."""
     files = {}
     for each in given:
         name, equals, path = each.partition("=")
@@ -139,7 +140,7 @@ def named_files(given: Any) -> dict[str, Path]:
     return files
 
 
-def _check_names(names: Any) -> None:
+def _check_names(names: Iterable[str]) -> None:
     for name in names:
         if name in _RESERVED or "/" in name:
             raise ValueError(
@@ -147,10 +148,8 @@ def _check_names(names: Any) -> None:
             )
 
 
-def loaded(files: dict[str, Path]) -> Any:
-    """The models in files, by name, with their kernels loaded or compiled before the
-    first request.
-    """
+def loaded(files: Mapping[str, str | Path]) -> dict[str, Any]:
+    """Load the models in files, by name, and their kernels before the first request."""
     models = {name: load_model(path) for name, path in files.items()}
     for model in models.values():
         if inputs_of(model) is not None:
@@ -161,8 +160,8 @@ def loaded(files: dict[str, Path]) -> Any:
     return models
 
 
-def _page(models: dict[str, Any], name: str, text: str) -> Any:
-    """The page to try models at, with the prediction for a text if there is one."""
+def _page(models: dict[str, Any], name: str, text: str) -> Html:
+    """Draw the page to try models at, with the prediction for a text if there is one."""
     name = name or next(iter(models))
     shown = ""
     if name not in models:

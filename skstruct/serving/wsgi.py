@@ -1,5 +1,4 @@
-"""Requests and answers: what any service of ours says of methods, hosts, options,
-bodies and failures.
+"""Requests and answers of WSGI: methods, hosts, options, bodies and failures.
 
 An `Application` is a table of routes. A route is a function of a `Request`, which
 returns a value for JSON, or a page as bytes, and raises `Refused` for what it cannot
@@ -9,13 +8,16 @@ answer.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qs
 
 from .hosts import AllowedHosts
 from .log import LOG
+
+Environ: TypeAlias = dict[str, Any]
+"""What a server of WSGI says of a request."""
 
 LIMIT = 1_000_000
 """Bytes of a body, unless a service says otherwise."""
@@ -24,40 +26,49 @@ _ENCODINGS = ("utf-8", "utf8", "us-ascii")
 
 
 class Refused(Exception):
-    """A request that cannot be answered: the status, what is wrong, and more of that
-    for JSON.
+    """A request that cannot be answered: the status, and what is wrong.
+
+    ``more`` is said of that in JSON.
     """
 
-    def __init__(self, status: int, error: str, headers: Any = (), **more: Any) -> None:
+    def __init__(
+        self,
+        status: int,
+        error: str,
+        headers: Iterable[tuple[str, str]] = (),
+        **more: Any,
+    ) -> None:
         super().__init__(error)
-        self.status, self.headers = status, list(headers)
+        self.status = status
+        self.headers = list(headers)
         self.about = {"error": error, **more}
 
 
 class Route(NamedTuple):
-    """What answers a method of a path, and the options that may stand behind the
-    question mark.
+    """What answers a method of a path.
+
+    Its options may stand behind the question mark.
     """
 
-    answer: Callable
-    options: tuple = ()
+    answer: Callable[[Request], Any]
+    options: tuple[str, ...] = ()
     keeps: bool = False  # whether it changes or remembers something: no page may ask
 
 
 class Request:
     """A request: ``options`` by name, the media type ``kind`` of the body, and `body`."""
 
-    def __init__(self, environ: dict[str, Any], max_bytes: int) -> None:
+    def __init__(self, environ: Environ, max_bytes: int) -> None:
         self.environ = environ
         self._max_bytes = max_bytes
         self.path = (
             environ.get("PATH_INFO", "").encode("latin-1").decode("utf-8", "replace")
         )
         self.method = environ["REQUEST_METHOD"]
-        self.options = {}
+        self.options: dict[str, str] = {}
         self.kind = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
 
-    def read_options(self, known: Any) -> None:
+    def read_options(self, known: Collection[str]) -> None:
         """Set ``options``; those that are not known are refused."""
         given = parse_qs(
             self.environ.get("QUERY_STRING", ""),
@@ -72,8 +83,8 @@ class Request:
                 raise Refused(400, f"the option {name!r} is given twice")
             self.options[name] = values[0]
 
-    def body(self) -> bytes:
-        """The whole body as text."""
+    def body(self) -> str:
+        """Read the whole body as text."""
         if self.kind.startswith("multipart/"):
             raise Refused(
                 415, f"{self.kind} is not read; send JSON, or one text as text/plain"
@@ -113,7 +124,7 @@ class Request:
         return data
 
     def json(self, **more: Any) -> Any:
-        """The value of a body of JSON; ``more`` is said of a body that is none."""
+        """Read the value of a body of JSON; ``more`` is said of a body that is none."""
         try:
             return json.loads(self.body())
         except (ValueError, RecursionError) as error:  # RecursionError: lists in lists
@@ -136,20 +147,20 @@ class Application:
 
     def __init__(
         self,
-        routes: dict[Any, Callable[..., Any]],
+        routes: dict[str, dict[str, Route]],
         max_bytes: int = LIMIT,
-        allowed_hosts: Any = None,
+        allowed_hosts: Collection[str] | None = None,
     ) -> None:
         self.routes = routes
         self._max_bytes = max_bytes
         self._hosts = AllowedHosts(allowed_hosts)
 
     def __call__(
-        self, environ: dict[str, Any], start_response: Callable[..., Any]
-    ) -> Any:
+        self, environ: Environ, start_response: Callable[..., Any]
+    ) -> list[bytes]:
         """Answer a request, as a server of WSGI asks."""
         request = Request(environ, self._max_bytes)
-        headers = []
+        headers: list[tuple[str, str]] = []
         try:
             status = 200
             value = self._value(request)
@@ -161,9 +172,12 @@ class Application:
             LOG.exception("%s %s failed", request.method, request.path)
             status = 500
             value = {"error": "the model failed; see the log of the service"}
-        is_page = isinstance(value, bytes)
-        body = value if is_page else json.dumps(value, default=_as_json).encode()
-        kind = "text/html; charset=utf-8" if is_page else "application/json"
+        if isinstance(value, bytes):
+            body = value
+            kind = "text/html; charset=utf-8"
+        else:
+            body = json.dumps(value, default=_as_json).encode()
+            kind = "application/json"
         headers += [("Content-Type", kind), ("Content-Length", str(len(body)))]
         start_response(f"{status} {HTTPStatus(status).phrase}", headers)
         return [b"" if request.method == "HEAD" else body]
@@ -186,13 +200,13 @@ class Application:
         request.read_options(route.options)
         return route.answer(request)
 
-    def _check_host(self, environ: dict[str, Any]) -> None:
+    def _check_host(self, environ: Environ) -> None:
         given = environ.get("HTTP_HOST", "")
         if not self._hosts.allows(given, environ.get("wsgi.url_scheme", "http")):
             remedy = "skstruct serve --allowed-host allows it"
             raise Refused(400, f"the host {given!r} is not served; {remedy}")
 
 
-def _as_json(value: Any) -> bytes:
-    """A value that JSON has no place for: a number of numpy, or any label."""
+def _as_json(value: Any) -> Any:
+    """Return what JSON has in the place of a number of numpy, or of any label."""
     return value.item() if hasattr(value, "item") else str(value)

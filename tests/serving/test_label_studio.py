@@ -4,7 +4,6 @@ import copy
 import json
 import sys
 import threading
-import time
 
 import pytest
 from serving_cases import asked, call
@@ -12,9 +11,8 @@ from sklearn.frozen import FrozenEstimator
 
 from skstruct import L1CRF, SpanSets, SpanTagger, StructuredPerceptron, load
 from skstruct.cli import main
-from skstruct.datasets import columns_to_spans, load_entities, read_spans, write_spans
+from skstruct.datasets import read_spans, write_spans
 from skstruct.serving.label_studio import Backend, Remembered
-from skstruct.serving.retraining import held_out, retrain
 
 CONFIG = (
     '<View> <Header value="Read the passage"/> <Text name="passage" value="$ner" granularity="word"/> '
@@ -22,6 +20,8 @@ CONFIG = (
     '<Labels name="answer" toName="passage"> <Label value="PER" background="red"/> </Labels>\n'
     '</View><!-- {"data": {"ner": "an example"}} -->'
 )
+
+
 PROJECT = {
     "id": 2,
     "title": "New Project #2",
@@ -29,7 +29,11 @@ PROJECT = {
     "model_version": "",
     "created_by": 1,
 }
+
+
 TEXTS = ["🚒 Ann met Bob.", "Bob met Ann"]
+
+
 SPANS = [[(2, 5, "PER"), (10, 13, "PER")], [(0, 3, "PER"), (8, 11, "PER")]]
 
 
@@ -392,72 +396,6 @@ def test_a_file_of_something_else_is_not_written_over(path, tmp_path):
     with pytest.raises(ValueError, match="expected JSON lines of objects"):
         Backend(str(path), collect=str(file))
     assert file.read_text() == "[]\n"
-
-
-# -- training anew -------------------------------------------------------------------------------------
-def corpus():
-    """Twice the same texts, so that enough spans are held out."""
-    X, y = columns_to_spans(*load_entities())
-    return X * 2, y * 2
-
-
-def write(file, X, y, first=0):
-    numbers = [{"id": first + k, "annotation": k} for k in range(len(X))]
-    write_spans(file, X, y, metadata=numbers)
-
-
-def test_a_better_model_takes_the_place(tmp_path):
-    X, y = corpus()
-    old, notes, new = (str(tmp_path / name) for name in ("ner", "notes.jsonl", "ner-1"))
-    SpanTagger(StructuredPerceptron(max_iter=3, random_state=0)).fit(X[:5], y[:5]).save(
-        old
-    )
-    write(notes, X, y)
-    told = retrain(old, notes, new)
-    assert (
-        "held-out spans" in told
-        and "ner-1 takes the place of" in told
-        and load(new).predict(X[:1])
-    )
-    # A model that knows the held-out texts is not replaced by one that does not.
-    SpanTagger(StructuredPerceptron(max_iter=10, random_state=0)).fit(X, y).save(old)
-    told = retrain(old, notes, str(tmp_path / "none"))
-    assert "the old model stays" in told and not (tmp_path / "none").exists()
-
-
-def test_too_few_held_out_spans(tmp_path, path):
-    write(tmp_path / "notes", *(part[:20] for part in corpus()))
-    told = retrain(str(path), str(tmp_path / "notes"), str(tmp_path / "new"))
-    assert "50 are needed" in told and not (tmp_path / "new").exists()
-
-
-def test_held_out_tasks_stay_held_out():
-    numbers = [held_out(k) for k in range(1000)]
-    assert 150 < sum(numbers) < 250 and numbers == [
-        held_out(str(k)) for k in range(1000)
-    ]
-
-
-def test_after_so_many_annotations_a_model_is_trained(tmp_path):
-    X, y = corpus()
-    model, file = tmp_path / "ner.skstruct", tmp_path / "notes.jsonl"
-    SpanTagger(StructuredPerceptron(max_iter=1, random_state=0)).fit(X[:5], y[:5]).save(
-        model
-    )
-    write(file, X, y)
-    service = Backend(str(model), collect=str(file), train_on=2)
-    old = model.read_bytes()
-    for task in 10_000, 10_001:
-        asked(
-            service, webhook_request(TEXTS[1], [(0, 3, "PER")], task=task), "/webhook"
-        )
-    for _ in range(600):
-        version = asked(service, predict_request())[1]["model_version"]
-        if version != "ner":
-            break
-        time.sleep(0.1)
-    assert version == "ner-1" and model.read_bytes() == old
-    assert load(tmp_path / "ner-1.skstruct").predict(TEXTS)
 
 
 def test_usage(path, tmp_path, capsys):

@@ -152,6 +152,19 @@ def test_texts_take_white_space_off():
         span_f1_score(SLOPPY, EXACT, texts="Ann")
 
 
+def test_texts_of_which_nothing_is_annotated():
+    """As ``SpanTagger.score`` says; a text of weight 0 does not count."""
+    blank = [[(0, 16, None)], [(0, 6, None)]]
+    for score in (span_f1_score, span_report):
+        with pytest.raises(ValueError, match="nothing to score: y_true says that no"):
+            score(blank, EXACT, texts=TEXTS)
+    half = [blank[0], EXACT[1]]
+    assert span_f1_score(half, EXACT, texts=TEXTS) == 1.0
+    with pytest.raises(ValueError, match="no part of a text is annotated"):
+        span_f1_score(half, EXACT, texts=TEXTS, sample_weight=[1, 0])
+    assert span_f1_score([[], []], [[], []], texts=TEXTS) == 1.0  # there are none
+
+
 @pytest.mark.parametrize(
     "y", [[{"entities": [(0, 3, "PER")]}], {"entities": [(0, 3, "PER")]}]
 )

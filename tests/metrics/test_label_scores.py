@@ -1,7 +1,6 @@
 """Metrics: values worked out by hand, conlleval counted a second way, and the errors."""
 
 import itertools
-import pickle
 import warnings
 from collections import Counter
 
@@ -9,15 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from inside import score_of
-from sklearn.base import BaseEstimator
-from sklearn.model_selection import cross_val_score
 
 from skstruct import StructuredPerceptron, metrics
 from skstruct._data.schemes import labels_to_spans, spans_to_labels
 from skstruct.metrics import (
-    attachment_scorer_for,
-    attachment_scores,
     labeled_attachment_score,
     paired_bootstrap,
     segment_f1_score,
@@ -25,7 +19,6 @@ from skstruct.metrics import (
     segment_report,
     sequence_accuracy_score,
     token_accuracy_score,
-    unlabeled_attachment_score,
     word_f1_score,
 )
 
@@ -37,12 +30,6 @@ def no_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
-
-
-def objects(sequences):
-    out = np.empty(len(sequences), dtype=object)
-    out[:] = [*sequences, None][: len(sequences)]
-    return out
 
 
 def f1(true, pred, **options):
@@ -243,51 +230,6 @@ def test_segment_report():
     assert "micro avg" in segment_report([["B"]], [["B"]])  # segments without a type
 
 
-# ------------------------------------------------------------------------- input, errors, scorers
-@pytest.mark.parametrize("metric", LABELED)
-def test_containers_and_types(metric):
-    y = [["B-X", "I-X"], ["O"], ["O", "B-Y"]] * 3
-    for convert in (
-        list,
-        tuple,
-        objects,
-        lambda y: [tuple(s) for s in y],
-        lambda y: [np.array(s) for s in y],
-    ):
-        score = metric(convert(y), y)
-        assert score == 1.0 and type(score) is float
-    square = np.array([["B-X", "I-X"], ["O", "B-X"]])
-    assert (
-        metric(square, square.astype(object)) == metric(square, square.tolist()) == 1.0
-    )
-
-
-def test_containers_of_words_and_trees():
-    words = np.array([["a", "b"], ["c", "d"]])
-    assert word_f1_score(words, objects([("a", "b"), ("c", "d")])) == 1.0
-    tagged = np.array([[["a", "X"], ["b", "Y"]]], dtype=object)
-    assert word_f1_score(tagged, [[("a", "X"), ("b", "Z")]]) == 0.5
-    trees = np.array([[[2, "x"], [0, "root"]]], dtype=object)
-    assert attachment_scores(trees, [[(2, "x"), (0, "root")]]) == (1.0, 1.0, 1.0, 2)
-
-
-@pytest.mark.parametrize(
-    "metric", [*LABELED, word_f1_score, unlabeled_attachment_score]
-)
-def test_length_errors(metric):
-    y = [[0, 1] if metric is unlabeled_attachment_score else ["B", "I"]] * 9
-    with pytest.raises(ValueError, match="as many sequences: got 9 and 8"):
-        metric(y, y[:-1])
-    with pytest.raises(ValueError, match="sequence 8"):
-        metric(y, [*y[:-1], y[8][:1]])
-    with pytest.raises(ValueError, match="sequence 8 of y_true must be a list; got 7"):
-        metric([*y[:-1], 7], y)
-    with pytest.raises(ValueError, match="y_pred must be a list"):
-        metric(y, None)
-    with pytest.raises(ValueError, match="y_true must be a list"):
-        metric("BI", y)
-
-
 def test_segment_f1_errors():
     for name, value in [("average", "samples"), ("mode", "lenient"), ("scheme", "BIE")]:
         with pytest.raises(ValueError, match=f"{name} must be one of .*{value}"):
@@ -307,51 +249,6 @@ def test_segment_f1_errors():
         segment_report([["B-X", "E-X"]], [["B-X", "E-X"]], mode="strict")
 
 
-class Constant(BaseEstimator):
-    """Predicts one and the same structure."""
-
-    def __init__(self, structure=None):
-        self.structure = structure
-
-    def fit(self, X, y):
-        return self
-
-    def predict(self, X):
-        return [self.structure] * len(X)
-
-
-@pytest.mark.parametrize(
-    "name, structure, other",
-    [
-        ("token_accuracy_scorer", ["A", "B"], ["A", "A"]),
-        ("sequence_accuracy_scorer", ["A", "B"], ["A", "A"]),
-        ("segment_f1_scorer", ["B-X", "B-Y"], ["B-X", "O"]),
-        ("word_f1_scorer", ["a", "b"], ["ab"]),
-        ("span_f1_scorer", [(0, 2, "A"), (3, 5, "B")], [(0, 2, "A")]),
-        ("attachment_scorer", [(2, "x"), (0, "root")], [(0, "root"), (1, "x")]),
-    ],
-)
-def test_scorers(name, structure, other):
-    scorer = pickle.loads(pickle.dumps(getattr(metrics, name)))
-    y = [structure, structure, other, structure] * 2
-    scores = cross_val_score(
-        Constant(structure), [["x", "x"]] * 8, y, cv=2, scoring=scorer
-    )
-    score = score_of(scorer)
-    assert scores == pytest.approx([score(y[:4], [structure] * 4)] * 2)
-    assert 0 < scores[0] < 1
-    assert score.__name__ in repr(scorer)
-
-
-def test_scorer_factory():
-    scorer = pickle.loads(
-        pickle.dumps(segment_f1_scorer_for("IOBES", average="macro", mode="strict"))
-    )
-    model = Constant(["B-X", "E-X"])
-    assert scorer(model, [["x", "x"]], [["B-X", "E-X"]]) == 1.0
-    assert segment_f1_scorer_for("BIO")(model, [["x", "x"]], [["B-X", "I-X"]]) == 1.0
-
-
 def test_public_names_exist():
     counts = Counter(metrics.__all__)
     assert max(counts.values()) == 1
@@ -368,42 +265,6 @@ def test_word_f1_with_weights():
     )
     with pytest.raises(ValueError, match="sequence 1"):
         word_f1_score(y_true, y_pred, sample_weight=[1, -1])
-
-
-class Oracle:
-    """Predicts what it was given."""
-
-    def __init__(self, trees):
-        self.trees = trees
-
-    def predict(self, X):
-        return self.trees
-
-
-def test_attachment_scorers_leave_punctuation_out():
-    X = [[("a", "D"), ("b", "N"), (".", ".")], [("b", "N")]]
-    y = [[(2, "det"), (0, "root"), (2, "punct")], [(0, "root")]]
-    parser = Oracle([[(2, "amod"), (0, "root"), (1, "punct")], [(0, "root")]])
-    for score, everything, words in (
-        ("uas", 0.75, 1.0),
-        ("las", 0.5, 2 / 3),
-        ("complete", 0.5, 1.0),
-    ):
-        assert attachment_scorer_for(score)(parser, X, y) == pytest.approx(everything)
-        scorer = pickle.loads(
-            pickle.dumps(attachment_scorer_for(score, punctuation=["."]))
-        )
-        assert scorer(parser, X, y) == pytest.approx(words)
-    with pytest.raises(ValueError, match="score must be one of"):
-        attachment_scorer_for("LAS")
-    with pytest.raises(
-        ValueError, match="punctuation must be a collection of tags; got '.,'"
-    ):
-        attachment_scorer_for(punctuation=".,")
-    with pytest.raises(ValueError, match="needs .head, label. pairs"):
-        attachment_scorer_for("las")(
-            Oracle([[2, 0]]), [[("a", "D"), ("b", "N")]], [[2, 0]]
-        )
 
 
 def test_labeled_attachment_needs_labels():

@@ -1,0 +1,160 @@
+"""Models that are trained anew on the annotations collected."""
+
+import time
+
+import pytest
+from serving_cases import asked
+
+from skstruct import L1CRF, SpanTagger, StructuredPerceptron, load
+from skstruct.datasets import columns_to_spans, load_entities, write_spans
+from skstruct.serving.label_studio import Backend
+from skstruct.serving.retraining import held_out, retrain
+
+CONFIG = (
+    '<View> <Header value="Read the passage"/> <Text name="passage" value="$ner" granularity="word"/> '
+    '<Choices name="mood" toName="passage"><Choice value="good"/></Choices>'
+    '<Labels name="answer" toName="passage"> <Label value="PER" background="red"/> </Labels>\n'
+    '</View><!-- {"data": {"ner": "an example"}} -->'
+)
+
+
+PROJECT = {
+    "id": 2,
+    "title": "New Project #2",
+    "label_config": CONFIG,
+    "model_version": "",
+    "created_by": 1,
+}
+
+
+TEXTS = ["🚒 Ann met Bob.", "Bob met Ann"]
+
+
+SPANS = [[(2, 5, "PER"), (10, 13, "PER")], [(0, 3, "PER"), (8, 11, "PER")]]
+
+
+def predict_request(texts=TEXTS):
+    tasks = [
+        {
+            "id": 19 + k,
+            "data": {"ner": text},
+            "meta": {},
+            "is_labeled": False,
+            "project": 2,
+        }
+        for k, text in enumerate(texts)
+    ]
+    params = {"login": None, "password": None, "context": None}
+    return {
+        "tasks": tasks, "model_version": "ner", "project": "2.1629208174", "label_config": CONFIG,
+        "params": params,
+    }  # fmt: skip
+
+
+def webhook_request(
+    text=TEXTS[0],
+    spans=((3, 6, "PER"),),
+    action="ANNOTATION_CREATED",
+    task=19,
+    number=17,
+    **more,
+):
+    """Spans count UTF-16 units."""
+    result = [
+        {
+            "value": {"start": start, "end": end, "text": "?", "labels": [label]}, "id": "WArqkkifYE",
+            "from_name": "answer", "to_name": "passage", "type": "labels",
+        }
+        for start, end, label in spans
+    ]  # fmt: skip
+    for each in result:
+        start, end = (2 * each["value"][name] for name in ("start", "end"))
+        each["value"]["text"] = text.encode("utf-16-le")[start:end].decode("utf-16-le")
+    mood = {
+        "value": {"choices": ["good"]},
+        "from_name": "mood",
+        "to_name": "passage",
+        "type": "choices",
+    }
+    annotation = {
+        "id": number, "result": [mood, *result], "was_cancelled": False, "ground_truth": False,
+        "created_at": "2021-08-17T13:52:48.536303Z", "updated_at": "2021-08-17T13:52:48.536370Z",
+        "lead_time": 37.13, "prediction": {}, "result_count": 0, "task": task, "completed_by": 1, **more,
+    }  # fmt: skip
+    return {
+        "action": action, "annotation": annotation, "task": {"id": task, "data": {"ner": text}},
+        "project": PROJECT,
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "ner.skstruct"
+    SpanTagger(L1CRF(max_iter=20)).fit(TEXTS, SPANS).save(path)
+    return path
+
+
+# -- training anew -------------------------------------------------------------------------------------
+def corpus():
+    """Twice the same texts, so that enough spans are held out."""
+    X, y = columns_to_spans(*load_entities())
+    return X * 2, y * 2
+
+
+def write(file, X, y, first=0):
+    numbers = [{"id": first + k, "annotation": k} for k in range(len(X))]
+    write_spans(file, X, y, metadata=numbers)
+
+
+def test_a_better_model_takes_the_place(tmp_path):
+    X, y = corpus()
+    old, notes, new = (str(tmp_path / name) for name in ("ner", "notes.jsonl", "ner-1"))
+    SpanTagger(StructuredPerceptron(max_iter=3, random_state=0)).fit(X[:5], y[:5]).save(
+        old
+    )
+    write(notes, X, y)
+    told = retrain(old, notes, new)
+    assert (
+        "held-out spans" in told
+        and "ner-1 takes the place of" in told
+        and load(new).predict(X[:1])
+    )
+    # A model that knows the held-out texts is not replaced by one that does not.
+    SpanTagger(StructuredPerceptron(max_iter=10, random_state=0)).fit(X, y).save(old)
+    told = retrain(old, notes, str(tmp_path / "none"))
+    assert "the old model stays" in told and not (tmp_path / "none").exists()
+
+
+def test_too_few_held_out_spans(tmp_path, path):
+    write(tmp_path / "notes", *(part[:20] for part in corpus()))
+    told = retrain(str(path), str(tmp_path / "notes"), str(tmp_path / "new"))
+    assert "50 are needed" in told and not (tmp_path / "new").exists()
+
+
+def test_held_out_tasks_stay_held_out():
+    numbers = [held_out(k) for k in range(1000)]
+    assert 150 < sum(numbers) < 250 and numbers == [
+        held_out(str(k)) for k in range(1000)
+    ]
+
+
+def test_after_so_many_annotations_a_model_is_trained(tmp_path):
+    X, y = corpus()
+    model, file = tmp_path / "ner.skstruct", tmp_path / "notes.jsonl"
+    SpanTagger(StructuredPerceptron(max_iter=1, random_state=0)).fit(X[:5], y[:5]).save(
+        model
+    )
+    write(file, X, y)
+    service = Backend(str(model), collect=str(file), train_on=2)
+    old = model.read_bytes()
+    for task in 10_000, 10_001:
+        asked(
+            service, webhook_request(TEXTS[1], [(0, 3, "PER")], task=task), "/webhook"
+        )
+    for _ in range(600):
+        version = asked(service, predict_request())[1]["model_version"]
+        if version != "ner":
+            break
+        time.sleep(0.1)
+    assert version == "ner-1" and model.read_bytes() == old
+    assert load(tmp_path / "ner-1.skstruct").predict(TEXTS)
