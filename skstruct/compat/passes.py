@@ -54,10 +54,8 @@ class HeldOut(NamedTuple):
         match = Counter(y for y, z in pairs if y == z)
         model_count = Counter(z for _, z in pairs)
         reference = Counter(y for y, _ in pairs)
-        lines, shares = (
-            ["Performance by label (#match, #model, #ref) (precision, recall, F1):"],
-            [],
-        )
+        lines = ["Performance by label (#match, #model, #ref) (precision, recall, F1):"]
+        shares = []
         for label in dict.fromkeys([*self.labels, *reference]):
             counts = match[label], model_count[label], reference[label]
             right, marked, gold = counts
