@@ -8,7 +8,9 @@ from skstruct._one_file.keys import FUNCTIONS, N_CODES, gaps, table, tables_for
 def test_a_table_says_what_python_says():
     bounds = list(itertools.accumulate(table("upper")))
     inside = set()
-    for begin, end in itertools.zip_longest(bounds[::2], bounds[1::2], fillvalue=N_CODES):
+    for begin, end in itertools.zip_longest(
+        bounds[::2], bounds[1::2], fillvalue=N_CODES
+    ):
         inside.update(range(begin, end))
     assert inside == {code for code in range(N_CODES) if chr(code).isupper()}
 

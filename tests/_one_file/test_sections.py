@@ -22,7 +22,11 @@ def test_sections_are_read_as_they_were_added():
     header, arrays = read_block(sections.block({"a": "\ud800"}))
     assert header["sections"] == [["u", "u3", 2], ["z", "z1", 2], ["f", "f4", 2]]
     assert header["a"] == "\ud800"
-    assert [list(each) for each in arrays.values()] == [[0, 70_000], [5, 4], [0.5, -1.0]]
+    assert [list(each) for each in arrays.values()] == [
+        [0, 70_000],
+        [5, 4],
+        [0.5, -1.0],
+    ]
 
 
 def test_means_have_a_common_denominator():

@@ -22,7 +22,13 @@ def told(*arguments, given=""):
 def test_columns_and_text():
     labels = tagger.predict([["the", "dog"], ["dog"]])
     out, _, code = told(given="the\ndog\n\ndog\n")
-    lines = [f"the {labels[0][0]}", f"dog {labels[0][1]}", "", f"dog {labels[1][0]}", ""]
+    lines = [
+        f"the {labels[0][0]}",
+        f"dog {labels[0][1]}",
+        "",
+        f"dog {labels[1][0]}",
+        "",
+    ]
     assert (out, code) == ("\n".join(lines), 0)
     out, _, code = told("--text", given="the dog\n")
     assert all(label in out for label in labels[0]) and code == 0

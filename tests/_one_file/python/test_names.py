@@ -8,7 +8,11 @@ NAMES = Names({"names": ["a", "b:x", "c:d", "e:f"]}, {})
 
 
 def test_rows_and_values_of_dicts_and_lists():
-    tokens = [{"a": 2, "b": "x", "c": {"d": 0.5}, "e": ["f"], "no": 1}, ["a", "b:x"], {}]
+    tokens = [
+        {"a": 2, "b": "x", "c": {"d": 0.5}, "e": ["f"], "no": 1},
+        ["a", "b:x"],
+        {},
+    ]
     rows, values, edges = NAMES.rows(tokens, 0)
     assert rows == [[0, 1, 2, 3], [0, 1], []]
     assert values == [[2.0, 1.0, 0.5, 1.0], [1.0, 1.0], []]
