@@ -295,3 +295,13 @@ def watch_names(monkeypatch):
 
     monkeypatch.setattr(FeatureNames, "_agrees", watched)
     return found
+
+
+def examples_of(trainer):
+    """The sequences that a trainer of python-crfsuite's names has been given."""
+    return trainer._examples
+
+
+def modules_of(compat):
+    """The names of modules that ``skstruct.compat.install`` answers."""
+    return compat._MODULES

@@ -107,7 +107,7 @@ class TemplateKeys(Keys):
         """What the header of a file says of templates."""
         plan = self.encoder.plan
         words = self.encoder.templates.words
-        out = {
+        out: dict[str, Any] = {
             "features": "templates",
             "unicode": tables_for(name for name, _ in plan.channels),
         }
@@ -258,6 +258,8 @@ class NameKeys(Keys):
 
 class PatternKeys(NameKeys):
     """The keys of a ``PatternEncoder``."""
+
+    encoder: PatternEncoder
 
     def header(self, sections: Sections) -> dict[str, Any]:
         """What the header of a file says of them."""

@@ -188,7 +188,7 @@ class PassLog:
         found.
         """
         e = self.estimator
-        if not self.number and getattr(e, "history_", ()):
+        if not self.number and getattr(e, "history_", None):
             record = {
                 **e.history_[-1],
                 "objective": e.objective_,

@@ -6,6 +6,7 @@ import sys
 import threading
 
 import pytest
+from inside import examples_of
 
 from skstruct.compat import pycrfsuite, sklearn_crfsuite
 
@@ -138,7 +139,7 @@ def test_trainers(tmp_path):
     assert (
         len([event for event, *_ in trainer.logparser.events if event == "start"]) == 1
     )
-    assert len(trainer._examples) == 5 * N_THREADS
+    assert len(examples_of(trainer)) == 5 * N_THREADS
 
 
 def test_a_sequence_is_of_its_thread_and_its_model(path, tmp_path):
