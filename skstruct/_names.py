@@ -6,7 +6,11 @@ Nothing else is a table of classes: a name that a file holds is looked up here, 
 imported as it stands.
 """
 
+from __future__ import annotations
+
 import importlib
+from collections.abc import Callable
+from typing import Any
 
 PUBLIC = {
     "BaggingShuffleAverager": "_shards.mixing.averager",
@@ -48,7 +52,9 @@ PUBLIC = {
 """Name -> the module that defines it, or that it is."""
 
 
-def lazy(package, names):
+def lazy(
+    package: str, names: dict[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The functions ``__getattr__`` and ``__dir__`` of a package whose names are
     imported at their first use.
 
@@ -61,7 +67,7 @@ def lazy(package, names):
         an import.
     """
 
-    def find(name):
+    def find(name: str) -> Any:
         if name not in names:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         where = names[name]
@@ -69,8 +75,8 @@ def lazy(package, names):
         module = importlib.import_module(where if above else f".{where}", package)
         return module if where == name else getattr(module, name)
 
-    def listed():
-        """Public names: modules that were imported on the way are not for completion."""
+    def listed() -> list[str]:
+        """List public names; modules imported on the way are not for completion."""
         mine = vars(importlib.import_module(package))
         return sorted({*names, *(name for name in mine if name.startswith("__"))})
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from numbers import Integral as Integral
 from numbers import Real as Real
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn import utils
@@ -92,15 +92,14 @@ else:
         _doc_link_module = "skstruct"
 
         @property
-        def _doc_link_template(self):
+        def _doc_link_template(self) -> str:
             site = documentation_site()
             return f"{site}/generated/{{name}}.html" if site else ""
 
-        def _doc_link_url_param_generator(self):
+        def _doc_link_url_param_generator(self) -> dict[str, str]:
             room = type(self).__module__.split(".")[1]
-            return {
-                "name": f"skstruct.{'features.' if room == 'features' else ''}{type(self).__name__}"
-            }
+            room = "features." if room == "features" else ""
+            return {"name": f"skstruct.{room}{type(self).__name__}"}
 
     try:  # scikit-learn >= 1.9, experimental
         from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -111,20 +110,23 @@ else:
             """Stands in for scikit-learn's mixin: no callbacks."""
 
             @property
-            def set_callbacks(self):
+            def set_callbacks(self) -> NoReturn:
                 """Raises: this scikit-learn has no callbacks."""
-                wrong = f"callbacks need scikit-learn 1.9 or newer, this is {sklearn.__version__}"
+                wrong = (
+                    "callbacks need scikit-learn 1.9 or newer, this is "
+                    f"{sklearn.__version__}"
+                )
                 raise AttributeError(
                     f"{wrong}; without, verbose=1 prints a line for each epoch"
                 )
 
-            def _init_callback_context(self, **_):
+            def _init_callback_context(self, **_: Any) -> None:
                 return None
 
-        def _with_callbacks(fit):
+        def _with_callbacks(fit: F) -> F:
             return fit
 
-    def with_callbacks(fit):
+    def with_callbacks(fit: F) -> F:
         """scikit-learn's decorator, if there is one; a call with a wrong argument names
         the right ones.
         """
@@ -132,11 +134,12 @@ else:
         signature = inspect.signature(fit)
 
         @functools.wraps(fit)
-        def checked(estimator, *args, **given):
+        def checked(estimator: Any, *args: Any, **given: Any) -> Any:
             try:
                 signature.bind(estimator, *args, **given)
             except TypeError as error:
-                call = f"{type(estimator).__name__}.{fit.__name__}({', '.join([*signature.parameters][1:])})"
+                names = ", ".join([*signature.parameters][1:])
+                call = f"{type(estimator).__name__}.{fit.__name__}({names})"
                 raise TypeError(f"{call}: {error}") from None
             return managed(estimator, *args, **given)
 
@@ -144,7 +147,7 @@ else:
 
 
 @functools.cache
-def documentation_site():
+def documentation_site() -> str | None:
     """The address of the documentation, as the installed package's metadata name it, or
     None.
     """
@@ -157,7 +160,7 @@ def documentation_site():
     return sites.get("documentation")
 
 
-def layers(estimator, X=None):
+def layers(estimator: Any, X: Any = None) -> Iterator[tuple[Any, Any]]:
     """Yield a fitted estimator and those that it is around, each with its input, from
     the outside in.
 
@@ -188,7 +191,11 @@ def layers(estimator, X=None):
             )
 
 
-def final_step(estimator, X=None, around=("best_estimator_", "steps")):
+def final_step(
+    estimator: Any,
+    X: Any = None,
+    around: tuple[str, ...] = ("best_estimator_", "steps"),
+) -> tuple[Any, Any]:
     """(an estimator, its input): the first layer that is around nothing by these
     attributes.
     """
@@ -199,7 +206,7 @@ def final_step(estimator, X=None, around=("best_estimator_", "steps")):
     )
 
 
-def innermost(estimator, X=None):
+def innermost(estimator: Any, X: Any = None) -> tuple[Any, Any]:
     """(an estimator, its input): what a pipeline, search, average or calibrated tagger
     predicts with.
 
@@ -237,13 +244,15 @@ def refuse_frozen(around: BaseEstimator, verb: str, **inside: Any) -> None:
         if isinstance(given, FrozenEstimator):
             inner = type(given.estimator).__name__
             raise ValueError(
-                f"{me}.{verb} would change the {inner} in {role}=FrozenEstimator(...), and what is frozen "
-                f"stays as it is: give {me}({inner}(...)), which trains one of its own, or call {verb} of "
+                f"{me}.{verb} would change the {inner} in "
+                f"{role}=FrozenEstimator(...), and what is frozen "
+                f"stays as it is: give {me}({inner}(...)), which trains one of its "
+                f"own, or call {verb} of "
                 f"your {inner}"
             )
 
 
-def check_parameters(estimator, *names):
+def check_parameters(estimator: Any, *names: str) -> None:
     """Raise unless parameters, which may have been set since ``fit``, have values that
     ``fit`` takes.
     """
@@ -252,7 +261,7 @@ def check_parameters(estimator, *names):
     validate_parameter_constraints(allowed, given, caller_name=type(estimator).__name__)
 
 
-def set_fitted(estimator, found, *optional):
+def set_fitted(estimator: Any, found: dict[str, Any], *optional: str) -> None:
     """Set fitted attributes; of those that not every fit has, ``optional``, none of an
     earlier fit stays.
     """
@@ -266,7 +275,7 @@ LARGEST_SAMPLE_WEIGHT = 1e50
 """Weights of features are sums of such numbers, times values of up to 1e100."""
 
 
-def sample_weights(sample_weight, X):
+def sample_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     """Validated weights as float64, or None if none were given.
 
     Raises
@@ -293,14 +302,24 @@ def sample_weights(sample_weight, X):
         )
     if weight.max(initial=0.0) > LARGEST_SAMPLE_WEIGHT:
         i = int(weight.argmax())
-        what = f"sample_weight must be at most {LARGEST_SAMPLE_WEIGHT:g}, or scores are no numbers"
+        what = (
+            f"sample_weight must be at most {LARGEST_SAMPLE_WEIGHT:g}, or scores are "
+            "no numbers"
+        )
         raise PlaceError(i, None, f"{what}; got {weight[i]} for {PLACE}")
     if not weight.any():
         raise NothingToLearn(ALL_ZERO)
     return weight
 
 
-def fit_some(estimator, X, y, keep, metadata=None, **given):
+def fit_some(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    keep: Any,
+    metadata: dict[str, Any] | None = None,
+    **given: Any,
+) -> Any:
     """The estimator, trained on the sequences at the positions in ``keep``; errors
     count those of X.
 
@@ -321,7 +340,7 @@ def requested_name(estimator: Any, verb: str, metadata: str) -> bool | str | Non
     return None if asked is None else getattr(asked(), verb).requests.get(metadata)
 
 
-def takes_sample_weight(scorer):
+def takes_sample_weight(scorer: Any) -> bool:
     """Whether a scorer can be called with ``sample_weight``; what scikit-learn made of
     a metric asks that.
     """
@@ -386,31 +405,33 @@ class epoch_context:
     ``name`` says what the epochs are called.
     """
 
-    def __init__(self, root, estimator, X, y, name="epoch"):
+    def __init__(
+        self, root: Any, estimator: Any, X: Any, y: Any, name: str = "epoch"
+    ) -> None:
         self._root = root
         self._name = name
-        self._task = None
+        self._task: Any = None
         self._shown = {"estimator": estimator, "X": X, "y": y}
 
-    def begin_fit(self):
+    def begin_fit(self) -> None:
         """Announce the fit."""
         if self._root is not None:
             self._root.call_on_fit_task_begin(**self._shown)
 
-    def end_fit(self, fitted_attributes):
+    def end_fit(self, fitted_attributes: Callable[[], dict[str, Any]]) -> None:
         """Announce its end."""
         if self._root is not None:
             self._root.call_on_fit_task_end(
                 reconstruction_attributes=fitted_attributes, **self._shown
             )
 
-    def begin(self):
+    def begin(self) -> None:
         """Announce the next epoch."""
         if self._root is not None:
             self._task = self._root.subcontext(task_name=self._name)
             self._task.call_on_fit_task_begin(**self._shown)
 
-    def end(self, fitted_attributes):
+    def end(self, fitted_attributes: Callable[[], dict[str, Any]]) -> bool:
         """Announce its end; ``fitted_attributes`` is called only if a callback asks for
         a model.
         """
@@ -423,7 +444,9 @@ class epoch_context:
         )
 
     @contextlib.contextmanager
-    def member(self, member, number, X, y, name="member"):
+    def member(
+        self, member: Any, number: int | None, X: Any, y: Any, name: str = "member"
+    ) -> Iterator[None]:
         """Tell the callbacks of a meta-estimator that a part of it is trained, and hand
         them to that part.
 
@@ -453,8 +476,8 @@ class epoch_context:
             task.call_on_fit_task_end(**shown)
 
 
-def text_tags(tags):
-    """scikit-learn's tags, as estimators over texts have them."""
+def text_tags(tags: Any) -> Any:
+    """Set scikit-learn's tags of estimators over texts."""
     tags.estimator_type = None
     tags.target_tags.required = True
     tags.requires_fit = True
@@ -464,8 +487,8 @@ def text_tags(tags):
     return tags
 
 
-def sequence_tags(tags):
-    """The same of estimators over sequences, whose tokens may be dicts."""
+def sequence_tags(tags: Any) -> Any:
+    """Set scikit-learn's tags of estimators over sequences; tokens may be dicts."""
     tags = text_tags(tags)
     tags.input_tags.dict = True
     return tags
@@ -478,8 +501,8 @@ def tags_around(tags: Any, inner: Any) -> Any:
     return tags
 
 
-def rows_tags(tags):
-    """The same of estimators whose tokens may be rows of numbers.
+def rows_tags(tags: Any) -> Any:
+    """Set scikit-learn's tags of estimators whose tokens may be rows of numbers.
 
     Sequences may be sparse matrices; one sparse matrix alone, which the tag ``sparse``
     is about, may not.

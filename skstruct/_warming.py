@@ -12,6 +12,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -47,13 +48,13 @@ _TREES = [
 ]
 
 
-def _many_labels():
+def _many_labels() -> tuple[list[list[str]], list[list[str]]]:
     """A corpus with so many labels that weights are stored sparsely."""
     X = [[f"w{k}" for k in range(20)], ["w1", "w0"]]
     return X, [[f"L{k:02}" for k in range(20)], ["L01", "L00"]]
 
 
-def _use(estimator, X, y, folder, *more):
+def _use(estimator: Any, X: Any, y: Any, folder: str, *more: str) -> None:
     """Train, save and load a model, predict, and call the methods named ``more``."""
     estimator.fit(X, y)
     path = pathlib.Path(folder, "model")
@@ -66,15 +67,15 @@ def _use(estimator, X, y, folder, *more):
             )
 
 
-def _rows(kind):
+def _rows(kind: Callable[[np.ndarray], Any]) -> list[Any]:
     columns = np.eye(8)[[len(w) + ord(w[0]) % 3 - 1 for x in _WORDS for w in x]]
     ends = np.cumsum([len(x) for x in _WORDS])[:-1]
     return [kind(part) for part in np.split(columns, ends)]
 
 
-def _jobs():
-    """What is compiled, by name: lists of (estimator, data, names of further methods)."""
-    online = {"max_iter": 2, "random_state": 0}
+def _jobs() -> dict[str, list[tuple[Any, ...]]]:
+    """List what is compiled, by name: (estimator, data, names of further methods)."""
+    online: dict[str, Any] = {"max_iter": 2, "random_state": 0}
     lists = "predict_kbest", "decision_function"
     sums = "predict_marginals", "predict_posterior", "sequence_log_proba"
     words = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%suffix2[0,0]", "B"]
@@ -198,6 +199,7 @@ def warm_up(
             of = len(jobs) if all else 1
             seconds = time.perf_counter() - began
             progress(
-                f"[{number}/{of}] {name}: {compiled} compiled, {loaded} from the cache, {seconds:.1f} s"
+                f"[{number}/{of}] {name}: {compiled} compiled, {loaded} from the "
+                f"cache, {seconds:.1f} s"
             )
     return cache_folder()

@@ -4,6 +4,9 @@ All other tests use what users can use, or these functions (``test_house.py`` ho
 inside the package is followed here and nowhere else.
 """
 
+import gc
+import time
+
 import numpy as np
 
 import skstruct
@@ -101,7 +104,9 @@ def run_of(estimator, X, y, sample_weight=None):
 
 def tokens_of_member(estimator, X, y, drawn):
     """The tokens that a pass over the sequences ``drawn`` of a corpus visits."""
-    return run_of(estimator, X, y).member(estimator, 0, drawn).objective(1.0).n_tokens
+    return (
+        run_of(estimator, X, y).member(estimator, 0, drawn).new_objective(1.0).n_tokens
+    )
 
 
 def run_and_lattices_of(reranker, X, y):
@@ -198,8 +203,8 @@ def before_each_sum(patch, act):
 
 def before_each_line(patch, act):
     """Let ``act(record)`` precede each line that a verbose L1CRF prints."""
-    line = crf_run._line
-    patch.setattr(crf_run, "_line", lambda record: act(record) or line(record))
+    line = crf_run._format_line
+    patch.setattr(crf_run, "_format_line", lambda record: act(record) or line(record))
 
 
 def before_each_pass(run, act):
@@ -210,17 +215,34 @@ def before_each_pass(run, act):
 
 def pairs_to_work_on(objective, weights, gradient):
     """The pairs of the next working set."""
-    return working_set._working_set(objective, weights, gradient)
+    return working_set._choose_working_set(objective, weights, gradient)
+
+
+def shards_here():
+    """The shards that this process holds for others."""
+    gc.collect()
+    return [each for each in gc.get_objects() if isinstance(each, held.Held)]
 
 
 def kept_by_a_worker():
     """How many shards this process holds for others."""
-    return len(held._HELD)
+    return len(shards_here())
+
+
+def kept_by_workers(client, seconds=2.0):
+    """How many shards the workers of a cluster hold, once they had time to let go of them."""
+    for _ in range(int(seconds / 0.1)):
+        kept = sum(client.run(kept_by_a_worker).values())
+        if kept == 0:
+            break
+        time.sleep(0.1)
+    return kept
 
 
 def forget_shards():
-    """Let this process lose the shards that it holds for others, as one that was started anew has none."""
-    held._HELD.clear()
+    """Let the shards that this process holds for others be others than the driver knows, as if made anew."""
+    for each in shards_here():
+        each.n_steps = -1
 
 
 # -- files ---------------------------------------------------------------------------------------------
@@ -295,13 +317,3 @@ def watch_names(monkeypatch):
 
     monkeypatch.setattr(FeatureNames, "_agrees", watched)
     return found
-
-
-def examples_of(trainer):
-    """The sequences that a trainer of python-crfsuite's names has been given."""
-    return trainer._examples
-
-
-def modules_of(compat):
-    """The names of modules that ``skstruct.compat.install`` answers."""
-    return compat._MODULES

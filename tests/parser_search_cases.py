@@ -22,11 +22,12 @@ from skstruct._parser.atoms import AtomEncoder, check_words
 from skstruct._parser.dependency_trees import encode_trees
 from skstruct._parser.parser_beam import new_work, search
 from skstruct._parser.parser_model import final_model, make_task
+from skstruct._parser.parser_run import ParseRun
 from skstruct._parser.state_features import load
 from skstruct._parser.states import trace
 from skstruct._parser.template_sets import lines_of
 from skstruct._training.epochs import run_epoch
-from skstruct._training.run import Run, TrainingState
+from skstruct._training.run import TrainingState
 
 PLAIN = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, NO_AVERAGE)
 ALL = 260
@@ -93,8 +94,10 @@ class Problem:
 
     def train(self, epochs=1, noise=QUIET, order=None):
         n = len(self.X)
-        run = Run(None, TrainingState(self.model, self.rule, 0), self.task)
-        run.epoch = parse.epoch
+        state = TrainingState(self.model, self.rule, 0)
+        run = ParseRun(
+            None, state, self.task, self.lines, self.encoder, self.labels, None
+        )
         for _ in range(epochs):
             self.stats, _ = run_epoch(
                 run, np.arange(n) if order is None else np.array(order), np.diff(self.task.token), noise,

@@ -1,10 +1,10 @@
-"""Products of two sizes have 64 bits: rows times labels, labels times labels, tokens times labels, k times tokens.
+"""Products of two sizes have 64 bits: rows or tokens times labels, labels times labels, k times tokens.
 
 numpy multiplies an array of int32 by a Python integer in 32 bits, and wraps in silence beyond 2^31. Numba
 multiplies integers of any size in 64 bits, so that only code outside of kernels is looked at here. What is
 known to be int32, as far as it can be told: fields of named tuples whose comment says so, indices of scipy's
-matrices, arguments of lambdas that have such a name, what is made as int32 where the reader sees it, and names
-that are given such values.
+matrices, arguments of lambdas that have such a name, what is made as int32 where the reader sees it, and
+names that are given such values.
 """
 
 import ast

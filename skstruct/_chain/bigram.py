@@ -2,7 +2,8 @@
 
 A labelling y of a sequence scores, in the first order,
 
-    score(y) = start[y_0] + Σ_t emission[t, y_t] + Σ_{t>0} transition[t, y_{t-1}, y_t] + end[y_{T-1}]
+    score(y) = start[y_0] + Σ_t emission[t, y_t] + Σ_{t>0} transition[t, y_{t-1}, y_t] +
+    end[y_{T-1}]
 
 Emissions come from node features, transitions from the label bigram and from
 observation-conditioned transition features. Constraints are 0 or -inf in start, end and
@@ -12,7 +13,9 @@ besides: see :mod:`.second_order`.
 Letters: T tokens, L labels, t token, y label, p previous label, K runs of features.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -35,6 +38,20 @@ from .token_scores import (
     sum_rows,
 )
 
+if TYPE_CHECKING:
+    from .._core.noise import Noise
+    from .._core.store import Rule
+
+Empty: TypeAlias = Any
+"""An empty tuple, in place of what there is no need for: numba leaves out of a kernel
+what an empty tuple among its arguments decides.
+
+No type checker sees what ``len`` of a tuple decides: to it this is anything.
+"""
+
+Constraints: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""``start``, ``allowed`` and ``end`` of a :class:`Chain`."""
+
 ALL_PAIRS = Pairs(np.zeros(0, np.int64), np.zeros(0, np.int32))
 
 
@@ -46,47 +63,31 @@ class ChainTask(NamedTuple):
     left: int  # anchors before the first token of a sequence
     n_columns: int  # input columns
     nodes: Grid
-    edges: Grid  # observation-conditioned transitions: combination e owns the rows e * L + p
+    edges: Grid  # transitions that look at x: combination e owns the rows e * L + p
     bag: Bag
-    gold: (
-        np.ndarray
-    )  # (N,) int32: label, UNLABELLED, or -2 - s for one of the labels in the set s
+    gold: np.ndarray  # (N,) int32: label, UNLABELLED, or -2 - s: one of the set s
     weight: np.ndarray  # (n,) float64: weight of each sequence
-    node_alive: (
-        np.ndarray
-    )  # (R,) uint8: 0 for features below the count cut-off; empty without one
-    edge_alive: (
-        np.ndarray
-    )  # (E,) uint8: the same for observation-conditioned transitions
-    option: (
-        np.ndarray
-    )  # (N, L) bool: labels a token may get in prediction; empty if all may
-    dense: Dense | tuple[()] = ()
-    sets: (
-        np.ndarray | tuple[()]
-    ) = ()  # (S, L + 1) bool: see ``_data.labels.Gold``; empty if there are none
-    node_pairs: Pairs | tuple[()] = (
-        ALL_PAIRS  # rows and columns of ``Chain.nodes`` that may have a weight
-    )
-    edge_pairs: Pairs | tuple[()] = ALL_PAIRS  # the same of ``Chain.edges``
+    node_alive: np.ndarray  # (R,) uint8: 0 for features below the cut-off; or empty
+    edge_alive: np.ndarray  # (E,) uint8: as node_alive, of transitions that look at x
+    option: np.ndarray  # (N, L) bool: labels allowed in prediction; empty if all are
+    dense: Dense | Empty = ()
+    sets: np.ndarray | Empty = ()  # (S, L + 1) bool: see ``_data.labels.Gold``
+    node_pairs: Pairs | Empty = ALL_PAIRS  # which weights of ``Chain.nodes`` there are
+    edge_pairs: Pairs | Empty = ALL_PAIRS  # which weights of ``Chain.edges`` there are
 
 
 class Chain(NamedTuple):
     """Everything that scores: weights and constraints."""
 
     nodes: Store  # rows: features; columns: labels
-    edges: Store  # rows p: label bigrams (p, y); then rows e * L + p as in ``ChainTask.edges``
+    edges: Store  # rows p: label bigrams (p, y); then those of ``ChainTask.edges``
     clock: Clock
     bigram: bool  # whether the label bigram is a feature
     start: np.ndarray  # (L,) float64: 0 or -inf
     allowed: np.ndarray  # (L, L) float64 [previous, next]: 0 or -inf
     end: np.ndarray  # (L,) float64: 0 or -inf
-    cost: (
-        np.ndarray
-    )  # (L,) float64: cost of missing a token of each label, in training only
-    trigrams: (
-        Store | tuple[()]
-    ) = ()  # row p * (L + 1) + a + 1, column y: the labels a, p, y in this order
+    cost: np.ndarray  # (L,) float64: of missing a token of each label, in training only
+    trigrams: Store | Empty = ()  # row p * (L + 1) + a + 1, column y: labels a, p, y
 
 
 STORES = "nodes", "edges", "trigrams"
@@ -102,42 +103,52 @@ class ChainWork(NamedTuple):
 
     emission: np.ndarray  # (T * L,) float64
     transition: np.ndarray  # (L * L,) or (T * L * L,) float64 [t, previous, next]
-    score: np.ndarray  # (2, T * C) float64: of prefixes [t, last] or [t, previous, last]; for t = 0 [last]
-    node_runs: Runs | tuple[()] = ()
-    edge_runs: Runs | tuple[()] = ()
-    masked: (
-        np.ndarray | tuple[()]
-    ) = ()  # (T, n_columns) bool: tokens hidden by input dropout
-    labels: (
-        np.ndarray | tuple[()]
-    ) = ()  # (2, T) int32: gold, completed where labels lack, and the prediction
-    difference: (
-        Difference | tuple[()]
-    ) = ()  # of nodes, edges and trigrams: see ``token_scores.EDGE_ROWS``
-    dense: DenseWork | tuple[()] = ()
-    stats: (
-        np.ndarray | tuple[()]
-    ) = ()  # (3,) float64: updates, wrong tokens, loss since it was last cleared
-    trigrams: Trigrams | tuple[()] = ()
+    score: np.ndarray  # (2, T * C) float64: of prefixes [t, cell]; for t = 0 [last]
+    node_runs: Runs | Empty = ()
+    edge_runs: Runs | Empty = ()
+    masked: np.ndarray | Empty = ()  # (T, n_columns) bool: hidden by input dropout
+    labels: np.ndarray | Empty = ()  # (2, T) int32: gold, completed, and the prediction
+    difference: Difference | Empty = ()  # of all stores: see ``token_scores.EDGE_ROWS``
+    dense: DenseWork | Empty = ()
+    stats: np.ndarray | Empty = ()  # (3,) float64: updates, wrong tokens, loss so far
+    trigrams: Trigrams | Empty = ()
 
 
-def longest(token):
-    """Tokens of the longest sequence, at least 1."""
+def longest(token: np.ndarray) -> int:
+    """Count the tokens of the longest sequence, at least 1.
+
+    ``token`` (n + 1,): where each sequence starts.
+    """
     if token.shape[0] == 2:
         return max(int(token[1]), 1)
     return int((token[1:] - token[:-1]).max(initial=1))
 
 
-def n_trigram_rows(L):
-    """Rows of the store of trigrams."""
+def n_trigram_rows(L: int) -> int:
+    """Count the rows that the store of trigrams of L labels has."""
     return L * (L + 1)
 
 
-def new_work(task, n_labels, order=1, training=True, listed=True):
-    """Scratch that fits every sequence of ``task``, for a chain of an order.
+def new_work(
+    task: ChainTask,
+    n_labels: int,
+    order: int = 1,
+    training: bool = True,
+    listed: bool = True,
+) -> ChainWork:
+    """Make scratch that fits every sequence of a task.
 
-    ``listed``: whether training lists dense rows of numbers feature by feature (see
-    :func:`lists_rows`).
+    Parameters
+    ----------
+    task : ChainTask
+    n_labels : int
+    order : int
+        Labels of history that transitions look at: 1 or 2.
+    training : bool
+        Else the scratch is for prediction alone.
+    listed : bool
+        Whether training lists dense rows of numbers feature by feature (see
+        :func:`lists_rows`).
     """
     T = longest(task.token)
     n_anchors = int(np.diff(task.anchor).max(initial=1))
@@ -171,7 +182,7 @@ def new_work(task, n_labels, order=1, training=True, listed=True):
 # Scores
 # --------------------------------------------------------------------------------------
 @spliced
-def reads_stored_weights(rule, noise):
+def reads_stored_weights(rule: Rule, noise: Noise) -> bool:
     """Whether scores are those of the stored weights: no lazy penalty, no noise."""
     return (
         not is_lazy(rule)
@@ -181,7 +192,7 @@ def reads_stored_weights(rule, noise):
 
 
 @inline
-def reads_whole_rows(chain, rule, noise):
+def reads_whole_rows(chain: Chain, rule: Rule, noise: Noise | Empty) -> bool:
     """Whether emissions are sums of whole rows of weights: full rows, no lazy penalty,
     no noise.
     """
@@ -190,14 +201,16 @@ def reads_whole_rows(chain, rule, noise):
     return not chain.nodes.sparse and reads_stored_weights(rule, noise)
 
 
-def lists_rows(chain, rule, noise):
+def lists_rows(chain: Chain, rule: Rule, noise: Noise) -> bool:
     """Whether training under these lists dense rows of numbers feature by feature."""
     noisy = noise.feature != NO_NOISE or noise.token_below > 0
     return bool(chain.nodes.sparse or has_lazy_penalty(rule) or noisy)
 
 
 @spliced
-def _sum_whole_rows(task, i, chain, emission):
+def _sum_whole_rows(
+    task: ChainTask, i: int, chain: Chain, emission: np.ndarray
+) -> None:
     """``emission[t, y] = Σ_f x_f w[f, y]`` of sequence i."""
     nodes = task.nodes
     bag = task.bag
@@ -210,15 +223,15 @@ def _sum_whole_rows(task, i, chain, emission):
 
 
 @spliced
-def _multiply(scale, n, emission):
-    """The first n emissions in units of scores."""
+def _multiply(scale: float, n: int, emission: np.ndarray) -> None:
+    """Multiply the first n emissions by ``scale``: they are in units of scores then."""
     if scale != 1.0:
         for k in range(n):
             emission[k] *= scale
 
 
 @spliced
-def score_tokens(task, i, chain, emission):
+def score_tokens(task: ChainTask, i: int, chain: Chain, emission: np.ndarray) -> None:
     """Fill ``emission`` for sequence i, where scores are those of the stored weights in
     full rows.
     """
@@ -231,8 +244,10 @@ def score_tokens(task, i, chain, emission):
 
 
 @spliced
-def score_transitions(chain, transition):
-    """``transition[p, y] = w[p, y]``, constraints included, of the same."""
+def score_transitions(chain: Chain, transition: np.ndarray) -> None:
+    """Fill ``transition`` with ``w[p, y]``, constraints included, from stored
+    weights.
+    """
     edges = chain.edges.value
     allowed = chain.allowed
     bigram = chain.bigram
@@ -246,8 +261,12 @@ def score_transitions(chain, transition):
 
 
 @spliced
-def _read_transitions(chain, rule, noise, work, transition):
-    """The same of any weights."""
+def _read_transitions(
+    chain: Chain, rule: Rule, noise: Noise, work: ChainWork, transition: np.ndarray
+) -> None:
+    """Fill ``transition`` as :func:`score_transitions` does, from any weights: sparse,
+    under a lazy penalty, or with noise.
+    """
     L = chain.nodes.columns
     step = chain.clock.step[0]
     runs = work.edge_runs
@@ -268,9 +287,9 @@ def _read_transitions(chain, rule, noise, work, transition):
 
 
 @inline
-def stride_of(task, L, noise):
-    """How far apart the transitions of a token and the next one are: 0 if all tokens
-    share one matrix.
+def stride_of(task: ChainTask, L: int, noise: Noise | Empty) -> Any:
+    """Return how far apart the transitions of a token and the next one are: 0 if all
+    tokens share one matrix.
     """
     if len(noise) == 0:
         return ZERO
@@ -278,7 +297,15 @@ def stride_of(task, L, noise):
 
 
 @inline
-def score_sequence(task, i, chain, rule, noise, whole_rows, work):
+def score_sequence(
+    task: ChainTask,
+    i: int,
+    chain: Chain,
+    rule: Rule,
+    noise: Noise | Empty,
+    whole_rows: bool,
+    work: ChainWork,
+) -> tuple[int, int]:
     """Fill ``work.emission`` and ``work.transition``; returns the numbers of node and
     edge runs.
 
@@ -355,8 +382,12 @@ def score_sequence(task, i, chain, rule, noise, whole_rows, work):
 
 
 @inline
-def forbid(option, first, T, L, emission):
-    """Labels that a token must not get score -inf; an empty ``option`` forbids none."""
+def forbid(
+    option: np.ndarray, first: int, T: int, L: int, emission: np.ndarray
+) -> None:
+    """Let labels that a token must not get score -inf; an empty ``option`` forbids
+    none.
+    """
     for t in range(T if option.shape[0] > 0 else 0):
         for y in range(L):
             if not option[first + t, y]:

@@ -9,7 +9,10 @@ first use waits half as long. Its results are those of the kernel for everything
 for bit.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,8 +24,14 @@ from ..features.encoded import Bag, Grid
 from .bigram import Chain, ChainTask, ChainWork, longest, new_work
 from .second_order import Trigrams, read_trigrams
 
+if TYPE_CHECKING:
+    from .._core.noise import Noise
+    from .._core.store import Rule
+    from ..features.encoded import Encoded
+    from .bigram import Empty
 
-def has_full_rows(chain):
+
+def has_full_rows(chain: Chain) -> bool:
     """Whether no weights are sparse."""
     return not any(
         store.sparse
@@ -30,20 +39,20 @@ def has_full_rows(chain):
     )
 
 
-def are_rows_of_nodes(x):
+def are_rows_of_nodes(x: Encoded | ChainTask) -> bool:
     """Whether tokens are no dense rows of numbers, and transitions do not look at the
     input.
     """
     return not (x.dense or x.edges.row.shape[0])
 
 
-def has_chosen_pairs(task):
+def has_chosen_pairs(task: ChainTask) -> bool:
     """Whether only some pairs of a row and a column may have a weight."""
     return task.node_pairs.start.size > 0 or task.edge_pairs.start.size > 0
 
 
-def applies_to(task, chain, rule, noise):
-    """Whether a small kernel is for this."""
+def applies_to(task: ChainTask, chain: Chain, rule: Rule, noise: Noise) -> bool:
+    """Whether a small kernel serves this task, these weights and this training."""
     noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE or noise.token_below > 0
     return (
         has_full_rows(chain)
@@ -62,28 +71,32 @@ _UNREAD = {
 """By type the fields that small kernels do not read."""
 
 
-def _without(named, fields):
+def _without(named: Any, fields: Iterable[str]) -> Any:
     return named._replace(**dict.fromkeys(fields, ()))
 
 
-def _small(value):
-    """The same without what small kernels do not read."""
+def _small(value: Any) -> Any:
+    """Empty the fields of a tuple, and of tuples in it, that small kernels do not
+    read.
+    """
     if type(value) not in _UNREAD:
         return value
     return _without(type(value)(*map(_small, value)), _UNREAD[type(value)])
 
 
-def kernel_arguments(task, chain, rule, noise, work):
-    """What :func:`.chain_epoch.epoch` takes but for the examples, for the smallest
-    kernel that serves.
+def kernel_arguments(
+    task: ChainTask, chain: Chain, rule: Rule, noise: Noise, work: ChainWork
+) -> tuple[Any, ...]:
+    """Return what :func:`.chain_epoch.epoch` takes besides the examples to visit, in
+    the form that calls the smallest kernel that serves.
     """
     trigrams = work.trigrams
-    margin = (True,)
+    margin: tuple[bool] | Empty = (True,)
     work = _without(work, ["trigrams"])
     if applies_to(task, chain, rule, noise):
         task = _small(task)
         chain = _small(chain)
-        noise = ()
+        noise = ()  # type: ignore[assignment]  # as of `Empty`
         work = _small(work)
         if rule.update == PERCEPTRON:
             margin = ()
@@ -92,17 +105,25 @@ def kernel_arguments(task, chain, rule, noise, work):
     return task, chain, rule, noise, trigrams, margin, work
 
 
+EncodedRows: TypeAlias = Sequence[Any]
+"""What `rows_of` gives of an encoded corpus: the arrays, and one number, that
+``predict_small`` takes first.
+"""
+
+
 class FinalChain(NamedTuple):
-    """What prediction reads of final weights in full rows; the same from call to call."""
+    """What prediction reads of final weights in full rows; the same from call to
+    call.
+    """
 
     chain: Chain  # without transitions
     transition: np.ndarray  # (L * L,) float64
-    trigrams: Trigrams | tuple[()]
-    plain: tuple  # nodes, scale, start, end, transition and trigrams
+    trigrams: Trigrams | Empty
+    plain: tuple[Any, ...]  # nodes, scale, start, end, transition and trigrams
 
 
-def final_chain(chain):
-    """The :class:`FinalChain` of a ``Chain`` with full rows."""
+def final_chain(chain: Chain) -> FinalChain:
+    """Prepare a chain with full rows for the small kernels of prediction."""
     L = chain.start.shape[0]
     scale = float(chain.clock.scale[0])
     transition = scale * chain.edges.value[: L * L] if chain.bigram else np.zeros(L * L)
@@ -113,15 +134,18 @@ def final_chain(chain):
     )
 
 
-def rows_of(x, token):
-    """What small kernels read of an encoded corpus, or a task: ``predict_small`` takes
-    it first.
+def rows_of(x: Encoded | ChainTask, token: np.ndarray) -> EncodedRows:
+    """Return what small kernels read of an encoded corpus, or a task, whose sequences
+    start at ``token``.
     """
     return token, x.anchor, x.left, *x.nodes[:3], *x.bag
 
 
-def _scratch(token, final):
-    (L,), T = final.chain.start.shape, longest(token)
+def _scratch(
+    token: np.ndarray, final: FinalChain
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    L = len(final.chain.start)
+    T = longest(token)
     return (
         np.empty(T * L),
         final.transition,
@@ -129,26 +153,54 @@ def _scratch(token, final):
     )
 
 
-def for_prediction(rows, gold, option, final, sets=()):
-    """What a kernel that serves all kinds of chains takes of :func:`rows_of` a corpus."""
+def for_prediction(
+    rows: EncodedRows,
+    gold: np.ndarray,
+    option: np.ndarray,
+    final: FinalChain,
+    sets: np.ndarray | Empty = (),
+) -> tuple[Any, ...]:
+    """Return what a kernel for all kinds of chains takes first, from what
+    :func:`rows_of` gives of a corpus.
+
+    Parameters
+    ----------
+    rows : EncodedRows
+    gold : ndarray of shape (N,), int32
+        See :class:`.ChainTask`; empty if no labels are given.
+    option : ndarray of shape (N, L), bool
+        Labels allowed for each token; empty if all are.
+    final : FinalChain
+    sets : ndarray or ()
+        Of ``gold``.
+
+    Returns
+    -------
+    tuple
+        (task, chain, rule, noise, trigrams, work)
+    """
     token, anchor, left, *grid = rows[:6]
-    task = ChainTask(
-        token, anchor, left, (), Grid(*grid, (), (), ()), (), Bag(*rows[6:]), gold, (), (), (), option, (),
+    read: Any = Grid  # these types do not tell of empty tuples for what is not read
+    task: Any = ChainTask
+    task = task(
+        token, anchor, left, (), read(*grid, (), (), ()), (), Bag(*rows[6:]), gold, (), (), (), option, (),
         sets, (), (),
     )  # fmt: skip
     work = ChainWork(*_scratch(token, final))
     return task, final.chain, READ_ONLY, (), final.trigrams, work
 
 
-def for_predict_small(rows, option, final):
-    """What :func:`.chain_epoch.predict_small` takes, which is for nothing else."""
+def for_predict_small(
+    rows: EncodedRows, option: np.ndarray, final: FinalChain
+) -> tuple[Any, ...]:
+    """Return what :func:`.chain_epoch.predict_small` takes besides its results."""
     emission, _, scratch = _scratch(rows[0], final)
     return *rows, option if option.shape[0] else (), *final.plain, emission, scratch[0]
 
 
-def prediction_arguments(task, chain):
-    """What a kernel of prediction takes first: (task, chain, rule, noise, trigrams,
-    work).
+def prediction_arguments(task: ChainTask, chain: Chain) -> tuple[Any, ...]:
+    """Return what a kernel of prediction takes first: (task, chain, rule, noise,
+    trigrams, work), in the form that calls the smallest kernel that serves.
     """
     if applies_to(task, chain, READ_ONLY, QUIET):
         return for_prediction(

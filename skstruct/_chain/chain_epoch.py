@@ -1,22 +1,36 @@
 """Epochs and prediction of chains of both orders.
 
-One text is for all kinds of arguments, and numba leaves out of a kernel what its
-arguments do not need. It does so for what an empty tuple among the arguments decides,
-if a variable of the kernel has its name:
+One text is for all kinds of arguments. An empty tuple among these says what is not
+needed; numba sees it in their types, and leaves out of a kernel what it decides. So a
+kernel has *variants*, each compiled when it is first called for:
 
-- ``has_noise``: with an empty ``noise`` the arguments are the few arrays of what most
-  users train, see :mod:`.chain_arguments`;
-- ``second_order``: with empty ``trigrams`` the chain is of the first order;
-- ``has_margin``: with an empty ``margin`` it is trained by the perceptron, which looks
-  for the best labelling only.
+==============  ==========================  ============================================
+variable        is false with               the kernel then
+==============  ==========================  ============================================
+has_noise       ``noise == ()``             reads the few arrays of what most users
+                                            train, see :mod:`.chain_arguments`
+second_order    ``trigrams == ()``          is for chains of the first order
+has_margin      ``margin == ()``            trains by the perceptron, which looks for
+                                            the best labelling only
+has_option      ``option == ()``            lets each token have any label
+==============  ==========================  ============================================
+
+Numba decides ``len(x) > 0`` where x is an argument of the function itself. So compiled
+helpers take x, and say the condition again; what is spliced into a kernel takes the
+variable. A factory with Python booleans would say as much, but closures are compiled
+anew by each process.
 
 Letters: as in :mod:`.bigram`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
-from .._core.compile import ONE, ZERO, inline, kernel
+from .._core.compile import ONE, ZERO, inline, kernel, spliced
 from .._core.penalties import decay, keeps_untouched_weights
 from .._core.rules import (
     add_entries,
@@ -52,62 +66,121 @@ from .token_scores import (
 )
 from .viterbi import decode, decode_wrong, score_path
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .._core.noise import Noise
+    from .._core.rules import Difference
+    from .._core.store import Clock, Rule, Store
+    from .bigram import Chain, ChainTask, ChainWork, Empty
+    from .second_order import Trigrams
+
+
+@spliced
+def _emit(
+    task: ChainTask,
+    i: int,
+    T: int,
+    n_nodes: int,
+    n_edges: int,
+    chain: Chain,
+    noise: Noise | Empty,
+    has_noise: bool,
+    second_order: bool,
+    work: ChainWork,
+) -> tuple[int, int]:
+    """Write ``Δφ`` of sequence i, of the labels in ``work.labels``, to
+    ``work.difference``.
+
+    Returns where the entries of edges begin, and those of trigrams.
+    """
+    difference = work.difference
+    labels = work.labels
+    nodes = task.nodes
+    L = chain.nodes.columns
+    step = chain.clock.step[0]
+    if n_nodes < 0:
+        emit_stored(
+            nodes.row, nodes.lo, nodes.width, task.left, task.anchor[i], task.anchor[i + 1], task.bag,
+            task.token[i], T, task.node_alive, labels, difference,
+        )  # fmt: skip
+    if has_noise:
+        emit_listed(task, i, T, chain.nodes, noise, step, n_nodes, work)
+    edges = difference.size[0]
+    if chain.bigram:
+        emit_bigrams(labels, T, L, step, noise, difference)
+    if has_noise:
+        emit_edges(work.edge_runs, n_edges, L, task.edge_alive, labels, difference)
+    more = difference.size[0]
+    leave_out(difference, ZERO, edges, ZERO, task.node_pairs)
+    leave_out(difference, edges, more, EDGE_ROWS, task.edge_pairs)
+    if second_order:
+        emit_trigrams(labels, T, L, step, noise, difference)
+    return edges, more
+
+
+@spliced
+def _step_size(
+    task: ChainTask,
+    i: int,
+    T: int,
+    edges: int,
+    more: int,
+    loss: float,
+    rule: Rule,
+    has_noise: bool,
+    work: ChainWork,
+) -> float:
+    """Return τ of a rule with a margin, from the hinge loss of sequence i and
+    ``‖Δφ‖²``.
+    """
+    amount = work.difference.amount
+    labels = work.labels
+    norm2 = 0.0
+    if has_noise:
+        norm2 = dense_norm(
+            task.dense, task.token[i], T, labels[0], labels[1], rule, work.dense
+        )
+    norm2 += sum_of_squares(amount, ZERO, edges)
+    norm2 += sum_of_squares(amount, edges, more)
+    norm2 += sum_of_squares(amount, more, work.difference.size[0])
+    return step_size(rule, loss, norm2, task.weight[i])
+
 
 @inline
 def _learn(
-    task,
-    i,
-    gold,
-    loss,
-    n_nodes,
-    n_edges,
-    chain,
-    rule,
-    noise,
-    trigrams,
-    margin,
-    steady,
-    work,
-):
-    """Learn from the labels that differ: emit, step, tick.
+    task: ChainTask,
+    i: int,
+    gold: np.ndarray,
+    loss: float,
+    n_nodes: int,
+    n_edges: int,
+    chain: Chain,
+    rule: Rule,
+    noise: Noise | Empty,
+    trigrams: Trigrams | Empty,
+    margin: tuple[bool] | Empty,
+    steady: bool,
+    work: ChainWork,
+) -> bool:
+    """Learn from the labels of sequence i that differ: emit, step, tick.
 
-    False, and nothing done, if a pool is too full.
+    Returns False, and has changed nothing, if a pool is too full.
     """
     has_noise = len(noise) > 0
     second_order = len(trigrams) > 0
     has_margin = len(margin) > 0
     difference = work.difference
-    labels = work.labels
     clock = chain.clock
-    nodes = task.nodes
     T = gold.shape[0]
-    L = chain.nodes.columns
-    step = clock.step[0]
-    edges, more, norm2, tau = (
-        ZERO,
-        ZERO,
-        0.0,
-        task.weight[i],
-    )  # entries of edges, and of trigrams, begin here
-    mistakes = count_mistakes(gold, task.sets, labels[1])
+    edges = ZERO  # where entries of edges begin
+    more = ZERO  # where entries of trigrams begin
+    tau = task.weight[i]
+    mistakes = count_mistakes(gold, task.sets, work.labels[1])
     if mistakes > 0 and loss > 0.0:
-        if n_nodes < 0:
-            emit_stored(
-                nodes.row, nodes.lo, nodes.width, task.left, task.anchor[i], task.anchor[i + 1], task.bag,
-                task.token[i], T, task.node_alive, labels, difference,
-            )  # fmt: skip
-        if has_noise:
-            emit_listed(task, i, T, chain.nodes, noise, step, n_nodes, work)
-        edges = difference.size[0]
-        if chain.bigram:
-            emit_bigrams(labels, T, L, step, noise, difference)
-        if has_noise:
-            emit_edges(work.edge_runs, n_edges, L, task.edge_alive, labels, difference)
-        more = difference.size[0]
-        leave_out(difference, ZERO, edges, ZERO, task.node_pairs)
-        leave_out(difference, edges, more, EDGE_ROWS, task.edge_pairs)
-        if second_order:
-            emit_trigrams(labels, T, L, step, noise, difference)
+        edges, more = _emit(
+            task, i, T, n_nodes, n_edges, chain, noise, has_noise, second_order, work
+        )
         if has_noise:
             if not _has_room(difference, edges, more, chain, trigrams):
                 clear(difference)
@@ -119,14 +192,7 @@ def _learn(
     end = difference.size[0]
     decay(clock, rule)  # Zhang, Su and Zhou 2014, equation 10: decay, then step
     if has_margin:
-        if has_noise:
-            norm2 = dense_norm(
-                task.dense, task.token[i], T, labels[0], labels[1], rule, work.dense
-            )
-        norm2 += sum_of_squares(difference.amount, ZERO, edges)
-        norm2 += sum_of_squares(difference.amount, edges, more)
-        norm2 += sum_of_squares(difference.amount, more, end)
-        tau = step_size(rule, loss, norm2, tau)
+        tau = _step_size(task, i, T, edges, more, loss, rule, has_noise, work)
     if has_noise:
         apply_dense(task.dense, chain.nodes, clock, rule, tau, work.dense)
     _step(difference, ZERO, edges, ZERO, chain.nodes, clock, rule, noise, tau)
@@ -144,7 +210,13 @@ def _learn(
 
 
 @inline
-def _has_room(difference, edges, more, chain, trigrams):
+def _has_room(
+    difference: Difference,
+    edges: int,
+    more: int,
+    chain: Chain,
+    trigrams: Trigrams | Empty,
+) -> bool:
     """Whether the pools of all stores take an update."""
     room = room_for(difference, ZERO, edges, ZERO, chain.nodes)
     room = room and room_for(difference, edges, more, EDGE_ROWS, chain.edges)
@@ -156,7 +228,17 @@ def _has_room(difference, edges, more, chain, trigrams):
 
 
 @inline
-def _step(difference, begin, end, first, store, clock, rule, noise, tau):
+def _step(
+    difference: Difference,
+    begin: int,
+    end: int,
+    first: int,
+    store: Store,
+    clock: Clock,
+    rule: Rule,
+    noise: Noise | Empty,
+    tau: float,
+) -> None:
     """``w += τ Δφ`` of one store."""
     if len(noise) > 0:
         apply(difference, begin, end, first, store, clock, rule, tau)
@@ -164,14 +246,79 @@ def _step(difference, begin, end, first, store, clock, rule, noise, tau):
         add_entries(difference, begin, end, first, store, clock, tau)
 
 
+@spliced
+def _decode(
+    task: ChainTask,
+    i: int,
+    gold: np.ndarray,
+    chain: Chain,
+    rule: Rule,
+    trigrams: Trigrams | Empty,
+    has_margin: bool,
+    stride: int,
+    work: ChainWork,
+) -> float:
+    """Write the target, and the labelling to step away from, to ``work.labels``.
+
+    If labels are missing, the target is their best completion. Returns the hinge loss;
+    1 for the perceptron.
+    """
+    labels = work.labels
+    start = chain.start
+    stop = chain.end
+    emission = work.emission
+    transition = work.transition
+    score = work.score
+    T = gold.shape[0]
+    L = start.shape[0]
+    loss = 1.0
+    right = 0.0
+    weight = task.weight[i]
+    complete = np.int64(set_target(gold, labels[0]))
+    for last in range(complete, 2):  # 0: the target, if labels are missing
+        wrong = False
+        if has_margin:
+            wrong = last == 1 and rule.update != PERCEPTRON
+            if wrong:
+                right = score_path(
+                    emission, transition, stride, trigrams, start, stop, labels[0], T, L
+                )  # fmt: skip
+        if last:
+            add_costs(gold, task.sets, chain.cost, weight, L, emission)
+        if has_margin:
+            if wrong:
+                loss = 0.0 if rule.hamming else weight
+                loss += decode_wrong(
+                    emission, transition, stride, trigrams, start, stop, gold, task.sets, score,
+                    labels[1], T, L,
+                ) - right  # fmt: skip
+        if not wrong:
+            decode(
+                emission, transition, stride, trigrams, start, stop, gold[: T * (1 - last)], task.sets,
+                score[0], labels[last], T, L,
+            )  # fmt: skip
+    return loss
+
+
 @kernel
-def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
+def epoch(
+    task: ChainTask,
+    order: np.ndarray,
+    begin: int,
+    end: int,
+    chain: Chain,
+    rule: Rule,
+    noise: Noise | Empty,
+    trigrams: Trigrams | Empty,
+    margin: tuple[bool] | Empty,
+    work: ChainWork,
+) -> tuple[int, int]:
     """Visit the examples ``order[begin:end]`` in turn: decode, step, tick.
 
     Perceptron: if the best labelling (under costs) is not the target, step towards the
     target. Passive-aggressive: the best wrong labelling, with the hinge loss ``cost +
     score(ŷ) - score(y)``. The weight of an example multiplies its costs, as it
-    multiplies steps (see :func:`.rules.step_size`).
+    multiplies steps (see ``_core.rules.step_size``).
 
     Returns (code, k): DONE and ``end``, or why it stopped before example ``order[k]``
     was learned: POOL_FULL (grow a sparse store and call again from k) or RESCALE
@@ -181,14 +328,9 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
     second_order = len(trigrams) > 0
     has_margin = len(margin) > 0
     token = task.token
-    labels = work.labels
-    start = chain.start
-    stop = chain.end
     clock = chain.clock
     emission = work.emission
-    transition = work.transition
-    score = work.score
-    L = start.shape[0]
+    L = chain.start.shape[0]
     stride = stride_of(task, L, noise)
     whole_rows = reads_whole_rows(chain, rule, noise)
     n_nodes = -ONE
@@ -201,7 +343,6 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
             return RESCALE, k
         i = order[k]
         gold = task.gold[token[i] : token[i + 1]]
-        T = gold.shape[0]
         if second_order:
             if k == begin or not steady:
                 refresh(chain, rule, noise, ZERO, L * (L + 1), trigrams, work)
@@ -211,43 +352,8 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
             )
         else:
             score_tokens(task, i, chain, emission)
-            score_transitions(chain, transition)
-        loss = 1.0
-        right = 0.0
-        weight = task.weight[i]
-        complete = np.int64(set_target(gold, labels[0]))
-        for last in range(
-            complete, 2
-        ):  # if labels are missing, their best completion first
-            wrong = False
-            if has_margin:
-                wrong = last == 1 and rule.update != PERCEPTRON
-                if wrong:
-                    right = score_path(
-                        emission,
-                        transition,
-                        stride,
-                        trigrams,
-                        start,
-                        stop,
-                        labels[0],
-                        T,
-                        L,
-                    )
-            if last:
-                add_costs(gold, task.sets, chain.cost, weight, L, emission)
-            if has_margin:
-                if wrong:
-                    loss = 0.0 if rule.hamming else weight
-                    loss += decode_wrong(
-                        emission, transition, stride, trigrams, start, stop, gold, task.sets, score,
-                        labels[1], T, L,
-                    ) - right  # fmt: skip
-            if not wrong:
-                decode(
-                    emission, transition, stride, trigrams, start, stop, gold[: T * (1 - last)], task.sets,
-                    score[0], labels[last], T, L,
-                )  # fmt: skip
+            score_transitions(chain, work.transition)
+        loss = _decode(task, i, gold, chain, rule, trigrams, has_margin, stride, work)
         if not _learn(
             task,
             i,
@@ -268,7 +374,16 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
 
 
 @kernel
-def predict(task, chain, rule, noise, trigrams, work, out, score):
+def predict(
+    task: ChainTask,
+    chain: Chain,
+    rule: Rule,
+    noise: Noise | Empty,
+    trigrams: Trigrams | Empty,
+    work: ChainWork,
+    out: np.ndarray,
+    score: np.ndarray,
+) -> None:
     """Label all sequences: ``out`` (N,) int32, ``score`` (n,) float64.
 
     A score is -inf if constraints and options leave no labelling.
@@ -308,14 +423,31 @@ def predict(task, chain, rule, noise, trigrams, work, out, score):
 
 @kernel
 def predict_small(
-    token, anchor, left, row, lo, width, bag_start, bag_row, bag_value, option, nodes, scale, start, end,
-    transition, trigrams, emission, scratch, out, score,
-):  # fmt: skip
-    """The same of what small kernels are for, as
-    :func:`.chain_arguments.for_predict_small` has it.
+    token: np.ndarray,
+    anchor: np.ndarray,
+    left: int,
+    row: np.ndarray,
+    lo: np.ndarray,
+    width: np.ndarray,
+    bag_start: np.ndarray,
+    bag_row: np.ndarray,
+    bag_value: np.ndarray,
+    option: np.ndarray,
+    nodes: np.ndarray,
+    scale: float,
+    start: np.ndarray,
+    end: np.ndarray,
+    transition: np.ndarray,
+    trigrams: Trigrams | Empty,
+    emission: np.ndarray,
+    scratch: np.ndarray,
+    out: np.ndarray,
+    score: np.ndarray,
+) -> None:
+    """Label all sequences, as :func:`predict` does, under final weights in full rows.
 
-    It takes arrays, which reach a kernel in a quarter of the time that tuples of them
-    take.
+    It takes arrays, as :func:`.chain_arguments.for_predict_small` has them: these reach
+    a kernel in a quarter of the time that tuples of them take.
     """
     has_option = len(option) > 0
     L = start.shape[0]

@@ -4,6 +4,10 @@ Every array is checked against the number of labels and of feature rows, every r
 number and column against its range: kernels index without checks.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._saving.fields import Field, Table, array, via
@@ -12,6 +16,9 @@ from .._saving.stores import weights
 from ..features.encoder_choice import encoder
 from .bigram import n_trigram_rows
 from .shown_pairs import ShownPairs
+
+if TYPE_CHECKING:
+    from .._saving.fields import Kind
 
 _ROWS = {"nodes": "R", "edges": "E × L", "trigrams": "L × (L + 1)"}
 
@@ -23,8 +30,8 @@ SIZES = {
 }
 
 
-def _stores(final):
-    """The weights of a chain; only one of order 2 has trigrams."""
+def _stores(final: bool) -> tuple[Field, Field, Field]:
+    """Make the fields of the stores of a chain; only one of order 2 has trigrams."""
     nodes, edges, trigrams = (
         Field(name, weights(R, "L", final=final)) for name, R in _ROWS.items()
     )
@@ -35,8 +42,8 @@ def _stores(final):
     )
 
 
-def _scores(*shape):
-    """Of 0 for what is allowed, else of minus infinity."""
+def _scores(*shape: str) -> Kind:
+    """Make the kind of arrays of 0 for what is allowed, else of minus infinity."""
     return via(
         array("bool", *shape),
         lambda found: found == 0.0,
@@ -70,13 +77,15 @@ TAGGER = Table(
 TRAINED = Table("Chain in training", *_stores(final=False), **SIZES)
 
 
-def _ascending(keys):
+def _ascending(keys: np.ndarray) -> np.ndarray:
+    """Return keys; raises ValueError unless they ascend."""
     if (np.diff(keys) <= 0).any():
         raise ValueError("ascending numbers expected")
     return keys
 
 
-def _keys(of):
+def _keys(of: str) -> Kind:
+    """Make the kind of arrays of ascending keys below the size named ``of``."""
     return via(array("int64", None, low=0, high=of), lambda keys: keys, _ascending)
 
 

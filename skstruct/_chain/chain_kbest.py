@@ -16,13 +16,21 @@ Letters: T tokens, L labels, C cells, k labellings, r rank within a cell, j pred
 of a cell.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._core.compile import inline, kernel
 from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
 from .viterbi import decode
+
+if TYPE_CHECKING:
+    from .._core.noise import Noise
+    from .._core.store import Rule
+    from .bigram import Chain, ChainTask, ChainWork, Empty
+    from .second_order import Trigrams
 
 
 class Lists(NamedTuple):
@@ -40,7 +48,7 @@ class Lists(NamedTuple):
     before: np.ndarray  # (P,) int32: the predecessor j, -1 if there is none
     rank: np.ndarray  # (P,) int32: the rank there
     head: np.ndarray  # (S * L,) int64: for each predecessor the rank not used yet
-    end_head: np.ndarray  # (C,) int64: the same for the end of the sequence
+    end_head: np.ndarray  # (C,) int64: as head, for the end of the sequence
     cell: np.ndarray  # (T,) int64: cells whose next prefix is being looked for
     path: np.ndarray  # (T,) int32: the best labelling
 
@@ -60,9 +68,10 @@ class Trellis(NamedTuple):
     end: np.ndarray
 
 
-def new_lists(token, L, order, k):
-    """Scratch for sequences that start at ``token``: a labelling needs at most one new
-    list a token.
+def new_lists(token: np.ndarray, L: int, order: int, k: int) -> Lists:
+    """Make scratch for the k best labellings of sequences that start at ``token``.
+
+    A labelling needs at most one new list a token.
     """
     T = int(np.diff(token).max(initial=1))
     C = L**order
@@ -87,8 +96,10 @@ def new_lists(token, L, order, k):
 
 
 @inline
-def _arcs(trellis, t, cell, L):
-    """The steps into a cell at t > 0: (n, first, step, at, jump, bias).
+def _arcs(
+    trellis: Trellis, t: int, cell: int, L: int
+) -> tuple[int, int, int, int, int, float]:
+    """Describe the steps into a cell at t > 0: (n, first, step, at, jump, bias).
 
     Predecessor j < n is the cell ``first + j * step`` at t - 1 and its step scores
     ``arc[at + j * jump]``; ``bias`` is the same for all.
@@ -105,16 +116,16 @@ def _arcs(trellis, t, cell, L):
 
 
 @inline
-def _value(trellis, lists, t, cell, r, C):
-    """Score of the prefix of rank r in a cell; its rank is known, or 0."""
+def _value(trellis: Trellis, lists: Lists, t: int, cell: int, r: int, C: int) -> float:
+    """Return the score of the prefix of rank r in a cell; its rank is known, or 0."""
     if r == 0:
         return trellis.delta[t * C + cell]
     return lists.score[lists.first[lists.slot[t * C + cell]] + r]
 
 
 @inline
-def _next_place(lists, slot):
-    """The place of a list's next prefix.
+def _next_place(lists: Lists, slot: int) -> int:
+    """Return the place of a list's next prefix.
 
     A list without room moves to twice as many places.
     """
@@ -134,7 +145,9 @@ def _next_place(lists, slot):
 
 
 @inline
-def _append(trellis, lists, t, cell, slot, L, C):
+def _append(
+    trellis: Trellis, lists: Lists, t: int, cell: int, slot: int, L: int, C: int
+) -> None:
     """Rank the next prefix of a cell at t > 0, by the heads of its predecessors."""
     n, first, step, at, jump, bias = _arcs(trellis, t, cell, L)
     best = -np.inf
@@ -152,8 +165,12 @@ def _append(trellis, lists, t, cell, slot, L, C):
 
 
 @inline
-def _rank(trellis, lists, t, cell, r, L, C):
-    """Make the prefix of rank r >= 1 of a cell known; those before it are, or r is 1."""
+def _rank(
+    trellis: Trellis, lists: Lists, t: int, cell: int, r: int, L: int, C: int
+) -> None:
+    """Make the prefix of rank r >= 1 of a cell known; those before it are, or r is
+    1.
+    """
     bottom = t
     while True:  # down, as long as the prefix needed next is not known
         slot = np.int64(lists.slot[bottom * C + cell])
@@ -175,28 +192,37 @@ def _rank(trellis, lists, t, cell, r, L, C):
             break
         lists.cell[bottom] = cell
         place = lists.first[slot] + r - 1
-        j = np.int64(lists.before[place])
-        if bottom == 0 or j < 0:
+        before: Any = np.int64(lists.before[place])  # an integer
+        if bottom == 0 or before < 0:
             break
         n, first, step, at, jump, bias = _arcs(trellis, bottom, cell, L)
-        cell = first + j * step
-        r = np.int64(lists.rank[place]) + 1
+        cell = first + before * step
+        r = np.int64(lists.rank[place]) + 1  # type: ignore[assignment]  # an int to numba
         bottom -= 1
     for u in range(bottom, t + 1):  # and up again
         cell = lists.cell[u]
         slot = np.int64(lists.slot[u * C + cell])
-        j = np.int64(lists.before[lists.first[slot] + lists.found[slot] - 1])
-        if j < 0:  # the list is at its end
+        last = np.int64(lists.before[lists.first[slot] + lists.found[slot] - 1])
+        if last < 0:  # the list is at its end
             place = _next_place(lists, slot)
             lists.score[place] = -np.inf
             lists.before[place] = -1
         else:
-            lists.head[slot * L + j] += 1
+            lists.head[slot * L + last] += 1
             _append(trellis, lists, u, cell, slot, L, C)
 
 
 @inline
-def _trace(trellis, lists, T, cell, r, L, C, out):
+def _trace(
+    trellis: Trellis,
+    lists: Lists,
+    T: int,
+    cell: int,
+    r: int,
+    L: int,
+    C: int,
+    out: np.ndarray,
+) -> None:
     """Write the labels of the prefix of rank r of a cell at T - 1."""
     path = lists.path
     for t in range(T - 1, -1, -1):
@@ -215,7 +241,7 @@ def _trace(trellis, lists, T, cell, r, L, C, out):
         if slot >= 0:
             place = lists.first[slot] + r
             cell = first + lists.before[place] * step
-            r = np.int64(lists.rank[place])
+            r = np.int64(lists.rank[place])  # type: ignore[assignment]  # an int to numba
             continue
         # no list: what Viterbi's way back would find
         best = -np.inf
@@ -233,7 +259,16 @@ def _trace(trellis, lists, T, cell, r, L, C, out):
 
 
 @inline
-def _enumerate(trellis, lists, T, L, C, k, out, score):
+def _enumerate(
+    trellis: Trellis,
+    lists: Lists,
+    T: int,
+    L: int,
+    C: int,
+    k: int,
+    out: np.ndarray,
+    score: np.ndarray,
+) -> int:
     """Write the labellings to ``out`` (k * T,), best first, and their scores; returns
     how many.
     """
@@ -246,10 +281,9 @@ def _enumerate(trellis, lists, T, L, C, k, out, score):
         lists.end_head[cell] = 0
     for found in range(k):
         best = -np.inf
-        arg = np.int64(-1)
-        for j in range(
-            n
-        ):  # ties go to the smaller last label, then to the smaller one before
+        arg: Any = np.int64(-1)  # an integer
+        # Ties go to the smaller last label, then to the smaller one before.
+        for j in range(n):
             cell = (j % L) * L + j // L if pairs else j
             c = _value(trellis, lists, T - 1, cell, lists.end_head[cell], C)
             c += trellis.end[j // L if pairs else j]
@@ -269,12 +303,24 @@ def _enumerate(trellis, lists, T, L, C, k, out, score):
 
 @kernel
 def predict_kbest(
-    task, chain, rule, noise, trigrams, work, k, lists, out, score, found
-):
-    """The k best labellings of each sequence.
+    task: ChainTask,
+    chain: Chain,
+    rule: Rule,
+    noise: Noise | Empty,
+    trigrams: Trigrams | Empty,
+    work: ChainWork,
+    k: int,
+    lists: Lists,
+    out: np.ndarray,
+    score: np.ndarray,
+    found: np.ndarray,
+) -> None:
+    """Find the k best labellings of each sequence.
 
     Parameters
     ----------
+    task, chain, rule, noise, trigrams, work
+        See :func:`.chain_arguments.prediction_arguments`.
     lists : Lists
     out : ndarray of shape (k * N,), int32
         The labellings of sequence i start at ``k * task.token[i]``, best first.

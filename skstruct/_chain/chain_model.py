@@ -2,9 +2,12 @@
 prediction.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +40,17 @@ from .chain_epoch import predict, predict_small
 from .chain_fields import SHOWN, TAGGER, TRAINED
 from .chain_kbest import new_lists, predict_kbest
 
+if TYPE_CHECKING:
+    from .._core.store import Clock
+    from .._data.corpus import TokenCorpus
+    from .._data.types import Ranked
+    from .._saving.fields import Members
+    from .._training.chunks import Bounds
+    from ..features.base import Encoder
+    from ..features.encoded import Encoded
+    from .bigram import Constraints
+    from .chain_arguments import EncodedRows
+
 LARGEST = 1e100
 """Values of features above this have squares, and products with weights, that are no
 numbers.
@@ -46,36 +60,55 @@ NO_GOLD = np.zeros(0, np.int32)
 """Where all labels are allowed, and none is given."""
 
 
-def make_task(encoder, corpus, *given, **options):
-    """Check a corpus, and encode it: for parameters see :func:`task_of`."""
+def make_task(
+    encoder: Encoder, corpus: TokenCorpus, *given: Any, **options: Any
+) -> ChainTask:
+    """Check a corpus, and encode it into a task; for parameters see :func:`task_of`."""
     encoder.check(corpus)
     return task_of(encoder, corpus, *given, **options)
 
 
-def with_gold(task, gold):
-    """A task with other labels, a ``_data.labels.Gold``."""
+def with_gold(task: ChainTask, gold: Gold) -> ChainTask:
+    """Return a task with other labels, a ``_data.labels.Gold``."""
     return task._replace(gold=gold.ids, sets=gold.sets)
 
 
-def renumbered_labels(task, new, n_labels):
-    """A task under other labels: see ``_data.labels.Gold.under``."""
+def renumbered_labels(task: ChainTask, new: np.ndarray, n_labels: int) -> ChainTask:
+    """Return a task whose label y has become ``new[y]``, of ``n_labels`` labels; see
+    ``_data.labels.Gold.under``.
+    """
     return with_gold(task, Gold(task.gold, task.sets).under(new, n_labels))
 
 
 def task_of(
-    encoder,
-    corpus,
-    gold=None,
-    weight=None,
-    grow=False,
-    option=NO_OPTION,
-    rows_as_features=False,
-):
-    """Encode a corpus, or a piece of one, that passed the check into what kernels read,
-    a :class:`ChainTask`.
+    encoder: Encoder,
+    corpus: TokenCorpus,
+    gold: Gold | None = None,
+    weight: np.ndarray | None = None,
+    grow: bool = False,
+    option: np.ndarray = NO_OPTION,
+    rows_as_features: bool = False,
+) -> ChainTask:
+    """Encode a corpus, or a piece of one, that passed the check into what kernels read.
 
-    ``grow``: to train on it, with features that may be new. ``rows_as_features`` makes
-    features, one by one, of dense rows of numbers beside other features.
+    Parameters
+    ----------
+    encoder : Encoder
+    corpus : TokenCorpus
+    gold : Gold, optional
+        Labels; by default none is given.
+    weight : ndarray of shape (n,), optional
+        Of sequences; by default 1.
+    grow : bool
+        Whether it is to train on, with features that may be new.
+    option : ndarray of shape (N, L), bool
+        Labels allowed for each token; empty if all are.
+    rows_as_features : bool
+        Make features, one by one, of dense rows of numbers beside other features.
+
+    Returns
+    -------
+    ChainTask
     """
     encoded = encoded_corpus(encoder, corpus, grow)
     if rows_as_features and encoded.dense:
@@ -84,8 +117,16 @@ def task_of(
     return new_task(encoded, corpus.offsets, gold, weight, option)
 
 
-def new_task(encoded, token, gold=None, weight=None, option=NO_OPTION):
-    """The :class:`ChainTask` of an encoded corpus whose sequences start at ``token``."""
+def new_task(
+    encoded: Encoded,
+    token: np.ndarray,
+    gold: Gold | None = None,
+    weight: np.ndarray | None = None,
+    option: np.ndarray = NO_OPTION,
+) -> ChainTask:
+    """Make the task of an encoded corpus whose sequences start at ``token``; see
+    :func:`task_of`.
+    """
     if encoded.dense:
         dense = encoded.dense._replace(block=as_writeable_view(encoded.dense.block))
         encoded = encoded._replace(dense=dense)
@@ -107,7 +148,7 @@ def new_task(encoded, token, gold=None, weight=None, option=NO_OPTION):
     )
 
 
-def _check_values(encoded, token, scale):
+def _check_values(encoded: Encoded, token: np.ndarray, scale: float) -> None:
     """Raise if a value is too large to be squared; ``scale``: what those of sparse rows
     are multiplied by.
     """
@@ -120,13 +161,14 @@ def _check_values(encoded, token, scale):
         if values is encoded.bag.value:
             at = int(np.searchsorted(encoded.bag.start, k, side="right")) - 1
         i, t = place(token, at)
-        what = f"values of features must be at most {LARGEST:g} in size, got {values.flat[k] / factor:g}"
+        value = values.flat[k] / factor
+        what = f"values of features must be at most {LARGEST:g} in size, got {value:g}"
         raise PlaceError(i, t, what, "X")
 
 
-def _are_small(values, most):
+def _are_small(values: np.ndarray, most: float) -> bool:
     """Whether no value is above ``most`` in size."""
-    if values.dtype == np.float32 and most >= np.finfo(np.float32).max:
+    if values.dtype == np.float32 and most >= float(np.finfo(np.float32).max):
         return True
     if values.flags.c_contiguous:  # one pass, where both ends of the range take two
         flat = values.ravel()
@@ -136,9 +178,10 @@ def _are_small(values, most):
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) <= most
 
 
-def encoded_corpus(encoder, corpus, grow=False):
-    """The ``Encoded`` of a corpus that passed the check, with proof that it has its
-    size.
+def encoded_corpus(
+    encoder: Encoder, corpus: TokenCorpus, grow: bool = False
+) -> Encoded:
+    """Encode a corpus that passed the check, and prove that all arrays have its size.
 
     Kernels check nothing: this, with :func:`task_of`, is the only place between users
     and them.
@@ -160,12 +203,13 @@ def encoded_corpus(encoder, corpus, grow=False):
     return x
 
 
-def _check_sizes(**right):
+def _check_sizes(**right: bool) -> None:
     """Raise if one of the parts of a corpus, by name, has not the right size."""
     for name, is_right in right.items():
         if not is_right:
             raise AssertionError(
-                f"the encoded corpus is inconsistent: {name} of another number of tokens"
+                f"the encoded corpus is inconsistent: {name} of another number of "
+                f"tokens"
             )
 
 
@@ -175,8 +219,7 @@ class ChainModel(SavableModel):
 
     Attributes
     ----------
-    encoder : encoder
-        See ``features.encoder_choice``.
+    encoder : Encoder
     labels : Labels
     nodes, edges : Store
         Final weights; no bookkeeping of the training.
@@ -187,11 +230,11 @@ class ChainModel(SavableModel):
         What all scores are multiplied by: 1 / temperature.
     """
 
-    encoder: object
+    encoder: Encoder
     labels: Labels
     nodes: Store
     edges: Store
-    constraints: tuple
+    constraints: Constraints
     trigrams: Store | None = None
     scale: float = 1.0
 
@@ -200,8 +243,10 @@ class ChainModel(SavableModel):
     FACTS = ("closed", "stream")
     MORE = (SHOWN,)
 
-    def compressed(self, dtype, keep):
-        """See ``_training.saved.SavableModel``."""
+    def compressed(self, dtype: str, keep: float) -> ChainModel:
+        """Return a model without small weights, and without the features that have none
+        left; see :meth:`.Savable.compress`.
+        """
         names, stores = zip(*self.stores().items())
         L = len(self.labels)
         stores = dict(zip(names, pruned(list(stores), dtype, keep)))
@@ -216,8 +261,8 @@ class ChainModel(SavableModel):
         )
         return replace(self, encoder=encoder, packed=dtype, **stores)
 
-    def in_training(self, f):
-        """See ``_training.saved.SavableModel``."""
+    def in_training(self, f: Members) -> Chain:
+        """Return the chain in training that a file holds, or one made of this model."""
         found = f["trained"] or {
             name: full(store) for name, store in self.stores().items()
         }
@@ -231,46 +276,51 @@ class ChainModel(SavableModel):
         )
 
     @classmethod
-    def average(cls, models, nonzero):
-        """The average of models over the same features, taken one at a time; see
-        ``_core.final_weights``.
+    def average(cls, models: Iterable[ChainModel], nonzero: bool) -> ChainModel:
+        """Average models over the same features, taken one at a time.
+
+        ``nonzero``: see :class:`.final_weights.Average`.
         """
-        first = None
+        first: ChainModel | None = None
         for model in models:
             if first is None:
                 sums = {name: Average(nonzero) for name in model.stores()}
-                first = replace(model, **dict.fromkeys(sums))
+                nothing: dict[str, Any] = dict.fromkeys(sums)
+                first = replace(model, **nothing)
             for name, total in sums.items():
                 total.add(getattr(model, name))
             del model  # the next one is trained when it is asked for
+        assert first is not None, "there is nothing to average"
         return replace(first, **{name: total.store() for name, total in sums.items()})
 
     @property
-    def order(self):
+    def order(self) -> int:
         """Labels of history that transitions look at: 1 or 2."""
         return 1 if self.trigrams is None else 2
 
     @property
-    def lines(self):
+    def lines(self) -> tuple[str, ...] | None:
         """The templates of features; None if features are ready-made."""
         templates = getattr(self.encoder, "templates", None)
         return None if templates is None else templates.lines
 
-    def words_of_training(self):
-        """See ``_training.saved.SavableModel``; models of templates remember them."""
+    def words_of_training(self) -> frozenset[str] | None:
+        """Return the words seen in training; None if the encoder does not remember
+        them, as only one of templates does.
+        """
         alphabets = getattr(self.encoder, "alphabets", None)
         return frozenset(alphabets[0]) or None if alphabets else None
 
-    def stores(self):
-        """Its stores by name; ``trigrams`` only in the second order."""
+    def stores(self) -> dict[str, Store]:
+        """Return the stores by name; ``trigrams`` only in the second order."""
         stores = {name: getattr(self, name) for name in STORES}
         return {name: store for name, store in stores.items() if store is not None}
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "ready"}
 
     @cached_property
-    def ready(self):
+    def ready(self) -> Ready:
         """What prediction needs and does not change from call to call; made once, and
         part of no copy.
         """
@@ -281,8 +331,8 @@ class ChainModel(SavableModel):
             self.labels.array,
         )
 
-    def new_chain(self):
-        """The arrays that kernels decode under."""
+    def new_chain(self) -> Chain:
+        """Return the arrays that kernels decode under, as views that they accept."""
         clock = new_clock()
         cost = np.zeros(len(self.labels))
         clock.scale[0] = self.scale
@@ -291,12 +341,14 @@ class ChainModel(SavableModel):
         )
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features."""
         return self.encoder.n_features
 
-    def sizes(self):
-        """See ``_training.saved.SavableModel``."""
+    def sizes(self) -> tuple[int, int, int, int]:
+        """Count labels, features, and the weights of states and of transitions that are
+        not zero.
+        """
         more = [self.edges] if self.trigrams is None else [self.edges, self.trigrams]
         return (
             len(self.labels),
@@ -306,13 +358,13 @@ class ChainModel(SavableModel):
         )
 
     @property
-    def inputs(self):
-        """See ``_data.inputs.Inputs``."""
+    def inputs(self) -> Inputs:
+        """What the model reads, and that it predicts labels."""
         return Inputs(LABELS, self.encoder.token_type, self.encoder.n_columns)
 
-    def adapted(self, sequences):
-        """This model with the accessor varieties of raw sequences; with None those of
-        training.
+    def adapted(self, sequences: TokenCorpus | None) -> ChainModel:
+        """Return this model with the accessor varieties of other sequences; with None
+        those of training.
         """
         if sequences is None:
             return replace(self, encoder=self.encoder.adapted(None))
@@ -320,28 +372,35 @@ class ChainModel(SavableModel):
         self.encoder.check(sequences)
         return replace(self, encoder=self.encoder.adapted(sequences))
 
-    def encode(self, corpus):
-        """The task of a corpus."""
+    def encode(self, corpus: TokenCorpus) -> ChainTask:
+        """Check and encode a corpus into a task without labels."""
         return make_task(self.encoder, corpus)
 
-    def encoded(self, corpus):
-        """A corpus that its verbs need not encode."""
+    def encoded(self, corpus: TokenCorpus) -> EncodedCorpus:
+        """Check and encode a corpus, and return one that keeps the result: the verbs of
+        this model need not encode it again.
+        """
         self.encoder.check(corpus)
         return EncodedCorpus.by(
             self.encoder, corpus, encoded_corpus(self.encoder, corpus)
         )
 
-    def named_weights(self):
-        """The weights of state features with their names, as a list of NamedWeights."""
+    def named_weights(self) -> list[NamedWeights]:
+        """Return the weights of state features with their names."""
 
-        def names(rows):
+        def names(rows: np.ndarray) -> list[Any]:
             known = self.encoder.row_names(set(rows.tolist()))
             return [known[row] for row in rows.tolist()]
 
         return [NamedWeights(self.nodes, self.labels.values, names)]
 
-    def predict(self, corpus, options=None, n_jobs=None):
-        """Best labellings.
+    def predict(
+        self,
+        corpus: TokenCorpus,
+        options: np.ndarray | None = None,
+        n_jobs: int | None = None,
+    ) -> tuple[list[list[Any]], np.ndarray]:
+        """Find the best labelling of each sequence.
 
         Parameters
         ----------
@@ -359,7 +418,7 @@ class ChainModel(SavableModel):
         self.encoder.check(corpus)
         options = NO_OPTION if options is None else options
 
-        def work(bounds):
+        def work(bounds: Bounds) -> tuple[list[list[Any]], np.ndarray]:
             first, last, begin, end = bounds
             piece = corpus.piece(first, last)
             out = np.empty(end - begin, np.int32)
@@ -376,41 +435,46 @@ class ChainModel(SavableModel):
             scores
         )
 
-    def encode_one(self, tokens):
-        """One sequence for small kernels (``chain_arguments.rows_of``): the short road
-        of the ordinary call.
+    def encode_one(self, tokens: Sequence[Any]) -> EncodedRows | None:
+        """Encode one sequence for small kernels: the short road of the ordinary call.
 
-        None where the long one is to be taken: for other tokens, or a model that small
-        kernels do not serve.
+        Returns what :func:`.chain_arguments.rows_of` does; None where the long road is
+        to be taken: for other tokens, or a model that small kernels do not serve.
         """
         rows = None if self.ready.final is None else self.encoder.encode_one(tokens)
         if rows is not None and rows[-1].shape[0] and not _are_small(rows[-1], LARGEST):
             return None  # the long road says where
         return rows
 
-    def label_one(self, tokens):
-        """The best labelling of one sequence, as :meth:`predict` has it; None where the
-        long road decides.
+    def label_one(self, tokens: Sequence[Any]) -> list[Any] | None:
+        """Find the best labelling of one sequence by small kernels; None where only
+        :meth:`predict` serves.
         """
         rows = self.encode_one(tokens)
-        if rows is None:
+        final = self.ready.final
+        if rows is None or final is None:
             return None
         out = np.empty(len(tokens), np.int32)
         scores = np.empty(1)
-        predict_small(
-            *for_predict_small(rows, NO_OPTION, self.ready.final), out, scores
-        )
+        predict_small(*for_predict_small(rows, NO_OPTION, final), out, scores)
         return None if scores[0] == -np.inf else self.ready.labels.take(out).tolist()
 
-    def best_ids(self, task):
-        """The best labellings of a corpus that is encoded already, as ids, (N,) int32."""
+    def best_ids(self, task: ChainTask) -> np.ndarray:
+        """Find the best labellings of a task, as ids, (N,) int32."""
         out = np.empty(int(task.token[-1]), np.int32)
         self._label(
             task, task.token, task.option, out, np.empty(task.token.shape[0] - 1)
         )
         return out
 
-    def _label(self, x, token, option, out, scores):
+    def _label(
+        self,
+        x: Encoded | ChainTask,
+        token: np.ndarray,
+        option: np.ndarray,
+        out: np.ndarray,
+        scores: np.ndarray,
+    ) -> None:
         """Write the best labellings of an encoded corpus, or a task, as ids, and their
         scores.
         """
@@ -423,14 +487,22 @@ class ChainModel(SavableModel):
         task = x if isinstance(x, ChainTask) else new_task(x, token, option=option)
         predict(*prediction_arguments(task, ready.chain), out, scores)
 
-    def predict_kbest(self, corpus, k, options=None, n_jobs=None):
-        """The k best labellings of each sequence, as lists of (labels, score), best
-        first.
+    def predict_kbest(
+        self,
+        corpus: TokenCorpus,
+        k: int,
+        options: np.ndarray | None = None,
+        n_jobs: int | None = None,
+    ) -> Ranked:
+        """Find the k best labellings of each sequence, as lists of (labels, score),
+        best first.
+
+        ``options`` and ``n_jobs`` are those of :meth:`predict`.
         """
         self.encoder.check(corpus)
         options = NO_OPTION if options is None else options
 
-        def work(bounds):
+        def work(bounds: Bounds) -> Ranked:
             first, last, begin, end = bounds
             task = task_of(
                 self.encoder, corpus.piece(first, last), option=options[begin:end]
@@ -443,18 +515,20 @@ class ChainModel(SavableModel):
             parts = map_chunks(work, corpus.offsets, n_jobs, max(1, PIECE_TOKENS // k))
         return [ranked for part in parts for ranked in part]
 
-    def kbest_of_one(self, tokens, k):
-        """Those of one sequence, in a list; None where the long road decides."""
+    def kbest_of_one(self, tokens: Sequence[Any], k: int) -> Ranked | None:
+        """Find the k best labellings of one sequence by small kernels, in a list of
+        one; None where only :meth:`predict_kbest` serves.
+        """
         rows = self.encode_one(tokens)
-        if rows is None:
+        final = self.ready.final
+        if rows is None or final is None:
             return None
-        return self._ranked(
-            for_prediction(rows, NO_GOLD, NO_OPTION, self.ready.final), rows[0], k
-        )
+        arguments = for_prediction(rows, NO_GOLD, NO_OPTION, final)
+        return self._ranked(arguments, rows[0], k)
 
-    def _ranked(self, arguments, token, k):
-        """The labellings of sequences that start at ``token``; ``arguments`` are those
-        of kernels.
+    def _ranked(self, arguments: tuple[Any, ...], token: np.ndarray, k: int) -> Ranked:
+        """Find the k best labellings of sequences that start at ``token``;
+        ``arguments`` are what kernels take first.
         """
         n = token.shape[0] - 1
         N = int(token[-1])
@@ -496,14 +570,29 @@ class ChainModel(SavableModel):
 class Ready(NamedTuple):
     """What prediction needs and does not change from call to call."""
 
-    chain: NamedTuple  # the arrays that kernels decode under
-    final: FinalChain | None  # the same for small kernels, with full rows
+    chain: Chain  # the arrays that kernels decode under
+    final: FinalChain | None  # what small kernels read, of full rows
     labels: np.ndarray  # (L,) object: the labels by id
 
 
-def new_chain(encoder, stores, clock, constraints, cost):
-    """The arrays that kernels decode under; ``stores`` by name, with trigrams or
-    without.
+def new_chain(
+    encoder: Encoder,
+    stores: dict[str, Store],
+    clock: Clock,
+    constraints: Constraints,
+    cost: np.ndarray,
+) -> Chain:
+    """Make the arrays that kernels decode under.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    stores : dict of str to Store
+        By name; one of the first order has no ``trigrams``.
+    clock : Clock
+    constraints : (start, allowed, end)
+    cost : ndarray of shape (L,)
+        Of missing a token of each label, in training.
     """
     start, allowed, end = constraints
     return Chain(

@@ -4,7 +4,7 @@ step along it.
 A row of F numbers is F features of its token, each with the row of weights of its
 number, and with a window F features for each neighbour. Listed one by one, as sparse
 features are, they would be looked up in the hash table of a
-:class:`..core.rules.Difference`; here the gradient of an example is a full array, by
+:class:`.rules.Difference`; here the gradient of an example is a full array, by
 label. All sums are in the order of the columns, so that results are those of the same
 numbers as sparse rows.
 
@@ -16,12 +16,19 @@ Letters: as in :mod:`.bigram`, and F columns, R rows of weights: F for each plac
 window, and the bias.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .._core.codes import NO_AVERAGE, PERCEPTRON
 from .._core.compile import inline
+
+if TYPE_CHECKING:
+    from .._core.store import Clock, Rule, Store
+    from ..features.encoded import Dense
+    from .bigram import Empty
 
 
 class DenseWork(NamedTuple):
@@ -36,15 +43,15 @@ class DenseWork(NamedTuple):
     value: np.ndarray  # (R,) float64: what these count
     delta: np.ndarray  # (L * R,) float64 by label
     counted: np.ndarray  # (L * R,) bool: what the norm has seen
-    label: (
-        np.ndarray
-    )  # (L,) int64: the labels whose rows are not zero, ``size`` of them
+    label: np.ndarray  # (L,) int64: labels whose rows are not zero, ``size`` of them
     touched: np.ndarray  # (L,) bool: whether a label is one of them
     size: np.ndarray  # (1,) int64
 
 
-def new_dense_work(dense, n_labels, training):
-    """Scratch for the examples of a corpus with the rows ``dense``."""
+def new_dense_work(
+    dense: Dense | Empty, n_labels: int, training: bool
+) -> DenseWork | Empty:
+    """Make scratch for the examples of a corpus with the rows ``dense``; () without."""
     if not dense:
         return ()
     n = n_labels if training else 0
@@ -60,7 +67,9 @@ def new_dense_work(dense, n_labels, training):
 # Scores
 # --------------------------------------------------------------------------------------
 @inline
-def list_features(dense, first_token, t, T, work):
+def list_features(
+    dense: Dense | Empty, first_token: int, t: int, T: int, work: DenseWork | Empty
+) -> int:
     """Write the features of token t that are not zero to ``work.row`` and
     ``work.value``; returns how many.
 
@@ -84,11 +93,11 @@ def list_features(dense, first_token, t, T, work):
         work.row[n] = first
         work.value[n] = 1.0
         n += np.uint64(1)
-    return np.int64(n)
+    return np.int64(n)  # type: ignore[return-value]  # an int to numba
 
 
 @inline
-def _place(row, k, L):
+def _place(row: np.ndarray | Empty, k: int, L: int) -> np.uint64:
     """Where the weights of feature k begin; with an empty ``row`` features have the
     rows 0, 1, ...
     """
@@ -99,8 +108,17 @@ def _place(row, k, L):
 
 
 @inline
-def _add_rows(row, value, scale, n, weight, L, out, start):
-    """``out[start + y] += Σ_k scale value_k w[row_k, y]`` for n features.
+def _add_rows(
+    row: np.ndarray | Empty,
+    value: np.ndarray,
+    scale: float,
+    n: int,
+    weight: np.ndarray,
+    L: int,
+    out: np.ndarray,
+    start: int,
+) -> None:
+    """Add ``Σ_k scale value_k w[row_k, y]`` to ``out[start + y]`` for n features.
 
     Four at a time, in their order: a sum is read and written once for four products.
     """
@@ -128,9 +146,18 @@ def _add_rows(row, value, scale, n, weight, L, out, start):
 
 
 @inline
-def _add_full(dense, first_token, t, T, weight, L, out, start):
-    """The same for a token whose features are hardly ever zero: they need not be
-    listed.
+def _add_full(
+    dense: Dense | Empty,
+    first_token: int,
+    t: int,
+    T: int,
+    weight: np.ndarray,
+    L: int,
+    out: np.ndarray,
+    start: int,
+) -> None:
+    """Add ``Σ_f x_f w[f, y]`` to ``out[start + y]`` for a token whose features are
+    hardly ever zero: they need not be listed.
     """
     F = dense.block.shape[1]
     first = 0
@@ -144,8 +171,17 @@ def _add_full(dense, first_token, t, T, weight, L, out, start):
 
 
 @inline
-def sum_dense(dense, store, first_token, T, work, out):
-    """``out[t, y] += Σ_f x_f w[f, y]`` of one sequence; weights without a lazy penalty."""
+def sum_dense(
+    dense: Dense | Empty,
+    store: Store,
+    first_token: int,
+    T: int,
+    work: DenseWork | Empty,
+    out: np.ndarray,
+) -> None:
+    """Add ``Σ_f x_f w[f, y]`` to ``out[t, y]`` for one sequence, under weights without
+    a lazy penalty.
+    """
     if len(dense) > 0:
         L = store.columns
         weight = store.value
@@ -170,7 +206,7 @@ def sum_dense(dense, store, first_token, T, work, out):
 # Updates of dense weights without a lazy penalty
 # --------------------------------------------------------------------------------------
 @inline
-def _touch(work, y):
+def _touch(work: DenseWork | Empty, y: int) -> None:
     """Note that the row of label y will not be zero."""
     if not work.touched[y]:
         work.touched[y] = True
@@ -179,8 +215,15 @@ def _touch(work, y):
 
 
 @inline
-def add_dense(dense, first_token, T, target, path, work):
-    """Dense part of ``Δφ = φ(x, target) - φ(x, path)``."""
+def add_dense(
+    dense: Dense | Empty,
+    first_token: int,
+    T: int,
+    target: np.ndarray,
+    path: np.ndarray,
+    work: DenseWork | Empty,
+) -> None:
+    """Add the dense part of ``Δφ = φ(x, target) - φ(x, path)`` to the gradient."""
     if len(dense) > 0:
         F = dense.block.shape[1]
         R = work.delta.shape[0] // work.label.shape[0]
@@ -205,8 +248,8 @@ def add_dense(dense, first_token, T, target, path, work):
 
 
 @inline
-def _square(work, place):
-    """The square of a component that was not counted before."""
+def _square(work: DenseWork | Empty, place: int) -> float:
+    """Return the square of a component, 0 if it was counted before."""
     if work.counted[place]:
         return 0.0
     work.counted[place] = True
@@ -214,8 +257,16 @@ def _square(work, place):
 
 
 @inline
-def dense_norm(dense, first_token, T, target, path, rule, work):
-    """``‖Δφ‖²`` of the dense part; 0 for rules that do not ask for it.
+def dense_norm(
+    dense: Dense | Empty,
+    first_token: int,
+    T: int,
+    target: np.ndarray,
+    path: np.ndarray,
+    rule: Rule,
+    work: DenseWork | Empty,
+) -> float:
+    """Return ``‖Δφ‖²`` of the dense part; 0 for rules that do not ask for it.
 
     Components are added in the order in which an example meets them, as those of a
     ``Difference`` are.
@@ -234,8 +285,15 @@ def dense_norm(dense, first_token, T, target, path, rule, work):
 
 
 @inline
-def apply_dense(dense, store, clock, rule, tau, work):
-    """``w += τ Δφ``, and an empty gradient again."""
+def apply_dense(
+    dense: Dense | Empty,
+    store: Store,
+    clock: Clock,
+    rule: Rule,
+    tau: float,
+    work: DenseWork | Empty,
+) -> None:
+    """Step along the gradient, ``w += τ Δφ``, and empty it."""
     if len(dense) > 0:
         if work.size[0] > 0:
             L = store.columns
@@ -254,7 +312,7 @@ def apply_dense(dense, store, clock, rule, tau, work):
 
 
 @inline
-def clear_dense(dense, work):
+def clear_dense(dense: Dense | Empty, work: DenseWork | Empty) -> None:
     """Empty the gradient."""
     if len(dense) > 0:
         for k in range(work.size[0]):

@@ -31,12 +31,18 @@ labelling.
 Letters: T tokens, L labels, t token, y label, p previous label.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._core.compile import inline, inline_fused
+from .._core.compile import inline, inline_fused, spliced
 from .viterbi import differs
+
+if TYPE_CHECKING:
+    from .._core.noise import Noise
+    from .bigram import Empty
 
 TINY = 1e-290
 """Sums of probabilities below this may have lost terms."""
@@ -56,27 +62,22 @@ class Lattice(NamedTuple):
     inverse: np.ndarray  # (T,) float64: 1 / scale of each token
     scratch: np.ndarray  # (max(T, L) * L,) float64
     bits: np.ndarray  # (max(T, L) * L,) int64: the same memory
-    matrix: (
-        np.ndarray
-    )  # (2, L * L) float64: M = exp(transition - the largest), and transposed
+    matrix: np.ndarray  # (2, L * L) float64: M = exp(transition - top); transposed
 
 
-def new_lattice(T, L):
-    """Scratch for sequences of up to T tokens."""
+def new_lattice(T: int, L: int) -> Lattice:
+    """Make scratch for sequences of up to T tokens and L labels."""
     scratch = np.empty(max(T, L) * L)
-    return Lattice(
-        *np.empty((3, T * L)),
-        np.empty(T),
-        scratch,
-        scratch.view(np.int64),
-        np.empty((2, L * L)),
-    )
+    x, alpha, beta = np.empty((3, T * L))
+    bits = scratch.view(np.int64)
+    return Lattice(x, alpha, beta, np.empty(T), scratch, bits, np.empty((2, L * L)))
 
 
 # Not in any order: `exp_all` rounds by adding and subtracting.
 @inline_fused
-def exp_all(x, n, scratch, bits):
-    """``x = exp(x)`` for n numbers <= 0; ``scratch`` and ``bits`` (n,) are the same memory.
+def exp_all(x: np.ndarray, n: int, scratch: np.ndarray, bits: np.ndarray) -> None:
+    """``x = exp(x)`` for n numbers <= 0; ``scratch`` and ``bits`` (n,) are the same
+    memory.
 
     exp(x) = 2^k exp(r), k = round(x / log 2): a polynomial for exp(r), |r| <= log(2) /
     2; adding 1.5 * 2^52 leaves k in the low bits of a double, and a shift makes it the
@@ -108,8 +109,8 @@ def exp_all(x, n, scratch, bits):
 # Scaled probabilities
 # --------------------------------------------------------------------------------------
 @inline
-def set_step(transition, at, lattice, L):
-    """M, of the scores ``transition[at:]``; returns their largest, or NaN if one is
+def set_step(transition: np.ndarray, at: int, lattice: Lattice, L: int) -> float:
+    """Set M of the scores ``transition[at:]``; returns their largest, or NaN if one is
     NaN.
     """
     matrix = lattice.matrix
@@ -128,8 +129,10 @@ def set_step(transition, at, lattice, L):
 
 
 @inline
-def _multiply(a, at, matrix, out, to, L):
-    """out[y] = Σ_p a[p] matrix[p, y]."""
+def _multiply(
+    a: np.ndarray, at: int, matrix: np.ndarray, out: np.ndarray, to: int, L: int
+) -> None:
+    """Set ``out[to + y] = Σ_p a[at + p] matrix[p, y]``."""
     o = np.uint64(to)
     for y in range(np.uint64(L)):
         out[o + y] = 0.0
@@ -161,7 +164,14 @@ def _multiply(a, at, matrix, out, to, L):
 
 
 @inline
-def _lost(emission, transition, step, t, lattice, L):
+def _lost(
+    emission: np.ndarray,
+    transition: np.ndarray,
+    step: int,
+    t: int,
+    lattice: Lattice,
+    L: int,
+) -> bool:
     """Whether a small sum at t has terms, none of which may then be lost."""
     for y in range(L):
         v = lattice.alpha[t * L + y]
@@ -178,9 +188,38 @@ def _lost(emission, transition, step, t, lattice, L):
     return False
 
 
+@spliced
+def _shift(emission: np.ndarray, x: np.ndarray, T: int, L: int) -> float:
+    """Write the emissions, less the largest of each token, to ``x``; returns the sum of
+    these.
+    """
+    total = 0.0
+    for t in range(T):
+        top = emission[t * L]
+        for y in range(1, L):
+            top = max(top, emission[t * L + y])
+        for y in range(L):
+            x[t * L + y] = emission[t * L + y] - top
+        total += top
+    return total
+
+
 @inline
-def forward(emission, transition, stride, start, end, edges, lattice, inverse, T, L):
-    """log Z of one sequence; NaN if it is not known. Fills ``x``, ``alpha`` and
+def forward(
+    emission: np.ndarray,
+    transition: np.ndarray,
+    stride: int,
+    start: np.ndarray,
+    end: np.ndarray,
+    edges: Noise | Empty,
+    lattice: Lattice,
+    inverse: np.ndarray,
+    T: int,
+    L: int,
+) -> float:
+    """Sum the labellings of one sequence by scaled probabilities, from left to right.
+
+    Returns log Z; NaN if doubles cannot hold what counts. Fills ``x``, ``alpha`` and
     ``inverse``.
 
     ``alpha[t, y] = x[t, y] Σ_p alpha[t-1, p] M[p, y] / scale[t]``, so that Σ_y alpha[t,
@@ -190,14 +229,7 @@ def forward(emission, transition, stride, start, end, edges, lattice, inverse, T
     """
     x = lattice.x
     alpha = lattice.alpha
-    log_z = 0.0
-    for t in range(T):
-        top = emission[t * L]
-        for y in range(1, L):
-            top = max(top, emission[t * L + y])
-        for y in range(L):
-            x[t * L + y] = emission[t * L + y] - top
-        log_z += top
+    log_z = _shift(emission, x, T, L)
     exp_all(x, np.uint64(T * L), lattice.scratch, lattice.bits)
     for y in range(L):
         if start[y] != 0.0:
@@ -206,7 +238,8 @@ def forward(emission, transition, stride, start, end, edges, lattice, inverse, T
         if end[y] != 0.0:
             x[(T - 1) * L + y] = 0.0
             emission[(T - 1) * L + y] = -np.inf
-    product = 1.0  # of scales: a logarithm costs more than the rest of a token with few labels
+    # Of scales: a logarithm costs more than the rest of a token with few labels.
+    product = 1.0
     for t in range(T):
         if t == 0:
             for y in range(L):
@@ -239,8 +272,17 @@ def forward(emission, transition, stride, start, end, edges, lattice, inverse, T
 
 
 @inline
-def backward(transition, stride, edges, lattice, inverse, T, L):
-    """Set beta[t, y] = p(y_t = y), and x such that p(p, y) = alpha[t-1, p] M[p, y] x[t, y].
+def backward(
+    transition: np.ndarray,
+    stride: int,
+    edges: Noise | Empty,
+    lattice: Lattice,
+    inverse: np.ndarray,
+    T: int,
+    L: int,
+) -> bool:
+    """Set beta[t, y] = p(y_t = y), and x such that p(p, y) = alpha[t-1, p] M[p, y] x[t,
+    y].
 
     With the scales of the forward pass they sum to 1 at every token. False if what
     follows a label that none leads to overflowed: then there is no number at the first
@@ -271,7 +313,7 @@ def backward(transition, stride, edges, lattice, inverse, T, L):
 # Logarithms
 # --------------------------------------------------------------------------------------
 @inline
-def log_sum(x, n):
+def log_sum(x: np.ndarray, n: int) -> float:
     """log Σ_k exp x[k], without the terms that change nothing; -inf if all are -inf, or
     there are none.
     """
@@ -288,8 +330,20 @@ def log_sum(x, n):
 
 
 @inline
-def log_forward(emission, transition, stride, start, end, alpha, row, T, L):
-    """log Z of one sequence. Fills ``alpha`` (T * L,).
+def log_forward(
+    emission: np.ndarray,
+    transition: np.ndarray,
+    stride: int,
+    start: np.ndarray,
+    end: np.ndarray,
+    alpha: np.ndarray,
+    row: np.ndarray,
+    T: int,
+    L: int,
+) -> float:
+    """Sum the labellings of one sequence by logarithms, from left to right.
+
+    Returns log Z. Fills ``alpha`` (T * L,).
 
     ``α_t(y) = emission[t, y] + log Σ_p exp(α_{t-1}(p) + transition[t, p, y])``
     """
@@ -306,8 +360,17 @@ def log_forward(emission, transition, stride, start, end, alpha, row, T, L):
 
 
 @inline
-def log_backward(emission, transition, stride, end, beta, row, T, L):
-    """Fill ``beta`` (T * L,).
+def log_backward(
+    emission: np.ndarray,
+    transition: np.ndarray,
+    stride: int,
+    end: np.ndarray,
+    beta: np.ndarray,
+    row: np.ndarray,
+    T: int,
+    L: int,
+) -> None:
+    """Sum what may follow each label by logarithms: fills ``beta`` (T * L,).
 
     ``β_t(p) = log Σ_y exp(transition[t+1, p, y] + emission[t+1, y] + β_{t+1}(y))``
     """
@@ -327,9 +390,23 @@ def log_backward(emission, transition, stride, end, beta, row, T, L):
 
 @inline
 def log_expect(
-    emission, transition, stride, start, end, alpha, beta, row, factor, both, T, L
-):
-    """log Z; ``beta`` = marginals; ``both`` (L * L,) += ``factor`` times the expected pairs of labels.
+    emission: np.ndarray,
+    transition: np.ndarray,
+    stride: int,
+    start: np.ndarray,
+    end: np.ndarray,
+    alpha: np.ndarray,
+    beta: np.ndarray,
+    row: np.ndarray,
+    factor: float,
+    both: np.ndarray,
+    T: int,
+    L: int,
+) -> float:
+    """Add ``factor`` times the expected pairs of labels to ``both`` (L * L,), by
+    logarithms.
+
+    Returns log Z; ``beta`` (T * L,) receives the marginals.
 
     Where tokens have matrices of their own, what was added replaces the scores in
     ``transition``.
@@ -356,11 +433,13 @@ def log_expect(
 
 
 @inline
-def clamp(gold, sets, L, emission):
-    """Labelled tokens keep their label, or one of their set; returns how many have no
-    single one.
+def clamp(
+    gold: np.ndarray, sets: np.ndarray | Empty, L: int, emission: np.ndarray
+) -> int:
+    """Restrict a sequence to the labels given, or to one of each set given; returns how
+    many tokens have no single one.
     """
-    missing = np.int64(0)
+    missing: Any = np.int64(0)  # an integer
     for t in range(gold.shape[0]):
         missing += gold[t] < 0
         if gold[t] != -1:

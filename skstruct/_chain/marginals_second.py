@@ -1,11 +1,12 @@
 """Sums over all labellings of one second-order chain: log Z and marginals.
 
-The recursions of :mod:`.forward_backward` in logarithms, over pairs of labels, scored by
-:mod:`.second_order`:
+The recursions of :mod:`.forward_backward` in logarithms, over pairs of labels, scored
+by :mod:`.second_order`:
 
-    α_t(p, y) = emission[t, y] + transition[t, p, y] + log Σ_a exp(α_{t-1}(a, p) +
-    trigram[a, p, y]) β_t(p, y) = log Σ_z exp(trigram[p, y, z] + transition[t+1, y, z] +
-    emission[t+1, z] + β_{t+1}(y, z))
+    α_t(p, y) = emission[t, y] + transition[t, p, y]
+                + log Σ_a exp(α_{t-1}(a, p) + trigram[a, p, y])
+    β_t(p, y) = log Σ_z exp(trigram[p, y, z] + transition[t+1, y, z] + emission[t+1, z]
+                            + β_{t+1}(y, z))
 
 At t = 0 there is no p, and α and β have L cells; the a of t = 1 is the boundary. A sum
 over a and one over z for each pair makes O(T L^3), but hardly any term matters: those
@@ -15,14 +16,24 @@ show, and most are seen to be so small before they are looked at (:func:`_advanc
 Letters: as in :mod:`.second_order`, and z for the label after y.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._core.compile import inline
 from .forward_backward import NEGLIGIBLE, log_sum
 
+if TYPE_CHECKING:
+    from .second_order import Trigrams
+    from .sums import LogSums
+
 
 @inline
-def list_large(before, trigrams, p, L, keep):
+def list_large(
+    before: np.ndarray, trigrams: Trigrams, p: int, L: int, keep: np.ndarray
+) -> int:
     """Write the labels a that may matter in a sum over a to ``keep`` (L,) int32;
     returns how many.
 
@@ -49,9 +60,20 @@ def list_large(before, trigrams, p, L, keep):
 
 
 @inline
-def _advance(before, t, trigrams, transition, at, emission, now, row, keep, L):
-    """Log-sums ``now`` (L * L,) over the prefixes that end at t from those at t - 1;
-    see the module.
+def _advance(
+    before: np.ndarray,
+    t: int,
+    trigrams: Trigrams,
+    transition: np.ndarray,
+    at: int,
+    emission: np.ndarray,
+    now: np.ndarray,
+    row: np.ndarray,
+    keep: np.ndarray,
+    L: int,
+) -> None:
+    """Write the log-sums over the prefixes that end at t to ``now`` (L * L,), from
+    those at t - 1.
     """
     for p in range(L):
         first = p * (L + 1)
@@ -68,9 +90,20 @@ def _advance(before, t, trigrams, transition, at, emission, now, row, keep, L):
 
 
 @inline
-def _retreat(after, trigrams, transition, at, emission, t, now, row, add, L):
-    """Log-sums ``now`` over the suffixes behind t - 1 from those behind t; t = 1 writes
-    L cells.
+def _retreat(
+    after: np.ndarray,
+    trigrams: Trigrams,
+    transition: np.ndarray,
+    at: int,
+    emission: np.ndarray,
+    t: int,
+    now: np.ndarray,
+    row: np.ndarray,
+    add: np.ndarray,
+    L: int,
+) -> None:
+    """Write the log-sums over the suffixes behind t - 1 to ``now``, from those behind
+    t; t = 1 writes L cells.
     """
     for y in range(L):
         for z in range(L):
@@ -89,8 +122,21 @@ def _retreat(after, trigrams, transition, at, emission, t, now, row, add, L):
 
 
 @inline
-def forward(emission, transition, stride, trigrams, start, end, alpha, sums, T, L):
-    """log Z of one sequence. Fills ``alpha`` (T * L * L,)."""
+def forward(
+    emission: np.ndarray,
+    transition: np.ndarray,
+    stride: int,
+    trigrams: Trigrams,
+    start: np.ndarray,
+    end: np.ndarray,
+    alpha: np.ndarray,
+    sums: LogSums,
+    T: int,
+    L: int,
+) -> float:
+    """Sum the labellings of one sequence from left to right: returns log Z, and fills
+    ``alpha`` (T * L * L,).
+    """
     C = L * L
     row = sums.row
     add = sums.add
@@ -110,8 +156,19 @@ def forward(emission, transition, stride, trigrams, start, end, alpha, sums, T, 
 
 
 @inline
-def backward(emission, transition, stride, trigrams, end, sums, T, L):
-    """Fill ``sums.beta``, (T * L * L,) log-scores."""
+def backward(
+    emission: np.ndarray,
+    transition: np.ndarray,
+    stride: int,
+    trigrams: Trigrams,
+    end: np.ndarray,
+    sums: LogSums,
+    T: int,
+    L: int,
+) -> None:
+    """Sum what may follow each pair of labels: fills ``sums.beta``, (T * L * L,)
+    logarithms.
+    """
     C = L * L
     beta = sums.beta
     for y in range(L):

@@ -11,7 +11,9 @@ Letters: as in :mod:`.bigram`, and a for the label before the previous one, -1 f
 boundary.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +22,12 @@ from .._core.final_weights import entries
 from .._core.rules import emit
 from .._core.store import n_rows
 from .token_scores import TRIGRAM_ROWS, edge_factor, sum_rows
+
+if TYPE_CHECKING:
+    from .._core.noise import Noise
+    from .._core.rules import Difference
+    from .._core.store import Rule, Store
+    from .bigram import Chain, ChainWork, Empty
 
 
 class Trigrams(NamedTuple):
@@ -30,13 +38,13 @@ class Trigrams(NamedTuple):
     low: np.ndarray  # (R,) float64: the smallest
 
 
-def new_trigrams(rows, L):
-    """Scratch for R rows."""
+def new_trigrams(rows: int, L: int) -> Trigrams:
+    """Make scratch for the trigrams of R rows and L labels."""
     return Trigrams(np.empty(rows * L), np.empty(rows), np.empty(rows))
 
 
-def read_trigrams(store, scale):
-    """The scores of trigrams from final weights; () in the first order."""
+def read_trigrams(store: Store | Empty, scale: float) -> Trigrams | Empty:
+    """Read the scores of trigrams from final weights; () in the first order."""
     if not store:
         return ()
     trigrams = new_trigrams(n_rows(store), store.columns)
@@ -50,7 +58,15 @@ def read_trigrams(store, scale):
 
 
 @inline
-def refresh(chain, rule, noise, first, n, table, work):
+def refresh(
+    chain: Chain,
+    rule: Rule,
+    noise: Noise | Empty,
+    first: int,
+    n: int,
+    table: Trigrams,
+    work: ChainWork,
+) -> None:
     """Read the scores of the ``n`` rows from ``first`` on out of the weights in
     training into ``table``.
     """
@@ -82,14 +98,21 @@ def refresh(chain, rule, noise, first, n, table, work):
 
 
 @inline
-def _item(k, L):
-    """What noise knows the trigram at place k by; label bigrams have -1 to -L²."""
+def _item(k: int, L: int) -> int:
+    """Number the trigram at place k for noise; label bigrams have -1 to -L²."""
     return -1 - L * L - k
 
 
 @inline
-def emit_trigrams(labels, T, L, step, noise, difference):
-    """Trigram part of ``Δφ``; ``labels`` (2, T): right and predicted."""
+def emit_trigrams(
+    labels: np.ndarray,
+    T: int,
+    L: int,
+    step: int,
+    noise: Noise | Empty,
+    difference: Difference,
+) -> None:
+    """Emit the trigram part of ``Δφ``; ``labels`` (2, T): right and predicted."""
     for t in range(1, T):
         differs = labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]
         if differs or (t > 1 and labels[0, t - 2] != labels[1, t - 2]):

@@ -14,51 +14,73 @@ All segments with a probability of at least θ are found from each start to the 
 long as the share of labellings in which the segment is still open at t, Σ_y v_t(y)
 behind(y) / Z, is at least θ: no longer one has a larger probability.
 
-Letters: as in :mod:`.forward_backward`; S segments, s start, e stop, v sums over prefixes within
-a segment.
+Letters: as in :mod:`.forward_backward`; S segments, s start, e stop, v sums over
+prefixes within a segment.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .._core.compile import inline
 from .forward_backward import log_sum, set_step
 
+if TYPE_CHECKING:
+    from .._core.noise import Noise
+    from .bigram import ChainWork, Empty
+    from .forward_backward import Lattice
+    from .second_order import Trigrams
+    from .sums import LogSums
+
 
 class Segments(NamedTuple):
-    """Segments of n sequences, and how labels make them; C cells a token."""
+    """Segments of n sequences, and how labels make them; C cells a token.
+
+    With ``least`` above 0 what is found is written in the place of what is given, as
+    far as there is room: S may be below the number found.
+    """
 
     first: np.ndarray  # (n + 1,) int64: first segment of each sequence
     start: np.ndarray  # (S,) int64
     stop: np.ndarray  # (S,) int64
     kind: np.ndarray  # (S,) int64: type
-    of_label: (
-        np.ndarray
-    )  # (L,) int64: the type of the segments that a label opens; -1: it is in none
-    joins: (
-        np.ndarray
-    )  # (L, L) bool: whether a label continues the segment of the label before it
-    fixed: (
-        np.ndarray
-    )  # (N,) bool: whether a segment starts at the token whatever its label
+    of_label: np.ndarray  # (L,) int64: the type that a label opens; -1: it is in none
+    joins: np.ndarray  # (L, L) bool: whether a label continues the segment before it
+    fixed: np.ndarray  # (N,) bool: whether a segment starts here whatever the label
     cell: np.ndarray  # (2 * C,) float64: scratch for v, at two tokens in turn
     row: np.ndarray  # (L,) float64: scratch
     exit: np.ndarray  # (C,) float64: scratch
-    least: float  # 0, or find segments of at least this probability, and write them in place of what is given
-    found: (
-        np.ndarray
-    )  # (n + 1,) int64: how many of each sequence, and of all; of these S have a place
+    least: float  # if above 0, segments of at least this probability are looked for
+    found: np.ndarray  # (n + 1,) int64: how many of each sequence, and of all
 
 
-def new_segments(first, spans, of_label, joins, fixed, order, least=0.0):
-    """The :class:`Segments` of ``spans``, (S, 3) with columns start, stop and kind."""
+def new_segments(
+    first: np.ndarray,
+    spans: np.ndarray,
+    of_label: np.ndarray,
+    joins: np.ndarray,
+    fixed: np.ndarray,
+    order: int,
+    least: float = 0.0,
+) -> Segments:
+    """Make :class:`Segments` of ``spans``, (S, 3) with columns start, stop and kind."""
     L = of_label.shape[0]
-    columns = (np.ascontiguousarray(column) for column in spans.T)
-    scratch = np.empty(2 * L**order), np.empty(L), np.empty(L**order)
-    found = np.zeros(first.shape[0], np.int64)
+    start, stop, kind = (np.ascontiguousarray(column) for column in spans.T)
     return Segments(
-        first - first[0], *columns, of_label, joins, fixed, *scratch, least, found
+        first - first[0],
+        start,
+        stop,
+        kind,
+        of_label,
+        joins,
+        fixed,
+        cell=np.empty(2 * L**order),
+        row=np.empty(L),
+        exit=np.empty(L**order),
+        least=least,
+        found=np.zeros(first.shape[0], np.int64),
     )
 
 
@@ -66,7 +88,15 @@ def new_segments(first, spans, of_label, joins, fixed, order, least=0.0):
 # First order
 # --------------------------------------------------------------------------------------
 @inline
-def prepare(z, work, trigrams, lattice, logs, T, L):
+def prepare(
+    z: float,
+    work: ChainWork,
+    trigrams: Trigrams | Empty,
+    lattice: Lattice | Empty,
+    logs: LogSums | Empty,
+    T: int,
+    L: int,
+) -> None:
     """Turn ``lattice`` into α, M, x and, in place of the marginals, r: see
     :func:`_extend_labels`.
 
@@ -87,8 +117,16 @@ def prepare(z, work, trigrams, lattice, logs, T, L):
 
 
 @inline
-def _set_matrix(t, work, stride, edges, lattice, logs, L):
-    """M of the token t."""
+def _set_matrix(
+    t: int,
+    work: ChainWork,
+    stride: int,
+    edges: Noise | Empty,
+    lattice: Lattice | Empty,
+    logs: LogSums | Empty,
+    L: int,
+) -> None:
+    """Set M of the token t."""
     at = t * stride
     matrix = lattice.matrix
     if len(logs) > 0:
@@ -110,7 +148,7 @@ def _set_matrix(t, work, stride, edges, lattice, logs, L):
 
 
 @inline
-def _joined(segments, at, p, y):
+def _joined(segments: Segments, at: int, p: int, y: int) -> bool:
     """Whether the label y of the token ``at`` continues the segment of the label p
     before it.
     """
@@ -119,12 +157,25 @@ def _joined(segments, at, p, y):
 
 @inline
 def _extend_labels(
-    segments, kind, s, t, first, work, stride, edges, lattice, logs, before, now, L
-):
+    segments: Segments,
+    kind: int,
+    s: int,
+    t: int,
+    first: int,
+    work: ChainWork,
+    stride: int,
+    edges: Noise | Empty,
+    lattice: Lattice | Empty,
+    logs: LogSums | Empty,
+    before: int,
+    now: int,
+    L: int,
+) -> None:
     """Write v_t of the segments that start at s to ``cell[now:]``, from v_{t-1} at
     ``cell[before:]``.
 
-    In the scaled lattice α_t(y) = r_t(y) Σ_p α_{t-1}(p) M(p, y), and v_t goes the same way over fewer steps.
+    In the scaled lattice α_t(y) = r_t(y) Σ_p α_{t-1}(p) M(p, y), and v_t goes the same
+    way over fewer steps.
     """
     alpha = lattice.alpha
     matrix = lattice.matrix[0]
@@ -149,9 +200,21 @@ def _extend_labels(
 
 
 @inline
-def _leave_labels(segments, e, first, T, work, stride, edges, lattice, logs, now, L):
-    """Shares of the labellings: those that leave the segment at e, and all that have
-    been in it so far.
+def _leave_labels(
+    segments: Segments,
+    e: int,
+    first: int,
+    T: int,
+    work: ChainWork,
+    stride: int,
+    edges: Noise | Empty,
+    lattice: Lattice | Empty,
+    logs: LogSums | Empty,
+    now: int,
+    L: int,
+) -> tuple[float, float]:
+    """Return shares of the labellings: those that leave the segment at e, and all that
+    have been in it so far.
 
     p(p, y) = α_{t-1}(p) M(p, y) x_t(y) leads out of it, or on.
     """
@@ -179,8 +242,20 @@ def _leave_labels(segments, e, first, T, work, stride, edges, lattice, logs, now
 # logarithms
 # --------------------------------------------------------------------------------------
 @inline
-def _extend_pairs(segments, kind, s, t, first, work, stride, trigrams, before, now, L):
-    """The same as :func:`_extend_labels`."""
+def _extend_pairs(
+    segments: Segments,
+    kind: int,
+    s: int,
+    t: int,
+    first: int,
+    work: ChainWork,
+    stride: int,
+    trigrams: Trigrams,
+    before: int,
+    now: int,
+    L: int,
+) -> None:
+    """Write v_t, of pairs of labels and as logarithms: see :func:`_extend_labels`."""
     alpha = work.score[0]
     cell = segments.cell
     row = segments.row
@@ -211,8 +286,22 @@ def _extend_pairs(segments, kind, s, t, first, work, stride, trigrams, before, n
 
 
 @inline
-def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, now, L):
-    """The same as :func:`_leave_labels`, as logarithms, times Z."""
+def _leave_pairs(
+    segments: Segments,
+    e: int,
+    first: int,
+    T: int,
+    work: ChainWork,
+    stride: int,
+    trigrams: Trigrams,
+    end: np.ndarray,
+    beta: np.ndarray,
+    now: int,
+    L: int,
+) -> tuple[float, float]:
+    """Return logarithms of shares of the labellings, times Z: see
+    :func:`_leave_labels`.
+    """
     row = segments.row
     last = segments.exit
     cell = segments.cell
@@ -243,8 +332,19 @@ def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, now, 
 # --------------------------------------------------------------------------------------
 @inline
 def _extend(
-    segments, kind, s, t, first, work, stride, trigrams, edges, lattice, logs, L
-):
+    segments: Segments,
+    kind: int,
+    s: int,
+    t: int,
+    first: int,
+    work: ChainWork,
+    stride: int,
+    trigrams: Trigrams | Empty,
+    edges: Noise | Empty,
+    lattice: Lattice | Empty,
+    logs: LogSums | Empty,
+    L: int,
+) -> int:
     """Write v_t of the segments that start at s, from v_{t-1}; returns where in
     ``segments.cell``.
     """
@@ -276,10 +376,23 @@ def _extend(
 
 @inline
 def _leave(
-    segments, e, first, T, z, work, stride, trigrams, end, edges, lattice, logs, now, L
-):
-    """Probabilities of the segment that ends before e, and of that or a longer one;
-    v_{e-1} is at ``now``.
+    segments: Segments,
+    e: int,
+    first: int,
+    T: int,
+    z: float,
+    work: ChainWork,
+    stride: int,
+    trigrams: Trigrams | Empty,
+    end: np.ndarray,
+    edges: Noise | Empty,
+    lattice: Lattice | Empty,
+    logs: LogSums | Empty,
+    now: int,
+    L: int,
+) -> tuple[float, float]:
+    """Return the probability of the segment that ends before e, and that of this or a
+    longer one; v_{e-1} is at ``now``.
     """
     if len(trigrams) > 0:
         left, total = _leave_pairs(
@@ -296,10 +409,23 @@ def _leave(
 
 @inline
 def segment_probability(
-    segments, k, first, T, z, work, stride, trigrams, end, edges, lattice, logs, L
-):
-    """The probability of segment k of a sequence that is summed up, and :func:`prepare`
-    d.
+    segments: Segments,
+    k: int,
+    first: int,
+    T: int,
+    z: float,
+    work: ChainWork,
+    stride: int,
+    trigrams: Trigrams | Empty,
+    end: np.ndarray,
+    edges: Noise | Empty,
+    lattice: Lattice | Empty,
+    logs: LogSums | Empty,
+    L: int,
+) -> float:
+    """Return the probability of segment k of a sequence.
+
+    Its sums are known, and :func:`prepare` has been called.
     """
     kind = segments.kind[k]
     s = segments.start[k]
@@ -333,12 +459,25 @@ ROUNDING = 1e-9
 
 @inline
 def find_segments(
-    segments, i, first, T, z, work, stride, trigrams, end, edges, lattice, logs, out, L
-):  # fmt: skip
-    """Write the segments of a sequence, summed up and :func:`prepare` d, that are
-    probable enough.
+    segments: Segments,
+    i: int,
+    first: int,
+    T: int,
+    z: float,
+    work: ChainWork,
+    stride: int,
+    trigrams: Trigrams | Empty,
+    end: np.ndarray,
+    edges: Noise | Empty,
+    lattice: Lattice | Empty,
+    logs: LogSums | Empty,
+    out: np.ndarray,
+    L: int,
+) -> None:
+    """Find the segments of sequence i that are probable enough.
 
-    Their places in the arrays follow those of the sequences before.
+    Its sums are known, and :func:`prepare` has been called. The places of segments and
+    probabilities in the arrays follow those of the sequences before.
     """
     n = segments.found[-1]
     kinds = 0

@@ -5,7 +5,10 @@ They are a fact about a corpus, as its features and labels are: decided before t
 epoch, kept in the state of training, and united where a corpus is in shards.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,35 +16,44 @@ from .._core.rules import Pairs
 from .._data.places import offsets_of
 from .bigram import ALL_PAIRS
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ..features.encoded import RowMap
+    from .bigram import ChainTask
+
 
 class ShownPairs(NamedTuple):
-    """Keys of weights, ascending; None of a kind of which nothing is known."""
+    """Keys of weights, ascending; None of a kind of which nothing is known.
+
+    p is the previous label.
+    """
 
     nodes: np.ndarray | None = None  # (K,) int64: row * L + label
-    edges: np.ndarray | None = (
-        None  # (K,) int64: (combination * L + previous label) * L + label
-    )
+    edges: np.ndarray | None = None  # (K,) int64: (combination * L + p) * L + label
 
 
 _FIELDS = {"nodes": "node_pairs", "edges": "edge_pairs"}
 """By store the field of a task that has its pairs."""
 
 
-def as_pairs(keys, rows, columns):
-    """The :class:`.Pairs` that kernels read, of ascending numbers ``row * columns +
-    column``.
+def as_pairs(keys: np.ndarray, rows: int, columns: int) -> Pairs:
+    """Turn ascending numbers ``row * columns + column`` into the :class:`.Pairs` that
+    kernels read.
     """
     start = offsets_of(np.bincount(keys // columns, minlength=rows))
     return Pairs(start, (keys % columns).astype(np.int32))
 
 
-def keys_of(pairs, columns):
-    """The opposite of :func:`as_pairs`: ascending numbers, int64."""
+def keys_of(pairs: Pairs, columns: int) -> np.ndarray:
+    """Turn pairs into ascending numbers ``row * columns + column``, int64."""
     row = np.repeat(np.arange(len(pairs.start) - 1), np.diff(pairs.start))
     return row * columns + pairs.column
 
 
-def add_known(task, known, n_labels):
+def add_known(
+    task: ChainTask, known: ShownPairs | None, n_labels: int
+) -> tuple[ChainTask, ShownPairs | None]:
     """Let a task that has the pairs of its own corpus have those of earlier calls, too.
 
     Parameters
@@ -66,23 +78,33 @@ def add_known(task, known, n_labels):
         keys = keys_of(pairs, n_labels)
         if before is not None:
             keys = np.union1d(keys, before)
-            task = task._replace(**{field: as_pairs(keys, n, n_labels)})
+            changed: dict[str, Any] = {field: as_pairs(keys, n, n_labels)}
+            task = task._replace(**changed)
         found = found._replace(**{name: keys})
     return task, None if all(keys is None for keys in found) else found
 
 
-def marked(task, shown, n_node_rows, n_edge_rows, n_labels):
-    """A task that has given pairs, of so many rows, combinations and labels."""
+def marked(
+    task: ChainTask,
+    shown: ShownPairs | None,
+    n_node_rows: int,
+    n_edge_rows: int,
+    n_labels: int,
+) -> ChainTask:
+    """Return a task with the given pairs, of so many rows, combinations and labels."""
     rows = {"nodes": n_node_rows, "edges": n_edge_rows * n_labels}
     for name, field in _FIELDS.items():
         keys = None if shown is None else getattr(shown, name)
         pairs = ALL_PAIRS if keys is None else as_pairs(keys, rows[name], n_labels)
-        task = task._replace(**{field: pairs})
+        changed: dict[str, Any] = {field: pairs}
+        task = task._replace(**changed)
     return task
 
 
-def translated(pairs, ids, n_labels, rows=None):
-    """Pairs under other labels, and other rows.
+def translated(
+    pairs: ShownPairs | None, ids: ArrayLike, n_labels: int, rows: RowMap | None = None
+) -> ShownPairs | None:
+    """Return pairs under other labels, and other rows.
 
     Parameters
     ----------
@@ -101,7 +123,8 @@ def translated(pairs, ids, n_labels, rows=None):
     if pairs is None:
         return None
     nodes, edges = pairs
-    ids, n = np.asarray(ids, np.int64), max(len(ids), 1)
+    ids = np.asarray(ids, np.int64)
+    n = max(len(ids), 1)
     if nodes is not None:
         row = nodes // n
         label = ids[nodes % n]
@@ -116,9 +139,9 @@ def translated(pairs, ids, n_labels, rows=None):
     return ShownPairs(nodes, edges)
 
 
-def united(parts):
-    """The pairs of several corpora under the same rows and labels; None if none has
-    any.
+def united(parts: Iterable[ShownPairs | None]) -> ShownPairs | None:
+    """Unite the pairs of several corpora under the same rows and labels; None if none
+    has any.
     """
     parts = [part for part in parts if part is not None]
     found = {}

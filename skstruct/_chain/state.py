@@ -1,9 +1,14 @@
 """The state of online training between calls: fresh, grown, re-booked, and the model it
 amounts to.
 
-``partial_fit`` and ``warm_start`` go on from a ``_training.run.TrainingState``; features
-and labels may have grown since.
+``partial_fit`` and ``warm_start`` go on from a ``_training.run.TrainingState``;
+features and labels may have grown since.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -31,22 +36,39 @@ from .bigram import n_trigram_rows
 from .chain_model import ChainModel, new_chain
 from .shown_pairs import as_pairs
 
+if TYPE_CHECKING:
+    from .._core.store import Rule
+    from .._data.labels import Labels
+    from ..features.base import Encoder
+    from ..features.encoded import Bag
+    from .bigram import Chain, ChainTask, Constraints
 
-def order_of(chain):
-    """Labels of history that a model in training looks at: 1 or 2."""
+
+def order_of(chain: Chain) -> int:
+    """Return how many labels of history a model in training looks at: 1 or 2."""
     return 2 if chain.trigrams else 1
 
 
-def store_rows(encoder, n_labels, order):
-    """Rows of each store, by name; all have a column for every label."""
+def store_rows(encoder: Encoder, n_labels: int, order: int) -> dict[str, int]:
+    """Return the rows that each store needs, by name; all have a column for every
+    label.
+    """
     rows = {"nodes": encoder.n_node_rows, "edges": encoder.n_edge_rows * n_labels}
     if order == 2:
         rows["trigrams"] = n_trigram_rows(n_labels)
     return rows
 
 
-def fresh_state(encoder, labels, rule, constraints, cost, key, order=1):
-    """Zero weights for what the encoder and the labels know."""
+def fresh_state(
+    encoder: Encoder,
+    labels: Labels,
+    rule: Rule,
+    constraints: Constraints,
+    cost: np.ndarray,
+    key: int,
+    order: int = 1,
+) -> TrainingState:
+    """Return a state with zero weights for what the encoder and the labels know."""
     L = len(labels)
     stores = {
         name: new_store(rows, L, rule, is_sparse(rows, L))
@@ -57,9 +79,16 @@ def fresh_state(encoder, labels, rule, constraints, cost, key, order=1):
     )
 
 
-def continued_state(
-    before, old_labels, encoder, labels, rule, constraints, cost, stream
-):
+def grow_state(
+    before: TrainingState,
+    old_labels: Labels,
+    encoder: Encoder,
+    labels: Labels,
+    rule: Rule,
+    constraints: Constraints,
+    cost: np.ndarray,
+    stream: bool,
+) -> TrainingState:
     """A copy of an earlier state, with room for the features and labels that are new.
 
     The average goes on, with two exceptions. A stream of ``partial_fit`` that begins
@@ -92,8 +121,8 @@ def continued_state(
             old_L = len(old_labels)
             with_boundary = np.append(0, new_of_old + 1)
             moved = _spread_rows(stores["trigrams"], old_L + 1, with_boundary, L + 1)
-            rows = new_of_old[:, None] * (L + 1) + np.arange(L + 1)
-            stores["trigrams"] = _move_rows(moved, rows.ravel(), n_trigram_rows(L))
+            places = new_of_old[:, None] * (L + 1) + np.arange(L + 1)
+            stores["trigrams"] = _move_rows(moved, places.ravel(), n_trigram_rows(L))
     start, allowed, end = constraints
     for name, rows in rows_of.items():
         # What had to grow is new already: the rest is copied only now.
@@ -113,22 +142,29 @@ def continued_state(
     )
 
 
-def _unshared(store, old):
-    """``store`` with copies of the arrays that it has in common with ``old``."""
-    return Store(
-        *(
-            a.copy() if a is b and isinstance(a, np.ndarray) else a
-            for a, b in zip(store, old)
-        )
+def _unshared(store: Store, old: Store) -> Store:
+    """Copy those arrays of ``store`` that it has in common with ``old``."""
+    parts: Iterator[Any] = (
+        a.copy() if a is b and isinstance(a, np.ndarray) else a
+        for a, b in zip(store, old)
     )
+    return Store(*parts)
 
 
-def final_model(chain, rule, encoder, labels, constraints, reuse=False):
-    """The model that training so far amounts to, without bookkeeping; ``reuse``: made
-    of its arrays.
+def final_model(
+    chain: Chain,
+    rule: Rule,
+    encoder: Encoder,
+    labels: Labels,
+    constraints: Constraints,
+    reuse: bool = False,
+) -> ChainModel:
+    """Make the model that training so far amounts to, without bookkeeping.
+
+    ``reuse``: it may be made of the arrays of ``chain``, which is not used any more.
     """
 
-    def final(store):
+    def final(store: Store) -> Store:
         store = in_use(store)
         return store._replace(
             value=weights(store, chain.clock, rule, reuse),
@@ -141,42 +177,48 @@ def final_model(chain, rule, encoder, labels, constraints, reuse=False):
             column=store.column.copy(),
         )
 
-    stores = {name: final(store) for name, store in stores_of(chain).items()}
+    stores: dict[str, Any] = {
+        name: final(store) for name, store in stores_of(chain).items()
+    }
     return ChainModel(encoder=encoder, labels=labels, constraints=constraints, **stores)
 
 
-def _spread_rows(store, old_size, new_of_old, size):
-    """Weights whose rows e * old_size + p become e * size + new_of_old[p]."""
+def _spread_rows(
+    store: Store, old_size: int, new_of_old: np.ndarray, size: int
+) -> Store:
+    """Move the rows e * old_size + p of a store to e * size + new_of_old[p]."""
     E = n_rows(store) // old_size
     rows = np.arange(E)[:, None] * size + new_of_old[None, :]
     return _move_rows(store, rows.ravel(), E * size)
 
 
-def _move_rows(store, rows, size):
-    """``store`` with ``size`` rows, in which old row r is row ``rows[r]``."""
+def _move_rows(store: Store, rows: np.ndarray, size: int) -> Store:
+    """Return a store with ``size`` rows, in which old row r is row ``rows[r]``."""
 
-    def spread(array, width=1):
+    def spread(array: np.ndarray, width: int = 1) -> np.ndarray:
         if array.shape[0] == 0:
             return array
         out = np.zeros((size, width), array.dtype)
         out[rows] = array.reshape(-1, width)
         return out.ravel()
 
-    by_row = {
+    by_row: dict[str, Any] = {
         name: spread(getattr(store, name))
         for name in ("last", "first", "count", "room")
     }
     if store.sparse:
         return store._replace(**by_row)
-    by_place = {
+    by_place: dict[str, Any] = {
         name: spread(getattr(store, name), store.columns)
         for name in ("value", "moment", "received")
     }
     return store._replace(**by_row, **by_place)
 
 
-def _start_average_anew(chain, old, new):
-    """Go on from the weights that ``old`` amounts to, under the bookkeeping of ``new``."""
+def _start_average_anew(chain: Chain, old: Rule, new: Rule) -> Chain:
+    """Go on from the weights that ``old`` amounts to, under the bookkeeping of
+    ``new``.
+    """
     stores = {
         name: restart_average(store, chain.clock, old, new)
         for name, store in stores_of(chain).items()
@@ -184,15 +226,17 @@ def _start_average_anew(chain, old, new):
     return chain._replace(**stores, clock=new_clock())
 
 
-def with_pairs(task, chain, all_pairs, least):
-    """A task that learns the weights of pairs that its labels show, or that have a
+def with_pairs(
+    task: ChainTask, chain: Chain, all_pairs: bool | str, least: float | None
+) -> ChainTask:
+    """Restrict a task to the weights of pairs that its labels show, or that have a
     weight already.
 
     ``all_pairs``: see the estimators; ``least``: see ``TaggerParameters._least_seen``.
     Dense rows of numbers and trigrams of labels keep all their weights.
     """
     L = len(chain.start)
-    found = {}
+    found: dict[str, Any] = {}
     sets = (
         sparse.csr_matrix(task.sets[:, :L])
         if len(task.sets)
@@ -226,32 +270,35 @@ def with_pairs(task, chain, all_pairs, least):
         features = _matrix(listed, np.ones(len(listed.row)), n_rows(chain.edges) // L)
         inner = np.setdiff1d(np.arange(len(task.gold)), task.token)
         bigram = np.ones(len(inner)), (inner, np.zeros(len(inner), int))
-        features += sparse.csr_matrix(
-            bigram, shape=features.shape
-        )  # the bigram has the number 0
+        # The bigram has the number 0.
+        features += sparse.csr_matrix(bigram, shape=features.shape)
         before = given[inner - 1].tocsc()
-        keys = [_with_weights(chain.edges)]
+        shown = [_with_weights(chain.edges)]
         for p in np.flatnonzero(np.diff(before.indptr)).tolist():
             at = inner[before.indices[before.indptr[p] : before.indptr[p + 1]]]
             feature, label = _shown(features[at], given[at], often)
-            keys.append((feature * L + p) * L + label)
-        keys = np.unique(np.concatenate(keys))
+            shown.append((feature * L + p) * L + label)
+        keys = np.unique(np.concatenate(shown))
         found["edge_pairs"] = as_pairs(keys, n_rows(chain.edges), L)
     return task._replace(**found)
 
 
-def _shown(features, labels, least):
-    """(features, labels), int64: the pairs that tokens show ``least`` times; matrices
-    with a row a token.
+def _shown(
+    features: sparse.spmatrix, labels: sparse.spmatrix, least: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find the pairs of a feature and a label that tokens show at least ``least``
+    times.
+
+    Both matrices have a row a token. Returns (features, labels), int64.
     """
     shown = (features.T @ labels).tocoo()
     enough = shown.data >= least
     return shown.row[enough].astype(np.int64), shown.col[enough].astype(np.int64)
 
 
-def _without_rare(keys, sums, least):
-    """The pairs, ascending keys, whose ``sums``, (R, L) sparse, are not below
-    ``least``; others are 0.
+def _without_rare(keys: np.ndarray, sums: sparse.spmatrix, least: float) -> np.ndarray:
+    """Leave out the pairs, ascending keys, whose ``sums``, (R, L) sparse, are below
+    ``least``.
     """
     sums = sums.tocoo()
     place = sums.row.astype(np.int64) * sums.shape[1] + sums.col
@@ -260,13 +307,15 @@ def _without_rare(keys, sums, least):
     return keys[~np.isin(keys, place[sums.data < least])]
 
 
-def _matrix(bag, value, n):
-    """(N, n) matrix of the values of n features at each token."""
+def _matrix(bag: Bag, value: np.ndarray, n: int) -> sparse.csr_matrix:
+    """Return the (N, n) matrix of the values of n features at each token."""
     return sparse.csr_matrix((value, bag.row, bag.start), shape=(len(bag.start) - 1, n))
 
 
-def _with_weights(store):
-    """The weights that are not zero, or have not always been; int64, row * C + column."""
+def _with_weights(store: Store) -> np.ndarray:
+    """Find the weights that are not zero, or have not always been; int64, row * C +
+    column.
+    """
     used = store.value != 0.0
     if store.moment.shape[0]:
         used |= store.moment != 0.0

@@ -10,7 +10,10 @@ Letters: as in :mod:`.forward_backward`; C cells tell prefixes apart, as in
 :class:`.bigram.ChainWork`.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +29,17 @@ from .forward_backward import clamp, log_sum, new_lattice, set_step
 from .segments import find_segments, new_segments, prepare, segment_probability
 from .viterbi import score_path
 
+if TYPE_CHECKING:
+    from .._core.noise import Noise
+    from .._core.store import Rule
+    from .._data.corpus import TokenCorpus
+    from .._data.labels import Gold
+    from .bigram import Chain, ChainTask, ChainWork, Empty
+    from .chain_model import ChainModel
+    from .forward_backward import Lattice
+    from .second_order import Trigrams
+    from .segments import Segments
+
 
 class LogSums(NamedTuple):
     """Scratch for sums of logarithms."""
@@ -36,7 +50,8 @@ class LogSums(NamedTuple):
     keep: np.ndarray  # (L,) int64
 
 
-def _new_logs(token, L, order):
+def _new_logs(token: np.ndarray, L: int, order: int) -> LogSums:
+    """Make scratch for sequences that start at ``token``."""
     return LogSums(
         np.empty(longest(token) * L**order),
         np.empty(L),
@@ -49,8 +64,20 @@ def _new_logs(token, L, order):
 # Kernels
 # --------------------------------------------------------------------------------------
 @inline
-def _forward(work, stride, trigrams, start, end, edges, unit, lattice, logs, T, L):
-    """log Z of one sequence.
+def _forward(
+    work: ChainWork,
+    stride: int,
+    trigrams: Trigrams | Empty,
+    start: np.ndarray,
+    end: np.ndarray,
+    edges: Noise | Empty,
+    unit: float,
+    lattice: Lattice | Empty,
+    logs: LogSums | Empty,
+    T: int,
+    L: int,
+) -> float:
+    """Sum the labellings of one sequence from left to right; returns log Z.
 
     Fills ``lattice``, or ``work.score[0]`` with log-sums over prefixes.
     """
@@ -72,8 +99,19 @@ def _forward(work, stride, trigrams, start, end, edges, unit, lattice, logs, T, 
 
 
 @inline
-def _backward(z, work, stride, trigrams, end, edges, lattice, logs, T, L):
-    """z, or NaN if it fails.
+def _backward(
+    z: float,
+    work: ChainWork,
+    stride: int,
+    trigrams: Trigrams | Empty,
+    end: np.ndarray,
+    edges: Noise | Empty,
+    lattice: Lattice | Empty,
+    logs: LogSums | Empty,
+    T: int,
+    L: int,
+) -> float:
+    """Sum what follows from right to left; returns z, or NaN if it fails.
 
     Fills the rest of the lattice, or ``logs.beta`` with log-sums over suffixes.
     """
@@ -94,7 +132,15 @@ def _backward(z, work, stride, trigrams, end, edges, lattice, logs, T, L):
 
 
 @inline
-def _write_marginals(work, trigrams, lattice, logs, out, T, L):
+def _write_marginals(
+    work: ChainWork,
+    trigrams: Trigrams | Empty,
+    lattice: Lattice | Empty,
+    logs: LogSums | Empty,
+    out: np.ndarray,
+    T: int,
+    L: int,
+) -> None:
     """Write p(y_t) to ``out`` (T * L,); they sum to 1 whatever has been rounded."""
     if len(logs) == 0:
         beta = lattice.beta
@@ -119,9 +165,8 @@ def _write_marginals(work, trigrams, lattice, logs, out, T, L):
             top = add[0]
             for y in range(1, L):
                 top = max(top, add[y])
-            for y in range(
-                L
-            ):  # beside scores of 1e22 a difference of log 2 is rounded away
+            # Beside scores of 1e22 a difference of log 2 is rounded away.
+            for y in range(L):
                 add[y] -= top
             at_t = log_sum(add, L)
             for y in range(L):
@@ -130,8 +175,19 @@ def _write_marginals(work, trigrams, lattice, logs, out, T, L):
 
 @kernel
 def sum_corpus(
-    task, chain, rule, noise, trigrams, work, lattice, logs, given, segments, out, log_z
-):
+    task: ChainTask,
+    chain: Chain,
+    rule: Rule,
+    noise: Noise | Empty,
+    trigrams: Trigrams | Empty,
+    work: ChainWork,
+    lattice: Lattice | Empty,
+    logs: LogSums | Empty,
+    given: tuple[bool] | Empty,
+    segments: Segments | Empty,
+    out: np.ndarray,
+    log_z: np.ndarray,
+) -> None:
     """Write log Z of each sequence for which it is NaN so far, and what belongs to it.
 
     Parameters
@@ -168,9 +224,9 @@ def sum_corpus(
             continue
         score_sequence(task, i, chain, rule, noise, whole_rows, work)
         if len(logs) == 0:
-            if np.isnan(
-                unit
-            ):  # where tokens have matrices of their own `forward` sets these, and adds units
+            # Where tokens have matrices of their own `forward` sets these, and adds
+            # units.
+            if np.isnan(unit):
                 unit = (
                     0.0 if stride > 0 else set_step(work.transition, ZERO, lattice, L)
                 )
@@ -243,19 +299,34 @@ def sum_corpus(
 # --------------------------------------------------------------------------------------
 # Corpora
 # --------------------------------------------------------------------------------------
-def _sum(model, task, given, segments, out):
-    """(``out``, log Z) of an encoded corpus; see :func:`sum_corpus`."""
+def _sum(
+    model: ChainModel,
+    task: ChainTask,
+    given: tuple[bool] | Empty,
+    segments: Segments | Empty,
+    out: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sum the labellings of each sequence of a task; returns ``out`` and log Z (n,).
+
+    ``given``, ``segments`` and ``out`` are those of :func:`sum_corpus`.
+    """
     return _sum_of(
         model, prediction_arguments(task, model.ready.chain), given, segments, out
     )
 
 
-def _sum_of(model, arguments, given, segments, out):
-    """The same of a kernel's ``arguments``."""
+def _sum_of(
+    model: ChainModel,
+    arguments: tuple[Any, ...],
+    given: tuple[bool] | Empty,
+    segments: Segments | Empty,
+    out: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sum as :func:`_sum` does, from the arguments that kernels take first."""
     token = arguments[0].token
     log_z = np.full(token.shape[0] - 1, np.nan)
     L = len(model.labels)
-    lattice = ()
+    lattice: Lattice | Empty = ()
     logs = _new_logs(token, L, model.order)
     if model.order == 1:
         lattice = new_lattice(logs.beta.shape[0] // L, L)
@@ -265,16 +336,24 @@ def _sum_of(model, arguments, given, segments, out):
     return out, log_z
 
 
-def log_z(model, task, given):
-    """log Z (n,) of the labellings of an encoded corpus, or of those that have the
-    labels given, (N,).
+def log_z(model: ChainModel, task: ChainTask, given: bool) -> np.ndarray:
+    """Return log Z (n,) of a task: over all labellings, or if ``given`` over those that
+    have its gold labels.
     """
     return _sum(model, task, (given,), (), np.zeros(0))[1]
 
 
-def _sum_pieces(work, model, corpus, n_jobs):
-    """What ``work`` returns for (bounds, arguments of :func:`.chain_model.task_of`), of
-    a whole corpus.
+def _sum_pieces(
+    work: Callable[..., Sequence[np.ndarray]],
+    model: ChainModel,
+    corpus: TokenCorpus,
+    n_jobs: int | None,
+) -> list[np.ndarray]:
+    """Run ``work(piece, first, last, begin, end)`` on pieces of a corpus, and join the
+    arrays that it returns.
+
+    The piece has the sequences from ``first`` to ``last``, and the tokens from
+    ``begin`` to ``end``.
     """
     model.encoder.check(corpus)
     parts = map_chunks(
@@ -283,12 +362,19 @@ def _sum_pieces(work, model, corpus, n_jobs):
     return [np.concatenate(each) for each in zip(*parts)]
 
 
-def log_partitions(model, corpus, gold=None, n_jobs=None):
-    """log Z (n,) of raw sequences, with ``gold`` (Gold) behind that of the labellings
-    that agree with it.
+def log_partitions(
+    model: ChainModel,
+    corpus: TokenCorpus,
+    gold: Gold | None = None,
+    n_jobs: int | None = None,
+) -> list[np.ndarray]:
+    """Return log Z (n,) of a corpus; with ``gold`` also log Z of the labellings that
+    agree with it.
     """
 
-    def work(piece, first, last, begin, end):
+    def work(
+        piece: TokenCorpus, first: int, last: int, begin: int, end: int
+    ) -> list[np.ndarray]:
         task = task_of(
             model.encoder, piece, None if gold is None else gold.at(slice(begin, end))
         )
@@ -300,37 +386,51 @@ def log_partitions(model, corpus, gold=None, n_jobs=None):
     return _sum_pieces(work, model, corpus, n_jobs)
 
 
-def marginals_of_one(model, tokens):
-    """Marginals (T, L) of one sequence, as :func:`marginals` has them; None where the
-    long road decides.
+def marginals_of_one(model: ChainModel, tokens: Sequence[Any]) -> np.ndarray | None:
+    """Return the marginals (T, L) of one sequence by small kernels; None where only
+    :func:`marginals` serves.
     """
     rows = model.encode_one(tokens)
-    if rows is None:
+    final = model.ready.final
+    if rows is None or final is None:
         return None
-    arguments = for_prediction(rows, NO_GOLD, NO_OPTION, model.ready.final)
+    arguments = for_prediction(rows, NO_GOLD, NO_OPTION, final)
     out = np.zeros((len(tokens), len(model.labels)))
     log_z = _sum_of(model, arguments, (), (), out.reshape(-1))[1]
     return out if np.isfinite(log_z[0]) else None
 
 
-def marginals(model, corpus, n_jobs=None):
-    """Marginals (N * L,) and log Z (n,) of raw sequences."""
+def marginals(
+    model: ChainModel, corpus: TokenCorpus, n_jobs: int | None = None
+) -> list[np.ndarray]:
+    """Return the marginals (N * L,) and log Z (n,) of a corpus."""
 
-    def work(piece, first, last, begin, end):
+    def work(
+        piece: TokenCorpus, first: int, last: int, begin: int, end: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         out = np.zeros((end - begin) * len(model.labels))
         return _sum(model, task_of(model.encoder, piece), (), (), out)
 
     return _sum_pieces(work, model, corpus, n_jobs)
 
 
-def _sum_segments(work, model, corpus, fixed, options, n_jobs):
-    """What ``work`` returns for (task, fixed, first, last sequence) of pieces, of a
-    whole corpus.
+def _sum_segments(
+    work: Callable[..., Sequence[np.ndarray]],
+    model: ChainModel,
+    corpus: TokenCorpus,
+    fixed: np.ndarray | None,
+    options: np.ndarray | None,
+    n_jobs: int | None,
+) -> list[np.ndarray]:
+    """Run ``work(task, fixed, first, last)`` on the tasks of pieces of a corpus, and
+    join the arrays that it returns.
     """
     fixed = np.zeros(corpus.offsets[-1], np.bool_) if fixed is None else fixed
     options = NO_OPTION if options is None else options
 
-    def of_task(piece, first, last, begin, end):
+    def of_task(
+        piece: TokenCorpus, first: int, last: int, begin: int, end: int
+    ) -> Sequence[np.ndarray]:
         return work(
             task_of(model.encoder, piece, option=options[begin:end]),
             fixed[begin:end],
@@ -348,9 +448,16 @@ probability above 1e-6.
 
 
 def probable_segments(
-    model, corpus, least, of_label, joins, fixed=None, options=None, n_jobs=None
-):
-    """All segments of raw sequences with a probability of at least ``least``, above 0.
+    model: ChainModel,
+    corpus: TokenCorpus,
+    least: float,
+    of_label: np.ndarray,
+    joins: np.ndarray,
+    fixed: np.ndarray | None = None,
+    options: np.ndarray | None = None,
+    n_jobs: int | None = None,
+) -> list[np.ndarray]:
+    """Find all segments of a corpus with a probability of at least ``least``, above 0.
 
     Parameters
     ----------
@@ -368,7 +475,9 @@ def probable_segments(
     log_z : ndarray of shape (n,)
     """
 
-    def work(task, known, first, last):
+    def work(
+        task: ChainTask, known: np.ndarray, first: int, last: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         places = PLACES * known.shape[0]
         begins = np.zeros(last - first + 1, np.int64)
         found = None
@@ -394,15 +503,22 @@ def probable_segments(
 
 
 def segment_probabilities(
-    model, corpus, spans, of_label, joins, fixed=None, options=None, n_jobs=None
-):
-    """Probabilities of segments of raw sequences.
+    model: ChainModel,
+    corpus: TokenCorpus,
+    spans: Sequence[Sequence[tuple[int, int, int]]],
+    of_label: np.ndarray,
+    joins: np.ndarray,
+    fixed: np.ndarray | None = None,
+    options: np.ndarray | None = None,
+    n_jobs: int | None = None,
+) -> list[np.ndarray]:
+    """Return the probabilities of segments of a corpus.
 
     Parameters
     ----------
     model : ChainModel
         Its scores are log-probabilities up to a constant.
-    corpus : Corpus
+    corpus : TokenCorpus
     spans : list of lists of (start, stop, kind)
         For each sequence, ``0 <= start < stop <= T``; kinds as in ``of_label``.
     of_label, joins : ndarray
@@ -423,7 +539,9 @@ def segment_probabilities(
     where = offsets_of(lengths_of(spans))
     flat = np.array(flatten(spans), np.int64).reshape(-1, 3)
 
-    def work(task, known, first, last):
+    def work(
+        task: ChainTask, known: np.ndarray, first: int, last: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         mine = flat[where[first] : where[last]]
         segments = new_segments(
             where[first : last + 1], mine, of_label, joins, known, model.order

@@ -13,7 +13,9 @@ noise applied (:func:`list_runs`), then adds them up (:func:`sum_rows`); an upda
 the same list. So decoding and update see the same noise by construction.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +26,14 @@ from .._core.penalties import is_lazy, read_weight
 from .._core.rules import emit
 from .dense import add_dense, list_features
 from .viterbi import differs
+
+if TYPE_CHECKING:
+    from .._core.noise import Noise
+    from .._core.rules import Difference
+    from .._core.store import Rule, Store
+    from ..features.encoded import Bag, Dense, Grid
+    from .bigram import ChainTask, ChainWork, Empty
+    from .dense import DenseWork
 
 EDGE_ROWS = np.int64(2**40)
 TRIGRAM_ROWS = np.int64(2**41)
@@ -41,8 +51,8 @@ class Runs(NamedTuple):
     value: np.ndarray  # (K,) float64: what the features count
 
 
-def new_runs(capacity):
-    """Scratch for up to ``capacity`` runs."""
+def new_runs(capacity: int) -> Runs:
+    """Make scratch for up to ``capacity`` runs."""
     return Runs(
         np.empty(capacity, np.int64),
         np.empty(capacity, np.int32),
@@ -52,15 +62,15 @@ def new_runs(capacity):
 
 
 @spliced
-def mask_tokens(T, step, noise, masked):
-    """Input dropout: decide which columns of which tokens are hidden at this step."""
+def mask_tokens(T: int, step: int, noise: Noise, masked: np.ndarray) -> None:
+    """Decide which columns of which tokens input dropout hides at this step."""
     for t in range(T):
         for c in range(masked.shape[1]):
             masked[t, c] = token_masked(noise, step, t, c)
 
 
 @inline
-def _add_run(runs, n, row, token, width, value):
+def _add_run(runs: Runs, n: int, row: int, token: int, width: int, value: float) -> int:
     """List a run, unless it counts 0, behind n others; returns how many there are."""
     if value == 0.0:
         return n
@@ -73,8 +83,20 @@ def _add_run(runs, n, row, token, width, value):
 
 @inline
 def list_runs(
-    grid, bag, left, first_anchor, n_anchors, first_token, T, step, noise, code, stream, masked, runs
-):  # fmt: skip
+    grid: Grid,
+    bag: Bag,
+    left: int,
+    first_anchor: int,
+    n_anchors: int,
+    first_token: int,
+    T: int,
+    step: int,
+    noise: Noise,
+    code: int,
+    stream: int,
+    masked: np.ndarray,
+    runs: Runs,
+) -> int:
     """List the features of one sequence; returns how many runs.
 
     A feature that reads a masked token is left out, one that noise drops too. ``code``
@@ -84,8 +106,8 @@ def list_runs(
     dropout = noise.token_below > np.uint64(0)
     for g in range(grid.row.shape[0]):
         rows = grid.row[g, first_anchor : first_anchor + n_anchors]
-        lo = np.int64(grid.lo[g])
-        width = np.int64(grid.width[g])
+        lo: Any = np.int64(grid.lo[g])  # an integer, as are sums with it
+        width: Any = np.int64(grid.width[g])
         for a in range(n_anchors):
             row = np.int64(rows[a])
             if row < 0:
@@ -118,7 +140,19 @@ def list_runs(
 
 
 @inline
-def list_dense(dense, first_token, T, step, noise, code, stream, masked, work, runs, n):
+def list_dense(
+    dense: Dense | Empty,
+    first_token: int,
+    T: int,
+    step: int,
+    noise: Noise,
+    code: int,
+    stream: int,
+    masked: np.ndarray,
+    work: DenseWork | Empty,
+    runs: Runs,
+    n: int,
+) -> int:
     """List the features of dense rows of one sequence behind n runs; returns how many
     there are.
     """
@@ -136,15 +170,24 @@ def list_dense(dense, first_token, T, step, noise, code, stream, masked, work, r
 
 @spliced
 def sum_grid(
-    grid_row, grid_lo, grid_width, left, first_anchor, n_anchors, T, weight, L, out
-):
-    """``out[t, y] += w[f, y]`` over the features of one sequence: no noise, dense plain
-    weights.
+    grid_row: np.ndarray,
+    grid_lo: np.ndarray,
+    grid_width: np.ndarray,
+    left: int,
+    first_anchor: int,
+    n_anchors: int,
+    T: int,
+    weight: np.ndarray,
+    L: int,
+    out: np.ndarray,
+) -> None:
+    """Add ``w[f, y]`` to ``out[t, y]`` for each feature that templates find in one
+    sequence.
 
-    The same as :func:`list_runs` and :func:`sum_rows`, without the list: this is the
-    inner loop of training and prediction. Groups outside, anchors inside, so that the
-    processor runs ahead of the scattered reads (measured on 854k characters: 50 ns each
-    instead of 90).
+    Equal to :func:`list_runs` and :func:`sum_rows` without noise and with full rows of
+    weights, but lists nothing: this is the inner loop of training and prediction.
+    Groups outside, anchors inside, so that the processor runs ahead of the scattered
+    reads (measured on 854k characters: 50 ns each instead of 90).
     """
     for g in range(grid_row.shape[0]):
         width = np.int64(grid_width[g])
@@ -169,8 +212,19 @@ def sum_grid(
 
 
 @spliced
-def sum_bag(bag_start, bag_row, bag_value, first_token, T, weight, L, out):
-    """The same for ready-made features."""
+def sum_bag(
+    bag_start: np.ndarray,
+    bag_row: np.ndarray,
+    bag_value: np.ndarray,
+    first_token: int,
+    T: int,
+    weight: np.ndarray,
+    L: int,
+    out: np.ndarray,
+) -> None:
+    """Add ``x_f w[f, y]`` to ``out[t, y]`` for each ready-made feature of one
+    sequence.
+    """
     valued = bag_value.shape[0] > 0
     for t in range(T):
         start = np.uint64(t * L)
@@ -185,9 +239,22 @@ def sum_bag(bag_start, bag_row, bag_value, first_token, T, weight, L, out):
 
 @inline
 def sum_features(
-    rows, lo, width, left, anchor, n_anchors, bag_start, bag_row, bag_value, token, T, weight, L, out
-):  # fmt: skip
-    """``out[t, y]`` = Σ w[f, y] over the features of one sequence, as above.
+    rows: np.ndarray,
+    lo: np.ndarray,
+    width: np.ndarray,
+    left: int,
+    anchor: int,
+    n_anchors: int,
+    bag_start: np.ndarray,
+    bag_row: np.ndarray,
+    bag_value: np.ndarray,
+    token: int,
+    T: int,
+    weight: np.ndarray,
+    L: int,
+    out: np.ndarray,
+) -> None:
+    """Set ``out[t, y]`` to the sum of ``x_f w[f, y]`` over the features of a sequence.
 
     It takes arrays, and no tuple of them, so that it is compiled once for all kernels.
     """
@@ -199,8 +266,18 @@ def sum_features(
 
 
 @inline
-def sum_rows(store, rule, step, runs, n, rows_each, stride, scale, out):
-    """``out[token * stride :] += scale * value * rows`` for every run.
+def sum_rows(
+    store: Store,
+    rule: Rule,
+    step: int,
+    runs: Runs,
+    n: int,
+    rows_each: int,
+    stride: int,
+    scale: float,
+    out: np.ndarray,
+) -> None:
+    """Add ``scale * value * rows`` to ``out[token * stride :]`` for every run.
 
     Each feature owns ``rows_each`` rows of C columns: 1 for node features (stride C), C
     for transition features (stride C * C).
@@ -219,22 +296,23 @@ def sum_rows(store, rule, step, runs, n, rows_each, stride, scale, out):
         return
     for k in range(n):
         x = scale * runs.value[k]
-        start = runs.token[k] * stride
+        at = runs.token[k] * stride
         for row in range(
             runs.row[k] * rows_each, (runs.row[k] + runs.width[k]) * rows_each
         ):
-            place = store.first[row] if store.sparse else row * C
+            # An int to numba.
+            place = store.first[row] if store.sparse else row * C  # type: ignore[assignment]
             count = store.count[row] if store.sparse else C
             for j in range(place, place + count):
                 column = store.column[j] if store.sparse else j - place
-                out[start + column] += x * read_weight(store, rule, row, j, step)
-            start += C
+                out[at + column] += x * read_weight(store, rule, row, j, step)
+            at += C
 
 
 @inline
-def edge_factor(noise, step, item):
-    """What a label bigram or trigram counts under noise, which may be empty; ``item``:
-    which it is.
+def edge_factor(noise: Noise | Empty, step: int, item: int) -> float:
+    """Return what a label bigram or trigram, numbered ``item``, counts under noise,
+    which may be empty.
     """
     if len(noise) == 0:
         return 1.0
@@ -242,10 +320,10 @@ def edge_factor(noise, step, item):
 
 
 @inline
-def _emit_row(difference, row, labels, t, x):
-    """A node feature in ``Δφ``; its amounts are +x with the gold label and -x with the
-    predicted one.
-    """
+def _emit_row(
+    difference: Difference, row: int, labels: np.ndarray, t: int, x: float
+) -> None:
+    """Emit a node feature: +x with the gold label and -x with the predicted one."""
     for k in range(2):
         emit(difference, row, labels[k, t], x)
         x = -x
@@ -253,10 +331,21 @@ def _emit_row(difference, row, labels, t, x):
 
 @inline
 def emit_stored(
-    rows, lo, width, left, anchor, stop, bag, token, T, alive, labels, difference
-):
-    """Node part of ``Δφ``, of features that count what is stored; in the order of
-    :func:`list_runs`.
+    rows: np.ndarray,
+    lo: np.ndarray,
+    width: np.ndarray,
+    left: int,
+    anchor: int,
+    stop: int,
+    bag: Bag,
+    token: int,
+    T: int,
+    alive: np.ndarray,
+    labels: np.ndarray,
+    difference: Difference,
+) -> None:
+    """Emit the node part of ``Δφ`` of features that count what is stored, in the order
+    of :func:`list_runs`.
     """
     all_alive = alive.shape[0] == 0
     bag_start = bag.start
@@ -288,7 +377,7 @@ def emit_stored(
 
 
 @spliced
-def set_target(gold, target):
+def set_target(gold: np.ndarray, target: np.ndarray) -> bool:
     """Write the gold labels to ``target``; returns whether there are labels for all
     tokens.
     """
@@ -300,8 +389,10 @@ def set_target(gold, target):
 
 
 @spliced
-def count_mistakes(gold, sets, path):
-    """Tokens whose label, or set of labels, is given and is another one in ``path``."""
+def count_mistakes(gold: np.ndarray, sets: np.ndarray | Empty, path: np.ndarray) -> int:
+    """Count the tokens whose label, or set of labels, is given, and contradicted by
+    ``path``.
+    """
     mistakes = 0
     for t in range(gold.shape[0]):
         if differs(path[t], gold[t], sets):
@@ -310,8 +401,10 @@ def count_mistakes(gold, sets, path):
 
 
 @inline
-def cost_of(g, sets, cost):
-    """The cost of missing a token: that of its label, or the least of its set."""
+def cost_of(g: int, sets: np.ndarray | Empty, cost: np.ndarray) -> float:
+    """Return the cost of missing a token: that of its label, or the least of its
+    set.
+    """
     if len(sets) > 0:
         if g < -1:
             least = np.inf
@@ -323,9 +416,16 @@ def cost_of(g, sets, cost):
 
 
 @spliced
-def add_costs(gold, sets, cost, weight, L, emission):
-    """Cost-augmented decoding: missing the gold label y at t gains ``weight *
-    cost[y]``.
+def add_costs(
+    gold: np.ndarray,
+    sets: np.ndarray | Empty,
+    cost: np.ndarray,
+    weight: float,
+    L: int,
+    emission: np.ndarray,
+) -> None:
+    """Let missing the gold label y of a token gain ``weight * cost[y]``: cost-augmented
+    decoding.
     """
     for t in range(gold.shape[0]):
         missing = weight * cost_of(gold[t], sets, cost)
@@ -336,8 +436,15 @@ def add_costs(gold, sets, cost, weight, L, emission):
 
 
 @spliced
-def emit_bigrams(labels, T, L, step, noise, difference):
-    """Label bigrams in ``Δφ``: (p, y) has row p."""
+def emit_bigrams(
+    labels: np.ndarray,
+    T: int,
+    L: int,
+    step: int,
+    noise: Noise | Empty,
+    difference: Difference,
+) -> None:
+    """Emit the label bigrams of ``Δφ``: (p, y) has row p."""
     for t in range(1, T):
         if labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]:
             sign = 1.0
@@ -354,9 +461,16 @@ def emit_bigrams(labels, T, L, step, noise, difference):
 
 
 @spliced
-def emit_edges(runs, n, L, alive, labels, difference):
-    """Transition features that look at the input: feature e into label y from label p
-    has row e * L + p.
+def emit_edges(
+    runs: Runs,
+    n: int,
+    L: int,
+    alive: np.ndarray,
+    labels: np.ndarray,
+    difference: Difference,
+) -> None:
+    """Emit the transition features that look at the input: feature e into label y from
+    label p has row e * L + p.
     """
     for k in range(n):
         for s in range(runs.width[k]):
@@ -378,8 +492,17 @@ def emit_edges(runs, n, L, alive, labels, difference):
 
 
 @inline
-def emit_listed(task, i, T, store, noise, step, n, work):
-    """Node part of ``Δφ`` of the n features that ``score_sequence`` listed; -1: of
+def emit_listed(
+    task: ChainTask,
+    i: int,
+    T: int,
+    store: Store,
+    noise: Noise,
+    step: int,
+    n: int,
+    work: ChainWork,
+) -> None:
+    """Emit the node part of ``Δφ`` of the n runs that ``score_sequence`` listed; -1: of
     dense rows of numbers.
     """
     alive = task.node_alive

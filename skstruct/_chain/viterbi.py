@@ -9,7 +9,8 @@ its best prefix. In the first order
 
 and in the second, with empty ``trigrams`` for the first,
 
-    δ_t(p, y) = emission[t, y] + transition[t, p, y] + max_a δ_{t-1}(a, p) + trigram[a, p, y]
+    δ_t(p, y) = emission[t, y] + transition[t, p, y] + max_a δ_{t-1}(a, p) + trigram[a,
+    p, y]
 
 in O(T L^3). Most a cannot win for any y, and one comparison shows it
 (:func:`_advance_pairs`), so that the usual cost is nearer to O(T L^2).
@@ -23,9 +24,17 @@ Letters: T tokens, L labels, t token, y label, p previous label, a the one befor
 cells.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._core.compile import inline, spliced
+
+if TYPE_CHECKING:
+    from .bigram import Empty
+    from .second_order import Trigrams
 
 ONE_BY_ONE = 8
 """Up to here Viterbi looks at one label after the other instead of at all of them at
@@ -34,7 +43,7 @@ once.
 
 
 @inline
-def differs(y, g, sets):
+def differs(y: int, g: int, sets: np.ndarray | Empty) -> bool:
     """Whether a label contradicts the one that is given, or the set; nothing
     contradicts UNLABELLED.
     """
@@ -45,8 +54,17 @@ def differs(y, g, sets):
 
 
 @spliced
-def path_score(emission, transition, stride, start, end, path, T, L):
-    """The score of a given labelling."""
+def path_score(
+    emission: np.ndarray,
+    transition: np.ndarray,
+    stride: int,
+    start: np.ndarray,
+    end: np.ndarray,
+    path: np.ndarray,
+    T: int,
+    L: int,
+) -> float:
+    """Score a labelling under a chain of the first order."""
     score = start[path[0]] + end[path[T - 1]] + emission[path[0]]
     for t in range(1, T):
         score += (
@@ -57,8 +75,20 @@ def path_score(emission, transition, stride, start, end, path, T, L):
 
 
 @inline
-def score_path(emission, transition, stride, trigrams, start, end, path, T, L):
-    """The same of a chain of either order."""
+def score_path(
+    emission: np.ndarray,
+    transition: np.ndarray,
+    stride: int,
+    trigrams: Trigrams | Empty,
+    start: np.ndarray,
+    end: np.ndarray,
+    path: np.ndarray,
+    T: int,
+    L: int,
+) -> float:
+    """Score a labelling under a chain of either order; empty ``trigrams``: the
+    first.
+    """
     score = path_score(emission, transition, stride, start, end, path, T, L)
     if len(trigrams) > 0:
         added = 0.0
@@ -73,7 +103,15 @@ def score_path(emission, transition, stride, trigrams, start, end, path, T, L):
 # First order
 # --------------------------------------------------------------------------------------
 @inline
-def _advance_labels(score, before, transition, at, emission, now, L):
+def _advance_labels(
+    score: np.ndarray,
+    before: int,
+    transition: np.ndarray,
+    at: int,
+    emission: np.ndarray,
+    now: int,
+    L: int,
+) -> None:
     """``score[now + y] = emission[now + y] + max_p score[before + p] + transition[at +
     p L + y]``.
     """
@@ -120,15 +158,16 @@ def _advance_labels(score, before, transition, at, emission, now, L):
 
 
 @inline
-def _before_label(score, before, transition, at, y, L):
+def _before_label(
+    score: np.ndarray, before: int, transition: np.ndarray, at: int, y: int, L: int
+) -> tuple[int, float]:
     """(best p, its score) for a step into y; ties go to the smaller label."""
     best = score[before] + transition[at + y]
     arg = 0
     for p in range(1, L):
         c = score[before + p] + transition[at + p * L + y]
-        arg = (
-            p if c > best else arg
-        )  # no branch: it would be mispredicted every other token
+        # No branch: it would be mispredicted every other token.
+        arg = p if c > best else arg
         best = c if c > best else best
     return arg, best
 
@@ -137,8 +176,18 @@ def _before_label(score, before, transition, at, y, L):
 # Second order
 # --------------------------------------------------------------------------------------
 @inline
-def _advance_pairs(before, t, trigrams, transition, at, emission, now, L):
-    """Scores ``now`` (L * L,) of the prefixes that end at t from those at t - 1.
+def _advance_pairs(
+    before: np.ndarray,
+    t: int,
+    trigrams: Trigrams,
+    transition: np.ndarray,
+    at: int,
+    emission: np.ndarray,
+    now: np.ndarray,
+    L: int,
+) -> None:
+    """Write the scores of the prefixes that end at t to ``now`` (L * L,), from those at
+    t - 1.
 
     With a* the best a for some p, ``δ(a*, p) + min_y trigram[a*, p, y]`` bounds what
     every y can get; an a with ``δ(a, p) + max_y trigram[a, p, y]`` below that is
@@ -178,7 +227,9 @@ def _advance_pairs(before, t, trigrams, transition, at, emission, now, L):
 
 
 @inline
-def _before_pair(before, t, trigrams, p, y, L):
+def _before_pair(
+    before: np.ndarray, t: int, trigrams: Trigrams, p: int, y: int, L: int
+) -> tuple[int, float]:
     """(best a, its score) for the step from p to y; ties go to the smaller label."""
     place = p * (L + 1) * L + y
     if t == 1:
@@ -197,7 +248,7 @@ def _before_pair(before, t, trigrams, p, y, L):
 # Both orders
 # --------------------------------------------------------------------------------------
 @inline
-def _cells(t, trigrams, L):
+def _cells(t: int, trigrams: Trigrams | Empty, L: int) -> tuple[int, int]:
     """(first, n): where the cells of token t begin, and how many times L there are."""
     if len(trigrams) == 0:
         return t * L, 1
@@ -205,7 +256,15 @@ def _cells(t, trigrams, L):
 
 
 @inline
-def _advance(score, t, trigrams, transition, stride, emission, L):
+def _advance(
+    score: np.ndarray,
+    t: int,
+    trigrams: Trigrams | Empty,
+    transition: np.ndarray,
+    stride: int,
+    emission: np.ndarray,
+    L: int,
+) -> None:
     """Write δ_t behind δ_{t-1}."""
     now = _cells(t, trigrams, L)[0]
     at = t * stride
@@ -227,7 +286,16 @@ def _advance(score, t, trigrams, transition, stride, emission, L):
 
 
 @inline
-def _before(score, t, trigrams, transition, stride, p, y, L):
+def _before(
+    score: np.ndarray,
+    t: int,
+    trigrams: Trigrams | Empty,
+    transition: np.ndarray,
+    stride: int,
+    p: int,
+    y: int,
+    L: int,
+) -> tuple[int, int, float]:
     """The labels (a, p) of the best prefix before a step into p, y or, in the first
     order, y; its score.
     """
@@ -240,7 +308,9 @@ def _before(score, t, trigrams, transition, stride, p, y, L):
 
 
 @inline
-def _last(score, T, trigrams, end, L):
+def _last(
+    score: np.ndarray, T: int, trigrams: Trigrams | Empty, end: np.ndarray, L: int
+) -> tuple[int, int, float]:
     """(p, y, score) of the best last cell; ties go to the smaller y, then p."""
     now, pairs = _cells(T - 1, trigrams, L)
     best = score[now] + end[0]
@@ -258,10 +328,21 @@ def _last(score, T, trigrams, end, L):
 
 @inline
 def decode(
-    emission, transition, stride, trigrams, start, end, forced, sets, score, path, T, L
-):
-    """The best labelling: writes ``path``, returns its score, and leaves δ in ``score``
-    (T * C,).
+    emission: np.ndarray,
+    transition: np.ndarray,
+    stride: int,
+    trigrams: Trigrams | Empty,
+    start: np.ndarray,
+    end: np.ndarray,
+    forced: np.ndarray,
+    sets: np.ndarray | Empty,
+    score: np.ndarray,
+    path: np.ndarray,
+    T: int,
+    L: int,
+) -> float:
+    """Find the best labelling: writes ``path``, returns its score, and leaves δ in
+    ``score`` (T * C,).
 
     Tokens with a label in ``forced`` (T,) keep it, or get one of ``sets``; an empty one
     forces nothing.
@@ -287,10 +368,21 @@ def decode(
 
 @inline
 def decode_wrong(
-    emission, transition, stride, trigrams, start, end, gold, sets, score, path, T, L
-):
-    """The best labelling that contradicts the gold labels (Gao, Qiu and Huang 2010,
-    equation 2).
+    emission: np.ndarray,
+    transition: np.ndarray,
+    stride: int,
+    trigrams: Trigrams | Empty,
+    start: np.ndarray,
+    end: np.ndarray,
+    gold: np.ndarray,
+    sets: np.ndarray | Empty,
+    score: np.ndarray,
+    path: np.ndarray,
+    T: int,
+    L: int,
+) -> float:
+    """Find the best labelling that contradicts the gold labels (Gao, Qiu and Huang
+    2010, equation 2).
 
     Equal to the better wrong one of the two best labellings, in one pass: besides the
     best prefixes that agree with gold so far keep the best ones that have deviated;

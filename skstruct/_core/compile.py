@@ -18,6 +18,8 @@ they are. What is used here of numba's insides may change with any version: if s
 kernels are the same, and compilation takes longer or is repeated by each process.
 """
 
+from __future__ import annotations
+
 import functools
 import hashlib
 import inspect
@@ -27,7 +29,9 @@ import os
 import pickle
 import sys
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -38,13 +42,16 @@ try:
     from numba.core.cpu import CPUTargetOptions
     from numba.core.serialize import dumps
 except ImportError:
-    CompileResult = CPUTargetOptions = dumps = None
+    CompileResult = CPUTargetOptions = dumps = None  # type: ignore[assignment,misc]
 
 from .kernel_folders import folders, make_folder, read_file, warn_once
 from .linking import HELPER, KERNEL, HelperContext, is_of_helper
 from .sources import HASH, are_edited, hash_file
 
-TEXT = "skstruct: compiling kernels for this machine: three to fifteen seconds a kind of model; they are kept"
+TEXT = (
+    "skstruct: compiling kernels for this machine: three to fifteen seconds a kind "
+    "of model; they are kept"
+)
 """What is said before the first compilation of a process."""
 
 PORTABLE = "generic", ""
@@ -54,7 +61,7 @@ settings have them.
 
 
 @functools.cache
-def _tell():
+def _tell() -> None:
     """Say, once and in the main process only, what takes so long at a first use."""
     if multiprocessing.parent_process() is None and sys.stderr is not None:
         with suppress(OSError, ValueError):  # it is closed
@@ -67,7 +74,7 @@ DIGEST = hashlib.sha256().digest_size
 _COUNTS = {"loaded": 0, "compiled": 0}
 
 
-def cache_counts():
+def cache_counts() -> tuple[int, int]:
     """(loaded, compiled): kernels that this process took from the cache, and those it
     compiled.
     """
@@ -84,7 +91,7 @@ class _Cache:
     the code of another one.
     """
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         path = inspect.getfile(function)
         code = function.__code__
         name = f"{function.__module__}.{function.__qualname__}".replace(
@@ -97,13 +104,13 @@ class _Cache:
         self._content = hash_file(path), code.co_code, dumps(cells) if cells else b""
         self.cache_path = next(folders())
 
-    def enable(self):
+    def enable(self) -> None:
         """Numba's; this cache cannot be switched off."""
 
     disable = flush = enable
 
-    def load_overload(self, sig, target_context):
-        """Return the compiled kernel for a signature, or None if it has to be compiled."""
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled kernel of a signature; None if it has to be compiled."""
         found = None
         # Whatever a file holds, and whatever numba makes of it: what cannot be loaded
         # is compiled again.
@@ -118,7 +125,7 @@ class _Cache:
         _COUNTS["loaded"] += found is not None
         return found
 
-    def _load(self, sig, processor, context):
+    def _load(self, sig: Any, processor: tuple[str, ...], context: Any) -> Any:
         """Look into the folders, up to the first that can be written to: there it would
         have been saved.
         """
@@ -135,7 +142,7 @@ class _Cache:
                 return found._replace(target_context=context)
         return None
 
-    def _payload(self, sig, processor):
+    def _payload(self, sig: Any, processor: tuple[str, ...]) -> Any:
         """What the file of a kernel holds; None if there is none, or it is damaged or
         for another key.
         """
@@ -150,7 +157,7 @@ class _Cache:
         key = pickle.load(file)
         return pickle.load(file) if key == (sig, processor, *self._content) else None
 
-    def _digest(self, *parts):
+    def _digest(self, *parts: bytes | memoryview) -> bytes:
         """Of what a file holds, and of the name of its folder: kernels of other sources
         are none of these.
         """
@@ -159,11 +166,11 @@ class _Cache:
             digest.update(part)
         return digest.digest()
 
-    def _path(self, sig, processor):
+    def _path(self, sig: Any, processor: tuple[str, ...]) -> str:
         digest = hashlib.sha256(repr((sig, processor)).encode()).hexdigest()[:32]
         return os.path.join(self.cache_path, f"{self._name}.{digest}.nbc")
 
-    def save_overload(self, sig, data):
+    def save_overload(self, sig: Any, data: Any) -> None:
         """Save what was compiled for a signature, in the first folder that can be
         written to.
         """
@@ -189,11 +196,12 @@ class _Cache:
                 )
                 return
         warn_once(
-            "finds no folder to save kernels in (set NUMBA_CACHE_DIR to one that can be written to)"
+            "finds no folder to save kernels in (set NUMBA_CACHE_DIR to one that "
+            "can be written to)"
         )
 
 
-def _write(path, *parts):
+def _write(path: str, *parts: bytes) -> None:
     """Write a file that others see complete or not at all, and that no other user can
     write to.
     """
@@ -210,7 +218,7 @@ def _write(path, *parts):
         raise
 
 
-def _known(**options):
+def _known(**options: Any) -> dict[str, Any]:
     """Options that are not among numba's documented ones, without those that it does
     not have.
     """
@@ -221,12 +229,15 @@ def _known(**options):
     }
 
 
-def _compiler(**options):
+def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     decorate = njit(
-        **options, nogil=True, error_model="numpy", **_known(_nrt=False, no_cfunc_wrapper=True)
+        **options,
+        nogil=True,
+        error_model="numpy",
+        **_known(_nrt=False, no_cfunc_wrapper=True)
     )  # fmt: skip
 
-    def compile(function):
+    def compile(function: Callable[..., Any]) -> Callable[..., Any]:
         compiled = decorate(function)
         # Neither with NUMBA_DISABLE_JIT=1, nor in an archive, nor where numba keeps its
         # cache elsewhere.

@@ -13,8 +13,11 @@ that share their vocabulary share the keys, so :func:`extended` says the rows of
 the numbers of another.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,6 +28,11 @@ from .final_weights import Average, sparse_store
 from .final_weights import entries as entries_of
 from .hashing import MAX_LOAD, check_rows, empty_table, grown, intern, keys_of, room
 from .store import READ_ONLY, Store, copy_store, grow_rows, n_rows, new_store
+
+if TYPE_CHECKING:
+    from .rules import Difference
+    from .store import Clock, Rule
+
 
 FIRST_CAPACITY = 2**14
 """Slots of the table that training begins with."""
@@ -47,7 +55,7 @@ class FeatureTable(NamedTuple):
 # Kernels
 # --------------------------------------------------------------------------------------
 @inline
-def lacks_room(features, needed):
+def lacks_room(features: FeatureTable, needed: int) -> bool:
     """Whether the table, or the rows that go with it, have no room for so many new
     features.
     """
@@ -62,7 +70,7 @@ def lacks_room(features, needed):
 
 
 @inline
-def count_updates(features, difference):
+def count_updates(features: FeatureTable, difference: Difference) -> None:
     """Count the weights, or rows, that an update changes, if there is a cut-off."""
     if features.seen.shape[0] > 0:
         for entry in range(difference.size[0]):
@@ -74,14 +82,22 @@ def count_updates(features, difference):
 
 
 @kernel
-def _intern_rows(keys, table, entries):
+def _intern_rows(keys: np.ndarray, table: np.ndarray, entries: np.ndarray) -> None:
     """Number features in a table that has room for them."""
     for r in range(keys.shape[0]):
         intern(table, entries, keys[r, 0], keys[r, 1], keys[r, 2])
 
 
 @kernel
-def _number_on(keys, is_node, known, table, entries, rows, begin):
+def _number_on(
+    keys: np.ndarray,
+    is_node: np.ndarray,
+    known: int,
+    table: np.ndarray,
+    entries: np.ndarray,
+    rows: np.ndarray,
+    begin: int,
+) -> int:
     """Number the features from ``begin`` on; returns the first that finds the table
     full.
     """
@@ -104,14 +120,21 @@ def _number_on(keys, is_node, known, table, entries, rows, begin):
 # --------------------------------------------------------------------------------------
 # In training
 # --------------------------------------------------------------------------------------
-def _capacity(table):
+def _capacity(table: np.ndarray) -> int:
     """Rows of weights that go with a table: as many as it takes entries, and as can be
     numbered.
     """
     return min(int(MAX_LOAD * table.shape[0]), hashing.MOST_NUMBERED)
 
 
-def new_table(columns, rule, min_count=1, *, by_weight=True, sparse=False):
+def new_table(
+    columns: int,
+    rule: Rule,
+    min_count: int = 1,
+    *,
+    by_weight: bool = True,
+    sparse: bool = False,
+) -> FeatureTable:
     """No features, and room for some; with no columns for none.
 
     Parameters
@@ -138,7 +161,7 @@ def new_table(columns, rule, min_count=1, *, by_weight=True, sparse=False):
     )
 
 
-def _with_rows(features, table, rule):
+def _with_rows(features: FeatureTable, table: np.ndarray, rule: Rule) -> FeatureTable:
     """``features`` under a larger table, with as many rows as go with it."""
     rows = _capacity(table)
     store = features.weights
@@ -151,7 +174,9 @@ def _with_rows(features, table, rule):
     )
 
 
-def growth(rule, wanted=0):
+def growth(
+    rule: Rule, wanted: int = 0
+) -> Iterator[Callable[[FeatureTable], FeatureTable]]:
     """Steps that give features room for ``wanted`` more, and for twice as many if that
     is more.
 
@@ -164,17 +189,17 @@ def growth(rule, wanted=0):
         yield partial(_longer_rows, rule, name)
 
 
-def _longer_seen(features):
+def _longer_seen(features: FeatureTable) -> np.ndarray:
     rows = _capacity(features.table) if features.min_count > 1 else 0
     return stores.longer(features.seen, rows * counters(features))
 
 
-def _longer_rows(rule, name, features):
+def _longer_rows(rule: Rule, name: str, features: FeatureTable) -> FeatureTable:
     store = stores.longer_field(features.weights, name, _capacity(features.table), rule)
     return features._replace(weights=store)
 
 
-def _longer_table(features, wanted):
+def _longer_table(features: FeatureTable, wanted: int) -> np.ndarray:
     table = features.table
     check_rows(int(features.entries[0]) + wanted)
     if _capacity(table) == hashing.MOST_NUMBERED:  # more slots would be no more rows
@@ -182,7 +207,7 @@ def _longer_table(features, wanted):
     return grown(table, max(2 * _capacity(table), int(features.entries[0]) + wanted))
 
 
-def is_short(features, wanted):
+def is_short(features: FeatureTable, wanted: int) -> bool:
     """Whether the table has no room for ``wanted`` more features; without columns it
     needs none.
     """
@@ -190,12 +215,12 @@ def is_short(features, wanted):
     return features.weights.columns > 0 and free < wanted
 
 
-def counters(features):
+def counters(features: FeatureTable) -> int:
     """Counts of updates that a row has, if there is a cut-off."""
     return features.weights.columns if features.by_weight else 1
 
 
-def copy_table(features):
+def copy_table(features: FeatureTable) -> FeatureTable:
     """A copy that shares no array."""
     return features._replace(
         table=features.table.copy(),
@@ -205,19 +230,24 @@ def copy_table(features):
     )
 
 
-def restart_average(features, clock, old, new):
-    """See :func:`.store.restart_average`."""
+def restart_average(
+    features: FeatureTable, clock: Clock, old: Rule, new: Rule
+) -> FeatureTable:
+    """Return features whose average begins anew, from the average so far.
+
+    Parameters are those of :func:`.store.restart_average`.
+    """
     return features._replace(
         weights=stores.restart_average(features.weights, clock, old, new)
     )
 
 
-def keys(features):
+def keys(features: FeatureTable) -> np.ndarray:
     """The keys of the features in the order of their rows, (R, 3) int64."""
     return keys_of(features.table, features.entries[0])
 
 
-def in_use(features):
+def in_use(features: FeatureTable) -> Store:
     """The weights without the rows that no feature has yet."""
     R = int(features.entries[0])
     store = features.weights
@@ -233,7 +263,7 @@ def in_use(features):
     return store._replace(**rows, **places)
 
 
-def seen_in_use(features):
+def seen_in_use(features: FeatureTable) -> np.ndarray:
     """The counts of updates of the features."""
     return features.seen[: int(features.entries[0]) * counters(features)]
 
@@ -241,7 +271,13 @@ def seen_in_use(features):
 # --------------------------------------------------------------------------------------
 # Out of training and back
 # --------------------------------------------------------------------------------------
-def final(features, clock, rule, reuse=False, ended=False):
+def final(
+    features: FeatureTable,
+    clock: Clock,
+    rule: Rule,
+    reuse: bool = False,
+    ended: bool = False,
+) -> FeatureTable:
     """What the training so far amounts to, for prediction: weights without bookkeeping.
 
     Weights that too few updates changed are 0.
@@ -281,7 +317,9 @@ def final(features, clock, rule, reuse=False, ended=False):
     return for_reading(store, table, R, features.by_weight)
 
 
-def for_reading(weights, table, entries, by_weight=True):
+def for_reading(
+    weights: Store, table: np.ndarray, entries: int, by_weight: bool = True
+) -> FeatureTable:
     """A :class:`FeatureTable` for prediction: final weights, whose row r is that of the
     r-th entry.
     """
@@ -295,15 +333,13 @@ def for_reading(weights, table, entries, by_weight=True):
     )
 
 
-def with_room(features, more):
-    """The same features in a table of their own, with room for so many more, which have
-    no weights.
-    """
+def with_room(features: FeatureTable, more: int) -> FeatureTable:
+    """Copy a table of features, with room for so many more, which have no weights."""
     table = grown(features.table.copy(), int(features.entries[0]) + more)
     return features._replace(table=table, entries=features.entries.copy())
 
 
-def for_training(features, rule):
+def for_training(features: FeatureTable, rule: Rule) -> FeatureTable:
     """What training goes on from: the same features in a table of their own, with room
     for more.
     """
@@ -315,7 +351,7 @@ def for_training(features, rule):
 # --------------------------------------------------------------------------------------
 # Several models, one numbering
 # --------------------------------------------------------------------------------------
-def table_from_keys(keys):
+def table_from_keys(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The table in which row r has the key ``keys[r]`` (R, 3), and whether no key
     occurs twice.
     """
@@ -325,7 +361,13 @@ def table_from_keys(keys):
     return table, int(entries[0]) == keys.shape[0]
 
 
-def extended(table, entries, keys, known, is_node=None):
+def extended(
+    table: np.ndarray,
+    entries: np.ndarray,
+    keys: np.ndarray,
+    known: int,
+    is_node: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """A table with more features, numbered in their order unless it knows them.
 
     Parameters
@@ -359,7 +401,13 @@ def extended(table, entries, keys, known, is_node=None):
     return table, rows
 
 
-def renumbered(features, table, keys, known, rule):
+def renumbered(
+    features: FeatureTable,
+    table: np.ndarray,
+    keys: np.ndarray,
+    known: int,
+    rule: Rule,
+) -> tuple[FeatureTable, np.ndarray]:
     """``features`` as others number them; what is not among theirs is forgotten.
 
     Parameters
@@ -413,16 +461,17 @@ class TableAverage:
         As of :func:`extended`.
     """
 
-    def __init__(self, nonzero, is_node=None):
+    def __init__(self, nonzero: bool, is_node: np.ndarray | None = None) -> None:
         self.average = Average(nonzero)
         self.is_node = is_node
-        self.table, self.entries = empty_table(), np.zeros(1, np.int64)
+        self.table = empty_table()
+        self.entries = np.zeros(1, np.int64)
 
-    def add(self, store, keys):
+    def add(self, store: Store, keys: np.ndarray) -> None:
         """Add the final weights of a model, with the keys of its rows."""
         self.add_rows(store, self.number(keys))
 
-    def number(self, keys):
+    def number(self, keys: np.ndarray) -> np.ndarray:
         """The common numbers of the rows of a model, by their keys."""
         self.table, row_of = extended(self.table, self.entries, keys, 0, self.is_node)
         return (
@@ -431,12 +480,12 @@ class TableAverage:
             else row_of.astype(np.int32)
         )
 
-    def add_rows(self, store, row_of):
+    def add_rows(self, store: Store, row_of: np.ndarray | None) -> None:
         """Add the final weights of a model whose rows are numbered; best when those of
         all are.
         """
         self.average.add(store, row_of, int(self.entries[0]))
 
-    def result(self, by_weight=True):
+    def result(self, by_weight: bool = True) -> FeatureTable:
         """The average, a :class:`FeatureTable`."""
         return for_reading(self.average.store(), self.table, self.entries[0], by_weight)

@@ -10,9 +10,17 @@ learner are zero, and whole rows are: their features were met, but never decided
 anything. Nothing is lost with them.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .store import longer, made_sparse, n_rows
+
+if TYPE_CHECKING:
+    from .store import Store
+
 
 LARGEST_WEIGHT = 1e200
 """A model with larger ones has scores that are no numbers: values of features are up to
@@ -23,7 +31,7 @@ PIECE_ROWS = 2**18
 """Rows that are moved at a time: a copy of all would be as large as the model."""
 
 
-def are_weights(values):
+def are_weights(values: np.ndarray) -> bool:
     """Whether all are numbers that scores can be sums of."""
     return values.size == 0 or bool(
         -LARGEST_WEIGHT <= values.min() and values.max() <= LARGEST_WEIGHT
@@ -43,16 +51,19 @@ class Average:
         else equation 7 (divide by the number of stores).
     """
 
-    def __init__(self, nonzero):
+    def __init__(self, nonzero: bool) -> None:
         self.nonzero = nonzero
         self.n = 0
-        self.like = None
+        self.like: Store | None = None
+
         self.rows = 0
         self.keys = np.zeros(0, np.int64)  # sparse: row * columns + column, sorted
         self.total = np.zeros(0)
         self.used = np.zeros(0, np.uint8)
 
-    def add(self, store, row_of=None, rows=None):
+    def add(
+        self, store: Store, row_of: np.ndarray | None = None, rows: int = 0
+    ) -> None:
         """Add the weights of a store.
 
         Each model may have chosen its layout by its own weights. If one is sparse, so
@@ -84,7 +95,7 @@ class Average:
         else:
             self._add_dense(store, row_of, rows)
 
-    def _become_sparse(self):
+    def _become_sparse(self) -> None:
         """Go on with the sums of dense stores as those of sparse ones."""
         self.keys = np.flatnonzero(self.total if not self.nonzero else self.used)
         self.total = self.total[self.keys]
@@ -92,7 +103,7 @@ class Average:
             self.used = self.used[self.keys]
         self.like = made_sparse(self.like)
 
-    def _add_dense(self, store, row_of, rows):
+    def _add_dense(self, store: Store, row_of: np.ndarray | None, rows: int) -> None:
         C = store.columns
         n = n_rows(store) if row_of is None else row_of.shape[0]
         self.rows = n if row_of is None else rows
@@ -109,7 +120,7 @@ class Average:
             if self.nonzero:
                 self.used.reshape(self.rows, C)[at] += value != 0.0
 
-    def _add_sparse(self, store, row_of, rows):
+    def _add_sparse(self, store: Store, row_of: np.ndarray | None, rows: int) -> None:
         C = store.columns
         keys, value = entries(store)
         self.rows = store.first.shape[0] if row_of is None else rows
@@ -118,13 +129,14 @@ class Average:
         merged = np.union1d(self.keys, keys)
         before = np.searchsorted(merged, self.keys)
         at = np.searchsorted(merged, keys)
-        self.keys, self.total = merged, _spread(self.total, before, merged.shape[0])
+        self.keys = merged
+        self.total = _spread(self.total, before, merged.shape[0])
         self.total[at] += value  # a store holds a weight once, so there are no repeats
         if self.nonzero:
             self.used = _spread(self.used, before, merged.shape[0])
             self.used[at] += value != 0.0
 
-    def store(self):
+    def store(self) -> Store:
         """The average; nothing can be added then."""
         self.total /= np.maximum(self.used, 1) if self.nonzero else self.n
         if not self.like.sparse:
@@ -136,13 +148,13 @@ class Average:
         )
 
 
-def _spread(array, places, size):
+def _spread(array: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:
     out = np.zeros(size, array.dtype)
     out[places] = array
     return out
 
 
-def entries(store):
+def entries(store: Store) -> tuple[np.ndarray, np.ndarray]:
     """(key, value) of the weights of a sparse store; key = row * columns + column, not
     sorted.
     """
@@ -154,7 +166,7 @@ def entries(store):
     return row * store.columns + store.column[place], store.value[place]
 
 
-def sparse_store(like, keys, values):
+def sparse_store(like: Store, keys: np.ndarray, values: np.ndarray) -> Store:
     """A sparse store for prediction with the given weights, packed; rows and columns as
     in ``like``.
     """
@@ -172,7 +184,7 @@ def sparse_store(like, keys, values):
     )
 
 
-def pruned(stores, dtype, keep):
+def pruned(stores: list[Store], dtype: str | None, keep: float) -> list[Store]:
     """The stores of one model with their largest weights, rounded.
 
     Parameters
@@ -222,7 +234,7 @@ def pruned(stores, dtype, keep):
     ]
 
 
-def _packed(store):
+def _packed(store: Store) -> Store:
     """``store`` without places for zeros, if it is sparse."""
     if not store.sparse:
         return store
@@ -231,7 +243,7 @@ def _packed(store):
     return sparse_store(store, keys[held], values[held])
 
 
-def rows_in_use(store):
+def rows_in_use(store: Store) -> np.ndarray:
     """(R,) whether a row of a final store has a weight that is not zero."""
     if not store.sparse:
         return (
@@ -245,7 +257,7 @@ def rows_in_use(store):
     return used
 
 
-def with_rows(store, rows):
+def with_rows(store: Store, rows: np.ndarray) -> Store:
     """A final store of some rows of another, in the order given."""
     if not store.sparse:
         value = (
@@ -257,7 +269,7 @@ def with_rows(store, rows):
     return _packed(store._replace(first=store.first[rows], count=store.count[rows]))
 
 
-def in_order(store, order):
+def in_order(store: Store, order: np.ndarray) -> Store:
     """A copy of ``store`` with its rows in another order; all of them, or some."""
     parts = {name: getattr(store, name) for name in ("last", "first", "count", "room")}
     parts = {name: part[order] for name, part in parts.items() if part.shape[0]}
@@ -272,6 +284,6 @@ def in_order(store, order):
     return store._replace(**parts)
 
 
-def count_weights(store):
+def count_weights(store: Store) -> int:
     """How many weights of a final store are not zero."""
     return int(np.count_nonzero(store.value))

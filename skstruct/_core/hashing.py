@@ -20,6 +20,10 @@ accessor variety share this.
 Positions are *anchors*: sequence i owns ``anchor[i] ... anchor[i + 1] - 1``.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from .compile import inline, kernel
@@ -31,17 +35,18 @@ MOST_NUMBERED = 2**31 - 1
 """Combinations, and rows of weights, are numbered in 32 bits."""
 
 
-def check_rows(n, what="rows of weights"):
+def check_rows(n: int, what: str = "rows of weights") -> None:
     """Raise a ValueError if there are more of something than can be numbered."""
     if n > MOST_NUMBERED:
         raise ValueError(
-            f"the features need {n} {what}, and there can be {MOST_NUMBERED}: use a larger min_count, fewer "
+            f"the features need {n} {what}, and there can be {MOST_NUMBERED}: use a "
+            "larger min_count, fewer "
             f"templates, or TokenVectorizer to choose features"
         )
 
 
 @inline
-def mix64(x):
+def mix64(x: Any) -> Any:
     """Mix 64 bits so that every input bit reaches every output bit (Steele, Lea, Flood
     2014).
 
@@ -57,14 +62,14 @@ def mix64(x):
 
 
 @inline
-def home_of(table, compound, key):
+def home_of(table: np.ndarray, compound: int, key: int) -> int:
     """The slot where the search for ``(compound, key)`` begins."""
     h = mix64(np.uint64(key) + np.uint64(compound) * np.uint64(0x9E3779B97F4A7C15))
     return np.int64(h) & (table.shape[0] - 1)
 
 
 @inline
-def slot_of(table, compound, key):
+def slot_of(table: np.ndarray, compound: int, key: int) -> int:
     """The slot that holds ``(compound, key)``, or the empty slot where it belongs."""
     mask = table.shape[0] - 1
     slot = home_of(table, compound, key)
@@ -76,7 +81,7 @@ def slot_of(table, compound, key):
 
 
 @inline
-def find(table, compound, left, right):
+def find(table: np.ndarray, compound: int, left: int, right: int) -> int:
     """The value stored for ``(compound, left, right)``, or -1."""
     key = (np.int64(left) << 32) | np.int64(right)
     entry = table[slot_of(table, compound, key), 1]
@@ -86,7 +91,9 @@ def find(table, compound, left, right):
 
 
 @inline
-def intern(table, entries, compound, left, right):
+def intern(
+    table: np.ndarray, entries: np.ndarray, compound: int, left: int, right: int
+) -> int:
     """The value stored for ``(compound, left, right)``; new ones are numbered from
     ``entries[0]``.
 
@@ -103,13 +110,13 @@ def intern(table, entries, compound, left, right):
 
 
 @inline
-def room(table, entries):
+def room(table: np.ndarray, entries: np.ndarray) -> int:
     """How many more entries the table takes at the load allowed."""
     return np.int64(MAX_LOAD * table.shape[0]) - entries[0]
 
 
 @kernel
-def rehash(old, new):
+def rehash(old: np.ndarray, new: np.ndarray) -> None:
     for i in range(old.shape[0]):
         if old[i, 1] != EMPTY:
             slot = slot_of(new, old[i, 1] >> 32, old[i, 0])
@@ -117,7 +124,7 @@ def rehash(old, new):
             new[slot, 1] = old[i, 1]
 
 
-def empty_table(capacity=1024):
+def empty_table(capacity: int = 1024) -> np.ndarray:
     """A table without entries; ``capacity`` is rounded up to a power of two."""
     table = np.empty((1 << int(capacity - 1).bit_length(), 2), dtype=np.int64)
     table[:, 0] = 0
@@ -125,7 +132,7 @@ def empty_table(capacity=1024):
     return table
 
 
-def grown(table, entries):
+def grown(table: np.ndarray, entries: int) -> np.ndarray:
     """``table``, or a larger copy of it that takes ``entries`` entries at the load
     allowed.
     """
@@ -139,7 +146,7 @@ def grown(table, entries):
     return new
 
 
-def keys_of(table, entries):
+def keys_of(table: np.ndarray, entries: np.ndarray) -> np.ndarray:
     """The keys of all rows, (R, 3) int64: compound, left and right.
 
     Parameters
@@ -156,7 +163,7 @@ def keys_of(table, entries):
     return keys
 
 
-def key_order(keys):
+def key_order(keys: np.ndarray) -> np.ndarray:
     """The rows of keys (R, 3) int64, none of whose parts has over 32 bits, in ascending
     order of the keys.
     """
@@ -165,8 +172,18 @@ def key_order(keys):
 
 @kernel
 def _intern_pairs(
-    table, entries, compound, left, right, distance, span, begin, anchor, out, n_nodes
-):
+    table: np.ndarray,
+    entries: np.ndarray,
+    compound: int,
+    left: np.ndarray,
+    right: np.ndarray,
+    distance: int,
+    span: np.ndarray,
+    begin: int,
+    anchor: np.ndarray,
+    out: np.ndarray,
+    n_nodes: np.ndarray,
+) -> int:
     """Nodes of a compound at every anchor, new ones numbered from ``n_nodes[0]``.
 
     ``span`` (2,): first anchor of a sequence relative to its start, last one relative
@@ -195,7 +212,16 @@ def _intern_pairs(
 
 
 @kernel
-def find_pairs(table, compound, left, right, distance, span, anchor, out):
+def find_pairs(
+    table: np.ndarray,
+    compound: int,
+    left: np.ndarray,
+    right: np.ndarray,
+    distance: int,
+    span: np.ndarray,
+    anchor: np.ndarray,
+    out: np.ndarray,
+) -> None:
     """The nodes of known combinations; ``out`` is left alone where there is none."""
     for i in range(anchor.shape[0] - 1):
         first = anchor[i]
@@ -207,7 +233,16 @@ def find_pairs(table, compound, left, right, distance, span, anchor, out):
 
 
 @kernel
-def find_rows(table, pairs, row_of, groups, n_channels, anchor, nodes, rows):
+def find_rows(
+    table: np.ndarray,
+    pairs: Any,
+    row_of: np.ndarray,
+    groups: np.ndarray,
+    n_channels: int,
+    anchor: np.ndarray,
+    nodes: np.ndarray,
+    rows: np.ndarray,
+) -> None:
     """The nodes of all known combinations at once, and their rows.
 
     Parameters
@@ -252,8 +287,17 @@ def find_rows(table, pairs, row_of, groups, n_channels, anchor, nodes, rows):
 
 
 def intern_pairs(
-    table, entries, compound, left, right, distance, span, anchor, out, n_nodes
-):
+    table: np.ndarray,
+    entries: np.ndarray,
+    compound: int,
+    left: np.ndarray,
+    right: np.ndarray,
+    distance: int,
+    span: np.ndarray,
+    anchor: np.ndarray,
+    out: np.ndarray,
+    n_nodes: np.ndarray,
+) -> np.ndarray:
     """Nodes of a compound at every anchor; new combinations join the table.
 
     Parameters
@@ -306,7 +350,7 @@ def intern_pairs(
     return table
 
 
-def table_of(pairs, first=0):
+def table_of(pairs: Any, first: int = 0) -> tuple[np.ndarray, bool]:
     """A table that holds given combinations.
 
     Parameters
@@ -335,7 +379,7 @@ def table_of(pairs, first=0):
     return table, int(np.count_nonzero(table[:, 1] != -1)) == entries.shape[0]
 
 
-def pairs_of(table, compound):
+def pairs_of(table: np.ndarray, compound: int) -> np.ndarray:
     """What :func:`table_of` was given for a compound: the (left, right) of its nodes,
     (n, 2) int32.
     """

@@ -13,6 +13,8 @@ A cache is code. It is read from and written to a folder only if nobody else can
 there, but root and those who can write to the package itself.
 """
 
+from __future__ import annotations
+
 import functools
 import glob
 import hashlib
@@ -23,6 +25,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 
 import numba
@@ -31,9 +34,13 @@ from numba import config
 from .sources import HASH, PACKAGE, are_edited
 
 _SETTINGS = {
-    "BOUNDSCHECK": 0, "DEBUGINFO_DEFAULT": 0, "OPT": 3, "LOOP_VECTORIZE": 1, "SLP_VECTORIZE": 0,
+    "BOUNDSCHECK": 0,
+    "DEBUGINFO_DEFAULT": 0,
+    "OPT": 3,
+    "LOOP_VECTORIZE": 1,
+    "SLP_VECTORIZE": 0,
     "USING_SVML": 0,
-}  # fmt: skip
+}
 """The settings of numba that change machine code, and their defaults; the processor is
 part of a key.
 """
@@ -46,7 +53,7 @@ machines may share.
 """
 
 
-def _folder_name():
+def _folder_name() -> str:
     values = {name: getattr(config, name, None) or 0 for name in _SETTINGS}
     changed = [
         f"-{name.lower()}-{int(value)}"
@@ -56,12 +63,12 @@ def _folder_name():
     return f"{_PREFIX}-{HASH}-numba-{numba.__version__}{''.join(changed)}"
 
 
-def _own():
+def _own() -> str:
     """The name of the folder of this installation, in places that others use, too."""
     return f"{_PREFIX}-of-{hashlib.sha256(PACKAGE.encode()).hexdigest()[:16]}"
 
 
-def user_cache():
+def user_cache() -> str:
     """The folder for caches of this user, as the system has it."""
     if sys.platform == "win32":
         return os.environ.get("LOCALAPPDATA", "")
@@ -70,7 +77,7 @@ def user_cache():
     return os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
 
 
-def _make_private_folder():
+def _make_private_folder() -> str:
     """Return a folder for temporary files that nobody else can write to.
 
     A cache is code, and the name can be guessed: a folder prepared by somebody else is
@@ -92,7 +99,7 @@ def _make_private_folder():
     return path
 
 
-def _check_writers(path, status):
+def _check_writers(path: str, status: os.stat_result) -> None:
     """Raise PermissionError if others than this user, root and writers of the package
     can write there.
     """
@@ -108,7 +115,7 @@ def _check_writers(path, status):
         raise PermissionError(path)
 
 
-def _check_folder(folder):
+def _check_folder(folder: str) -> None:
     """Raise OSError unless this is a folder, no link to one, that nobody else can write
     to.
     """
@@ -121,12 +128,15 @@ def _check_folder(folder):
         if config.CACHE_DIR and folder == os.path.join(
             config.CACHE_DIR, _folder_name()
         ):
-            remedy = "since others can write to it: chown and chmod go-w it, or set NUMBA_CACHE_DIR to another"
+            remedy = (
+                "since others can write to it: chown and chmod go-w it, or set "
+                "NUMBA_CACHE_DIR to another"
+            )
             warn_once(f"neither reads nor keeps compiled kernels in {folder}", remedy)
         raise
 
 
-def read_file(path):
+def read_file(path: str) -> bytes:
     """The content of a file in a folder; raise OSError if there is none, or others can
     write to either.
     """
@@ -136,7 +146,7 @@ def read_file(path):
         return file.read()
 
 
-def _own_places():
+def _own_places() -> Iterator[str]:
     """Yield the places that hold kernels of this installation only, the preferred one
     first.
     """
@@ -148,7 +158,7 @@ def _own_places():
         yield os.path.join(_make_private_folder(), _own())
 
 
-def folders():
+def folders() -> Iterator[str]:
     """Yield the folders that may hold compiled kernels, the preferred ones first."""
     name = _folder_name()
     if config.CACHE_DIR:
@@ -157,7 +167,7 @@ def folders():
         yield os.path.join(place, name)
 
 
-def make_folder(folder):
+def make_folder(folder: str) -> None:
     """Make a folder; raise OSError if that fails, it cannot be written to, or others
     can write to it.
 
@@ -180,11 +190,11 @@ def make_folder(folder):
                 shutil.rmtree(other, ignore_errors=True)
 
 
-def _folders_in(place):
+def _folders_in(place: str) -> list[str]:
     return glob.glob(os.path.join(glob.escape(place), f"{_PREFIX}-*-numba-*"))
 
 
-def _is_old(folder):
+def _is_old(folder: str) -> bool:
     """Whether nothing has been written to a folder for long."""
     with suppress(OSError):
         return time.time() - os.stat(folder).st_mtime > _UNUSED
@@ -193,13 +203,14 @@ def _is_old(folder):
 
 @functools.cache
 def warn_once(
-    what, more="so each process compiles its kernels again, for ten seconds and more"
-):
+    what: str,
+    more: str = "so each process compiles its kernels again, for ten seconds and more",
+) -> None:
     """Say that compiled kernels are not kept."""
     warnings.warn(f"{_PREFIX} {what}, {more}", RuntimeWarning)
 
 
-def cache_folder():
+def cache_folder() -> str | None:
     """The folder that a kernel would be saved in now; None if there is none."""
     for folder in folders() if HASH else ():
         with suppress(OSError):
@@ -208,7 +219,7 @@ def cache_folder():
     return None
 
 
-def clear_cache():
+def clear_cache() -> list[str]:
     """Remove the compiled kernels of this installation, whatever numba, settings and
     sources they are of.
 

@@ -10,7 +10,10 @@ later version, or where one has others, kernels are compiled as numba compiles a
 function: results are the same, and compilation takes longer.
 """
 
+from __future__ import annotations
+
 import gc
+from typing import Any
 
 from numba import version_info
 
@@ -18,7 +21,7 @@ try:
     from numba.core.codegen import JITCodeLibrary, ll
     from numba.core.compiler import Compiler
 except ImportError:
-    JITCodeLibrary = Compiler = ll = object
+    JITCodeLibrary = Compiler = ll = object  # type: ignore[assignment,misc]
 
 NEWEST = (0, 68)
 """The newest numba whose insides are known."""
@@ -39,13 +42,13 @@ class _CodegenOfHelpers:
     objects.
     """
 
-    def __init__(self, codegen):
+    def __init__(self, codegen: Any) -> None:
         self._codegen = codegen
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._codegen, name)
 
-    def set_env(self, name, environment):
+    def set_env(self, name: str, environment: Any) -> None:
         pass
 
 
@@ -53,19 +56,19 @@ class _HelperLibrary(JITCodeLibrary):
     """The code of a helper; nothing of it can be called."""
 
     @property
-    def codegen(self):
+    def codegen(self) -> Any:
         return _CodegenOfHelpers(self._codegen)
 
-    def _optimize_final_module(self):
+    def _optimize_final_module(self) -> None:
         pass
 
-    def _finalize_final_module(self):
+    def _finalize_final_module(self) -> None:
         self._finalized = True
 
-    def serialize_using_object_code(self):
+    def serialize_using_object_code(self) -> Any:
         return self.serialize_using_bitcode()
 
-    def is_as_known(self):
+    def is_as_known(self) -> bool:
         """Whether it has the attributes, set when it is made, that the methods here
         use.
         """
@@ -78,16 +81,16 @@ class _HelperLibrary(JITCodeLibrary):
 class HelperContext:
     """Numba's target context, for which a saved library is that of a helper."""
 
-    def __init__(self, context):
+    def __init__(self, context: Any) -> None:
         self._context = context
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._context, name)
 
-    def codegen(self):
+    def codegen(self) -> HelperContext:
         return self
 
-    def unserialize_library(self, saved):
+    def unserialize_library(self, saved: tuple[Any, ...]) -> Any:
         name, _, bitcode = saved
         library = _HelperLibrary(self._context.codegen(), name)
         library._final_module = ll.parse_bitcode(bitcode)
@@ -102,7 +105,7 @@ class _KernelCompiler(Compiler):
     again and again takes a tenth of the time.
     """
 
-    def compile_extra(self, func):
+    def compile_extra(self, func: Any) -> Any:
         enabled = gc.isenabled()
         gc.disable()
         try:
@@ -115,7 +118,7 @@ class _KernelCompiler(Compiler):
 class _HelperCompiler(_KernelCompiler):
     """That of kernels, into a :class:`_HelperLibrary`."""
 
-    def compile_extra(self, func):
+    def compile_extra(self, func: Any) -> Any:
         library = _HelperLibrary(self.state.targetctx.codegen(), func.__qualname__)
         if library.is_as_known():
             self.state.library = library
@@ -130,7 +133,7 @@ KERNEL, HELPER = (
 """Options of ``numba.njit`` for kernels and for helpers."""
 
 
-def is_of_helper(payload):
+def is_of_helper(payload: Any) -> bool:
     """Whether numba's cache holds the code of a helper there."""
     try:
         return (

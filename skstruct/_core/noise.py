@@ -16,6 +16,8 @@ bit-identical on any machine, because drawing uses integers only.
   k^-s / ζ(s) and all others are as they were.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
@@ -53,8 +55,13 @@ class Noise(NamedTuple):
 
 
 def make_noise(
-    seed=0, dropout=0.0, feature_noise=None, edge_noise=None, rate=0.1, exponent=3.0
-):
+    seed: int = 0,
+    dropout: float = 0.0,
+    feature_noise: str | None = None,
+    edge_noise: str | None = None,
+    rate: float = 0.1,
+    exponent: float = 3.0,
+) -> Noise:
     """Translate the noise parameters of an estimator for the kernels.
 
     Parameters
@@ -92,7 +99,7 @@ QUIET = make_noise()
 
 
 @inline
-def draw(seed, stream, step, item):
+def draw(seed: int, stream: int, step: int, item: int) -> int:
     """32 uniform bits for ``item`` at ``step``."""
     h = mix64(np.uint64(seed) ^ mix64(np.uint64(step) + stream))
     return mix64(
@@ -101,7 +108,7 @@ def draw(seed, stream, step, item):
 
 
 @inline
-def token_masked(noise, step, position, column):
+def token_masked(noise: Noise, step: int, position: int, column: int) -> bool:
     """Whether input dropout hides this column (below ``MOST_COLUMNS``) of the token at
     this position.
     """
@@ -112,7 +119,9 @@ def token_masked(noise, step, position, column):
 
 
 @inline
-def factor_of_key(noise, edge, step, compound, key):
+def factor_of_key(
+    noise: Noise, edge: bool, step: int, compound: int, key: int
+) -> float:
     """The factor of the feature of a key, which may have no row yet; ``edge``: a
     transition feature.
     """
@@ -126,7 +135,7 @@ def factor_of_key(noise, edge, step, compound, key):
 
 
 @inline
-def factor(noise, code, stream, step, item):
+def factor(noise: Noise, code: int, stream: int, step: int, item: int) -> float:
     """The factor of feature ``item`` at ``step``: 1, 0 (dropped) or 1/ξ.
 
     ``code`` is ``noise.feature`` or ``noise.edge``, ``stream`` keeps their draws apart.

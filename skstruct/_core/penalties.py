@@ -15,10 +15,18 @@ The store (``_core.store``) asks the functions here; no kernel of a structure kn
 names of penalties.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .codes import EACH_STEP, L1, L1_CUMULATIVE, L2, NO_PENALTY
 from .compile import inline, spliced
+
+if TYPE_CHECKING:
+    from .store import Clock, Rule, Store
+
 
 LAZY = (L1, L1_CUMULATIVE)
 """Penalties that a weight pays only when its row is touched."""
@@ -28,26 +36,26 @@ LAZY = (L1, L1_CUMULATIVE)
 # Kernels
 # --------------------------------------------------------------------------------------
 @spliced
-def is_lazy(rule):
+def is_lazy(rule: Rule) -> bool:
     """Whether stored values lack a part of the penalty; see :func:`due`."""
     return rule.penalty == L1 or rule.penalty == L1_CUMULATIVE
 
 
 @spliced
-def keeps_untouched_weights(rule):
+def keeps_untouched_weights(rule: Rule) -> bool:
     """Whether steps leave the weights alone that they do not touch."""
     return rule.penalty == NO_PENALTY
 
 
 @spliced
-def decay(clock, rule):
+def decay(clock: Clock, rule: Rule) -> None:
     """Apply the part of a step's penalty that is the same factor for all weights."""
     if rule.penalty == L2:
         clock.scale[0] *= 1.0 - rule.alpha
 
 
 @inline
-def remaining(value, penalty):
+def remaining(value: float, penalty: float) -> float:
     """``value`` after shrinking its magnitude by ``penalty`` >= 0, never past zero."""
     if value > penalty:
         return value - penalty
@@ -57,15 +65,17 @@ def remaining(value, penalty):
 
 
 @spliced
-def due(store, rule, row, place, step):
-    """Penalty that the weight at ``place`` has yet to pay when ``step`` steps are over."""
+def due(store: Store, rule: Rule, row: int, place: int, step: int) -> float:
+    """Return the penalty that the weight at ``place`` has yet to pay after ``step``
+    steps.
+    """
     if rule.penalty == L1_CUMULATIVE:
         return step * rule.alpha - store.received[place]
     return (step - store.last[row]) * rule.alpha
 
 
 @inline
-def read_weight(store, rule, row, place, step):
+def read_weight(store: Store, rule: Rule, row: int, place: int, step: int) -> float:
     """The weight at ``place`` when ``step`` steps are over, in units of the clock's
     scale.
     """
@@ -75,7 +85,7 @@ def read_weight(store, rule, row, place, step):
 
 
 @spliced
-def paid_before_update(rule, step):
+def paid_before_update(rule: Rule, step: int) -> float:
     """The step up to which a row is brought before step ``step`` + 1 adds to it, under
     a lazy penalty.
     """
@@ -85,7 +95,7 @@ def paid_before_update(rule, step):
 
 
 @inline
-def catch_up(store, rule, row, step):
+def catch_up(store: Store, rule: Rule, row: int, step: int) -> None:
     """Apply to a row the lazy penalties of all steps up to ``step``, and add up its
     average.
     """
@@ -119,7 +129,7 @@ def catch_up(store, rule, row, step):
 # --------------------------------------------------------------------------------------
 # The same seen from Python
 # --------------------------------------------------------------------------------------
-def has_lazy_penalty(rule):
+def has_lazy_penalty(rule: Rule) -> bool:
     """As :func:`is_lazy`, outside of kernels.
 
     If so, moments are plain sums of weights, and rows know the step up to which they
@@ -128,7 +138,7 @@ def has_lazy_penalty(rule):
     return rule.penalty in LAZY
 
 
-def sizes(rule, rows, places):
+def sizes(rule: Rule, rows: int, places: int) -> dict[str, int]:
     """The lengths of the arrays of a store that the penalty needs; by field."""
     return {
         "received": places if rule.penalty == L1_CUMULATIVE else 0,

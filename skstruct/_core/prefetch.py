@@ -5,8 +5,12 @@ of a search went into waiting for its slots, a few at a time. A processor that w
 for lines of memory goes on meanwhile.
 """
 
-from contextlib import suppress
+from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
 from numba import types
 from numba.extending import intrinsic, overload
 
@@ -17,11 +21,11 @@ except ImportError:
 
 
 @intrinsic
-def _prefetch(typingctx, array, index):
+def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:  # noqa: ARG001
     if not isinstance(array, types.Array) or not isinstance(index, types.Integer):
         return None
 
-    def generate(context, builder, signature, arguments):
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         # Kernels are right without it: nothing is asked for where numba has other names
         # for all this.
         with suppress(AttributeError):
@@ -43,15 +47,15 @@ def _prefetch(typingctx, array, index):
     return types.none(array, index), generate
 
 
-def prefetch(array, index):
+def prefetch(array: np.ndarray, index: int) -> None:
     """Fetch the line of ``array.ravel()[index]`` of a contiguous array, which need not
     exist.
     """
 
 
 @overload(prefetch)
-def _(array, index):
-    def fetch(array, index):
+def _(array: np.ndarray, index: int) -> Any:  # noqa: ARG001 - numba goes by names
+    def fetch(array: np.ndarray, index: int) -> Any:
         _prefetch(array, index)
 
     return fetch

@@ -16,7 +16,9 @@ scores are plain sums: the adjustment is then None, for which numba compiles ker
 that have no trace of it.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +29,10 @@ from .hashing import intern, mix64
 from .noise import Noise, factor_of_key
 from .penalties import decay, has_lazy_penalty, is_lazy
 from .store import Rule, nudge, places_needed, tick
+
+if TYPE_CHECKING:
+    from .feature_table import FeatureTable
+    from .store import Clock, Store
 
 
 class Difference(NamedTuple):
@@ -41,7 +47,7 @@ class Difference(NamedTuple):
     size: np.ndarray  # (1,) int64: entries in use
 
 
-def new_difference(entries):
+def new_difference(entries: int) -> Difference:
     """An empty difference with room for ``entries`` entries."""
     slots = 1 << int(max(2 * entries, 16) - 1).bit_length()
     return Difference(
@@ -54,7 +60,7 @@ def new_difference(entries):
 
 
 @inline
-def _slot(difference, row, column):
+def _slot(difference: Difference, row: int, column: int) -> int:
     mask = difference.slot.shape[0] - 1
     h = mix64(np.uint64(row) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(column))
     s = np.int64(h) & mask
@@ -68,7 +74,7 @@ def _slot(difference, row, column):
 
 
 @inline
-def emit(difference, row, column, amount):
+def emit(difference: Difference, row: int, column: int, amount: float) -> None:
     """Add ``amount`` to the component (row, column)."""
     s = _slot(difference, row, column)
     entry = difference.slot[s]
@@ -94,7 +100,9 @@ class Pairs(NamedTuple):
 
 
 @inline
-def leave_out(difference, begin, end, first, pairs):
+def leave_out(
+    difference: Difference, begin: int, end: int, first: int, pairs: Any
+) -> None:
     """Forget the amounts of entries whose pair, a row from ``first`` on and a column,
     is none of ``pairs``.
 
@@ -120,7 +128,7 @@ def leave_out(difference, begin, end, first, pairs):
 
 
 @inline
-def clear(difference):
+def clear(difference: Difference) -> None:
     """Empty the difference, in time proportional to its entries."""
     # Backwards, so that when an entry's slot is freed no earlier entry's probe path is
     # cut.
@@ -132,7 +140,7 @@ def clear(difference):
 
 
 @inline
-def sum_of_squares(amount, begin, end):
+def sum_of_squares(amount: np.ndarray, begin: int, end: int) -> float:
     """The sum of the squares of some amounts."""
     total = 0.0
     for entry in range(begin, end):
@@ -141,7 +149,7 @@ def sum_of_squares(amount, begin, end):
 
 
 @spliced
-def step_size(rule, loss, norm2, weight):
+def step_size(rule: Rule, loss: float, norm2: float, weight: float) -> float:
     """τ, the length of the step along Δφ for an example of weight v.
 
     Perceptron: v (Zhang, Su and Zhou 2014, equation 5 with η = v). Passive-aggressive:
@@ -162,7 +170,9 @@ def step_size(rule, loss, norm2, weight):
 
 
 @inline
-def room_for(difference, begin, end, first, store):
+def room_for(
+    difference: Difference, begin: int, end: int, first: int, store: Store
+) -> bool:
     """Whether the pool of a store takes an update along some entries; ``first`` is
     taken off their rows.
     """
@@ -173,7 +183,15 @@ def room_for(difference, begin, end, first, store):
 
 
 @inline
-def add_entries(difference, begin, end, first, store, clock, tau):
+def add_entries(
+    difference: Difference,
+    begin: int,
+    end: int,
+    first: int,
+    store: Store,
+    clock: Clock,
+    tau: float,
+) -> None:
     """``w += τ Δφ`` along some entries, of full rows under a penalty that is not lazy.
 
     ``first`` is taken off the rows of entries. An empty ``store.moment`` notes nothing.
@@ -196,8 +214,22 @@ def add_entries(difference, begin, end, first, store, clock, tau):
 
 
 @inline
-def apply(difference, begin, end, first, store, clock, rule, tau):
-    """The same of any rows, under any penalty."""
+def apply(
+    difference: Difference,
+    begin: int,
+    end: int,
+    first: int,
+    store: Store,
+    clock: Clock,
+    rule: Rule,
+    tau: float,
+) -> None:
+    """Add ``tau`` times the entries of a difference to weights, under any penalty.
+
+    Entries ``begin`` to ``end - 1`` are added; row ``first`` of them is row 0 of the
+    store. Without a lazy penalty it is what `add_entries` does; with one, each weight
+    first pays what is due.
+    """
     if not store.sparse and not is_lazy(rule):
         add_entries(difference, begin, end, first, store, clock, tau)
         return
@@ -215,7 +247,13 @@ def apply(difference, begin, end, first, store, clock, rule, tau):
 
 
 @spliced
-def finish_visit(differences, stores, clock, rule, weight):
+def finish_visit(
+    differences: tuple[Difference, ...],
+    stores: tuple[Store, ...],
+    clock: Clock,
+    rule: Rule,
+    weight: float,
+) -> None:
     """End the visit of an example: decay, a step of the perceptron along each
     difference, and tick.
 
@@ -251,7 +289,7 @@ class Adjustment(NamedTuple):
     noise: Noise
 
 
-def adjustment_of(features, rule, noise):
+def adjustment_of(features: FeatureTable, rule: Rule, noise: Noise) -> Any:
     """The :class:`Adjustment` of a feature table, or None if scores are sums of what is
     stored.
     """
@@ -261,7 +299,9 @@ def adjustment_of(features, rule, noise):
 
 
 @inline
-def noise_factor(adjustment, edge, step, compound, key):
+def noise_factor(
+    adjustment: Any, edge: bool, step: int, compound: int, key: int
+) -> float:
     """What a feature is multiplied by at a step; ``edge``: it is one of transitions."""
     if adjustment is None:
         return 1.0
@@ -270,8 +310,17 @@ def noise_factor(adjustment, edge, step, compound, key):
 
 @inline
 def emit_feature(
-    features, adjustment, edge, step, compound, left, right, column, amount, difference
-):
+    features: FeatureTable,
+    adjustment: Any,
+    edge: bool,
+    step: int,
+    compound: int,
+    left: int,
+    right: int,
+    column: int,
+    amount: float,
+    difference: Difference,
+) -> None:
     """Emit a feature by its key; one that is new is numbered, for which the table must
     have room.
     """
@@ -286,7 +335,14 @@ def emit_feature(
 
 
 @inline
-def learn(features, difference, clock, rule, adjustment, weight):
+def learn(
+    features: FeatureTable,
+    difference: Difference,
+    clock: Clock,
+    rule: Rule,
+    adjustment: Any,
+    weight: float,
+) -> None:
     """End the visit of an example: count the updates, and take a step of the
     perceptron.
     """

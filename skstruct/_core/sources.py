@@ -2,6 +2,8 @@
 code generator.
 """
 
+from __future__ import annotations
+
 import functools
 import hashlib
 import os
@@ -9,18 +11,21 @@ import os
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 SOURCES = """
-_chain/bigram.py _chain/chain_epoch.py _chain/chain_kbest.py _chain/dense.py _chain/forward_backward.py
+_chain/bigram.py _chain/chain_epoch.py _chain/chain_kbest.py _chain/dense.py
+_chain/forward_backward.py
 _chain/marginals_second.py _chain/second_order.py _chain/segments.py _chain/sums.py
 _chain/token_scores.py _chain/viterbi.py
 _shards/weights.py
 _core/codes.py _core/compile.py _core/feature_table.py _core/hashing.py
-_core/linking.py _core/noise.py _core/penalties.py _core/prefetch.py _core/rules.py _core/store.py
+_core/linking.py _core/noise.py _core/penalties.py _core/prefetch.py _core/rules.py
+_core/store.py
 _crf/solver/bound.py _crf/solver/choose_pairs.py _crf/solver/corpus_sums.py
-_crf/solver/expectations.py
+_crf/solver/emissions.py _crf/solver/expectations.py
 _crf/solver/quasi_newton.py _crf/solver/sequence_sums.py _crf/solver/sgd.py
 _crf/solver/token_features.py _crf/solver/token_parts.py _crf/solver/view.py
 features/contexts.py features/encoded.py
-_parser/arc_labels.py _parser/dependency_trees.py _parser/parser_beam.py _parser/parser_epoch.py
+_parser/arc_labels.py _parser/dependency_trees.py _parser/parser_beam.py
+_parser/parser_epoch.py
 _parser/parser_kbest.py _parser/state_features.py _parser/states.py
 _words/reranker_epoch.py
 _words/word_beam.py _words/word_epoch.py _words/word_features.py _words/word_kbest.py
@@ -32,18 +37,18 @@ missing.
 
 
 @functools.cache
-def _read_hash(path, time, size):
+def _read_hash(path: str, time: int, size: int) -> bytes:  # noqa: ARG001 - the key
     with open(path, "rb") as file:
         return hashlib.sha256(file.read()).digest()
 
 
-def hash_file(path):
+def hash_file(path: str) -> bytes:
     """Return the SHA-256 of a file; it is read again only after a change."""
     status = os.stat(path)
     return _read_hash(path, status.st_mtime_ns, status.st_size)
 
 
-def hash_sources():
+def hash_sources() -> str | None:
     """Return a hash of all sources, or None where the package is no folder (but an
     archive).
     """
@@ -59,7 +64,7 @@ HASH = hash_sources()
 """The hash of the sources when this process started."""
 
 
-def are_edited():
+def are_edited() -> bool:
     """Whether the sources are other ones now."""
     try:
         return hash_sources() != HASH

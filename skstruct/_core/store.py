@@ -22,6 +22,9 @@ columns ever touched, in the order of their first update; a full row moves to th
 the pool with twice the room.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +70,8 @@ class Store(NamedTuple):
     value: np.ndarray  # (P,) float64: weight / scale
     moment: np.ndarray  # (P,) float64: see the module; empty without averaging
     received: np.ndarray  # (P,) float64: L1 penalty received; empty unless cumulative
-    last: np.ndarray  # (R,) int64: step up to which the row is current; empty unless the penalty is lazy
+    # (R,) int64: step up to which the row is current; empty unless the penalty is lazy
+    last: np.ndarray
     first: np.ndarray  # (R,) int64: sparse: where the row starts in the pool
     count: np.ndarray  # (R,) int32: sparse: weights in the row
     room: np.ndarray  # (R,) int32: sparse: places reserved for the row
@@ -90,7 +94,7 @@ class Rule(NamedTuple):
 # Kernels
 # --------------------------------------------------------------------------------------
 @inline
-def place_of(store, row, column):
+def place_of(store: Store, row: int, column: int) -> int:
     """Where weight (row, column) stands, or -1 if a sparse row does not hold it."""
     if not store.sparse:
         return row * store.columns + column
@@ -102,7 +106,7 @@ def place_of(store, row, column):
 
 
 @spliced
-def insert(store, row, column):
+def insert(store: Store, row: int, column: int) -> int:
     """Make place for a new weight in a sparse row; the pool has room (see
     ``places_needed``).
     """
@@ -133,7 +137,9 @@ def insert(store, row, column):
 
 
 @spliced
-def nudge(store, clock, rule, row, column, delta):
+def nudge(
+    store: Store, clock: Clock, rule: Rule, row: int, column: int, delta: float
+) -> None:
     """Add ``delta`` to one weight at step ``clock.step[0] + 1``."""
     lazy = is_lazy(rule)
     step = clock.step[0]
@@ -156,7 +162,7 @@ def nudge(store, clock, rule, row, column, delta):
 
 
 @inline
-def places_needed(store, row):
+def places_needed(store: Store, row: int) -> int:
     """Bound on the pool places that one update of ``row`` takes."""
     if not store.sparse:
         return np.int64(0)
@@ -164,7 +170,7 @@ def places_needed(store, row):
 
 
 @spliced
-def tick(clock, rule):
+def tick(clock: Clock, rule: Rule) -> None:
     """Close a step: count it, and let the current scale enter the average."""
     clock.step[0] += 1
     if rule.average == EACH_STEP:
@@ -173,14 +179,16 @@ def tick(clock, rule):
 
 
 @kernel
-def _settle(store, rule, step):
+def _settle(store: Store, rule: Rule, step: int) -> None:
     """Bring every row up to date under a lazy penalty."""
     for row in range(store.last.shape[0]):
         catch_up(store, rule, row, step)
 
 
 @kernel
-def _average(value, moment, total, steps, out):
+def _average(
+    value: np.ndarray, moment: np.ndarray, total: float, steps: float, out: np.ndarray
+) -> None:
     """``(value * S - moment) / T`` in one pass; ``out`` is written."""
     for k in range(value.shape[0]):
         out[k] = (value[k] * total - moment[k]) / steps
@@ -189,12 +197,12 @@ def _average(value, moment, total, steps, out):
 # --------------------------------------------------------------------------------------
 # The same arrays seen from Python
 # --------------------------------------------------------------------------------------
-def new_clock():
+def new_clock() -> Clock:
     """A clock at step 0 with scale 1."""
     return Clock(np.zeros(2, np.int64), np.array([1.0, 0.0]))
 
 
-def sizes(rule, rows, places):
+def sizes(rule: Rule, rows: int, places: int) -> dict[str, int]:
     """The lengths of the arrays that training under a rule needs beside the weights; by
     field of a store.
     """
@@ -204,14 +212,14 @@ def sizes(rule, rows, places):
     }
 
 
-def n_rows(store):
+def n_rows(store: Store) -> int:
     """Rows that a store has room for."""
     if store.sparse:
         return store.count.shape[0]
     return store.value.shape[0] // store.columns if store.columns else 0
 
 
-def new_store(rows, columns, rule, sparse):
+def new_store(rows: int, columns: int, rule: Rule, sparse: bool) -> Store:
     """Weights that are all zero.
 
     Parameters
@@ -238,7 +246,7 @@ def new_store(rows, columns, rule, sparse):
     )
 
 
-def longer(array, size):
+def longer(array: np.ndarray, size: int) -> np.ndarray:
     """``array`` with zeros appended up to ``size``; the array itself if it is long
     enough.
     """
@@ -249,7 +257,7 @@ def longer(array, size):
     return out
 
 
-def _row_sizes(store, rows, rule):
+def _row_sizes(store: Store, rows: int, rule: Rule) -> dict[str, int]:
     """The lengths of the arrays of ``ROW_FIELDS`` that go with so many rows."""
     places = store.value.shape[0] if store.sparse else rows * store.columns
     size = {"value": places, **sizes(rule, rows, places)}
@@ -259,7 +267,7 @@ def _row_sizes(store, rows, rule):
     }
 
 
-def longer_field(store, name, rows, rule):
+def longer_field(store: Store, name: str, rows: int, rule: Rule) -> Store:
     """``store`` with one of its arrays, of ``ROW_FIELDS``, as :func:`grow_rows` makes
     it.
     """
@@ -267,7 +275,7 @@ def longer_field(store, name, rows, rule):
     return store._replace(**{name: longer(getattr(store, name), size)})
 
 
-def grow_rows(store, rows, rule):
+def grow_rows(store: Store, rows: int, rule: Rule) -> Store:
     """``store`` with room for ``rows`` rows; new weights are zero, as if they had
     always existed.
     """
@@ -276,7 +284,7 @@ def grow_rows(store, rows, rule):
     return store
 
 
-def grow_pool(store, rule, places):
+def grow_pool(store: Store, rule: Rule, places: int) -> Store:
     """A sparse ``store`` whose pool has at least ``places`` free places, and is at
     least doubled.
     """
@@ -290,14 +298,15 @@ def grow_pool(store, rule, places):
     )
 
 
-def is_sparse(rows, columns):
+def is_sparse(rows: int, columns: int) -> bool:
     """Whether a table of this size is stored sparsely."""
     return columns > FEW_LABELS and rows * columns > DENSE_WEIGHTS
 
 
-def made_sparse(store):
-    """The same weights and bookkeeping in the sparse layout, packed; ``store`` itself
-    if it has it.
+def made_sparse(store: Store) -> Store:
+    """Return a store with its weights and bookkeeping in the sparse layout, packed.
+
+    A store that is sparse is returned itself.
     """
     if store.sparse:
         return store
@@ -321,7 +330,7 @@ def made_sparse(store):
     )
 
 
-def remap_columns(store, new_of_old, columns):
+def remap_columns(store: Store, new_of_old: np.ndarray, columns: int) -> Store:
     """``store`` with ``columns`` columns, in which old column c is column
     ``new_of_old[c]``.
     """
@@ -330,7 +339,7 @@ def remap_columns(store, new_of_old, columns):
             columns=int(columns), column=new_of_old.astype(np.int32)[store.column]
         )
 
-    def spread(flat):
+    def spread(flat: np.ndarray) -> np.ndarray:
         if flat.shape[0] == 0:
             return flat
         out = np.zeros((flat.shape[0] // store.columns, columns))
@@ -345,7 +354,7 @@ def remap_columns(store, new_of_old, columns):
     )
 
 
-def in_use(store):
+def in_use(store: Store) -> Store:
     """A view of ``store`` without the places of a pool that are not given away yet."""
     if not store.sparse:
         return store
@@ -357,20 +366,23 @@ def in_use(store):
     return store._replace(**pools)
 
 
-def copy_store(store):
+def copy_store(store: Store) -> Store:
     """A copy that shares no array."""
-    return Store(
-        *(part.copy() if isinstance(part, np.ndarray) else part for part in store)
-    )
+    arrays = {
+        name: part.copy()
+        for name, part in store._asdict().items()
+        if isinstance(part, np.ndarray)
+    }
+    return store._replace(**arrays)
 
 
-def settle(store, clock, rule):
+def settle(store: Store, clock: Clock, rule: Rule) -> None:
     """Bring every weight of ``store`` up to date, in place (lazy penalties)."""
     if has_lazy_penalty(rule):
         _settle(store, rule, clock.step[0])
 
 
-def close_epoch(stores, clock, rule):
+def close_epoch(stores: Iterable[Store], clock: Clock, rule: Rule) -> None:
     """Let the weights as they stand enter the average, if it is one of epochs."""
     if rule.average != EACH_EPOCH:
         return
@@ -382,7 +394,7 @@ def close_epoch(stores, clock, rule):
     clock.scale[1] += clock.scale[0]
 
 
-def rebase(stores, clock):
+def rebase(stores: Iterable[Store], clock: Clock) -> None:
     """Return to scale 1 without changing a weight or a sum; see the module's last
     paragraph.
     """
@@ -394,7 +406,7 @@ def rebase(stores, clock):
     clock.scale[:] = 1.0, 0.0
 
 
-def weights(store, clock, rule, reuse=False):
+def weights(store: Store, clock: Clock, rule: Rule, reuse: bool = False) -> np.ndarray:
     """The weights that the training so far amounts to: averaged if the rule says so.
 
     Parameters
@@ -424,7 +436,7 @@ def weights(store, clock, rule, reuse=False):
     return out
 
 
-def restart_average(store, clock, old, new):
+def restart_average(store: Store, clock: Clock, old: Rule, new: Rule) -> Store:
     """``store`` with the weights that training under the rule ``old`` amounts to, and a
     new average.
 

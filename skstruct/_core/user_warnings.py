@@ -2,11 +2,14 @@
 parts of a corpus.
 """
 
+from __future__ import annotations
+
 import re
 import sys
 import warnings
 from collections import Counter
 from contextlib import contextmanager
+from typing import Any
 
 _BETWEEN = {
     "skstruct",
@@ -22,8 +25,8 @@ _BETWEEN = {
 _NUMBER = re.compile(r"\d[\d.,e+-]*")
 
 
-def warn(message, category=UserWarning):
-    """Warn of the nearest line that is neither ours nor of the libraries that call us."""
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the nearest line that is neither ours nor of libraries that call us."""
     level = 1
     frame = sys._getframe()
     while (
@@ -36,7 +39,7 @@ def warn(message, category=UserWarning):
 
 
 @contextmanager
-def warning_once():
+def warning_once() -> Any:
     """A context whose warnings are given at its end: one of those that differ in
     numbers only.
     """

@@ -2,15 +2,18 @@
 its end.
 """
 
-from contextlib import closing, nullcontext
+from __future__ import annotations
+
+from contextlib import closing
 from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from .._chain.bigram import ChainTask
 from .._chain.chain_model import ChainModel, make_task
 from .._core.final_weights import entries, sparse_store
 from .._core.store import (
@@ -27,22 +30,16 @@ from .._data.labels import UNLABELLED, Labels, encode_known
 from .._sklearn import epoch_context, set_fitted
 from .._taggers.constraints import check_known
 from .._taggers.labelled_corpus import EncodedPart, count_in_sequences
-from .._training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
-from .._training.held_out import (
-    NAMES,
-    HeldOut,
-    held_out_facts,
-    of_held_out,
-    scored,
-    warn_unseen,
-)
-from .._training.interrupt import DeferredInterrupt
+from .._training.checkpoint import arrays_of, simple_parameters
+from .._training.held_out import NAMES, HeldOut, held_out_facts, scored
+from .._training.judged import JudgedRun, State, listen
 from .._training.run import new_key
 from ..metrics.counting import LEAST, LOG_LEAST
 from .solver.corpus_sums import Potentials
-from .solver.objective import CRFObjective, ObjectiveOptions
+from .solver.objective import CRFObjective, Objective, ObjectiveOptions
 from .solver.solve import (
     MEASURES,
+    CRFResult,
     HeldOutLikelihood,
     Progress,
     SolverOptions,
@@ -51,78 +48,151 @@ from .solver.solve import (
     solve,
 )
 
+if TYPE_CHECKING:
+    from .._chain.bigram import ChainTask
+    from .._core.store import Store
+    from .._data.types import History
+    from .._training.interrupt import DeferredInterrupt
+    from ..features.base import Encoder
+    from .l1crf import L1CRF
+    from .solver.solve import AsMatrices
+
 
 @dataclass(eq=False)
-class CRFRun:
+class CRFRun(JudgedRun):
     """One training run: the objective, the solver, and the fitted attributes at its
     end.
+
+    Parameters
+    ----------
+    estimator : L1CRF
+        Its parameters are read, and it is fitted at the end.
+    task : ChainTask or None
+        The encoded corpus; None when the objective has its own encoding of it, or where
+        shards have the corpus.
+    encoder : Encoder
+    labels : Labels
+    constraints : tuple of (start, allowed, end)
+    cost : ndarray of shape (n_labels,)
+        Of missing a token of each label.
+    before : ChainModel, optional
+        Whose weights to start from.
+    facts : dict, optional
+        What tells its corpus from others, where the task does not.
+
+    Attributes
+    ----------
+    history : list of dict
+    validation : ChainTask or None
+        The held-out sequences, if any of them has a token.
+    n_judged : int
+        How many of them have a label.
+    n_stuck : int
+        How many of them the constraints leave no labelling.
+    impossible : float
+        Log-probability of held-out labels that no weights make probable.
     """
 
-    estimator: object
-    task: ChainTask
-    encoder: object
+    estimator: L1CRF
+    task: ChainTask | None
+    encoder: Encoder
     labels: Labels
-    constraints: tuple  # start, allowed, end
+    constraints: tuple[np.ndarray, np.ndarray, np.ndarray]
     cost: np.ndarray
-    before: ChainModel | None = None  # whose weights to start from
-    facts: dict = field(
-        default_factory=dict
-    )  # what tells its corpus from others, where the task does not
+    before: ChainModel | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
 
-    model_class = ChainModel
-    checkpoint = validation = held_out = None
-    n_judged = 0
-    impossible = 0.0
-    title = ""
-    """Of the lines that ``verbose`` prints."""
+    model_class: ClassVar[type[ChainModel]] = ChainModel
+    history: History = field(default_factory=list, init=False)
+    validation: ChainTask | None = field(default=None, init=False)
+    n_judged: int = field(default=0, init=False)
+    n_stuck: int = field(default=0, init=False)
+    impossible: float = field(default=0.0, init=False)
 
-    def member(self, estimator, seed, drawn):
-        """A run of another estimator on a selection of the sequences, with repetitions."""
-        counts = np.bincount(drawn, minlength=self.task.weight.shape[0])
+    def _corpus(self) -> ChainTask:
+        """Return the encoded corpus, which has not been released."""
+        if self.task is None:
+            raise AssertionError("the corpus was released, or is in shards")
+        return self.task
+
+    def member(self, estimator: L1CRF, seed: Any, drawn: np.ndarray) -> CRFRun:
+        """Make a run of another estimator on a selection of the sequences.
+
+        Parameters
+        ----------
+        estimator : L1CRF
+        seed : int
+            Not used: the estimator's ``random_state`` has it.
+        drawn : ndarray of int
+            Numbers of sequences; repetitions count.
+        """
+        task = self._corpus()
+        counts = np.bincount(drawn, minlength=task.weight.shape[0])
         run = copy(self)
-        run.estimator, run.task = (
-            estimator,
-            self.task._replace(weight=self.task.weight * counts),
-        )
+        run.estimator = estimator
+        run.task = task._replace(weight=task.weight * counts)
         return run
 
-    def hold_out(self, given):
-        """Encode the user's (X_val, y_val), which is None if there is no such part."""
-        if given is None:
-            return
-        with of_held_out():
-            X, y, token = check_X_y(*given, NAMES, as_tokens)
-            self.held_out = HeldOut(X, y)
-            gold, unseen, others = encode_known(y, token, self.labels)
-            stuck = check_known(gold, unseen, token, self.labels, self.constraints)
-            known = (gold.ids != UNLABELLED) | unseen
-            n_known, n_unseen = (
-                count_in_sequences(flags, token) for flags in (known, unseen)
-            )
-            weight = np.ones(len(X))
-            weight[stuck] = 0.0
-            # What no weights make probable: labels that training lacks, and all of a
-            # stuck sequence. Where there is no label, the probability is 1.
-            self.n_judged = int(np.count_nonzero(n_known))
-            self.impossible = LOG_LEAST * float(
-                n_unseen @ weight + n_known[stuck].sum()
-            )
-            judged = X.blanked(stuck)
-            gold = gold.at(np.repeat(weight > 0.0, np.diff(token)))
-            if judged.offsets[-1]:
-                self.validation = make_task(
-                    self.encoder, judged, gold, weight, rows_as_features=True
-                )
-        if not (stuck or self.validation.dense):
-            self.held_out.encoded = EncodedPart.of(self.validation, gold, unseen)
-        more = f", and have the probability {LEAST:.2g} in the log-probability"
-        if stuck:
-            more += f"; so have all labels of {len(stuck)} sequences, which constraints leave no labelling"
-        warn_unseen(others, more)
+    # -- held-out sequences ------------------------------------------------------------
+    def held_out_part(self, X: Any, y: Any) -> tuple[HeldOut, list[Any]]:
+        """Check and encode the user's held-out sequences.
 
-    def likelihood(self, objective):
-        """The :class:`HeldOutLikelihood` of the user's held-out sequences, or None
-        without any.
+        Returns
+        -------
+        HeldOut
+        list
+            The labels of ``y`` that training lacks.
+        """
+        X, y, token = check_X_y(X, y, NAMES, as_tokens)
+        held_out = HeldOut(X, y)
+        gold, unseen, others = encode_known(y, token, self.labels)
+        stuck = check_known(gold, unseen, token, self.labels, self.constraints)
+        known = (gold.ids != UNLABELLED) | unseen
+        n_known = count_in_sequences(known, token)
+        n_unseen = count_in_sequences(unseen, token)
+        weight = np.ones(len(X))
+        weight[stuck] = 0.0
+        # What no weights make probable: labels that training lacks, and all of a stuck
+        # sequence. Where there is no label, the probability is 1.
+        self.n_judged = int(np.count_nonzero(n_known))
+        self.n_stuck = len(stuck)
+        self.impossible = LOG_LEAST * float(n_unseen @ weight + n_known[stuck].sum())
+        judged = X.blanked(stuck)
+        gold = gold.at(np.repeat(weight > 0.0, np.diff(token)))
+        if judged.offsets[-1]:
+            task = make_task(self.encoder, judged, gold, weight, rows_as_features=True)
+            self.validation = task
+            if not (stuck or task.dense):
+                held_out.encoded = EncodedPart.of(task, gold, unseen)
+        return held_out, others
+
+    def explain_unseen(self) -> str:
+        """Return what held-out labels that training lacks count as."""
+        more = f", and have the probability {LEAST:.2g} in the log-probability"
+        if self.n_stuck:
+            more += (
+                f"; so have all labels of {self.n_stuck} sequences, which constraints "
+                f"leave no labelling"
+            )
+        return more
+
+    def held_out_score(self, model: ChainModel) -> float:
+        """Return the token accuracy of a model on the held-out sequences."""
+        held_out = self.held_out
+        if held_out is None:
+            raise AssertionError("there are no held-out sequences")
+        if held_out.encoded is not None:
+            return held_out.encoded.accuracy(model)
+        fitted = self._attributes_of(model)
+        return scored(None, self.estimator, fitted, held_out.X, held_out.y)
+
+    def held_out_likelihood(self, objective: Objective) -> HeldOutLikelihood | None:
+        """Make what works out the log-probability of the user's held-out sequences.
+
+        Returns
+        -------
+        HeldOutLikelihood or None
+            None without such sequences. Closed with the objective.
         """
         if self.held_out is None:
             return None
@@ -130,193 +200,257 @@ class CRFRun:
             objective, self.validation, self.n_judged, self.impossible
         )
 
-    def seed(self):
-        """Of the order of the sequences."""
+    # -- training ----------------------------------------------------------------------
+    def draw_seed(self) -> int:
+        """Draw the seed of the order of the sequences."""
         return new_key(self.estimator.random_state)
 
-    def options(self):
-        """What the estimator asks of the solver."""
+    def solver_options(self) -> SolverOptions:
+        """Return what the estimator asks of the solver."""
         return SolverOptions(
             *(getattr(self.estimator, name) for name in SolverOptions._fields)
         )
 
     def train(
-        self, X, y, context=None, keep_checkpoint=False, interrupt=None, for_good=False
-    ):
-        """Minimise; returns the estimator, fitted. See ``_training.run.Run.train``."""
-        e = self.estimator
-        self.events = epoch_context(context, e, X, y)
-        warm = None if self.before is None else self._earlier_weights()
-        with (
-            DeferredInterrupt()
-            if interrupt is None
-            else nullcontext(interrupt) as interrupt
-        ):
+        self,
+        X: Any,
+        y: Any,
+        context: Any = None,
+        keep_checkpoint: bool = False,
+        interrupt: DeferredInterrupt | None = None,
+        for_good: bool = False,
+    ) -> L1CRF:
+        """Minimise the objective; returns the estimator, fitted.
+
+        Parameters
+        ----------
+        X, y
+            Shown to callbacks.
+        context : optional
+            Of the callbacks.
+        keep_checkpoint : bool
+            Leave the file of a finished run: the caller removes it
+            (``self.checkpoint.remove()``).
+        interrupt : DeferredInterrupt, optional
+            That of the caller, if it is the caller who hears Ctrl-C.
+        for_good : bool
+            Has no effect: what training goes on from is the model.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C; the estimator has the weights that were reached.
+        """
+        estimator = self.estimator
+        self.events = epoch_context(context, estimator, X, y)
+        with listen(interrupt) as interrupt:
             self.events.begin_fit()
             self.events.begin()
-            if e.checkpoint is not None:
-                self.checkpoint = self._open_checkpoint(warm)
-            with closing(self.objective(e.c1)) as objective:
-                held_out = self.likelihood(objective)
-                progress = Progress(
-                    objective, held_out, self.after_pass, self.checkpoint, interrupt
-                )
-                self.history = progress.history
-                weights = None if warm is None else pack(objective, *warm)
-                result = solve(
-                    objective,
-                    self.options(),
-                    progress,
-                    weights=weights,
-                    seed=self.seed(),
-                )
+            if estimator.checkpoint is not None:
+                self.open_checkpoint(estimator.checkpoint, type(estimator).__name__)
+            result, progress = self._minimise(interrupt)
             self.events.end(None)  # of an epoch that was begun and did not run
-            fitted = self.fitted(result)
+            fitted = self.attributes(result)
             self.events.end_fit(fitted)
-            set_fitted(e, fitted, "resumed_from_")
+            set_fitted(estimator, fitted, "resumed_from_")
             if self.checkpoint is not None:
-                e.resumed_from_ = progress.n_resumed
+                estimator.resumed_from_ = progress.n_resumed
                 if not (interrupt.count or keep_checkpoint):
                     self.checkpoint.remove()
             if interrupt.count:
                 raise KeyboardInterrupt
         if not progress.stopped:
-            warn_unless_converged(result, e)
-        return e
+            warn_unless_converged(result, estimator)
+        return estimator
 
-    def after_pass(self, record, matrices):
-        """Score and show what a pass has learned; returns whether a callback asks to
-        stop.
+    def _minimise(self, interrupt: DeferredInterrupt) -> tuple[CRFResult, Progress]:
+        """Make the objective and minimise it; the encoded corpus is released."""
+        earlier = self.earlier_weights
+        with closing(self.new_objective(self.estimator.c1)) as objective:
+            progress = Progress(
+                objective,
+                self.held_out_likelihood(objective),
+                self.after_pass,
+                self.checkpoint,
+                interrupt,
+            )
+            self.history = progress.history
+            weights = None if earlier is None else pack(objective, *earlier)
+            options = self.solver_options()
+            seed = self.draw_seed()
+            result = solve(objective, options, progress, weights=weights, seed=seed)
+        return result, progress
+
+    def after_pass(self, record: dict[str, Any], matrices: AsMatrices) -> bool:
+        """Score and show what a pass has learned.
+
+        Parameters
+        ----------
+        record : dict
+            Its entry in the history.
+        matrices : callable
+            Returns the weights so far as matrices (nodes, edges).
+
+        Returns
+        -------
+        bool
+            Whether a callback asks to stop.
         """
-        e = self.estimator
+
+        def fitted_so_far() -> dict[str, Any]:
+            return self.attributes_so_far(*matrices())
+
+        estimator = self.estimator
         stop = False
         if self.held_out is not None:
-            record["validation_score"] = self._score(matrices)
-        if e.verbose:
-            print(self.title + _line(record), flush=True)
-        if e._after_pass is not None:
-            stop = bool(e._after_pass(record, lambda: self.fitted_so_far(*matrices())))
-        if record["stage"] != "sgd" or e.solver == "sgd":
-            stop = self.events.end(lambda: self.fitted_so_far(*matrices())) or stop
+            model = self._model_of(*matrices())
+            record["validation_score"] = self.score_fitted(self._attributes_of(model))
+        if estimator.verbose:
+            print(self.title + _format_line(record), flush=True)
+        if estimator._after_pass is not None:
+            stop = bool(estimator._after_pass(record, fitted_so_far))
+        if record["stage"] != "sgd" or estimator.solver == "sgd":
+            stop = self.events.end(fitted_so_far) or stop
             if not stop:
                 self.events.begin()
         return stop
 
-    def _score(self, matrices):
-        """The score on the user's held-out sequences."""
-        scoring = self.estimator.scoring
-        X = self.held_out.X
-        y = self.held_out.y
-        fitted = self._model_of(*matrices())
-        if scoring is None and self.held_out.encoded is not None:
-            return self.held_out.encoded.accuracy(fitted["_model"])
-        return scored(scoring, self.estimator, fitted, X, y)
+    def objective_arguments(
+        self, c1: float
+    ) -> tuple[ObjectiveOptions, Potentials, int, int]:
+        """Return what an objective with a strength of the L1 penalty is made of.
 
-    def about(self, c1):
-        """(options, potentials, rows of features, combinations) of the objective."""
-        e = self.estimator
-        (start, allowed, end) = self.constraints
+        Returns
+        -------
+        options : ObjectiveOptions
+        potentials : Potentials
+        n_rows, n_edge_rows : int
+            Rows of features, and combinations.
+        """
+        estimator = self.estimator
+        start, allowed, end = self.constraints
         options = ObjectiveOptions(
-            c1, e.c2, e.all_pairs in (True, "states"), e.all_pairs in (True, "transitions"),
-            e._least_seen or 0.0, self.encoder.has_bigram, e._least_seen is not None,
-        )  # fmt: skip
+            c1,
+            estimator.c2,
+            all_states=estimator.all_pairs in (True, "states"),
+            all_transitions=estimator.all_pairs in (True, "transitions"),
+            least_seen=estimator._least_seen or 0.0,
+            bigram=self.encoder.has_bigram,
+            leaves_out_rare=estimator._least_seen is not None,
+        )
         potentials = Potentials(allowed, start, end, self.cost)
         return options, potentials, self.encoder.n_node_rows, self.encoder.n_edge_rows
 
-    def objective(self, c1):
-        """The objective; releases the encoded corpus, of which it has its own encoding."""
+    def new_objective(self, c1: float) -> Objective:
+        """Make the objective with a strength of the L1 penalty.
+
+        Releases the encoded corpus, of which the objective has its own encoding.
+        """
         n_threads = effective_n_jobs(self.estimator.n_jobs)
-        fields = self.encoder.template_of_row(self.task)
+        task = self._corpus()
+        fields = self.encoder.template_of_row(task)
         objective = CRFObjective(
-            self.task, *self.about(c1), n_threads=n_threads, fields=fields
+            task,
+            *self.objective_arguments(c1),
+            n_threads=n_threads,
+            fields=fields,
         )
         self.task = None
         return objective
 
-    def _open_checkpoint(self, warm):
-        e = self.estimator
+    def identity(self) -> State:
+        """Return what the outcome depends on: facts and arrays, for a checkpoint."""
+        estimator = self.estimator
         facts = {
-            "class": type(e).__name__,
-            "parameters": simple_parameters(e),
+            "class": type(estimator).__name__,
+            "parameters": simple_parameters(estimator),
             **self.facts,
+            **held_out_facts(self.held_out, estimator.scoring),
+            "bigram": self.encoder.has_bigram,
         }
-        facts.update(
-            held_out_facts(self.held_out, e.scoring), bigram=self.encoder.has_bigram
-        )
-        arrays = arrays_of(
-            (self.task, self.constraints, self.cost, warm, self.validation), "fit"
-        )
-        return Checkpoint(e.checkpoint, type(e).__name__, fingerprint(facts, arrays))
+        parts = self.task, self.constraints, self.cost, self.earlier_weights
+        return facts, arrays_of((*parts, self.validation), "fit")
 
-    def _earlier_weights(self):
-        """Node and transition weights of the earlier model, with room for what is new."""
+    @cached_property
+    def earlier_weights(self) -> tuple[SparseWeights, SparseWeights] | None:
+        """Weights (nodes, edges) of the earlier model, with room for what is new."""
         old = self.before
+        if old is None:
+            return None
         L = len(self.labels)
         column = np.array([self.labels.ids[v] for v in old.labels.values], np.int64)
-        found = []
-        for store, n_rows in (
-            (old.nodes, self.encoder.n_node_rows),
-            (old.edges, self.encoder.n_edge_rows * L),
-        ):
-            keys, values = nonzero_entries(store)
-            rows, y = np.divmod(keys, len(column))
-            if store is old.edges:
-                rows = rows // len(column) * L + column[rows % len(column)]
-            found.append(SparseWeights.of((n_rows, L), rows * L + column[y], values))
-        return tuple(found)
+        n_old = len(column)
+        keys, values = nonzero_entries(old.nodes)
+        rows, y = np.divmod(keys, n_old)
+        shape = self.encoder.n_node_rows, L
+        nodes = SparseWeights.of(shape, rows * L + column[y], values)
+        keys, values = nonzero_entries(old.edges)
+        rows, y = np.divmod(keys, n_old)
+        rows = rows // n_old * L + column[rows % n_old]
+        shape = self.encoder.n_edge_rows * L, L
+        edges = SparseWeights.of(shape, rows * L + column[y], values)
+        return nodes, edges
 
-    def fitted(self, result):
-        """The attributes of a fitted estimator."""
-        found = {f"{name}_": getattr(result, name) for name in MEASURES}
+    # -- fitted attributes -------------------------------------------------------------
+    def attributes(self, result: CRFResult) -> dict[str, Any]:
+        """Return the attributes of an estimator that was fitted with this result."""
         return {
-            **self._model_of(result.nodes, result.edges),
-            **found,
+            **self._attributes_of(self._model_of(result.nodes, result.edges)),
+            **{f"{name}_": getattr(result, name) for name in MEASURES},
             "n_iter_": max(result.n_iter, 1),
         }
 
-    def fitted_so_far(self, nodes, edges):
-        """The same after some passes."""
+    def attributes_so_far(
+        self, nodes: SparseWeights, edges: SparseWeights
+    ) -> dict[str, Any]:
+        """Return the fitted attributes after the passes that led to these weights."""
         last = self.history[-1]
         n_iter = sum(record["stage"] == last["stage"] for record in self.history)
-        found = {
+        return {
+            **self._attributes_of(self._model_of(nodes, edges)),
             "objective_": last["objective"],
             "optimality_": last["optimality"],
             "n_iter_": n_iter,
+            "n_active_features_": last["n_active"],
+            "history_": list(self.history),
         }
-        found.update(n_active_features_=last["n_active"], history_=list(self.history))
-        return {**self._model_of(nodes, edges), **found}
 
-    def _model_of(self, nodes, edges):
-        model = ChainModel(
+    def _model_of(self, nodes: SparseWeights, edges: SparseWeights) -> ChainModel:
+        return ChainModel(
             self.encoder,
             self.labels,
             store_of(nodes),
             store_of(edges),
             self.constraints,
         )
+
+    def _attributes_of(self, model: ChainModel) -> dict[str, Any]:
         return {"_model": model, "classes_": self.labels.array}
 
 
-def warn_unless_converged(result, estimator):
-    """Say so if a solver that converges did not."""
+def warn_unless_converged(result: CRFResult, estimator: L1CRF) -> None:
+    """Warn if a solver that converges did not."""
     if result.converged or estimator.solver == "sgd":
         return
-    what = f"stopped before convergence after {result.n_iter} passes: the line search found no descent step"
+    what = (
+        f"stopped before convergence after {result.n_iter} passes: the line search "
+        f"found no descent step"
+    )
     if result.n_iter >= estimator.max_iter:
         what = f"did not converge in max_iter={estimator.max_iter} passes"
     warn(f"L1CRF {what} (optimality {result.optimality:.3g})", ConvergenceWarning)
 
 
-def _line(record):
-    """One line of the training log."""
+def _format_line(record: dict[str, Any]) -> str:
+    """Write one line of the training log."""
     figures = {k: v for k, v in record.items() if k != "stage" and v is not None}
     return f"{record['stage']}: " + ", ".join(
         f"{k} {v:.6g}" for k, v in figures.items()
     )
 
 
-def store_of(weights, save_memory=False):
-    """A store with the weights of a :class:`SparseWeights`, for prediction.
+def store_of(weights: SparseWeights, save_memory: bool = False) -> Store:
+    """Make a store with the weights of a :class:`SparseWeights`, for prediction.
 
     With ``save_memory`` it is sparse whenever full rows would take much memory for
     little.
@@ -334,14 +468,17 @@ def store_of(weights, save_memory=False):
     return store
 
 
-def nonzero_entries(store):
-    """(keys, values) of a store, with those that are zero left out if it is dense."""
+def nonzero_entries(store: Store) -> tuple[np.ndarray, np.ndarray]:
+    """Return (keys, values) of a store, but for those that are 0 if it is dense."""
     return entries(made_sparse(store))
 
 
-def sorted_weights(store):
+def sorted_weights(store: Store) -> tuple[np.ndarray, np.ndarray]:
     """Return (keys, weights) of a store, none of them 0, sorted.
 
     A key is ``row * columns + column``.
     """
-    return SparseWeights.of(None, *nonzero_entries(store))[1:]
+    keys, values = nonzero_entries(store)
+    use = np.flatnonzero(values)
+    use = use[np.argsort(keys[use], kind="stable")]
+    return keys[use], values[use]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -30,12 +30,30 @@ from .._training.parameters import (
 from .crf_run import CRFRun, store_of
 from .sharded import sharded_run
 
+if TYPE_CHECKING:
+    from .._data.labels import Labels
+    from ..features.base import Encoder
+    from .solver.solve import SparseWeights
+
 LARGEST_PENALTY = 1e100
 """Twice a strength, times a weight, has to be a number."""
 
 
-def check_strengths(what, values, given):
-    """Raise ValueError unless numbers can be the strengths of penalties; nan cannot."""
+def check_strengths(what: str, values: Iterable[float], given: Any) -> None:
+    """Check that numbers can be the strengths of penalties; nan cannot.
+
+    Parameters
+    ----------
+    what : str
+        What the error calls them.
+    values : iterable of float
+    given : object
+        What the error shows.
+
+    Raises
+    ------
+    ValueError
+    """
     if not all(0.0 <= value <= LARGEST_PENALTY for value in values):
         raise ValueError(f"{what} must be from 0 to {LARGEST_PENALTY:g}, got {given!r}")
 
@@ -46,20 +64,22 @@ class CRFParameters(TaggerParameters, TrainingParameters):
 
     solver: Literal["two-stage", "owlqn", "sgd"] = parameter(
         "two-stage",
-        """Both stages, or the textbook method of each alone: OWL-QN from zero, or ``sgd_iter`` passes of
-        SGD.""",
+        """Both stages, or the textbook method of each alone: OWL-QN from zero, or
+        ``sgd_iter`` passes of SGD.""",
     )
     sgd_iter: int = parameter(2, "Passes of the first stage.")
     eta0: float | Literal["auto"] = parameter(
         "auto",
-        """Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation 12). ``"auto"``: 0.3,
-        or less where features repeat so often within a sequence that such steps would overshoot.""",
+        """Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation
+        12). ``"auto"``: 0.3, or less where features repeat so often within a sequence
+        that such steps would overshoot.""",
         'float or "auto"',
         [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
     )
     decay: float = parameter(
         0.5,
-        "Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation 12).",
+        """Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation
+        12).""",
         "float in (0, 1]",
     )
     line_search: bool = parameter(
@@ -73,12 +93,13 @@ class CRFParameters(TaggerParameters, TrainingParameters):
     )
     tol: float | None = parameter(
         None,
-        """When training is near enough to the optimum. A number: when the decrease still to be expected,
-        extrapolated from the last twenty passes as a geometric series, is below ``tol`` times the objective.
-        That is an estimate; up to five times as much has been seen. None: if ``c2`` is not 0 and all labels
-        are known, when the objective is at most 0.1 % above the optimum for certain (``gap_``), or, since
-        that bound is loose for small ``c2``, as with ``tol=2e-5``; as with ``tol=2e-4`` where it says more
-        than 1 %, and otherwise.""",
+        """When training is near enough to the optimum. A number: when the decrease
+        still to be expected, extrapolated from the last twenty passes as a geometric
+        series, is below ``tol`` times the objective. That is an estimate; up to five
+        times as much has been seen. None: if ``c2`` is not 0 and all labels are known,
+        when the objective is at most 0.1 % above the optimum for certain (``gap_``),
+        or, since that bound is loose for small ``c2``, as with ``tol=2e-5``; as with
+        ``tol=2e-4`` where it says more than 1 %, and otherwise.""",
         "float >= 0 or None",
     )
     all_pairs: bool | Literal["states", "transitions"] = parameter(
@@ -88,18 +109,24 @@ class CRFParameters(TaggerParameters, TrainingParameters):
 
 @savable
 @documented(
-    constraints="""Labellings allowed: the name of a label scheme or (previous, next) pairs of labels, as in
-    :class:`StructuredPerceptron`; those they forbid have probability 0.""",
-    class_weight="""Cost of missing a token of a label, added to its rivals' scores in training:
-    softmax-margin [4]_. A dict maps labels to costs; ``"balanced"`` is inverse to frequency.""",
-    warm_start="Start ``fit`` from the weights of the last one, without the first stage.",
-    checkpoint="""Folder where ``fit`` keeps its state every few iterations, under a name made from parameters
-    and data. A fit that finds its own state goes on from there (``resumed_from_`` says after how many entries
-    of ``history_``) and ends as if it had never stopped; a finished fit removes its file.""",
-    n_jobs="""Threads in training and prediction; results do not depend on it. Training uses eight at most.
-    It uses two at most in passes that need the gradient of all features, on dense rows of numbers, and where
-    most weights are in use, as with ``c1=0``: the corpus is summed in so many parts, which are the same for
-    any number of threads.""",
+    constraints="""Labellings allowed: the name of a label scheme or (previous, next)
+    pairs of labels, as in :class:`StructuredPerceptron`; those they forbid have
+    probability 0.""",
+    class_weight="""A margin, the cost of missing a token of a label, and not
+    scikit-learn's weight of a class: ``{"O": 0.1}`` makes ``O`` more frequent, not
+    less. It is added to its rivals' scores in training: softmax-margin [4]_. A dict
+    maps labels to costs; ``"balanced"`` is inverse to frequency.""",
+    warm_start="""Start ``fit`` from the weights of the last one, without the first
+    stage.""",
+    checkpoint="""Folder where ``fit`` keeps its state every few iterations, under a
+    name made from parameters and data. A fit that finds its own state goes on from
+    there (``resumed_from_`` says after how many entries of ``history_``) and ends as if
+    it had never stopped; a finished fit removes its file.""",
+    n_jobs="""Threads in training and prediction; results do not depend on it. Training
+    uses eight at most. It uses two at most in passes that need the gradient of all
+    features, on dense rows of numbers, and where most weights are in use, as with
+    ``c1=0``: the corpus is summed in so many parts, which are the same for any number
+    of threads.""",
     random_state="Determines the order of sequences in the first stage.",
     verbose="Print a line for each pass.",
 )
@@ -143,14 +170,14 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
     References
     ----------
-    .. [1] J. Zhou, X. Qiu, X. Huang (2011). A fast accurate two-stage training algorithm for
-       L1-regularized CRFs with heuristic line search strategy. IJCNLP.
-    .. [2] Y. Tsuruoka, J. Tsujii, S. Ananiadou (2009). Stochastic gradient descent training for
-       L1-regularized log-linear models with cumulative penalty. ACL.
-    .. [3] G. Andrew, J. Gao (2007). Scalable training of L1-regularized log-linear models.
-       ICML.
-    .. [4] K. Gimpel, N. Smith (2010). Softmax-margin CRFs: training log-linear models with cost functions.
-       NAACL.
+    .. [1] J. Zhou, X. Qiu, X. Huang (2011). A fast accurate two-stage training
+       algorithm for L1-regularized CRFs with heuristic line search strategy. IJCNLP.
+    .. [2] Y. Tsuruoka, J. Tsujii, S. Ananiadou (2009). Stochastic gradient descent
+       training for L1-regularized log-linear models with cumulative penalty. ACL.
+    .. [3] G. Andrew, J. Gao (2007). Scalable training of L1-regularized log-linear
+       models. ICML.
+    .. [4] K. Gimpel, N. Smith (2010). Softmax-margin CRFs: training log-linear models
+       with cost functions. NAACL.
 
     Examples
     --------
@@ -178,10 +205,12 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     n_active_features_: int = field(init=False)
     n_iter_: int = field(init=False)
     history_: History = field(init=False)
+    resumed_from_: int = field(init=False)
 
     _after_pass = None
-    """As of online learners, see ``OnlineLearner``."""
-    resumed_from_: int = field(init=False)
+    """Called after each pass with its entry of ``history_`` and a function that returns
+    the fitted attributes as they are then; training stops if it returns true.
+    """
 
     # -- fitting -----------------------------------------------------------------------
     @with_callbacks
@@ -240,7 +269,8 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         self._validate_params()
         given = both_or_neither(X_val, y_val)
         context = self._callback_context()
-        return self._prepare(X, y, sample_weight, given).train(X, y, context)
+        self._prepare(X, y, sample_weight, given).train(X, y, context)
+        return self
 
     @with_callbacks
     def fit_shards(
@@ -298,17 +328,32 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         self._validate_params()
         context = self._callback_context()
         with sharded_run(self, shards, client) as run:
-            return run.train(None, None, context)
+            run.train(None, None, context)
+        return self
 
-    def _callback_context(self):
-        return self._init_callback_context(
-            max_subtasks=None
-        )  # nobody knows how many passes it takes
+    def _callback_context(self) -> Any:
+        """Return the callbacks' context of a fit."""
+        # Nobody knows how many passes it takes.
+        return self._init_callback_context(max_subtasks=None)
 
-    def _prepare(self, X, y, sample_weight, given=None, is_part=False):
+    def _prepare(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights,
+        given: tuple[Given, Given] | None = None,
+        is_part: bool = False,
+    ) -> CRFRun:
         """Check and encode everything; what is left to do is to train.
 
-        ``is_part``: the corpus is a shard of another.
+        Parameters
+        ----------
+        X, y, sample_weight
+            As of :meth:`fit`.
+        given : tuple (X_val, y_val) or None
+            The user's held-out sequences.
+        is_part : bool
+            Whether the corpus is a shard of another.
         """
         before = self._model if self.warm_start and hasattr(self, "_model") else None
         corpus = read_corpus(
@@ -332,15 +377,21 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         return run
 
 
-def ready_crf(encoder, labels, nodes, edges, **parameters):
-    """An :class:`L1CRF` with given weights.
+def ready_crf(
+    encoder: Encoder,
+    labels: Labels,
+    nodes: SparseWeights,
+    edges: SparseWeights,
+    **parameters: Any,
+) -> L1CRF:
+    """Make an :class:`L1CRF` with given weights.
 
     It predicts, and goes on learning under ``warm_start``; attributes about a training,
     such as ``objective_``, it has only after a ``fit``.
 
     Parameters
     ----------
-    encoder : encoder
+    encoder : Encoder
     labels : Labels
     nodes, edges : SparseWeights
         As in :class:`.solver.solve.CRFResult`.
@@ -348,8 +399,13 @@ def ready_crf(encoder, labels, nodes, edges, **parameters):
         Of the estimator.
     """
     crf = L1CRF(**parameters)
-    stores = [store_of(weights, save_memory=True) for weights in (nodes, edges)]
-    model = ChainModel(encoder, labels, *stores, constraint_arrays(None, labels))
+    model = ChainModel(
+        encoder,
+        labels,
+        store_of(nodes, save_memory=True),
+        store_of(edges, save_memory=True),
+        constraint_arrays(None, labels),
+    )
     n_active = int(np.count_nonzero(nodes.values) + np.count_nonzero(edges.values))
     vars(crf).update(
         {"_model": model, "classes_": labels.array, "n_active_features_": n_active}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -39,20 +39,30 @@ from .l1crf import L1CRF, CRFParameters, check_strengths
 from .path import Fold, FoldSearch
 from .solver.solve import MEASURES
 
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from .._data.corpus import TokenCorpus
+    from .._data.types import Given
+    from .crf_run import CRFRun
+    from .path import Tried
+
 ITERABLE = [HasMethods(["__iter__"])]
 STOPPED = "the search was interrupted; the estimator is as it was before fit"
 
 
 @savable
 @documented(
-    constraints="""Labellings allowed: the name of a label scheme or (previous, next) pairs of labels, as in
-    :class:`StructuredPerceptron`.""",
-    class_weight="Cost of missing a token of a label, as in :class:`L1CRF`.",
-    scoring="""What candidates are chosen by, on the test part of each fold, and what ``score`` returns: None
-    means token accuracy; a str names a scorer of ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a
-    callable is called as ``scoring(estimator, X, y)`` and returns a number. More is better.""",
-    n_jobs="""Threads, over folds and then in the passes of each; and in prediction. Results do not depend on
-    it.""",
+    constraints="""Labellings allowed: the name of a label scheme or (previous, next)
+    pairs of labels, as in :class:`StructuredPerceptron`.""",
+    class_weight="""A margin, the cost of missing a token of a label, and not
+    scikit-learn's weight of a class, as in :class:`L1CRF`.""",
+    scoring="""What candidates are chosen by, on the test part of each fold, and what
+    ``score`` returns: None means token accuracy; a str names a scorer of
+    ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a callable is called as
+    ``scoring(estimator, X, y)`` and returns a number. More is better.""",
+    n_jobs="""Threads, over folds and then in the passes of each; and in prediction.
+    Results do not depend on it.""",
     random_state="Determines the order of sequences in first stages.",
     verbose="Print a line for each candidate in each fold.",
 )
@@ -120,21 +130,22 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     )
     candidates: Iterable[Any] | None = parameter(
         None,
-        """Pairs (c1, c2), or dicts as of scikit-learn's ``ParameterGrid`` and ``ParameterSampler``, to try in
-        place of the grid.""",
+        """Pairs (c1, c2), or dicts as of scikit-learn's ``ParameterGrid`` and
+        ``ParameterSampler``, to try in place of the grid.""",
         "iterable or None",
         [*ITERABLE, None],
     )
     cv: Any = parameter(
         None,
-        "Folds, as of ``GridSearchCV``, over sequences; a number makes stretches. None: 5.",
+        """Folds, as of ``GridSearchCV``, over sequences; a number makes stretches.
+        None: 5.""",
         "int, splitter, iterable or None",
         ["cv_object"],
     )
     selection_tol: float = parameter(
         3e-3,
-        """How near to its optimum a candidate is brought, as a share of the objective, extrapolated
-        as by ``tol`` of :class:`L1CRF`.""",
+        """How near to its optimum a candidate is brought, as a share of the objective,
+        extrapolated as by ``tol`` of :class:`L1CRF`.""",
         "float > 0",
     )
     refit: bool = parameter(
@@ -194,18 +205,21 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         ConvergenceWarning
             As :meth:`L1CRF.fit`, of the model that is refitted.
         """
-        candidates, X, y, weight, folds = self._checked(X, y, sample_weight, groups)
+        search = self._checked(X, y, sample_weight, groups)
+        candidates, corpus, labels, weight, folds = search
+        shown = corpus.for_users()
+        tokens: Any = corpus  # behind the door already
         n_tried = len(folds) * len(candidates)
         context = self._init_callback_context(
             max_subtasks=n_tried + self.refit, sequential_subtasks=False
         )
-        events = epoch_context(context, self, X.for_users(), y)
+        events = epoch_context(context, self, shown, labels)
         events.begin_fit()
-        found = self._chosen(candidates, X, y, weight, folds, events)
+        found = self._chosen(candidates, corpus, labels, weight, folds, events)
         if self.refit:
             best = self._tagger(**found["best_params_"])
-            with events.member(best, n_tried, X.for_users(), y):
-                best.fit(X, y, sample_weight)
+            with events.member(best, n_tried, shown, labels):
+                best.fit(tokens, labels, sample_weight)
             found.update(
                 (name, value) for name, value in vars(best).items() if name in _FITTED
             )
@@ -213,16 +227,16 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         set_fitted(self, found, *_FITTED, "_refitted", "_scoring_lost")
         return self
 
-    def __getstate__(self):
-        state = super().__getstate__()
-        return {
-            name: value for name, value in state.items() if name != "_refitted"
-        }  # see `best_estimator_`
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        # see `best_estimator_`
+        return {name: value for name, value in state.items() if name != "_refitted"}
 
     def __sklearn_is_fitted__(self) -> bool:
         if "cv_results_" in vars(self) and "_model" not in vars(self):
             raise NotFittedError(
-                "with refit=False there is no model: fit an L1CRF(**search.best_params_)"
+                "with refit=False there is no model: fit an "
+                "L1CRF(**search.best_params_)"
             )
         return super().__sklearn_is_fitted__()
 
@@ -266,11 +280,9 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         self._validate_params()  # scoring may have been set after fit
         if self.scoring is None:
             if "_scoring_lost" in vars(self):
-                wrong = (
-                    "scoring was a callable, which a file cannot hold: set it again by "
-                )
                 raise ValueError(
-                    f"{wrong}set_params(scoring=...), or a name such as 'token_accuracy'"
+                    "scoring was a callable, which a file cannot hold: set it again by "
+                    "set_params(scoring=...), or a name such as 'token_accuracy'"
                 )
             return super().score(X, y, sample_weight)
         scorer = (
@@ -297,9 +309,9 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             attributes["_scoring_lost"] = True
         return attributes
 
-    def _tagger(self, **parameters):
-        """An L1CRF with the parameters that it shares with the search, and others."""
-        names = L1CRF._get_param_names()
+    def _tagger(self, **parameters: Any) -> L1CRF:
+        """Make an L1CRF with the parameters of the search that it has, and others."""
+        names = L1CRF().get_params(deep=False)
         shared = {
             name: value
             for name, value in self.get_params(deep=False).items()
@@ -307,126 +319,164 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         }
         return L1CRF(**{**shared, **parameters})
 
-    def _settled(self, X, y, sample_weight=None, groups=None):
-        """See ``SavableLearner._settled``: the search is made once."""
+    def _settled(self, X: Any, y: Any, **metadata: Any) -> L1CRF:
+        """Search, and return an :class:`L1CRF` with the penalties chosen.
+
+        What trains several members asks for it, so that the search is made once; see
+        ``SavableLearner._settled``.
+        """
         silent = epoch_context(None, self, X, y)
-        checked = self._checked(X, y, sample_weight, groups)
+        checked = self._checked(X, y, **metadata)
         return self._tagger(**self._chosen(*checked, silent)["best_params_"])
 
-    def _prepare(self, X, y, sample_weight, given=None):
-        """The run of the model with the penalties chosen."""
-        return self._settled(X, y, sample_weight)._prepare(X, y, sample_weight, given)
+    def _prepare(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None,
+        given: tuple[Given, Given] | None = None,
+    ) -> CRFRun:
+        """Search, and return the run of the model with the penalties chosen."""
+        settled = self._settled(X, y, sample_weight=sample_weight)
+        return settled._prepare(X, y, sample_weight, given)
 
     # -- the search --------------------------------------------------------------------
-    def _checked(self, X, y, sample_weight, groups=None):
-        """(candidates, X, y, weights, folds) of a search."""
+    def _checked(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> tuple[np.ndarray, TokenCorpus, Any, np.ndarray | None, list[Fold]]:
+        """Check everything; returns (candidates, X, y, weights, folds) of a search."""
         self._validate_params()
         candidates = self._candidates()
-        shown = X, y
-        X, y, _ = check_X_y(X, y, read=as_tokens)
-        weight = sample_weights(sample_weight, X)
+        corpus, labels, _ = check_X_y(X, y, read=as_tokens)
+        weight = sample_weights(sample_weight, corpus)
         folds = [
-            Fold(k, *fold) for k, fold in enumerate(folds_of(self.cv, *shown, groups))
+            Fold(k, train, test)
+            for k, (train, test) in enumerate(folds_of(self.cv, X, y, groups))
         ]
-        return candidates, X, y, weight, folds
+        return candidates, corpus, labels, weight, folds
 
-    def _candidates(self):
-        """(n, 2) c1 and c2."""
+    def _candidates(self) -> np.ndarray:
+        """List c1 and c2 of the candidates, (n, 2)."""
         if self.solver == "sgd":
             raise ValueError("a search needs a solver that converges, got solver='sgd'")
         for name in ("c1s", "c2s", "candidates"):
-            refuse_str(
-                name,
-                getattr(self, name),
-                "pairs" if name == "candidates" else "numbers",
-            )
+            what = "pairs" if name == "candidates" else "numbers"
+            refuse_str(name, getattr(self, name), what)
             if isinstance(getattr(self, name), Iterator):
                 raise TypeError(
-                    f"{name} is an iterator, which one fit uses up; give a list: list({name})"
+                    f"{name} is an iterator, which one fit uses up; give a list: "
+                    f"list({name})"
                 )
-        found = []
-        all_given = (
-            product(self.c1s, self.c2s) if self.candidates is None else self.candidates
-        )
-        for k, given in enumerate(all_given):
-            pair = given
-            if isinstance(given, dict):
-                odd = sorted(given.keys() - {"c1", "c2"})
-                if odd:
-                    raise ValueError(
-                        f"candidate {k} has {odd[0]!r}; a search chooses c1 and c2 only"
-                    )
-                pair = given.get("c1", L1CRF.c1), given.get("c2", L1CRF.c2)
-            try:
-                if isinstance(pair, (str, bytes)) or any(
-                    isinstance(each, (str, bytes)) for each in pair
-                ):
-                    raise TypeError  # float would read them
-                c1, c2 = map(float, pair)
-            except (TypeError, ValueError):
-                wrong = (
-                    f"candidate {k} must be a pair (c1, c2) or a dict, got {given!r}"
-                )
-                raise ValueError(f"{wrong}; c1 and c2 are numbers") from None
-            check_strengths(f"candidate {k}: c1 and c2", (c1, c2), given)
-            found.append((c1, c2))
+        given = self.candidates
+        if given is None:
+            given = product(self.c1s, self.c2s)
+        found = [_pair_of(k, candidate) for k, candidate in enumerate(given)]
         if not found:
             raise ValueError("there are no candidates")
         return np.array(found)
 
-    def _chosen(self, candidates, X, y, weight, folds, events):
-        """The fitted attributes that say what was chosen."""
+    def _chosen(
+        self,
+        candidates: np.ndarray,
+        X: TokenCorpus,
+        y: Any,
+        weight: np.ndarray | None,
+        folds: list[Fold],
+        events: epoch_context,
+    ) -> dict[str, Any]:
+        """Search; returns the fitted attributes that say what was chosen."""
         distinct, which = np.unique(candidates, axis=0, return_inverse=True)
         n_jobs = effective_n_jobs(self.n_jobs)
         of_fold = max(1, n_jobs // min(n_jobs, len(folds)))
         tagger = self._tagger(tol=self.selection_tol, n_jobs=of_fold, verbose=0)
         with DeferredInterrupt(at_once=True) as interrupt:
 
-            def work(fold):
-                def told(k):
+            def work(fold: Fold) -> list[Tried]:
+                def tell(k: int) -> AbstractContextManager[Any]:
                     number = fold.number * len(candidates) + k
                     return events.member(None, number, X.for_users(), y, "candidate")
 
-                return FoldSearch(self, tagger, fold, X, y, weight, interrupt).tried(
-                    distinct, told
-                )
+                search = FoldSearch(self, tagger, fold, X, y, weight, interrupt)
+                return search.try_all(distinct, tell)
 
             with threads(self.n_jobs, len(folds)) as map_all:
                 tried = list(map_all(work, folds))
             if interrupt.count:
                 raise KeyboardInterrupt(STOPPED)
-        return _results(
-            candidates, [[fold[c] for c in which.ravel()] for fold in tried]
-        )
+        table = [[fold[c] for c in which.ravel()] for fold in tried]
+        return _summarise(candidates, table)
 
 
 _FITTED = "_model", "classes_", "n_iter_", *(f"{name}_" for name in MEASURES)
 """Attributes that a fitted L1CRF shares with the search."""
 
 
-def _results(candidates, table):
-    """The attributes of a finished search; ``table``: for each fold a list of Tried."""
+def _pair_of(k: int, given: Any) -> tuple[float, float]:
+    """Read candidate k, a pair (c1, c2) or a dict.
 
-    def column(name):
+    Raises
+    ------
+    ValueError
+        If it is neither, or a number cannot be a strength.
+    """
+    pair = given
+    if isinstance(given, dict):
+        odd = sorted(given.keys() - {"c1", "c2"})
+        if odd:
+            raise ValueError(
+                f"candidate {k} has {odd[0]!r}; a search chooses c1 and c2 only"
+            )
+        pair = given.get("c1", L1CRF.c1), given.get("c2", L1CRF.c2)
+    try:
+        # float would read strings
+        if isinstance(pair, (str, bytes)) or any(
+            isinstance(each, (str, bytes)) for each in pair
+        ):
+            raise TypeError
+        c1, c2 = map(float, pair)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"candidate {k} must be a pair (c1, c2) or a dict, got {given!r}; c1 and "
+            f"c2 are numbers"
+        ) from None
+    check_strengths(f"candidate {k}: c1 and c2", (c1, c2), given)
+    return c1, c2
+
+
+def _summarise(candidates: np.ndarray, table: list[list[Tried]]) -> dict[str, Any]:
+    """Return the attributes of a finished search.
+
+    Parameters
+    ----------
+    candidates : ndarray of shape (n, 2)
+        c1 and c2.
+    table : list of list of Tried
+        By fold, then by candidate.
+    """
+
+    def column(name: str) -> np.ndarray:
         return np.array([[getattr(tried, name) for tried in fold] for fold in table])
 
     scores = column("score")
     mean = scores.mean(axis=0)
-    results = {}
-    for name in "fit_time", "score_time":
+    results: dict[str, Any] = {}
+    for name in ("fit_time", "score_time"):
         seconds = column(name)
-        results[f"mean_{name}"], results[f"std_{name}"] = (
-            seconds.mean(axis=0),
-            seconds.std(axis=0),
-        )
+        results[f"mean_{name}"] = seconds.mean(axis=0)
+        results[f"std_{name}"] = seconds.std(axis=0)
     for k, name in enumerate(("c1", "c2")):
         results[f"param_{name}"] = np.ma.MaskedArray(candidates[:, k].copy())
     results["params"] = [{"c1": c1, "c2": c2} for c1, c2 in candidates.tolist()]
     for k, of_fold in enumerate(scores):
         results[f"split{k}_test_score"] = of_fold
-    results["mean_test_score"], results["std_test_score"] = mean, scores.std(axis=0)
+    results["mean_test_score"] = mean
+    results["std_test_score"] = scores.std(axis=0)
     results["rank_test_score"] = rankdata(-mean, method="min").astype(np.int32)
-    for name in "objective", "n_iter":
+    for name in ("objective", "n_iter"):
         for k, of_fold in enumerate(column(name)):
             results[f"split{k}_{name}"] = of_fold
     best = min(
@@ -434,9 +484,14 @@ def _results(candidates, table):
     )
     c1, c2 = candidates[best].tolist()
     return {
-        "c1_": c1, "c2_": c2, "best_score_": float(mean[best]), "best_params_": {"c1": c1, "c2": c2},
-        "best_index_": best, "n_splits_": len(table), "cv_results_": results,
-    }  # fmt: skip
+        "c1_": c1,
+        "c2_": c2,
+        "best_score_": float(mean[best]),
+        "best_params_": {"c1": c1, "c2": c2},
+        "best_index_": best,
+        "n_splits_": len(table),
+        "cv_results_": results,
+    }
 
 
 savable_value("$masked", np.ma.MaskedArray, via(value, np.asarray, np.ma.MaskedArray))

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from copy import copy
 from itertools import product
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,8 +28,19 @@ from .l1crf import L1CRF, check_strengths
 from .solver.bound import Cuts
 from .solver.solve import Progress, solve
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from .._data.corpus import TokenCorpus
+    from .._training.interrupt import DeferredInterrupt
+    from .crf_run import CRFRun
+    from .l1crf_cv import L1CRFCV
+    from .solver.solve import CRFResult, SolverOptions
+    from .solver.working_set import Carry
+
 ZERO = 0.1
-"""A penalty of zero is as far from the others as this share of the least that is not."""
+"""A penalty of zero is as far from the others as this share of the least other one."""
 
 
 class Step(NamedTuple):
@@ -40,9 +51,10 @@ class Step(NamedTuple):
     last: bool  # whether no other one starts from the parent after it
 
 
-def tree_of_starts(candidates):
-    """Which penalties to start from which: a tree of short distances, from the
-    strongest.
+def plan_starts(candidates: np.ndarray) -> list[Step]:
+    """Plan which penalties to start from which: a tree of short distances.
+
+    Its root are the strongest penalties.
 
     Distance is ``|Δ log c1| / 2 + |Δ log c2|``: the weights change more with the L2
     penalty.
@@ -66,7 +78,7 @@ def tree_of_starts(candidates):
     ordered = sorted(range(len(candidates)), key=lambda i: tuple(-candidates[i]))
     done = [ordered[0]]
     waiting = ordered[1:]
-    found = [(ordered[0], None)]
+    found: list[tuple[int, int | None]] = [(ordered[0], None)]
     while waiting:
         distance = np.abs(logs[done][:, None] - logs[waiting]) @ np.array([0.5, 1.0])
         i, j = np.unravel_index(distance.argmin(), distance.shape)
@@ -96,36 +108,48 @@ class PenaltyPath:
         a number.
     """
 
-    def __init__(self, run, candidates, options, interrupt=None, gaps=True):
+    def __init__(
+        self,
+        run: CRFRun,
+        candidates: np.ndarray,
+        options: SolverOptions,
+        interrupt: DeferredInterrupt | None = None,
+        gaps: bool = True,
+    ) -> None:
         self.candidates = candidates
         self.options = options
         self.interrupt = interrupt
-        self.tree, seed = tree_of_starts(candidates), run.seed()
-        self.objective = run.objective(candidates[:, 0].min())
-        cuts = (
-            Cuts(threshold=self.objective.c1)
-            if options.tol is None
-            else (None if gaps else False)
-        )
-        self.shared = {"cuts": cuts, "seed": seed}
+        self.tree = plan_starts(candidates)
+        self.seed = run.draw_seed()
+        self.objective = run.new_objective(candidates[:, 0].min())
+        self.cuts: Cuts | Literal[False] | None = None if gaps else False
+        if options.tol is None:
+            self.cuts = Cuts(threshold=self.objective.c1)
 
-    def __iter__(self):
-        """Yield (number of the candidate, CRFResult); the objective has that
-        candidate's penalties then.
+    def __iter__(self) -> Iterator[tuple[int, CRFResult]]:
+        """Yield (number of the candidate, CRFResult).
+
+        The objective has that candidate's penalties then.
         """
-        o = self.objective
-        ends = {None: (None, None)}
+        objective = self.objective
+        ends: dict[int | None, tuple[np.ndarray | None, Carry | None]] = {
+            None: (None, None)
+        }
         parents = {step.parent for step in self.tree}
         for candidate, parent, last in self.tree:
-            o.c1, o.c2 = self.candidates[candidate].tolist()
+            objective.c1, objective.c2 = self.candidates[candidate].tolist()
             weights, carry = ends.pop(parent) if last else ends[parent]
             if carry is not None and not last:
-                carry = carry._replace(
-                    memory=copy(carry.memory)
-                )  # which `move` gives other arrays
-            progress = Progress(o, interrupt=self.interrupt)
+                # which `move` gives other arrays
+                carry = carry._replace(memory=copy(carry.memory))
             result = solve(
-                o, self.options, progress, weights=weights, carry=carry, **self.shared
+                objective,
+                self.options,
+                Progress(objective, interrupt=self.interrupt),
+                weights=weights,
+                carry=carry,
+                cuts=self.cuts,
+                seed=self.seed,
             )
             if candidate in parents:
                 ends[candidate] = result.weights, result.carry
@@ -134,13 +158,13 @@ class PenaltyPath:
             carry = result.carry = None
             yield candidate, result
 
-    def close(self):
+    def close(self) -> None:
         """Stop the objective's threads."""
         self.objective.close()
 
 
 class PathPoint(NamedTuple):
-    """One strength of the penalties; see :func:`regularization_path`."""
+    """One strength of the penalties, as :func:`regularization_path` returns it."""
 
     c1: float
     objective: float
@@ -223,28 +247,27 @@ def regularization_path(
     first = clone(estimator)
     first._validate_params()
     run = first._prepare(X, y, sample_weight, both_or_neither(X_val, y_val))
-    points = [None] * len(candidates)
-    with closing(PenaltyPath(run, candidates, run.options())) as path:
-        held_out = run.likelihood(path.objective)
+    points: dict[int, PathPoint] = {}
+    with closing(PenaltyPath(run, candidates, run.solver_options())) as path:
+        held_out = run.held_out_likelihood(path.objective)
         for number, result in path:
             warn_unless_converged(result, first)
             c1, c2 = candidates[number].tolist()
             model = clone(estimator).set_params(c1=c1, c2=c2)
-            vars(model).update(run.fitted(result))
+            vars(model).update(run.attributes(result))
             score = None if X_val is None else model.score(X_val, y_val)
             log_proba = None if held_out is None else held_out.score(result.weights)
             facts = result.objective, result.n_active_features, result.n_iter
             points[number] = PathPoint(c1, *facts, score, log_proba, model, c2)
-    return points
+    return [points[number] for number in range(len(candidates))]
 
 
-def _strengths(name, values):
-    """Distinct strengths of a penalty, the largest first."""
+def _strengths(name: str, values: Iterable[float]) -> list[float]:
+    """List the distinct strengths of a penalty, the largest first."""
     refuse_str(name, values, "numbers")
     values = list(values)
-    if any(
-        isinstance(value, (str, bytes)) for value in values
-    ):  # which numpy would read
+    # which numpy would read
+    if any(isinstance(value, (str, bytes)) for value in values):
         raise ValueError(f"{name} must hold numbers, got {values!r}")
     found = np.unique(np.asarray(values, dtype=float))[::-1]
     if found.size == 0:
@@ -280,12 +303,22 @@ class FoldSearch:
     learned of that part, and a sequence that is in it twice counts twice.
     """
 
-    def __init__(self, search, tagger, fold, X, y, weight, interrupt):
+    def __init__(
+        self,
+        search: L1CRFCV,
+        tagger: L1CRF,
+        fold: Fold,
+        X: TokenCorpus,
+        y: Any,
+        weight: np.ndarray | None,
+        interrupt: DeferredInterrupt,
+    ) -> None:
         self.search = search
         self.tagger = tagger
         self.fold = fold
         self.interrupt = interrupt
-        self.X, self.y = X.take(fold.test), take(y, fold.test)
+        self.X = X.take(fold.test)
+        self.y = take(y, fold.test)
         train = fold.train if weight is None else fold.train[weight[fold.train] > 0.0]
         for labels, use in (self.y, "be scored on"), (take(y, train), "learn from"):
             if all(label is None for each in labels for label in each):
@@ -300,10 +333,27 @@ class FoldSearch:
             task = make_task(self.run.encoder, self.X)
         self.held_out = EncodedPart.of(task, gold, unseen)
 
-    def tried(self, candidates, told):
-        """A list of Tried, in the order of the candidates."""
-        found = [None] * len(candidates)
-        options = self.run.options()
+    def try_all(
+        self,
+        candidates: np.ndarray,
+        tell: Callable[[int], AbstractContextManager[Any]],
+    ) -> list[Tried]:
+        """Minimise with all candidates, and score what comes of each.
+
+        Parameters
+        ----------
+        candidates : ndarray of shape (n, 2)
+            c1 and c2.
+        tell : callable
+            ``tell(k)`` is the context of the k-th minimisation.
+
+        Returns
+        -------
+        list of Tried
+            In the order of the candidates; shorter after an interrupt.
+        """
+        found: dict[int, Tried] = {}
+        options = self.run.solver_options()
         with closing(
             PenaltyPath(self.run, candidates, options, self.interrupt, gaps=False)
         ) as path:
@@ -311,7 +361,7 @@ class FoldSearch:
             for k in range(len(candidates)):
                 if self.interrupt.count:
                     break
-                with told(k):
+                with tell(k):
                     began = time.perf_counter()
                     number, result = next(results)
                     if self.interrupt.count:
@@ -322,13 +372,13 @@ class FoldSearch:
                 found[number] = Tried(score, result.objective, result.n_iter, *times)
                 if self.search.verbose:
                     self._print(candidates[number], found[number])
-        return found
+        return [found[number] for number in sorted(found)]
 
-    def _score(self, result, candidate):
+    def _score(self, result: CRFResult, candidate: np.ndarray) -> float:
         scoring = self.search.scoring
-        fitted = self.run.fitted(result)
+        fitted = self.run.attributes(result)
         model = fitted["_model"]
-        (c1, c2) = candidate.tolist()
+        c1, c2 = candidate.tolist()
         if scoring is None:
             return self.held_out.accuracy(model)
         try:
@@ -345,8 +395,11 @@ class FoldSearch:
                 f"fold {self.fold.number}, c1={c1:g}, c2={c2:g}: {error}"
             ) from error
 
-    def _print(self, candidate, tried):
+    def _print(self, candidate: np.ndarray, tried: Tried) -> None:
         c1, c2 = candidate
-        text = f"fold {self.fold.number}: c1 {c1:g}, c2 {c2:g}, objective {tried.objective:.6g}, "
-        text += f"passes {tried.n_iter}, score {tried.score:.4f}, seconds {tried.fit_time:.3g}"
+        text = (
+            f"fold {self.fold.number}: c1 {c1:g}, c2 {c2:g}, objective "
+            f"{tried.objective:.6g}, passes {tried.n_iter}, score {tried.score:.4f}, "
+            f"seconds {tried.fit_time:.3g}"
+        )
         print(text, flush=True)

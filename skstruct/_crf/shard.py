@@ -6,7 +6,9 @@ those of its own features, and it knows which of all weights they are. What it i
 for, :mod:`.sharded` adds up.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,15 +26,23 @@ from ..features.encoded import RowMap
 from .solver.choose_pairs import (
     Combinations,
     WeightLayout,
-    added_up,
+    add_up,
     count_features,
-    shown_label_pairs,
+    find_label_pairs,
 )
 from .solver.corpus_sums import Potentials, Sequences
 from .solver.objective import CRFObjective, ObjectiveOptions
 from .solver.solve import Progress
-from .solver.token_features import features_of_tokens, keep_features, numbered
+from .solver.token_features import features_of_tokens, keep_features, number_chosen
 from .solver.view import View
+
+if TYPE_CHECKING:
+    from .._chain.bigram import ChainTask
+    from .._shards.loading import Job
+    from .._shards.vocabulary import Vocabulary
+    from ..features.base import Encoder
+    from .solver.solve import SolverOptions
+    from .solver.token_features import TokenLists
 
 
 class CorpusFacts(NamedTuple):
@@ -43,13 +53,14 @@ class CorpusFacts(NamedTuple):
     n_edge_rows: int  # combinations
     scale: float  # of rows of numbers
     labels: Labels
-    constraints: tuple  # start, allowed, end
+    # start, allowed, end
+    constraints: tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class Descent(NamedTuple):
     """A pass of stage one."""
 
-    options: NamedTuple  # SolverOptions
+    options: SolverOptions
     number: int  # of the pass
     rate: float  # of learning
     seed: int
@@ -59,23 +70,41 @@ class Descent(NamedTuple):
     weights: Piece
 
 
-def _known(rows, n_rows, chosen):
-    """Of a shard's ``rows``, as they are numbered in all shards, those ``chosen``:
-    (their own numbers, places among the chosen).
+def _find_known(
+    rows: np.ndarray, n_rows: int, chosen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find those of a shard's rows that are among ``chosen`` ones of all shards.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (R,)
+        By row of the shard its number in all shards, -1 for none.
+    n_rows : int
+        Rows in all shards.
+    chosen : ndarray
+
+    Returns
+    -------
+    mine : ndarray
+        The shard's own numbers.
+    place : ndarray
+        Their places among the chosen.
     """
-    place = np.append(numbered(n_rows, chosen), np.int32(-1))[
-        rows
-    ]  # a row of -1 has the last one
+    # a row of -1 has the last one
+    place = np.append(number_chosen(n_rows, chosen), np.int32(-1))[rows]
     mine = np.flatnonzero(place >= 0)
     return mine, place[mine]
 
 
 class CRFShard:
-    """A shard; its methods take what is for it alone, and what is for all.
+    """A shard of a corpus.
+
+    Its methods are called by their names, in this process or in another, with what is
+    for this shard alone and what is for all; an argument that is not used is None.
 
     Parameters
     ----------
-    job : cluster.loading.Job
+    job : _shards.loading.Job
         The estimator leaves undecided what a part of the corpus cannot decide.
 
     Raises
@@ -84,13 +113,27 @@ class CRFShard:
         If the data are wrong; the message names the shard.
     """
 
-    def __init__(self, job):
-        self.number, self.place = job.number, place_of(job)
-        self.task = self.encoder = self.labels = None
+    # from `renumber` on
+    whole: CorpusFacts
+    rows: RowMap
+    fields: np.ndarray | None
+    sequences: Sequences
+    # from `choose` on
+    objective: CRFObjective
+    # from `set_working_set` on
+    view: View
+
+    def __init__(self, job: Job) -> None:
+        self.number, self.place = place_of(job)
+        self.task: ChainTask | None = None
+        self.encoder: Encoder | None = None
+        self.labels: Labels | None = None
+        self.listed: TokenLists | None = None
         data = load_shard(job)
+        estimator: Any = job.estimator
         try:
-            with naming(*self.place):
-                run = job.estimator._prepare(*data, is_part=True)
+            with naming(self.number, self.place):
+                run = estimator._prepare(*data, is_part=True)
         except NothingToLearn as error:  # which the other shards may have
             self.reason = str(error)
             return
@@ -99,33 +142,40 @@ class CRFShard:
         self.labels = run.labels
 
     # -- steps -------------------------------------------------------------------------
-    def vocabulary(self, _, min_count):
-        """What the shard holds: a Vocabulary; or why it has nothing to learn from."""
+    def vocabulary(self, _: None, min_count: int) -> Vocabulary | str:
+        """Return what the shard holds; or why it has nothing to learn from."""
         return self.reason if self.task is None else vocabulary_of(self, min_count)
 
-    def renumber(self, plan, whole):
-        """Learn what the labels and rows have become in all shards; returns a digest of
-        the examples.
+    def renumber(self, plan: Any, whole: CorpusFacts) -> str:
+        """Learn what the labels and rows have become in all shards.
 
-        ``plan``: (ids, rows) of this shard, as of ``_taggers.labelled_corpus.merged``;
-        of an empty one the task of a corpus without sequences.
+        Parameters
+        ----------
+        plan : tuple (ids, rows), or ChainTask
+            Of this shard, as of ``_taggers.labelled_corpus.merged``; of an empty one
+            the task of a corpus without sequences.
+        whole : CorpusFacts
+
+        Returns
+        -------
+        str
+            A digest of the examples.
         """
         self.whole = whole
         if self.task is None:
-            self.task, self.rows, self.fields = (
-                plan,
-                RowMap(*np.zeros((2, 0), np.int32)),
-                None,
-            )
+            self.task = plan
+            self.rows = RowMap(*np.zeros((2, 0), np.int32))
+            self.fields = None
             self.sequences = Sequences.of(self.task)
             return ""
         task = self.task
-        (ids, self.rows) = plan
-        self.fields = self.encoder.template_of_row(task)
+        ids, self.rows = plan
+        encoder: Any = self.encoder  # with `rescaled` where a scale is not 1
+        self.fields = encoder.template_of_row(task)
         if whole.scale != 1.0:
-            task = self.encoder.rescaled(task, whole.scale)
+            task = encoder.rescaled(task, whole.scale)
         self.task = task = renumbered_labels(task, ids, whole.potentials.cost.shape[0])
-        with naming(*self.place):
+        with naming(self.number, self.place):
             check_gold(
                 Gold(task.gold, task.sets), task.token, whole.labels, whole.constraints
             )
@@ -133,19 +183,30 @@ class CRFShard:
         self.encoder = self.labels = None
         return fingerprint({}, arrays_of(self.task, "shard"))
 
-    def choose(self, _, choice):
-        """Lay out the weights of this shard."""
+    def choose(
+        self, _: None, choice: WeightLayout
+    ) -> tuple[int, int, int, bool, np.ndarray]:
+        """Lay out the weights of this shard, of those of the whole.
+
+        Returns
+        -------
+        n_tokens, n_entries, n_sequences : int
+        all_labelled : bool
+        largest : ndarray of shape (n_features,)
+            The largest value of each feature of the whole; 0 of those that the shard
+            lacks.
+        """
         whole = self.whole
         K = choice.pair_label.shape[0]
         Q = choice.pair.shape[0]
-        row, self.feature = _known(self.rows.nodes, whole.n_rows, choice.row)
+        row, self.feature = _find_known(self.rows.nodes, whole.n_rows, choice.row)
         first, pairs = ranges(
             choice.first[self.feature], np.diff(choice.first)[self.feature]
         )
         combinations, begin, n = np.unique(
             choice.edge_pair[:, 0], return_index=True, return_counts=True
         )
-        edge_row, at = _known(self.rows.edges, whole.n_edge_rows, combinations)
+        edge_row, at = _find_known(self.rows.edges, whole.n_edge_rows, combinations)
         edges = ranges(begin[at], n[at])[1]
         edge_pair = np.column_stack(
             [np.repeat(edge_row, n[at]), choice.edge_pair[edges, 1:]]
@@ -157,34 +218,41 @@ class CRFShard:
             choice.pair,
             edge_pair,
         )
-        given = (
-            self.task,
+        self.objective = CRFObjective(
+            self._corpus(),
             ObjectiveOptions(0.0, 0.0),
             whole.potentials,
-            *map(len, self.rows),
+            len(self.rows.nodes),
+            len(self.rows.edges),
+            layout=layout,
+            fields=self.fields,
         )
-        self.objective = o = CRFObjective(*given, layout=layout, fields=self.fields)
         self.n_optional = K + choice.edge_pair.shape[0]
         self.size = self.n_optional + Q
         self.at = np.concatenate([pairs, K + edges, self.n_optional + np.arange(Q)])
-        self.by_place = np.argsort(self.at[: o.n_optional], kind="stable")
+        self.by_place = np.argsort(self.at[: self.objective.n_optional], kind="stable")
         self.n_features = choice.row.shape[0]
-        self.kept = None
-        self.view = None
-        self.task = self.fields = self.listed = self.sequences = self.rows = None
+        self.kept: int | None = None
+        self.task = self.listed = None
+        del self.fields, self.sequences, self.rows
         # Nothing is known of features that the shard lacks: in others they may have
         # small values.
         largest = np.zeros(self.n_features)
-        largest[self.feature] = o.largest
-        return o.n_tokens, o.n_entries, self.n_sequences(), o.all_labelled, largest
+        objective = self.objective
+        largest[self.feature] = objective.largest
+        sizes = objective.n_tokens, objective.n_entries, self.n_sequences()
+        return *sizes, objective.all_labelled, largest
 
-    def n_sequences(self):
-        """How many there are."""
+    def n_sequences(self) -> int:
+        """Count the sequences of the shard."""
         return self.objective.sequences.order.shape[0]
 
-    def set_working_set(self, _, chosen):
-        """Work with these optional weights from now on, and all pairs of labels."""
-        self.view = None  # two at once would be the largest thing in memory
+    def set_working_set(self, _: None, chosen: np.ndarray) -> None:
+        """Work with these optional weights of the whole from now on, and all pairs of
+        labels.
+        """
+        # Two at once would be the largest thing in memory.
+        vars(self).pop("view", None)
         n = self.objective.n_optional
         place = np.searchsorted(chosen, self.at[:n])
         mine = np.flatnonzero(np.append(chosen, -1)[place] == self.at[:n])
@@ -194,66 +262,80 @@ class CRFShard:
         )
 
     # -- summands: which weights there are ---------------------------------------------
-    def row_counts(self, _, shared):
-        """How often rows occur; and whether there are negative values, in front of
-        them.
-        """
+    def _list_features(self) -> TokenLists:
+        """List the features of all tokens, as the shard numbers them."""
+        of_row = np.arange(len(self.rows.nodes), dtype=np.int32)
+        return features_of_tokens(self._corpus(), self.sequences, of_row)
+
+    def _corpus(self) -> ChainTask:
+        """Return the encoded corpus, which `choose` releases."""
+        if self.task is None:
+            raise AssertionError("the shard has no corpus any more")
+        return self.task
+
+    def row_counts(self, _: None, shared: None) -> Piece:
+        """Count how often rows occur; in front of them whether values are negative."""
         rows = self.rows.nodes
-        self.listed = features_of_tokens(
-            self.task, self.sequences, np.arange(len(rows), dtype=np.int32)
-        )
-        total = count_features(self.listed, self.sequences, len(rows))[0]
+        self.listed = listed = self._list_features()
+        total = count_features(listed, self.sequences, len(rows))[0]
         use = rows >= 0
-        negative = float(self.listed.signed)
+        negative = float(listed.signed)
         keys = np.append(0, rows[use].astype(np.int64) + 1)
         return Piece.of(keys, np.append(negative, total[use]), self.whole.n_rows + 1)
 
-    def pair_counts(self, _, kept):
-        """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur
-        unlabelled, and with labels.
+    def pair_counts(self, _: None, kept: np.ndarray) -> Piece:
+        """Count how often features occur unlabelled, and with labels.
+
+        ``kept`` (R,) bool: the rows to count, F of them. Returns (F * (L + 1),).
         """
         rows = self.rows.nodes
         L = self.whole.potentials.cost.shape[0]
         chosen = np.flatnonzero(kept)
-        mine, place = _known(rows, len(kept), chosen)
-        if self.listed is None:
-            self.row_counts(None, None)
-        features = keep_features(self.listed, numbered(len(rows), mine))
+        mine, place = _find_known(rows, len(kept), chosen)
+        listed = self._list_features() if self.listed is None else self.listed
+        features = keep_features(listed, number_chosen(len(rows), mine))
         self.listed = None
-        _, unknown, seen, *_ = count_features(
-            features, self.sequences, mine.shape[0], L
-        )
+        n = mine.shape[0]
+        unknown, seen = count_features(features, self.sequences, n, L)[1:3]
         counts = np.column_stack([unknown, seen.reshape(-1, L)])
         keys = place[:, None].astype(np.int64) * (L + 1) + np.arange(L + 1)
         return Piece.of(keys.ravel(), counts.ravel(), chosen.shape[0] * (L + 1))
 
-    def transitions(self, _, shared):
-        """What pairs of labels there are (L * L,) bool, and counts of combinations
-        (keys, counts).
+    def transitions(
+        self, _: None, shared: None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what the shard shows of transitions.
+
+        Returns
+        -------
+        shown : ndarray of shape (L * L,)
+            bool: which pairs of labels there are.
+        keys, counts : ndarray
+            As of :meth:`.Combinations.counts`, in the numbers of all shards.
         """
         L = self.whole.potentials.cost.shape[0]
         rows = self.rows.edges
-        keys, counts = Combinations.of(
-            self.task, self.sequences, rows.shape[0], L
-        ).counts(self.sequences, L)
+        combinations = Combinations.of(self._corpus(), self.sequences, rows.shape[0], L)
+        keys, counts = combinations.counts(self.sequences, L)
         each = L * L + 2
         new = rows[keys // each].astype(np.int64)
         known = new >= 0
-        counted = added_up((new * each + keys % each)[known], counts[known])
-        return shown_label_pairs(self.sequences, L), *counted
+        counted = add_up((new * each + keys % each)[known], counts[known])
+        return find_label_pairs(self.sequences, L), *counted
 
     # -- summands: the objective -------------------------------------------------------
-    def _vector(self, value, gradient, size):
+    def _vector(self, value: float, gradient: np.ndarray, size: int) -> np.ndarray:
+        """Write a value, and behind it a gradient on the whole's working set."""
         out = np.zeros(1 + size)
         out[0] = value
         out[1 + self.into] = gradient
         return out
 
-    def evaluate(self, _, shared):
-        """The negative log-likelihood, and behind it its gradient, on the working set.
+    def evaluate(self, _: None, shared: tuple[np.ndarray, int | None]) -> np.ndarray:
+        """Work out the negative log-likelihood, and behind it its gradient.
 
-        ``shared``: (weights, a number if the expectations of all pairs are to be kept
-        under it).
+        ``shared``: the weights of the working set; and a number if the expectations of
+        all pairs are to be kept under it.
         """
         weights, number = shared
         value, gradient = self.objective.evaluate(
@@ -263,14 +345,14 @@ class CRFShard:
             self.kept = number
         return self._vector(value, gradient, weights.shape[0])
 
-    def curvature(self, _, weights):
-        """An estimate of the Hessian's diagonal, on the working set; 0 in front of it."""
+    def curvature(self, _: None, weights: np.ndarray) -> np.ndarray:
+        """Estimate the Hessian's diagonal on the working set, with a 0 in front of it."""
         found = self.objective.curvature(self.view, weights[self.into])
         return self._vector(0.0, found, weights.shape[0])
 
-    def pairs_gradient(self, _, shared):
-        """The gradient of all optional weights of this shard, where their expectations
-        were to be kept.
+    def pairs_gradient(self, _: None, shared: tuple[np.ndarray, int | None]) -> Piece:
+        """Return the gradient of all optional weights of this shard, where their
+        expectations were to be kept; ``shared`` is as of :meth:`evaluate`.
         """
         if self.kept != shared[1]:  # by a worker that is lost
             self.evaluate(None, shared)
@@ -280,39 +362,43 @@ class CRFShard:
             self.at[:n][self.by_place].astype(key_type(self.n_optional)), gradient
         )
 
-    def value_at_zero(self, _, shared):
-        """The negative log-likelihood if all weights are zero."""
+    def value_at_zero(self, _: None, shared: None) -> np.ndarray:
+        """Work out the negative log-likelihood (1,) if all weights are zero."""
         return np.array([self.objective.value_at_zero()])
 
     # -- summands: stage one -----------------------------------------------------------
-    def occurrences(self, _, shared):
-        """(F,): how often features occur."""
+    def occurrences(self, _: None, shared: None) -> Piece:
+        """Count how often features of the whole occur: (F,)."""
         return Piece.of(
             self.feature, self.objective.occurrences.astype(float), self.n_features
         )
 
-    def rate(self, _, shared):
-        """The learning rate that ``"auto"`` stands for, times the sequences."""
+    def rate(self, _: None, shared: None) -> np.ndarray:
+        """Return the rate (1,) that ``"auto"`` stands for, times the sequences."""
         return np.array([self.objective.learning_rate() * self.n_sequences()])
 
-    def descend(self, _, descent):
-        """A pass of stage one from common weights on: weights times occurrences of
-        their features.
+    def descend(self, _: None, descent: Descent) -> Piece:
+        """Run a pass of stage one from common weights on.
+
+        Returns
+        -------
+        Piece
+            Weights times occurrences of their features.
         """
-        o = self.objective
+        objective = self.objective
         d = descent
         share = self.n_sequences() / d.n_sequences
-        o.c1 = d.c1 * share
-        o.c2 = d.c2 * share
-        seed = np.random.SeedSequence([d.seed, self.number, d.number]).generate_state(
-            1
-        )[0]
-        options = d.options._replace(sgd_iter=1, eta0=d.rate)
-        weights = d.weights.vector(self.size)[self.at]
-        weights = o.stochastic_passes(
-            options, Progress(o), seed=int(seed), weights=weights
+        objective.c1 = d.c1 * share
+        objective.c2 = d.c2 * share
+        seeds = np.random.SeedSequence([d.seed, self.number, d.number])
+        weights = objective.stochastic_passes(
+            d.options._replace(sgd_iter=1, eta0=d.rate),
+            Progress(objective),
+            seed=int(seeds.generate_state(1)[0]),
+            weights=d.weights.vector(self.size)[self.at],
         )
-        o.c1 = o.c2 = 0.0
-        occurrences = np.full(o.size, float(o.n_tokens))
-        occurrences[: o.n_pairs] = o.occurrences[o.pair_feature]
+        objective.c1 = objective.c2 = 0.0
+        occurrences = np.full(objective.size, float(objective.n_tokens))
+        of_pairs = objective.occurrences[objective.pair_feature]
+        occurrences[: objective.n_pairs] = of_pairs
         return Piece.of(self.at, weights * occurrences, self.size)

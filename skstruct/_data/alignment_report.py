@@ -11,13 +11,18 @@ from __future__ import annotations
 import html
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from .places import PlaceError, numbered, place
 from .schemes import spans_to_labels
 from .spans import Span, trimmed
+
+if TYPE_CHECKING:
+    from .spans import Given
+    from .text import Tokens
+
 
 PROBLEMS = (
     "none",
@@ -52,7 +57,7 @@ class _Places:
     joined texts.
     """
 
-    def __init__(self, tokens, given):
+    def __init__(self, tokens: Tokens, given: Given) -> None:
         self.tokens = tokens
         self.given = given
         start, end, self.shift = given.places(tokens.offset)
@@ -70,13 +75,13 @@ class _Places:
         ).astype(np.uint8)
         self.problem[self.hi == self.lo] = EMPTY
 
-    def refuse(self, s, wrong):
+    def refuse(self, s: int, wrong: str) -> NoReturn:
         """Raise for the span s."""
         raise PlaceError(
             *place(self.given.first, s), f"{tuple(self.given.spans[s])!r} {wrong}", "y"
         )
 
-    def left(self):
+    def left(self) -> np.ndarray:
         """Labelled spans with a token, by place, without duplicates."""
         found = np.flatnonzero(self.labelled & (self.hi > self.lo))
         label, _ = numbered([self.given.spans[s].label for s in found])
@@ -90,7 +95,9 @@ class _Places:
         return found[~same]
 
 
-def align_spans(tokens, given, align="nearest", overlap="error"):
+def align_spans(
+    tokens: Tokens, given: Given, align: str = "nearest", overlap: str = "error"
+) -> Aligned:
     """What the spans of texts are in tokens.
 
     Parameters
@@ -155,7 +162,7 @@ def align_spans(tokens, given, align="nearest", overlap="error"):
     return Aligned(places.problem, left, lo, hi, np.cumsum(unknown[:-1]) > 0)
 
 
-def _apart(places, left, overlap):
+def _apart(places: _Places, left: np.ndarray, overlap: str) -> np.ndarray:
     """The spans, by place, of which no two overlap."""
     start = places.start[left]
     end = places.end[left]
@@ -180,7 +187,9 @@ def _apart(places, left, overlap):
     return left[keep]
 
 
-def _refuse_cut(places, left, cuts):
+def _refuse_cut(
+    places: _Places, left: np.ndarray, cuts: tuple[np.ndarray, np.ndarray]
+) -> NoReturn:
     """Raise for the first span with an edge inside of a token."""
     tokens = places.tokens
     k = int(np.argmax(cuts[0] | cuts[1]))
@@ -190,11 +199,14 @@ def _refuse_cut(places, left, cuts):
     shift = int(places.shift[s])
     covered = tokens.text[span.start + shift : span.end + shift]
     token = tokens.text[tokens.start[t] : tokens.end[t]]
-    wrong = f'is {covered!r} and {how} inside of the token {token!r}; align="nearest" takes whole tokens'
+    wrong = (
+        f'is {covered!r} and {how} inside of the token {token!r}; align="nearest" '
+        "takes whole tokens"
+    )
     places.refuse(s, wrong)
 
 
-def _covered(places, spans, t):
+def _covered(places: _Places, spans: np.ndarray, t: np.ndarray) -> np.ndarray:
     """How many characters of the tokens t are in the spans."""
     tokens = places.tokens
     return np.minimum(places.end[spans], tokens.end[t]) - np.maximum(
@@ -202,13 +214,15 @@ def _covered(places, spans, t):
     )
 
 
-def _one_for_each_token(places, left, lo, hi):
+def _one_for_each_token(
+    places: _Places, left: np.ndarray, lo: np.ndarray, hi: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A token that two spans claim goes to the one with more of its characters; spans
     come by place.
     """
     lo = lo.copy()
     hi = hi.copy()
-    kept = []
+    kept: list[int] = []
     for k in range(len(left)):
         # No two spans share characters: what neighbours both claim is one token.
         while kept and hi[k] > lo[k] and hi[kept[-1]] > lo[k]:
@@ -226,7 +240,9 @@ def _one_for_each_token(places, left, lo, hi):
     return left[kept], lo[kept], hi[kept]
 
 
-def labels_of(aligned, given, bounds, scheme):
+def labels_of(
+    aligned: Aligned, given: Given, bounds: np.ndarray, scheme: str
+) -> list[list[str | None]]:
     """Labels of the tokens of pieces.
 
     Parameters
@@ -240,7 +256,7 @@ def labels_of(aligned, given, bounds, scheme):
     -------
     list of lists of str or None
     """
-    pieces = [["O"] * n for n in np.diff(bounds).tolist()]
+    pieces: list[list[str | None]] = [["O"] * n for n in np.diff(bounds).tolist()]
     which = np.searchsorted(bounds, aligned.start, side="right") - 1
     places = (
         each.tolist()
@@ -248,9 +264,8 @@ def labels_of(aligned, given, bounds, scheme):
     )
     kinds = [given.spans[s].label for s in aligned.of.tolist()]
     for p, spans in groupby(zip(*places, kinds), itemgetter(0)):
-        pieces[p] = spans_to_labels(
-            [span[1:] for span in spans], len(pieces[p]), scheme
-        )
+        chunks = [span[1:] for span in spans]
+        pieces[p] = list(spans_to_labels(chunks, len(pieces[p]), scheme))
     unknown = np.flatnonzero(aligned.unknown)
     which = np.searchsorted(bounds, unknown, side="right") - 1
     for p, t in zip(which.tolist(), (unknown - bounds[which]).tolist()):
@@ -262,7 +277,7 @@ def labels_of(aligned, given, bounds, scheme):
 # --------------------------------------------------------------------------------------
 # The report
 # --------------------------------------------------------------------------------------
-def counts_of(given, aligned):
+def counts_of(given: Given, aligned: Aligned) -> dict[str, int]:
     """The ``counts`` of an :class:`AlignmentReport`."""
     labelled = [span.label is not None for span in given.spans]
     numbers = np.bincount(aligned.problem[labelled], minlength=len(PROBLEMS)).tolist()
@@ -288,7 +303,7 @@ class AlignmentReport:
         span it becomes, or None.
     """
 
-    def __init__(self, tokens, given, aligned):
+    def __init__(self, tokens: Tokens, given: Given, aligned: Aligned) -> None:
         self.counts = counts_of(given, aligned)
         distinct = self.counts["spans"] - self.counts["duplicate"]
         changed = (
@@ -303,21 +318,26 @@ class AlignmentReport:
         end = tokens.end[aligned.stop - 1] - shift
         result = dict(zip(aligned.of.tolist(), zip(start.tolist(), end.tolist())))
         self._tokens = tokens
-        self.moves = []
+        self.moves: list[tuple[int, int, Span, str, Span | None]] = []
         for s in np.flatnonzero(aligned.problem).tolist():
             span = given.spans[s]
             problem = PROBLEMS[aligned.problem[s]]
-            found = Span(*result[s], span.label) if s in result else None
+            found = None
+            if s in result:
+                found = Span(result[s][0], result[s][1], span.label)
             self.moves.append((*place(given.first, s), span, problem, found))
 
-    def _words(self, text, span):
+    def _words(self, text: int, span: Span | None) -> str:
         """What a span covers, or what a result of None says."""
         if span is None:
             return "nothing"
         shift = int(self._tokens.offset[text])
-        return f"{tuple(span)!r} {self._tokens.text[shift + span.start : shift + span.end]!r:.60}"
+        return (
+            f"{tuple(span)!r} "
+            f"{self._tokens.text[shift + span.start : shift + span.end]!r:.60}"
+        )
 
-    def _shown(self):
+    def _shown(self) -> tuple[list[tuple[Any, ...]], list[str]]:
         """The cells of the first changes, and in a list how many there are besides."""
         rows = [
             (
@@ -381,5 +401,5 @@ class AlignmentReport:
             if rows
             else ""
         )
-        more = "".join(f"<p>{text}</p>" for text in more)
-        return f"<div><b>{html.escape(self.summary())}</b>{table}{more}</div>"
+        rest = "".join(f"<p>{text}</p>" for text in more)
+        return f"<div><b>{html.escape(self.summary())}</b>{table}{rest}</div>"

@@ -1,15 +1,14 @@
-"""What stands behind the door for tokens: one corpus, of named blocks with one row a
-token.
+"""The corpus: what all tokens are behind their door, blocks with one row a token.
 
-:func:`.inputs.as_tokens` makes it of whatever users hand over; nothing behind it asks for containers again.
-What reads a corpus declares what it reads: see :mod:`.reads`.
+:func:`.inputs.as_tokens` makes it of whatever users hand over; nothing behind it asks
+for containers again. What reads a corpus declares what it reads: see :mod:`.reads`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Collection, Iterator, Set
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -25,6 +24,13 @@ from .places import (
     ranges,
 )
 from .reads import ColumnInfo, FeatureNames, joined_runs, mask_of, names_of_all
+
+if TYPE_CHECKING:
+    from ..features.base import Encoder
+    from .types import Self
+
+
+T = TypeVar("T")
 
 STRINGS = "strings"
 FEATURES = "features"
@@ -57,14 +63,17 @@ class Block(NamedTuple):
     """One part of the tokens: a row for each."""
 
     kind: str
-    rows: Any  # a list of strings or features; CSR; an array (N, F) of float32 or float64; a data frame
-    names: Any = None  # FeatureNames of columns; of strings in a frame a tuple; None where there are none
+    # A list of strings or features, CSR, an array (N, F) of float32 or float64, or a
+    # data frame.
+    rows: Any
+    # FeatureNames of columns; of strings in a frame a tuple; None where there are none.
+    names: Any = None
     info: ColumnInfo | None = None
     like: Any = (
         None  # the first token of a list, which all resemble, in a piece of it too
     )
 
-    def take(self, rows):
+    def take(self, rows: slice | np.ndarray) -> Block:
         """Those of a slice, without a copy, or of an array of numbers."""
         found = self.rows
         if isinstance(found, list):
@@ -85,31 +94,35 @@ class Block(NamedTuple):
         return self._replace(rows=found)
 
 
-def called_by_kind(*kinds):
+def called_by_kind(*kinds: str) -> str | None:
     """What errors call the tokens of blocks of some kinds."""
     return _CALLED.get(kinds)
 
 
-def rows_of(table, key):
+def rows_of(table: Any, key: Any) -> Any:
     """Rows of a data frame, a matrix or a list, by position."""
     return table.iloc[key] if hasattr(table, "iloc") else table[key]
 
 
-def number_block(matrix, names=None, info=None):
+def number_block(
+    matrix: Any, names: FeatureNames | None = None, info: ColumnInfo | None = None
+) -> Block:
     """The block of a matrix, dense or CSR; ``info`` if its columns are encoded
     features.
     """
     return Block(SPARSE if sparse.issparse(matrix) else DENSE, matrix, names, info)
 
 
-def kind_of_token(token):
+def kind_of_token(token: Any) -> str:
     """The kind of block that a token of a list belongs to."""
     if isinstance(token, (str, tuple)):
         return STRINGS
     return FEATURES if isinstance(token, (dict, list, Set)) else OTHER
 
 
-def _placed(runs, columns):
+def _placed(
+    runs: tuple[int, ...], columns: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """(run, place) of columns that are numbered dense ones first, then sparse ones."""
     # The runs in that order.
     which = np.array([*range(0, len(runs), 2), *range(1, len(runs), 2)])
@@ -120,18 +133,18 @@ def _placed(runs, columns):
     return which[at], columns + shift[at]
 
 
-class _once:
+class _once(Generic[T]):
     """A property that is made when it is first asked for, and kept, without
     cached_property's lock.
     """
 
-    def __init__(self, make):
+    def __init__(self, make: Callable[[Any], T]) -> None:
         self.make = make
         self.name = make.__name__
 
-    def __get__(self, corpus, owner):
+    def __get__(self, corpus: Any, owner: type | None) -> T:
         if corpus is None:
-            return self
+            return self  # type: ignore[return-value] # of the class: the property itself
         found = corpus.__dict__[self.name] = self.make(corpus)
         return found
 
@@ -157,10 +170,19 @@ class TokenCorpus:
         Which columns of numbers are dense: see :func:`.reads.runs_of`.
     """
 
-    _runs = _sequences = _shown = None
+    _runs: tuple[int, ...] | None = None
+    _sequences: list[Any] | None = None
+    _shown: Block | None = None
+    _like: Any = None
 
     @classmethod
-    def of(cls, blocks, lengths, runs=None, shown=None):
+    def of(
+        cls,
+        blocks: tuple[Block, ...],
+        lengths: np.ndarray,
+        runs: tuple[int, ...] | None = None,
+        shown: Block | None = None,
+    ) -> Self:
         """A corpus of parts that need no check; ``shown`` is the block that a user
         sees, if it is another.
         """
@@ -169,7 +191,7 @@ class TokenCorpus:
         return X
 
     @classmethod
-    def of_lists(cls, sequences, first):
+    def of_lists(cls, sequences: list[Any], first: Any) -> Self:
         """A corpus of lists of tokens, of which ``first`` has the first token; None if
         there is none.
         """
@@ -179,17 +201,18 @@ class TokenCorpus:
         return cls._listed(sequences, kinds, like)
 
     @classmethod
-    def _listed(cls, sequences, kinds, like):
+    def _listed(cls, sequences: list[Any], kinds: tuple[str, ...], like: Any) -> Self:
         X = cls.__new__(cls)
         X.__dict__.update(_sequences=sequences, kinds=kinds, _like=like)
         return X
 
     @_once
-    def lengths(self):
-        return np.fromiter(map(len, self._sequences), np.int64, len(self._sequences))
+    def lengths(self) -> np.ndarray:
+        sequences = [] if self._sequences is None else self._sequences
+        return np.fromiter(map(len, sequences), np.int64, len(sequences))
 
     @_once
-    def offsets(self):
+    def offsets(self) -> np.ndarray:
         if (
             self._sequences is not None and len(self._sequences) == 1
         ):  # the ordinary call, of one sentence
@@ -197,7 +220,7 @@ class TokenCorpus:
         return offsets_of(self.lengths)
 
     @_once
-    def tokens(self):
+    def tokens(self) -> list[Any]:
         """The tokens that are no rows of numbers, as one list."""
         if self._sequences is not None:
             return list(chain.from_iterable(self._sequences))
@@ -206,41 +229,41 @@ class TokenCorpus:
         )
 
     @_once
-    def kinds(self):
+    def kinds(self) -> tuple[str, ...]:
         return tuple(block.kind for block in self.blocks)
 
     @_once
-    def blocks(self):
+    def blocks(self) -> tuple[Block, ...]:
         return tuple(Block(kind, self.tokens, like=self._like) for kind in self.kinds)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(
             f"a {type(self).__name__} cannot be changed; make another one"
         )
 
     # -- blocks ------------------------------------------------------------------------
-    def block(self, kind):
+    def block(self, kind: str) -> Block | None:
         """The block of a kind, or None."""
         return next((block for block in self.blocks if block.kind == kind), None)
 
-    def only(self, *kinds):
+    def only(self, *kinds: str) -> TokenCorpus:
         """A corpus of some of the blocks, which is seen as they are."""
         return TokenCorpus.of(
             tuple(block for block in self.blocks if block.kind in kinds), self.lengths
         )
 
     @property
-    def called(self):
+    def called(self) -> str | None:
         """What errors call the tokens; None if there are none."""
         return _CALLED.get(self.kinds)
 
     @property
-    def is_frame(self):
+    def is_frame(self) -> bool:
         """Whether the tokens are rows of a data frame, which only transformers read."""
         return self.kinds == (FRAME,)
 
     @property
-    def shown(self):
+    def shown(self) -> Block | None:
         """The block that a user sees; None if it is several."""
         return (
             self.blocks[0]
@@ -249,7 +272,7 @@ class TokenCorpus:
         )
 
     @property
-    def like(self):
+    def like(self) -> Any:
         """The token that all of these resemble; None if there is none."""
         if self._sequences is not None:
             return self._like
@@ -258,12 +281,12 @@ class TokenCorpus:
         )
 
     @property
-    def numbers(self):
+    def numbers(self) -> tuple[Block, ...]:
         """The blocks of numbers, as a tuple."""
         return tuple(block for block in self.blocks if block.kind in (DENSE, SPARSE))
 
     @property
-    def runs(self):
+    def runs(self) -> tuple[int, ...]:
         """Which columns of numbers are dense: see :func:`.reads.runs_of`."""
         if self._runs is not None:
             return self._runs
@@ -271,7 +294,7 @@ class TokenCorpus:
         return joined_runs((n,) if kind == DENSE else (0, n) for kind, n in widths)
 
     @property
-    def is_dense(self):
+    def is_dense(self) -> np.ndarray:
         """(F,) bool: which columns of numbers are dense."""
         return mask_of(self.runs)
 
@@ -289,7 +312,8 @@ class TokenCorpus:
         order = np.lexsort((run, row))
         column = column.astype(found.indices.dtype)[order]
         parts = found.data[order], column, found.indptr
-        return type(self.block(SPARSE).rows)(parts, shape=found.shape)
+        kind = next(type(b.rows) for b in self.numbers if b.kind == SPARSE)
+        return kind(parts, shape=found.shape)
 
     @property
     def names(self) -> FeatureNames | None:
@@ -299,15 +323,15 @@ class TokenCorpus:
         return names_of_all(self._runs, *(block.names for block in self.numbers))
 
     @property
-    def info(self):
-        """What is known of columns that are encoded features; None if these are others."""
+    def info(self) -> ColumnInfo | None:
+        """What is known of columns that are encoded features; None of other columns."""
         return next((block.info for block in self.numbers if self._runs is None), None)
 
-    def for_users(self):
+    def for_users(self) -> TokenCorpus | list[Any]:
         """The corpus as a user's scorer or callback sees it: a list, if it was one."""
         return self if self._sequences is None else self._sequences
 
-    def lists(self):
+    def lists(self) -> list[Any]:
         """The tokens that are no rows of numbers, as lists; of others as the user sees
         them.
         """
@@ -319,13 +343,13 @@ class TokenCorpus:
             else by_sequence(self.tokens, self.offsets)
         )
 
-    def empty(self, lengths):
+    def empty(self, lengths: np.ndarray) -> Self:
         """Sequences without tokens, as many as there are lengths, of the kind of this
         corpus without any.
         """
         return type(self).of(self.blocks, lengths, self._runs, self._shown)
 
-    def encoded_by(self, encoder):
+    def encoded_by(self, encoder: Encoder) -> Any:
         """What an encoder made of it before; None if nothing is kept."""
 
     # -- as a list of sequences --------------------------------------------------------
@@ -343,14 +367,14 @@ class TokenCorpus:
         bounds = self.offsets.tolist()
         return map(self._seen, map(slice, bounds, bounds[1:]))
 
-    def _seen(self, rows):
+    def _seen(self, rows: slice) -> Any:
         """What a user sees of some tokens."""
         shown = self.shown
-        return (
-            self._picked(rows, None).matrix if shown is None else shown.take(rows).rows
-        )
+        if shown is not None:
+            return shown.take(rows).rows
+        return self._picked(rows, np.array([rows.stop - rows.start])).matrix
 
-    def _picked(self, rows, lengths):
+    def _picked(self, rows: slice | np.ndarray, lengths: np.ndarray) -> Self:
         """Sequences of these lengths over some tokens."""
         shown = None if self._shown is None else self._shown.take(rows)
         blocks = tuple(block.take(rows) for block in self.blocks)
@@ -362,7 +386,8 @@ class TokenCorpus:
         which = np.arange(len(self))[key]
         if which.ndim > 1:
             raise IndexError(
-                f"a {type(self).__name__} has one dimension, got the index {describe(key)}"
+                f"a {type(self).__name__} has one dimension, got the index "
+                f"{describe(key)}"
             )
         if self._sequences is not None:
             if which.ndim == 0:
@@ -383,20 +408,20 @@ class TokenCorpus:
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return as_objects(list(self))
 
-    def piece(self, first, last):
+    def piece(self, first: int, last: int) -> TokenCorpus:
         """The sequences from ``first`` on, before ``last``; itself if these are all."""
         return self if last - first == len(self) else self[first:last]
 
-    def take(self, sequences):
+    def take(self, sequences: Collection[int]) -> TokenCorpus:
         """The sequences at some positions."""
         return self[np.asarray(sequences, np.int64)]
 
-    def blanked(self, empty):
+    def blanked(self, empty: Collection[int]) -> TokenCorpus:
         """The sequences, with those at the positions in ``empty`` emptied."""
         if not len(empty):
             return self
         keep = np.ones(len(self), np.bool_)
-        keep[empty] = False
+        keep[list(empty)] = False
         if self._sequences is not None:
             kept = [
                 sequence if yes else ()
@@ -466,6 +491,9 @@ class TokenCorpus:
             )
         for i, (n, part) in enumerate(zip(self.lengths.tolist(), values)):
             if len(part) != n:
-                wrong = f"{PLACE} has {counted(n, 'token')}, got {counted(len(part), 'value')}"
+                wrong = (
+                    f"{PLACE} has {counted(n, 'token')}, got "
+                    f"{counted(len(part), 'value')}"
+                )
                 raise PlaceError(i, None, wrong, "values")
         return [value for part in values for value in part]

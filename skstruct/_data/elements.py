@@ -24,6 +24,10 @@ a column of categories         strings, also where the categories are numbers
 A *list* of str is a list of ready-made features, an array of str never is.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from .places import PLACE, PlaceError
@@ -35,12 +39,12 @@ TEXT_KINDS = "OUT"
 """Kinds of dtypes whose arrays may hold strings: objects, and those of numpy."""
 
 
-def spelled(value):
+def spelled(value: Any) -> str:
     """The text of a value: of a str, and of any subclass, the string that it holds."""
     return exact(value) if isinstance(value, str) else str(value)
 
 
-def exact_strings(items):
+def exact_strings(items: list[Any]) -> list[Any]:
     """The items, those of a subclass of str as plain str; themselves if none is."""
     kinds = set(map(type, items))
     if kinds <= {str} or not any(issubclass(kind, str) for kind in kinds):
@@ -48,31 +52,29 @@ def exact_strings(items):
     return [exact(item) if isinstance(item, str) else item for item in items]
 
 
-def is_tensor(kind):
+def is_tensor(kind: type) -> bool:
     """Whether a type is that of arrays, and not of scalars of numpy."""
     return hasattr(kind, "__array__") and not issubclass(kind, np.generic)
 
 
-def plain_value(value):
-    """A label as a Python value: what numpy and tensors have of one number is unpacked."""
+def plain_value(value: Any) -> Any:
+    """Return a label as a Python value: scalars of numpy and tensors are unpacked."""
     if isinstance(value, np.generic):
         return value.item()
-    return (
-        np.asarray(value).item()
-        if is_tensor(type(value)) and np.ndim(value) == 0
-        else value
-    )
+    if is_tensor(type(value)) and np.ndim(value) == 0:
+        return np.asarray(value).item()
+    return value
 
 
 _KINDS = (bool, int, float, str)
 
 
-def kind_of(label):
-    """The type of a label in a set of labels, and in a file: of a subclass of str, str."""
+def kind_of(label: Any) -> type:
+    """Return the type of a label in label sets and files: str of a subclass of str."""
     return next((kind for kind in _KINDS if isinstance(label, kind)), type(label))
 
 
-def stored(label):
+def stored(label: Any) -> Any:
     """A label as files have it: what an object of a subclass of str, int or float
     holds.
     """
@@ -82,7 +84,7 @@ def stored(label):
     return exact(label) if kind is str else kind.__new__(kind, label)
 
 
-def is_frame(value):
+def is_frame(value: Any) -> bool:
     """Whether it is a pandas or polars DataFrame."""
     return (
         hasattr(value, "columns")
@@ -91,12 +93,12 @@ def is_frame(value):
     )
 
 
-def is_arrow_table(value):
+def is_arrow_table(value: Any) -> bool:
     """Whether it is a Table or RecordBatch of pyarrow, whose array has its columns."""
     return hasattr(value, "column_names") and hasattr(value, "__array__")
 
 
-def opened(value, sequence=None, name=None):
+def opened(value: Any, sequence: int | None = None, name: str | None = None) -> Any:
     """A container as a list, a tuple or an array; data frames, and anything else, as
     is.
 
@@ -113,9 +115,9 @@ def opened(value, sequence=None, name=None):
     PlaceError
         If something has ``__array__`` and that fails, as of a tensor on another device.
     """
-    if isinstance(
-        value, (list, tuple, np.ndarray, str, bytes, dict, np.generic)
-    ) or is_frame(value):
+    if isinstance(value, (list, tuple, np.ndarray, str, bytes, dict, np.generic)):
+        return value
+    if is_frame(value):
         return value
     if hasattr(value, "to_pylist") and not is_arrow_table(value):
         return value.to_pylist()
@@ -133,7 +135,7 @@ def opened(value, sequence=None, name=None):
     raise PlaceError(sequence, None, wrong, name)
 
 
-def elements(container):
+def elements(container: Any) -> Any:
     """The elements of a sequence-like object, by position."""
     found = opened(container)
     if isinstance(found, np.ndarray) and found.ndim == 1:
@@ -141,8 +143,8 @@ def elements(container):
     return found if type(found) in (list, tuple) else list(found)
 
 
-def are_columns(array):
-    """Whether an array has the columns of tokens in it, some of which may be strings."""
+def are_columns(array: np.ndarray) -> bool:
+    """Whether an array holds columns of tokens, some of which may be strings."""
     return (
         isinstance(array, np.ndarray)
         and array.ndim == 2
@@ -150,6 +152,6 @@ def are_columns(array):
     )
 
 
-def columns_in(array):
+def columns_in(array: np.ndarray) -> list[tuple[int, np.ndarray]]:
     """(number, column) of each column of an array of two dimensions."""
     return [(c, array[:, c]) for c in range(array.shape[1])]

@@ -6,10 +6,13 @@ on types and counts first, in C; only when one fails is the corpus searched in P
 for the offending place.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,18 +59,18 @@ class Inputs(NamedTuple):
     width: int
 
 
-def is_int(value):
+def is_int(value: Any) -> bool:
     """Whether a value is an integer, of Python or numpy, and no bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def check_positive(name, value):
+def check_positive(name: str, value: Any) -> None:
     """Raise unless a parameter is an int of at least 1."""
     if not is_int(value) or value < 1:
         raise ValueError(f"{name} must be an int of at least 1, got {value!r}")
 
 
-def check_choice(name, value, allowed):
+def check_choice(name: str, value: Any, allowed: Collection[Any]) -> None:
     """Check a parameter that takes one of a few values."""
     if not any(value is a or (isinstance(value, str) and value == a) for a in allowed):
         raise ValueError(
@@ -75,7 +78,7 @@ def check_choice(name, value, allowed):
         )
 
 
-def as_sequences(X, name="X", item="token"):
+def as_sequences(X: Any, name: str = "X", item: str = "token") -> list[Any]:
     """A list of the sequences in ``X``, each a list, a tuple or a one-dimensional
     array.
 
@@ -94,7 +97,7 @@ def as_sequences(X, name="X", item="token"):
     X = opened(X, name=name)
     if not is_sequence(X):
         found = "None" if X is None else describe(X)
-        advice = _instead_of_a_text(X, name, item) if isinstance(X, str) else ""
+        advice = _instead_of_a_text(X, name) if isinstance(X, str) else ""
         advice += (
             "; a generator can be read only once, use list(...)"
             if hasattr(X, "__next__")
@@ -113,7 +116,7 @@ def as_sequences(X, name="X", item="token"):
     return _without_tensors(sequences) if item == "label" else sequences
 
 
-def _without_tensors(sequences):
+def _without_tensors(sequences: list[Any]) -> list[Any]:
     """Sequences of labels, of which those that are tensors without dimensions are
     Python values.
     """
@@ -127,19 +130,19 @@ def _without_tensors(sequences):
     return sequences
 
 
-def _instead_of_a_text(text, name, item):
+def _instead_of_a_text(text: str, name: str) -> str:
     """What to write where a str is given for all sequences."""
     if _looks_like_json(text):
         return f"; it looks like JSON, write {name} = json.loads({name})"
-    return f"; write {name} = [text.split()]" if item == "token" and " " in text else ""
+    return f"; write {name} = [text.split()]" if " " in text else ""
 
 
-def _looks_like_json(text):
+def _looks_like_json(text: str) -> bool:
     text = text.strip()
     return text[:1] in ("[", "{") and text[-1:] in ("]", "}")
 
 
-def _one_sequence(sequences, name, item, i):
+def _one_sequence(sequences: list[Any], name: str, item: str, i: int) -> list[Any]:
     sequence = opened(sequences[i], i, name)
     if isinstance(sequence, np.ndarray) and sequence.ndim:
         tokens = sequence.tolist()
@@ -168,10 +171,13 @@ def _one_sequence(sequences, name, item, i):
     raise PlaceError(i, None, f"{PLACE} {wrong}", name)
 
 
-def _hint(sequences, name, item, i):
+def _hint(sequences: list[Any], name: str, item: str, i: int) -> str:
     """What to write where sequence i is a str."""
     if _looks_like_json(sequences[i]):
-        return f"; it looks like JSON, write {name} = [json.loads(each) for each in {name}]"
+        return (
+            f"; it looks like JSON, write {name} = [json.loads(each) for each in "
+            f"{name}]"
+        )
     if len(sequences[i].split()) > 1:
         return f"; text.split() makes {item}s of the words of a text"
     found = ""
@@ -183,7 +189,7 @@ def _hint(sequences, name, item, i):
     return found
 
 
-def as_tokens(X, name="X"):
+def as_tokens(X: Any, name: str = "X") -> TokenCorpus:
     """The one door for tokens: whatever users hand over becomes a
     :class:`.corpus.TokenCorpus`.
 
@@ -194,7 +200,7 @@ def as_tokens(X, name="X"):
         tuple,
     }:  # the ordinary corpus, after one test of types
         first = next(filter(None, X), None)
-        token = None if first is None else first[0]
+        token: Any = None if first is None else first[0]
         if (
             type(token) in (str, dict)
             or type(token) in (tuple, list)
@@ -210,18 +216,18 @@ def as_tokens(X, name="X"):
     return TokenCorpus.of_lists(sequences, next(filter(len, sequences), None))
 
 
-def lengths_of(sequences):
+def lengths_of(sequences: Collection[Any]) -> np.ndarray:
     """Lengths of lists as an int64 array."""
     return np.fromiter(map(len, sequences), np.int64, len(sequences))
 
 
-def flatten(sequences):
+def flatten(sequences: Iterable[Iterable[Any]]) -> list[Any]:
     """What is in lists, as one list."""
     return list(chain.from_iterable(sequences))
 
 
 @contextmanager
-def renumbered(positions):
+def renumbered(positions: Sequence[int]) -> Iterator[None]:
     """Errors inside count the sequences of a selection; let them count those it was
     taken from.
 
@@ -242,14 +248,20 @@ def renumbered(positions):
         raise
 
 
-def check_same_lengths(token_lengths, label_lengths, names=("X", "y"), are_rows=False):
+def check_same_lengths(
+    token_lengths: np.ndarray,
+    label_lengths: np.ndarray,
+    names: tuple[str, str] = ("X", "y"),
+    are_rows: bool = False,
+) -> None:
     """Raise unless X and y hold as many sequences, and each as many tokens, or rows, as
     labels.
     """
     if token_lengths.shape[0] != label_lengths.shape[0]:
         found = f"{token_lengths.shape[0]} and {label_lengths.shape[0]}"
         raise ValueError(
-            f"{names[0]} and {names[1]} must hold the same number of sequences, got {found}"
+            f"{names[0]} and {names[1]} must hold the same number of sequences, got "
+            f"{found}"
         )
     wrong = np.flatnonzero(token_lengths != label_lengths)
     if wrong.size:
@@ -274,14 +286,14 @@ class NothingToLearn(ValueError):
     """
 
 
-def check_some(n_tokens, name="X"):
+def check_some(n_tokens: int, name: str = "X") -> None:
     """Raise if a corpus has no token."""
     if not n_tokens:
         needed = "at least one sequence with at least one token is needed"
         raise NothingToLearn(f"{name} holds no token: {needed}")
 
 
-def check_weights_of_sequences(sample_weight):
+def check_weights_of_sequences(sample_weight: Any) -> None:
     """Raise where weights of tokens are given for those of sequences."""
     if sample_weight is None or np.isscalar(sample_weight):
         return
@@ -309,15 +321,20 @@ class Sequences(list):
     lengths.
     """
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return as_objects(self)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         found = super().__getitem__(index)
         return Sequences(found) if isinstance(index, slice) else found
 
 
-def check_X_y(X, y, names=("X", "y"), read=as_sequences):
+def check_X_y(
+    X: Any,
+    y: Any,
+    names: tuple[str, str] = ("X", "y"),
+    read: Callable[[Any, str], Any] = as_sequences,
+) -> tuple[Any, list[Any], np.ndarray]:
     """The sequences of X and y, and where each starts in the flat corpus; errors use
     ``names``.
 
@@ -348,12 +365,12 @@ def check_X_y(X, y, names=("X", "y"), read=as_sequences):
     return X, y, offsets_of(lengths)
 
 
-def take(sequences, keep):
+def take(sequences: Sequence[Any], keep: Iterable[int]) -> list[Any]:
     """Those of a list at the positions in ``keep``."""
     return [sequences[i] for i in keep]
 
 
-def blanked(sequences, empty):
+def blanked(sequences: Iterable[Any], empty: Collection[int]) -> list[Any]:
     """A list with the sequences at the positions in ``empty`` emptied."""
     sequences = list(sequences)
     for i in empty:

@@ -1,7 +1,10 @@
 """The colour of a label, the same on every page: a function of its name alone."""
 
+from __future__ import annotations
+
 import zlib
 from importlib.resources import files
+from typing import Any
 
 from .elements import spelled
 
@@ -26,7 +29,7 @@ _LINES = "solid", "double", "dotted"
 _HUE_OF = {name: hue for names, hue in zip(_USUAL, _HUES) for name in names.split()}
 
 
-def marks_style():
+def marks_style() -> str:
     """Return the style sheet of elements of the class ``mark``, of pages and reports.
 
     Returns
@@ -37,7 +40,7 @@ def marks_style():
     return files(__package__).joinpath("marks.css").read_text(encoding="utf-8")
 
 
-def label_style(label):
+def label_style(label: Any) -> str:
     """The style of an element of the class ``mark`` that stands for a label: its hue,
     and its kind of line.
 

@@ -4,10 +4,14 @@
 which one is right, has the id -2 - s: row s of a table says what it may be.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, NoReturn, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .elements import kind_of, plain_value
 from .inputs import (
@@ -31,13 +35,13 @@ PyTorch pass over it.
 
 @dataclass(frozen=True)
 class AllBut:
-    """All labels but these, in the place of a label; also those that are not known yet."""
+    """All labels but these, in the place of one; also those that are not known yet."""
 
-    labels: frozenset
-    known: frozenset = frozenset()
+    labels: frozenset[Any]
+    known: frozenset[Any] = frozenset()
     """Labels that it makes known, as a set does with those that it holds."""
 
-    def __contains__(self, label):
+    def __contains__(self, label: Any) -> bool:
         return label not in self.labels
 
 
@@ -52,7 +56,7 @@ NOT_SEVERAL = "expected one label, got a set of labels"
 _A_LABEL = "expected a label, such as a str or an int"
 
 
-def settled(given, predicted):
+def settled(given: list[Any], predicted: list[Any]) -> list[Any]:
     """The labels given; where they are a set that holds what is predicted, that."""
     if set(SEVERAL).isdisjoint(map(type, given)):
         return given
@@ -61,7 +65,7 @@ def settled(given, predicted):
     ]
 
 
-def single_labels(y, name="y"):
+def single_labels(y: Any, name: str = "y") -> list[Any]:
     """The sequences of labels in ``y``, of which none may be a set.
 
     Raises
@@ -83,11 +87,11 @@ class Found(NamedTuple):
     ids: (
         np.ndarray
     )  # (N,) int32: number of the label, UNLABELLED, or -2 - number of the set
-    labels: list  # distinct, also those that only sets hold
-    sets: list  # of frozenset or AllBut, distinct
+    labels: list[Any]  # distinct, also those that only sets hold
+    sets: list[frozenset[Any] | AllBut]  # distinct
 
 
-def some_of(values):
+def some_of(values: list[Any]) -> str:
     """Up to ten labels, for a message."""
     return ", ".join(map(repr, values[:10])) + (", ..." if len(values) > 10 else "")
 
@@ -113,7 +117,7 @@ class Labels:
     ids : dict
     """
 
-    def __init__(self, values=(), in_order=False):
+    def __init__(self, values: Iterable[Any] = (), in_order: bool = False) -> None:
         values = list(map(plain_value, values))
         kinds = set(map(kind_of, values))
         if len(kinds) > 1:
@@ -128,10 +132,10 @@ class Labels:
         self.ids = {v: k for k, v in enumerate(self.values)}
         self._objects = as_objects(self.values)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.values)
 
-    def with_new(self, values):
+    def with_new(self, values: Iterable[Any]) -> Labels:
         """These labels and others: sorted if these are, otherwise with the others
         behind.
         """
@@ -139,7 +143,7 @@ class Labels:
         return Labels([*self.values, *values], in_order=ordered)
 
     @property
-    def array(self):
+    def array(self) -> np.ndarray:
         """``classes_``: the labels as an array, of dtype object unless they are int or
         bool.
 
@@ -152,12 +156,14 @@ class Labels:
                 return array
         return self._objects.copy()
 
-    def decode(self, ids, offsets):
+    def decode(self, ids: np.ndarray, offsets: np.ndarray) -> list[list[Any]]:
         """Lists of labels, one for each sequence, from the flat ids."""
         return by_sequence(self._objects[ids].tolist(), offsets)
 
 
-def distinct_labels(sequences, offsets, with_sets=True):
+def distinct_labels(
+    sequences: list[Any], offsets: np.ndarray, with_sets: bool = True
+) -> Found:
     """The labels of a corpus, by order of first occurrence, as :class:`Found`.
 
     Raises
@@ -180,8 +186,8 @@ def distinct_labels(sequences, offsets, with_sets=True):
         ids, numbers = numbered(flat, {None: 0})
     ids += UNLABELLED
     labels = list(numbers)[1:]
-    sets = []
-    where = range(len(flat))
+    sets: list[frozenset[Any] | AllBut] = []
+    where: Sequence[int] | np.ndarray = range(len(flat))
     if any(isinstance(label, SETS) for label in labels):
         if not with_sets:
             k = next(k for k, label in enumerate(flat) if isinstance(label, SETS))
@@ -198,7 +204,9 @@ def distinct_labels(sequences, offsets, with_sets=True):
     return Found(ids, list(map(plain_value, labels)), sets)
 
 
-def _apart(ids, found, flat, offsets):
+def _apart(
+    ids: np.ndarray, found: list[Any], flat: list[Any], offsets: np.ndarray
+) -> tuple[np.ndarray, list[Any], list[frozenset[Any] | AllBut]]:
     """The ids, labels and sets of what was found; a set of one label is that label."""
     labels = {label: None for label in found if not isinstance(label, SETS)}
     for each in found:
@@ -218,7 +226,7 @@ def _apart(ids, found, flat, offsets):
         elif isinstance(each, AllBut):
             labels.update(dict.fromkeys(each.known))
     numbers = {label: k for k, label in enumerate(labels)}
-    sets = []
+    sets: list[frozenset[Any] | AllBut] = []
     table = np.full(len(found) + 1, UNLABELLED, np.int32)
     for k, each in enumerate(found):
         if not isinstance(each, SETS):
@@ -231,7 +239,12 @@ def _apart(ids, found, flat, offsets):
     return table[ids], list(labels), sets
 
 
-def _check_labels(labels, flat, where, offsets):
+def _check_labels(
+    labels: list[Any],
+    flat: list[Any],
+    where: Sequence[int] | np.ndarray,
+    offsets: np.ndarray,
+) -> None:
     """Raise unless labels go together; ``flat`` are all that are given, at the places
     ``where``.
     """
@@ -239,7 +252,10 @@ def _check_labels(labels, flat, where, offsets):
     if LEFT_OUT in set(plain) and all(
         isinstance(v, int) and (v >= 0 or v == LEFT_OUT) for v in plain
     ):
-        text = f"the label {LEFT_OUT} says in corpora of Hugging Face that a token has none"
+        text = (
+            f"the label {LEFT_OUT} says in corpora of Hugging Face that a token has "
+            "none"
+        )
         raise PlaceError(
             *place(offsets, where[flat.index(LEFT_OUT)]),
             f"{text}; write None instead",
@@ -263,7 +279,7 @@ def _check_labels(labels, flat, where, offsets):
         _refuse(offsets, 0, labels[0], "labels must be of a type that sorts")
 
 
-def _is_itself(value):
+def _is_itself(value: Any) -> bool:
     """Whether a value equals itself: NaN does not, and missing values of pandas do not
     say so.
     """
@@ -271,7 +287,7 @@ def _is_itself(value):
     return isinstance(same, (bool, np.bool_)) and bool(same)
 
 
-def _refuse(offsets, k, label, expected):
+def _refuse(offsets: np.ndarray, k: int, label: Any, expected: str) -> NoReturn:
     raise PlaceError(*place(offsets, k), f"{expected}, got {describe(label)}", "y")
 
 
@@ -283,28 +299,31 @@ class Gold(NamedTuple):
         np.ndarray | tuple[()]
     )  # (S, L + 1) bool: the labels of each set, and whether it has those to come
 
-    def at(self, tokens):
-        """The same of some tokens."""
+    def at(self, tokens: slice | np.ndarray) -> Gold:
+        """Return the labels of some tokens."""
         return self._replace(ids=self.ids[tokens])
 
-    def tells(self):
+    def tells(self) -> np.ndarray:
         """(N,) bool: whether something is known of a token's label; of None, or a set
         of all, nothing is.
         """
         found = self.ids != UNLABELLED
         several = np.flatnonzero(self.ids < UNLABELLED)
         if several.size:
-            found[several] = ~self.sets[-2 - self.ids[several], :-1].all(axis=1)
+            sets = cast(np.ndarray, self.sets)
+            found[several] = ~sets[-2 - self.ids[several], :-1].all(axis=1)
         return found
 
-    def under(self, new, n_labels):
-        """The same under ``n_labels`` others: label k becomes ``new[k]``, or -1, as the
-        last of ``new``.
+    def under(self, new: ArrayLike, n_labels: int) -> Gold:
+        """Renumber the labels as a model with ``n_labels`` others has them.
+
+        Label k becomes ``new[k]``, or -1, as the last of ``new``.
         """
         new = np.asarray(new, np.int32)
         sets = self.sets
         if len(sets) == 0:
             return Gold(new[self.ids], sets)
+        sets = cast(np.ndarray, sets)
         renumbered = np.repeat(sets[:, -1:], n_labels + 1, axis=1)
         old = np.flatnonzero(new[:-1] >= 0)
         renumbered[:, new[old]] = sets[:, old]
@@ -314,8 +333,8 @@ class Gold(NamedTuple):
         )
 
 
-def _gold(found, labels):
-    """The :class:`Gold` of what was found; other labels than ``labels`` are UNLABELLED."""
+def _gold(found: Found, labels: Labels) -> Gold:
+    """Encode what was found; labels other than ``labels`` become UNLABELLED."""
     table = np.array(
         [labels.ids.get(v, UNLABELLED) for v in found.labels] + [UNLABELLED], np.int32
     )
@@ -332,7 +351,9 @@ def _gold(found, labels):
     )
 
 
-def encode_known(sequences, offsets, labels):
+def encode_known(
+    sequences: list[Any], offsets: np.ndarray, labels: Labels
+) -> tuple[Gold, np.ndarray, list[Any]]:
     """Gold ids under ``labels``, those of other labels UNLABELLED.
 
     Returns
@@ -349,13 +370,19 @@ def encode_known(sequences, offsets, labels):
     ids = gold.ids
     unseen = (gold.ids == UNLABELLED) & (found.ids >= 0)
     if found.sets:
-        empty = ~gold.sets.any(axis=1)
+        empty = np.logical_not(cast(np.ndarray, gold.sets).any(axis=1))
         unseen |= (ids < UNLABELLED) & empty[np.maximum(-2 - ids, 0)]
         gold = gold._replace(ids=np.where(unseen, np.int32(UNLABELLED), ids))
     return gold, unseen, [v for v in found.labels if v not in labels.ids]
 
 
-def encode_labels(sequences, offsets, labels, grow, with_sets=True):
+def encode_labels(
+    sequences: list[Any],
+    offsets: np.ndarray,
+    labels: Labels,
+    grow: bool,
+    with_sets: bool = True,
+) -> tuple[Gold, Labels]:
     """Gold ids under ``labels``, and the label set to use from here on.
 
     Parameters

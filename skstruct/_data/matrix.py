@@ -9,7 +9,7 @@ behave as the list of their sequences.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,9 @@ from .tables import (
     unpadded,
 )
 
+if TYPE_CHECKING:
+    from .reads import ColumnInfo
+
 
 class SequenceFrame(TokenCorpus):
     """Sequences of tokens in one data frame: ``SequenceMatrix.from_frame`` where there
@@ -62,7 +65,7 @@ class SequenceFrame(TokenCorpus):
         return self.blocks[0].rows
 
     @property
-    def called(self):
+    def called(self) -> str | None:
         """What errors call the tokens, by what the columns hold."""
         kinds = {
             STRINGS if numbers_of(column) is None else DENSE
@@ -116,7 +119,8 @@ class SequenceMatrix(TokenCorpus):
     >>> X = SequenceMatrix(np.eye(3)[[0, 1, 2, 1, 0]], lengths=[3, 2])
     >>> len(X), X[1].shape
     (2, (2, 3))
-    >>> tagger = StructuredPerceptron(random_state=0).fit(X, [["a", "b", "c"], ["b", "a"]])
+    >>> y = [["a", "b", "c"], ["b", "a"]]
+    >>> tagger = StructuredPerceptron(random_state=0).fit(X, y)
     >>> tagger.predict(X[:1])
     [['a', 'b', 'c']]
     """
@@ -142,12 +146,14 @@ class SequenceMatrix(TokenCorpus):
             )
         if given.sum() != matrix.shape[0]:
             raise ValueError(
-                f"lengths add up to {given.sum()}, but the matrix has {matrix.shape[0]} rows"
+                f"lengths add up to {given.sum()}, but the matrix has "
+                f"{matrix.shape[0]} rows"
             )
         names = names if feature_names is None else list(map(spelled, feature_names))
         if names is not None and len(names) != matrix.shape[1]:
             raise ValueError(
-                f"feature_names must be {matrix.shape[1]} names, one a column, got {len(names)}"
+                f"feature_names must be {matrix.shape[1]} names, one a column, got "
+                f"{len(names)}"
             )
         block = number_block(matrix, None if names is None else FeatureNames(names))
         vars(self).update(blocks=(block,), lengths=given)
@@ -224,7 +230,8 @@ class SequenceMatrix(TokenCorpus):
         Examples
         --------
         >>> import pandas
-        >>> df = pandas.DataFrame({"s": [1, 1, 2], "word": ["the", "dog", "dogs"], "tag": ["D", "N", "N"]})
+        >>> words = ["the", "dog", "dogs"]
+        >>> df = pandas.DataFrame({"s": [1, 1, 2], "word": words, "tag": list("DNN")})
         >>> from skstruct import SequenceMatrix, StructuredPerceptron
         >>> X, y = SequenceMatrix.from_frame(df, "s", label="tag")
         >>> tagger = StructuredPerceptron(["U0:%x[0,0]"], random_state=0).fit(X, y)
@@ -238,7 +245,12 @@ class SequenceMatrix(TokenCorpus):
         return X if label is None else (X, X.split(labels))
 
 
-def assembled(matrix, lengths, names=None, info=None):
+def assembled(
+    matrix: Any,
+    lengths: np.ndarray,
+    names: FeatureNames | None = None,
+    info: ColumnInfo | None = None,
+) -> SequenceMatrix:
     """A :class:`SequenceMatrix` of parts that need no check; for these see
     :func:`.corpus.number_block`.
     """

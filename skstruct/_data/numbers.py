@@ -5,8 +5,11 @@ The first sequence that is not empty decides. Other input goes to
 :mod:`.inputs`; malformed numbers raise an error that says how to write them.
 """
 
+from __future__ import annotations
+
 from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -35,10 +38,14 @@ from .places import (
 from .reads import FeatureNames
 from .tables import as_rows, check_finite, parts_of, parts_of_columns, together
 
+if TYPE_CHECKING:
+    from .matrix import SequenceMatrix
+
+
 _NUMBER = (int, float, np.number, np.bool_)
 
 
-def tables_in(X, name="X"):
+def tables_in(X: Any, name: str = "X") -> TokenCorpus | None:
     """A corpus of what users hand over that has columns; None if tokens are something
     else.
 
@@ -78,7 +85,7 @@ def tables_in(X, name="X"):
     return _stacked(list(sequences), i, name) if _are_rows(first) else None
 
 
-def _listed(X, name):
+def _listed(X: Any, name: str) -> Any:
     """What may be a list of tables or matrices, with the sequences of arrays and
     Series; else nothing.
     """
@@ -86,9 +93,13 @@ def _listed(X, name):
     if sparse.issparse(X) or getattr(X, "ndim", 1) > 1:
         of_numbers = sparse.issparse(X) or _holds_numbers(X)
         if X.ndim == 3 and X.shape[2] == 1 and X.size and not of_numbers:
-            ways = "X[:, :, 0] if tokens are strings, X.tolist() if they are lists or tuples"
+            ways = (
+                "X[:, :, 0] if tokens are strings, X.tolist() if they are lists or "
+                "tuples"
+            )
             raise ValueError(
-                f"{name} has 3 dimensions with one column: write {ways.replace('X', name)}"
+                f"{name} has 3 dimensions with one column: write "
+                f"{ways.replace('X', name)}"
             )
         if X.ndim == 3:
             return list(X)
@@ -100,12 +111,15 @@ def _listed(X, name):
             raise ValueError(
                 f"{name} is one matrix of {n}; say where its sequences end: {way}"
             )
-        wrong = f"{X.ndim} dimensions; sequences, tokens and columns are three: flatten the last ones"
+        wrong = (
+            f"{X.ndim} dimensions; sequences, tokens and columns are three: flatten "
+            "the last ones"
+        )
         raise ValueError(f"{name} has {wrong}")
     return X if is_sequence(X) else ()
 
 
-def _first_filled(sequences, name):
+def _first_filled(sequences: list[Any], name: str) -> int | None:
     """The number of the first sequence that is not empty, or of a table; None if there
     is none.
 
@@ -123,7 +137,7 @@ def _first_filled(sequences, name):
     return table
 
 
-def _holds_numbers(array):
+def _holds_numbers(array: np.ndarray) -> bool:
     """Whether an array has a type of numbers, or is of objects of which each is one, or
     missing.
     """
@@ -133,7 +147,7 @@ def _holds_numbers(array):
     return bool(kinds) and all(issubclass(kind, _NUMBER) for kind in kinds)
 
 
-def _are_rows(sequence):
+def _are_rows(sequence: Any) -> bool:
     """Whether the tokens of a sequence are rows of numbers."""
     if sparse.issparse(sequence):
         return True
@@ -156,8 +170,8 @@ def _are_rows(sequence):
     return False
 
 
-def _stacked(sequences, first, name):
-    """Sequences of rows as one matrix, all of the kind and width of sequence ``first``."""
+def _stacked(sequences: list[Any], first: int, name: str) -> SequenceMatrix:
+    """Stack sequences of rows, all of the kind and width of sequence ``first``."""
     is_sparse = sparse.issparse(sequences[first])
     blocks = [
         _block(sequence, i, name, first, is_sparse)
@@ -168,7 +182,10 @@ def _stacked(sequences, first, name):
         if block is None:
             blocks[i] = blocks[first][:0]
         elif block.shape[1] != width:
-            text = f"{PLACE} has {counted(block.shape[1], 'column')}, expected {width} like sequence {first}"
+            text = (
+                f"{PLACE} has {counted(block.shape[1], 'column')}, expected {width} "
+                f"like sequence {first}"
+            )
             raise PlaceError(i, None, text, name)
     join = partial(sparse.vstack, format="csr") if is_sparse else np.concatenate
     matrix = blocks[0] if len(blocks) == 1 else join(blocks)
@@ -177,7 +194,7 @@ def _stacked(sequences, first, name):
     return X
 
 
-def _block(sequence, i, name, first, is_sparse):
+def _block(sequence: Any, i: int, name: str, first: int, is_sparse: bool) -> Any:
     """The rows of sequence i as CSR, or as float32 or float64; None if it is an empty
     list.
     """
@@ -196,7 +213,10 @@ def _block(sequence, i, name, first, is_sparse):
         if found is not None:
             return found
         if rows.ndim == 1:
-            wrong = "is one-dimensional; a series of numbers needs one row a token: x.reshape(-1, 1)"
+            wrong = (
+                "is one-dimensional; a series of numbers needs one row a token: "
+                "x.reshape(-1, 1)"
+            )
         elif rows.ndim != 2:
             wrong = f"must have two dimensions, tokens and columns, got {rows.ndim}"
         else:
@@ -205,7 +225,7 @@ def _block(sequence, i, name, first, is_sparse):
     raise PlaceError(i, None, f"{PLACE} {wrong}", name)
 
 
-def _array_of(sequence, i, name):
+def _array_of(sequence: Any, i: int, name: str) -> np.ndarray:
     """An array of what stands in sequence i."""
     if isinstance(sequence, np.ndarray) and (
         sequence.ndim != 1 or sequence.dtype.kind in "biuf"
@@ -218,7 +238,10 @@ def _array_of(sequence, i, name):
                 i, t, f"expected a row of numbers, got {describe(row)}", name
             )
         if len(row) != len(rows[0]):
-            text = f"{PLACE} has {counted(len(row), 'column')}, expected {len(rows[0])} like position 0"
+            text = (
+                f"{PLACE} has {counted(len(row), 'column')}, expected {len(rows[0])} "
+                "like position 0"
+            )
             raise PlaceError(i, t, text, name)
     with suppress(ValueError):  # entries of different shapes
         found = np.asarray(rows)
@@ -227,7 +250,7 @@ def _array_of(sequence, i, name):
     return np.array([[*row] for row in rows], dtype=object).reshape(len(rows), -1)
 
 
-def _refuse_entry(rows, i, name):
+def _refuse_entry(rows: Any, i: int, name: str) -> None:
     """Raise for the first entry of an array that is no number, if one by itself is
     none.
     """
@@ -238,7 +261,7 @@ def _refuse_entry(rows, i, name):
                 raise PlaceError(i, t, text, name)
 
 
-def _is_number(value):
+def _is_number(value: Any) -> bool:
     try:
         float(value)
     except (TypeError, ValueError, OverflowError):
@@ -249,7 +272,7 @@ def _is_number(value):
 # --------------------------------------------------------------------------------------
 # Arrays of strings and objects
 # --------------------------------------------------------------------------------------
-def _arrays(sequences, first, name):
+def _arrays(sequences: list[Any], first: int, name: str) -> list[np.ndarray]:
     """All sequences as arrays with as many columns as that of sequence ``first``."""
     width = opened(sequences[first]).shape[1]
     arrays = []
@@ -261,16 +284,22 @@ def _arrays(sequences, first, name):
         elif not isinstance(array, np.ndarray):
             array = _array_of_tuples(array)
         if not isinstance(array, np.ndarray) or array.ndim != 2:
-            wrong = f"is {describe(sequence)}, sequence {first} is an array with {counted(width, 'column')}"
+            wrong = (
+                f"is {describe(sequence)}, sequence {first} is an array with "
+                f"{counted(width, 'column')}"
+            )
         elif array.shape[1] != width:
-            wrong = f"has {counted(array.shape[1], 'column')}, expected {width} like sequence {first}"
+            wrong = (
+                f"has {counted(array.shape[1], 'column')}, expected {width} like "
+                f"sequence {first}"
+            )
         if wrong is not None:
             raise PlaceError(i, None, f"{PLACE} {wrong}", name)
         arrays.append(array)
     return arrays
 
 
-def _array_of_tuples(tokens):
+def _array_of_tuples(tokens: Any) -> Any:
     """Tokens that are tuples of one length as an array of objects; other tokens as they
     are.
     """
@@ -284,7 +313,7 @@ def _array_of_tuples(tokens):
     return array
 
 
-def _of_columns(arrays, name):
+def _of_columns(arrays: list[np.ndarray], name: str) -> TokenCorpus:
     """The corpus of arrays with columns of strings: tuples of these, and rows of
     numbers beside them.
     """
@@ -300,11 +329,11 @@ def _of_columns(arrays, name):
     check_finite(numbers, name)
     if not strings:
         return numbers
-    found = Block(STRINGS, tokens, tuple(map(str, titles)), like=tokens[0])
-    return TokenCorpus.of((*numbers.blocks, found), lengths, shown=Block(TABLE, table))
+    words = Block(STRINGS, tokens, tuple(map(str, titles)), like=tokens[0])
+    return TokenCorpus.of((*numbers.blocks, words), lengths, shown=Block(TABLE, table))
 
 
-def _tokens_of(strings):
+def _tokens_of(strings: list[list[str]]) -> list[Any]:
     """The tokens of columns of strings: str of one column, tuples of several."""
     return strings[0] if len(strings) == 1 else list(zip(*strings))
 
@@ -312,7 +341,7 @@ def _tokens_of(strings):
 # --------------------------------------------------------------------------------------
 # Data frames
 # --------------------------------------------------------------------------------------
-def read_frame(X, name="X"):
+def read_frame(X: Any, name: str = "X") -> TokenCorpus:
     """The corpus of a :class:`SequenceFrame`: a ``SequenceMatrix``, or strings, with
     numbers beside them.
 
@@ -332,7 +361,7 @@ def read_frame(X, name="X"):
     )
 
 
-def _grouped(sequences, first, name):
+def _grouped(sequences: list[Any], first: int, name: str) -> SequenceFrame:
     """Sequences that are data frames, all with the columns of sequence ``first``."""
     columns = list(sequences[first].columns)
     for i, sequence in enumerate(sequences):

@@ -2,12 +2,19 @@
 none too long.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .places import by_sequence
 from .text import LINE, PARAGRAPH, Tokens, codes_of
+
+if TYPE_CHECKING:
+    from .alignment_report import Aligned
+
 
 PIECES = "lines", "paragraphs", "texts"
 """From the shortest to the longest."""
@@ -29,16 +36,16 @@ class Pieces(NamedTuple):
     bounds: np.ndarray  # (P + 1,) int64: first token of each piece
     text: np.ndarray  # (P,) int64: which text a piece is of
 
-    def of_text(self):
+    def of_text(self) -> np.ndarray:
         """(n + 1,) the first piece of each text."""
         return np.searchsorted(self.bounds, self.tokens.first)
 
-    def sequences(self, layout):
+    def sequences(self, layout: bool) -> list[list[Any]]:
         """The tokens of each piece, as a tagger reads them."""
         return by_sequence(self.tokens.words(layout), self.bounds)
 
 
-def chosen(tokens, aligned, pieces):
+def chosen(tokens: Tokens, aligned: Aligned, pieces: str) -> str:
     """The kind of pieces that ``pieces="auto"`` means: the shortest that cuts almost no
     span.
 
@@ -59,7 +66,12 @@ def chosen(tokens, aligned, pieces):
     return PIECES[-1]
 
 
-def cut_texts(tokens, pieces, max_length=None, aligned=None):
+def cut_texts(
+    tokens: Tokens,
+    pieces: str,
+    max_length: int | None = None,
+    aligned: Aligned | None = None,
+) -> Pieces:
     """Cut texts into pieces.
 
     Parameters
@@ -95,14 +107,14 @@ def cut_texts(tokens, pieces, max_length=None, aligned=None):
     )
 
 
-def _begins(tokens, pieces):
+def _begins(tokens: Tokens, pieces: str) -> np.ndarray:
     """(N,) bool: where a piece begins."""
     begins = np.zeros(len(tokens.start) + 1, np.bool_)
     begins[tokens.first] = True
     return begins[:-1] | (tokens.before >= _LEAST[pieces])
 
 
-def _gaps(tokens):
+def _gaps(tokens: Tokens) -> np.ndarray:
     """(N,) how well a text can be cut before each token."""
     gap = 2 * tokens.before.astype(np.int64)
     codes = codes_of(tokens.text)
@@ -116,7 +128,7 @@ def _gaps(tokens):
     return gap
 
 
-def _cuts(gap, a, b, max_length):
+def _cuts(gap: np.ndarray, a: int, b: int, max_length: int) -> Iterator[int]:
     """Where the piece of the tokens a ... b - 1 is cut; ``gap`` is -1 where it must not
     be.
     """

@@ -1,8 +1,12 @@
 """Places in a corpus, and errors that name them."""
 
+from __future__ import annotations
+
 from collections import defaultdict
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import count
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -28,21 +32,27 @@ class PlaceError(ValueError):
         The argument that is wrong.
     """
 
-    def __init__(self, sequence, position, text, name=None):
+    def __init__(
+        self,
+        sequence: int | None,
+        position: int | None,
+        text: str,
+        name: str | None = None,
+    ) -> None:
         super().__init__(text)
         self.position = None if position is None else int(position)
         self.text = text if PLACE in text else f"{PLACE}: {text}"
         self.name = name
         self.move(sequence)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return (
             PlaceError,
             (self.sequence, self.position, self.text, self.name),
             vars(self),
         )
 
-    def move(self, sequence, name=None):
+    def move(self, sequence: int | None, name: str | None = None) -> None:
         """Let the error name another sequence, and another argument if ``name`` is
         given.
         """
@@ -50,7 +60,7 @@ class PlaceError(ValueError):
         self.name = name or self.name
         self.args = (self.told("sequence"),)
 
-    def told(self, noun):
+    def told(self, noun: str) -> str:
         """The message, with a noun for the elements of ``X``: "text" for texts."""
         numbers = [(noun, self.sequence), ("position", self.position)]
         place = ", ".join(
@@ -61,7 +71,7 @@ class PlaceError(ValueError):
 
 
 @contextmanager
-def in_sequence(i, name=None):
+def in_sequence(i: int, name: str | None = None) -> Iterator[None]:
     """A context whose errors about a place are about sequence ``i``; of the argument
     ``name``, if given.
     """
@@ -72,7 +82,7 @@ def in_sequence(i, name=None):
         raise
 
 
-def refuse_str(name, value, what):
+def refuse_str(name: str, value: Any, what: str) -> None:
     """Raise if a str or bytes stands where a collection belongs, whose letters would be
     its elements.
 
@@ -85,33 +95,36 @@ def refuse_str(name, value, what):
         What it is a collection of: a plural.
     """
     if isinstance(value, (str, bytes)):
-        text = f"{name} must be a list of {what}, got {type(value).__name__} {value[:40]!r}"
+        text = (
+            f"{name} must be a list of {what}, got {type(value).__name__} "
+            f"{value[:40]!r}"
+        )
         raise ValueError(f"{text}; its letters are no {what}")
 
 
-def describe(value):
+def describe(value: Any) -> str:
     """A short account of a value for an error message."""
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
 
 
-def counted(number, noun):
+def counted(number: int, noun: str) -> str:
     """``1 token``, ``2 tokens``."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def place(offsets, k):
+def place(offsets: np.ndarray, k: int) -> tuple[int, int]:
     """(sequence, position) of the k-th element of the flat corpus."""
     i = int(np.searchsorted(offsets, k, side="right")) - 1
     return i, int(k - offsets[i])
 
 
-def placed(offsets, k, text):
+def placed(offsets: np.ndarray, k: int, text: str) -> PlaceError:
     """The error that says something of the k-th token of ``X``."""
     return PlaceError(*place(offsets, k), text, "X")
 
 
-def is_sequence(value):
+def is_sequence(value: Any) -> bool:
     """Whether something has elements by position, and is neither a string nor a sparse
     matrix.
     """
@@ -124,14 +137,16 @@ def is_sequence(value):
     )
 
 
-def as_objects(items):
+def as_objects(items: Collection[Any]) -> np.ndarray:
     """A one-dimensional array of objects; numpy alone would take items of equal lengths
     apart.
     """
     return np.fromiter(items, object, len(items))
 
 
-def numbered(items, known=()):
+def numbered(
+    items: Collection[Any], known: Collection[Any] = ()
+) -> tuple[np.ndarray, dict[Any, int]]:
     """Numbers of items by first occurrence, int32, and the dict of all; ``known`` has
     numbers 0, 1, ...
     """
@@ -140,7 +155,7 @@ def numbered(items, known=()):
     return ids, dict(numbers)
 
 
-def offsets_of(lengths):
+def offsets_of(lengths: np.ndarray) -> np.ndarray:
     """``[0, l_0, l_0 + l_1, ...]``: where each sequence starts in the flat corpus."""
     out = np.empty(lengths.shape[0] + 1, np.int64)
     out[0] = 0
@@ -150,7 +165,7 @@ def offsets_of(lengths):
     return out
 
 
-def ranges(begin, lengths):
+def ranges(begin: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The numbers from ``begin[i]`` on, ``lengths[i]`` of them, for one i after the
     other.
 
@@ -164,7 +179,7 @@ def ranges(begin, lengths):
     return offsets, np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], lengths)
 
 
-def by_sequence(flat, offsets):
+def by_sequence(flat: Any, offsets: np.ndarray) -> list[Any]:
     """The flat corpus cut where sequences start: a list of its parts."""
     bounds = offsets.tolist()
     return [flat[a:b] for a, b in zip(bounds, bounds[1:])]

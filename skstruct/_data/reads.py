@@ -4,12 +4,16 @@ names of these.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from .elements import spelled
 from .places import PLACE, PlaceError, counted, describe, place
+
+if TYPE_CHECKING:
+    from .corpus import TokenCorpus
 
 
 class ColumnInfo(NamedTuple):
@@ -19,6 +23,10 @@ class ColumnInfo(NamedTuple):
     template: (
         np.ndarray
     )  # (columns,) int32: which template, or key, each column is of, as a number
+
+
+NamesBeside: TypeAlias = "list[tuple[str, FeatureNames | None, int]]"
+"""(prefix, names or None, number of columns) of columns that stand side by side."""
 
 
 class FeatureNames:
@@ -34,22 +42,28 @@ class FeatureNames:
         Names of columns that stand side by side.
     """
 
-    def __init__(self, names=None, make=None, parts=None):
+    def __init__(
+        self,
+        names: list[str] | None = None,
+        make: Callable[[], list[str]] | None = None,
+        parts: NamesBeside | None = None,
+    ) -> None:
         self._names = names
         self._make = make
         self._parts = parts
-        self._beside = None
+        self._beside: tuple[FeatureNames, tuple[int, ...], FeatureNames] | None = None
 
-    def all(self):
+    def all(self) -> list[str]:
         """All names, by column; not to be changed."""
         if self._names is None:
-            self._names = (
-                _side_by_side(self._parts) if self._make is None else self._make()
-            )
+            if self._make is None:
+                self._names = _side_by_side(self._parts or [])
+            else:
+                self._names = self._make()
             self._make = None
         return self._names
 
-    def differs(self, other):
+    def differs(self, other: FeatureNames | None) -> int | None:
         """The first column whose name is another one in ``other``; None if all agree or
         some are unknown.
         """
@@ -60,7 +74,7 @@ class FeatureNames:
             (c for c, (mine, theirs) in enumerate(pairs) if mine != theirs), None
         )
 
-    def _agrees(self, other):
+    def _agrees(self, other: FeatureNames) -> bool:
         """Whether all names agree; two that do share one list from then on."""
         if self._parts is not None and self._parts == other._parts:
             return True
@@ -75,7 +89,7 @@ class FeatureNames:
         self._names = other._names = min(mine, theirs, key=id)
         return True
 
-    def beside(self, others, runs):
+    def beside(self, others: FeatureNames, runs: tuple[int, ...]) -> FeatureNames:
         """The names of all columns, if these are of the dense ones.
 
         The last answer is kept.
@@ -93,14 +107,14 @@ class FeatureNames:
             kept = self._beside = others, runs, names
         return kept[2]
 
-    def _merged(self, others, runs):
+    def _merged(self, others: FeatureNames, runs: tuple[int, ...]) -> list[str]:
         is_dense = mask_of(runs)
         found = np.empty(is_dense.shape[0], dtype=object)
         found[is_dense] = self.all()
         found[~is_dense] = others.all()
         return found.tolist()
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         # As arrays: processes of joblib share these, where a list would be pickled for
         # each task.
         parts = [name.encode("utf-8", "surrogatepass") for name in self.all()]
@@ -108,7 +122,7 @@ class FeatureNames:
         return _names_of, (np.frombuffer(b"".join(parts), np.uint8), ends)
 
 
-def _side_by_side(parts):
+def _side_by_side(parts: NamesBeside) -> list[str]:
     found = []
     for prefix, names, n in parts:
         known = [f"x{c}" for c in range(n)] if names is None else names.all()
@@ -116,10 +130,10 @@ def _side_by_side(parts):
     return found
 
 
-def _names_of(letters, ends):
+def _names_of(letters: np.ndarray, ends: np.ndarray) -> FeatureNames:
     """The :class:`FeatureNames` that were pickled."""
 
-    def make():
+    def make() -> list[str]:
         data = letters.tobytes()
         stops = ends.tolist()
         return [
@@ -130,7 +144,9 @@ def _names_of(letters, ends):
     return FeatureNames(make=make)
 
 
-def names_of_all(runs, dense, others):
+def names_of_all(
+    runs: tuple[int, ...], dense: FeatureNames | None, others: FeatureNames | None
+) -> FeatureNames | None:
     """The names of all columns, from those of the dense ones and of others; None if
     some are unknown.
     """
@@ -140,7 +156,7 @@ def names_of_all(runs, dense, others):
 # --------------------------------------------------------------------------------------
 # Which columns are dense, as a few runs: calls on one sentence compare and join these
 # --------------------------------------------------------------------------------------
-def runs_of(is_dense):
+def runs_of(is_dense: np.ndarray) -> tuple[int, ...]:
     """The lengths of the runs of columns of one kind, as a tuple.
 
     Dense and sparse ones take turns. The first run is of dense ones; it, and no other
@@ -154,12 +170,12 @@ def runs_of(is_dense):
     return tuple(np.diff(edges, prepend=0, append=is_dense.shape[0]).tolist())
 
 
-def mask_of(runs):
+def mask_of(runs: tuple[int, ...]) -> np.ndarray:
     """(n_columns,) bool: which columns are dense; the inverse of :func:`runs_of`."""
     return np.repeat(np.arange(len(runs)) % 2 == 0, runs)
 
 
-def joined_runs(parts):
+def joined_runs(parts: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
     """The runs of columns that stand side by side."""
     found = [0]
     for runs in parts:
@@ -177,7 +193,7 @@ def joined_runs(parts):
 class Reads(NamedTuple):
     """What reads a corpus declares this: the tokens that it was made for."""
 
-    called: str  # as ``TokenCorpus.called``
+    called: str | None  # as ``TokenCorpus.called``
     width: int | None = (
         None  # columns of numbers, or of tuples for who reads all of them, in order
     )
@@ -186,19 +202,26 @@ class Reads(NamedTuple):
         None  # of columns of strings in a data frame, or of all of a frame's
     )
     of_frames: bool = False  # whether data frames are taken as they are
-    by_place: bool = False  # whether columns of numbers, or of a frame, may have new names where they stood
-    decides: bool = True  # False: of which kind and width tokens may be is for an estimator inside to say
+    # Whether columns of numbers, or of a frame, may have new names where they stood.
+    by_place: bool = False
+    # False: of which kind and width tokens may be is for an estimator inside to say.
+    decides: bool = True
 
     @classmethod
-    def of(cls, corpus):
+    def of(cls, corpus: TokenCorpus) -> Reads:
         """What such a corpus is, for a transformer."""
         titles = _titles_of(corpus)
         of_frames = corpus.is_frame
-        names = FeatureNames(list(titles)) if of_frames else corpus.names
-        width = len(titles) if of_frames else width_of(corpus)
+        names = corpus.names
+        width = width_of(corpus)
+        if of_frames and titles is not None:
+            names = FeatureNames(list(titles))
+            width = len(titles)
         return cls(corpus.called, width, names, titles, of_frames, by_place=True)
 
-    def check(self, corpus, name="X", known="training"):
+    def check(
+        self, corpus: TokenCorpus, name: str = "X", known: str = "training"
+    ) -> None:
         """Raise unless the tokens of a corpus are such; the only place that says what
         differs.
 
@@ -228,14 +251,22 @@ class Reads(NamedTuple):
         self.check_titles(_titles_of(corpus), name, f"as in {known}")
         if self.decides and self.width is not None:
             width = width_of(corpus)
-            if width != self.width:
+            if width is not None and width != self.width:
                 i = place(corpus.offsets, 0)[0] if corpus.offsets[-1] else 0
-                text = f"{PLACE} has {counted(width, 'column')}, expected {self.width} as in {known}"
+                text = (
+                    f"{PLACE} has {counted(width, 'column')}, expected {self.width} "
+                    f"as in {known}"
+                )
                 raise PlaceError(i, None, text, name)
         if self.names is not None:
             self.check_names(corpus.names, name, known)
 
-    def check_titles(self, titles, name="X", known="as in training"):
+    def check_titles(
+        self,
+        titles: tuple[str, ...] | None,
+        name: str = "X",
+        known: str = "as in training",
+    ) -> None:
         """Raise unless the columns of strings, or of a frame, stand where they did.
 
         Those of strings may be renamed, and further ones do not matter: what reads
@@ -256,21 +287,28 @@ class Reads(NamedTuple):
             found, expected = (", ".join(each) for each in (titles, self.titles))
             raise ValueError(f"{name}: {what} are {found}, expected {expected} {known}")
 
-    def check_names(self, names, name="X", known="training"):
+    def check_names(
+        self, names: FeatureNames | None, name: str = "X", known: str = "training"
+    ) -> None:
         """Raise unless the columns of numbers have the names that they had, in the same
         order.
         """
-        wrong = self.names and self.names.differs(names)
-        if wrong is not None and not (
-            self.by_place and not _moved(names.all(), self.names.all())
-        ):
-            mine = self.names.all()[wrong]
-            theirs = names.all()[wrong]
-            text = f"{name}: feature names differ from those of {known}: column {wrong} is {theirs!r}"
-            raise ValueError(f"{text}, was {mine!r}")
+        if self.names is None or names is None:
+            return
+        wrong = self.names.differs(names)
+        if wrong is None:
+            return
+        mine = self.names.all()
+        theirs = names.all()
+        if self.by_place and not _moved(theirs, mine):
+            return
+        text = f"{name}: feature names differ from those of {known}"
+        raise ValueError(
+            f"{text}: column {wrong} is {theirs[wrong]!r}, was {mine[wrong]!r}"
+        )
 
 
-def _moved(titles, known):
+def _moved(titles: Sequence[str], known: Sequence[str]) -> bool:
     """Whether a column with a name of training stands elsewhere than in training."""
     names = set(known)
     return any(
@@ -279,7 +317,7 @@ def _moved(titles, known):
     )
 
 
-def width_of(corpus):
+def width_of(corpus: TokenCorpus) -> int | None:
     """Columns of the rows of numbers of a corpus, or of its strings; None if its tokens
     have none.
     """
@@ -290,7 +328,7 @@ def width_of(corpus):
     return len(corpus.like) if isinstance(corpus.like, tuple) else 1
 
 
-def _titles_of(corpus):
+def _titles_of(corpus: TokenCorpus) -> tuple[str, ...] | None:
     """The names of the columns of strings, or of all columns of a frame; None if there
     are none.
     """

@@ -17,10 +17,12 @@ chunking", 2000: the evaluation script conlleval, whose reading of malformed seq
 `chunks` follows.
 """
 
-from collections.abc import Collection
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,14 +38,21 @@ CLOSING = ("E", "S", "L", "U")
 """Prefixes of labels after which the chunk is over."""
 
 
-class _Scheme(NamedTuple):
+Parsed: TypeAlias = tuple[str, str]
+"""A label as its prefix and its type."""
+
+Chunk: TypeAlias = tuple[int, int, str]
+"""(start, stop, type)."""
+
+
+class Spelling(NamedTuple):
     """How a chunk is spelled: `single`, or `opening`, then `middle` as often as needed,
     then `closing`.
     """
 
     name: str
     single: str
-    opening: tuple
+    opening: tuple[str, ...]
     middle: str
     closing: str
     outside: bool = True  # whether O, a token of no chunk, exists
@@ -52,21 +61,21 @@ class _Scheme(NamedTuple):
     )
     bare: bool = False  # whether labels are types without a prefix (IO)
 
-    def spell(self, length):
+    def spell(self, length: int) -> list[str]:
         """The prefixes of a chunk of `length` tokens."""
         if length == 1:
             return [self.single]
         inner = [*self.opening, *[self.middle] * (length - 1 - len(self.opening))]
         return [*inner[: length - 1], self.closing]
 
-    def label(self, prefix, kind):
+    def label(self, prefix: str, kind: Any) -> str:
         """The label of a prefix and a type, which may be empty."""
         if self.bare and kind and not _is_prefixed(kind):
             return spelled(kind)
         return f"{prefix}-{spelled(kind)}" if kind else prefix
 
 
-def _is_prefixed(kind):
+def _is_prefixed(kind: str) -> bool:
     """Whether IO would not read a type back from a label without prefix: ``O``, ``I``,
     ``B-cell``.
     """
@@ -76,13 +85,13 @@ def _is_prefixed(kind):
 class _Rules(NamedTuple):
     """What the spelling implies for prefixes."""
 
-    first: frozenset  # may open a chunk
-    inside: frozenset  # (previous, next) pairs within a chunk
-    last: frozenset  # may close a chunk
-    prefixes: tuple  # all there are
+    first: frozenset[str]  # may open a chunk
+    inside: frozenset[tuple[str, str]]  # (previous, next) pairs within a chunk
+    last: frozenset[str]  # may close a chunk
+    prefixes: tuple[str, ...]  # all there are
 
 
-def _rules(scheme):
+def _rules(scheme: Spelling) -> _Rules:
     # No scheme spells a chunk of seven tokens with a pair of prefixes that a shorter
     # one lacks.
     spelled = [scheme.spell(length) for length in range(1, 8)]
@@ -99,14 +108,14 @@ def _rules(scheme):
 SPELLINGS = {
     scheme.name: scheme
     for scheme in (
-        _Scheme("IOB1", "I", ("I",), "I", "I", clash="B"),
-        _Scheme("BIO", "B", ("B",), "I", "I"),
-        _Scheme("BIOES", "S", ("B",), "I", "E"),
-        _Scheme("BILOU", "U", ("B",), "I", "L"),
-        _Scheme("BMES", "S", ("B",), "M", "E"),
-        _Scheme("BI", "B", ("B",), "I", "I", outside=False),
-        _Scheme("B2B3MES", "S", ("B", "B2", "B3"), "M", "E", outside=False),
-        _Scheme("IO", "I", ("I",), "I", "I", bare=True),
+        Spelling("IOB1", "I", ("I",), "I", "I", clash="B"),
+        Spelling("BIO", "B", ("B",), "I", "I"),
+        Spelling("BIOES", "S", ("B",), "I", "E"),
+        Spelling("BILOU", "U", ("B",), "I", "L"),
+        Spelling("BMES", "S", ("B",), "M", "E"),
+        Spelling("BI", "B", ("B",), "I", "I", outside=False),
+        Spelling("B2B3MES", "S", ("B", "B2", "B3"), "M", "E", outside=False),
+        Spelling("IO", "I", ("I",), "I", "I", bare=True),
     )
 }
 _RULES = {name: _rules(scheme) for name, scheme in SPELLINGS.items()}
@@ -115,11 +124,11 @@ _ANY_PREFIX = tuple(
     dict.fromkeys(prefix for rules in _RULES.values() for prefix in rules.prefixes)
 )
 
-#: Names of the schemes; ``"IOB2"`` and ``"IOBES"`` are accepted for ``"BIO"`` and ``"BIOES"``.
 SCHEMES = tuple(SPELLINGS)
+"""Names of the schemes; ``"IOB2"`` means ``"BIO"``, ``"IOBES"`` means ``"BIOES"``."""
 
 
-def check_scheme(scheme):
+def check_scheme(scheme: Any) -> str:
     """Return the canonical name of a scheme.
 
     Parameters
@@ -161,12 +170,14 @@ class LabelTable(dict):
         the scheme is IO.
     """
 
-    def __init__(self, scheme=None, strict=True):
+    def __init__(self, scheme: str | None = None, strict: bool = True) -> None:
         self.scheme = scheme if strict else None
-        self.prefixes = _ANY_PREFIX if self.scheme is None else _RULES[scheme].prefixes
+        self.prefixes = (
+            _ANY_PREFIX if self.scheme is None else _RULES[self.scheme].prefixes
+        )
         self.bare = scheme is not None and SPELLINGS[scheme].bare
 
-    def __missing__(self, label):
+    def __missing__(self, label: Any) -> Parsed:
         text = exact(label) if isinstance(label, str) else ""
         prefix, _, kind = text.partition("-")
         if self.bare and prefix and not _is_prefixed(text):
@@ -177,20 +188,23 @@ class LabelTable(dict):
         parsed = self[label] = ("O", "") if prefix == "O" else (prefix, kind)
         return parsed
 
-    def _expected(self):
+    def _expected(self) -> str:
         if self.bare and self.scheme:
             return "the scheme IO; expected O or a type without prefix, such as PER"
         belongs = f"the scheme {self.scheme}" if self.scheme else "any known scheme"
-        text = f"{belongs}; expected one of {', '.join(self.prefixes)}, with or without a type such as B-X"
+        text = (
+            f"{belongs}; expected one of {', '.join(self.prefixes)}, with or without "
+            "a type such as B-X"
+        )
         return text if self.scheme else f"{text} (labels without prefix: scheme IO)"
 
-    def parse(self, labels):
+    def parse(self, labels: Iterable[Any]) -> list[Parsed]:
         """Parse a sequence; the error for a label that does not belong names its
         position.
         """
         refuse_str("labels", labels, "labels")
         labels = list(labels)
-        parsed = []
+        parsed: list[Parsed] = []
         try:
             parsed.extend(map(self.__getitem__, labels))
         except (ValueError, TypeError) as error:  # TypeError: an unhashable label
@@ -201,7 +215,7 @@ class LabelTable(dict):
         return parsed
 
 
-def chunks(parsed):
+def chunks(parsed: list[Parsed]) -> list[Chunk]:
     """Chunks of a parsed sequence as conlleval reads them: [(start, stop, type)]."""
     spans = []
     start = -1
@@ -227,15 +241,15 @@ def chunks(parsed):
     return spans
 
 
-def same_chunk(previous, label):
+def same_chunk(previous: Parsed, label: Parsed) -> bool:
     """Whether `chunks` reads two parsed labels that follow each other in one chunk."""
     if previous[0] == "O" or label[0] == "O" or previous[1] != label[1]:
         return False
     return label[0] not in OPENING and previous[0] not in CLOSING
 
 
-def may_open(name, previous, label):
-    """Whether a parsed `label` may open a chunk after `previous` (None: at the start)."""
+def may_open(name: str, previous: Parsed | None, label: Parsed) -> bool:
+    """Whether a parsed `label` may open a chunk after `previous` (None: the start)."""
     prefix, kind = label
     if prefix not in _RULES[name].first:
         return False
@@ -244,12 +258,12 @@ def may_open(name, previous, label):
     return True
 
 
-def may_end(name, label):
+def may_end(name: str, label: Parsed) -> bool:
     """Whether a well-formed sequence may stop after a parsed `label`."""
     return label[0] == "O" or label[0] in _RULES[name].last
 
 
-def may_follow(name, previous, label):
+def may_follow(name: str, previous: Parsed | None, label: Parsed) -> bool:
     """Whether a well-formed sequence may go from `previous` (None: the start) to
     `label`.
     """
@@ -261,7 +275,9 @@ def may_follow(name, previous, label):
     return label[0] == "O" or may_open(name, previous, label)
 
 
-def table_of_pairs(parsed, holds):
+def table_of_pairs(
+    parsed: list[Parsed], holds: Callable[[Parsed, Parsed], bool]
+) -> NDArray[np.bool_]:
     """(L, L) bool: whether ``holds(previous, label)``, which looks at types only to see
     if they are equal.
     """
@@ -275,7 +291,7 @@ def table_of_pairs(parsed, holds):
     return np.array(table, np.bool_)[same, prefix[:, None], prefix]
 
 
-def first_fault(name, parsed):
+def first_fault(name: str, parsed: list[Parsed]) -> int | None:
     """The position of the first label that breaks the scheme; T if the last may not be
     the last; or None.
     """
@@ -285,7 +301,7 @@ def first_fault(name, parsed):
     return len(parsed) if parsed and not may_end(name, parsed[-1]) else None
 
 
-def well_formed(name, parsed, start, stop):
+def well_formed(name: str, parsed: list[Parsed], start: int, stop: int) -> bool:
     """Whether a chunk found by `chunks` is spelled as the scheme spells chunks."""
     inside = _RULES[name].inside
     return (
@@ -297,7 +313,7 @@ def well_formed(name, parsed, start, stop):
     )
 
 
-def read_spans(labels, table):
+def read_spans(labels: Iterable[Any], table: LabelTable) -> list[Chunk]:
     """Chunks of a label sequence: all of them, or, if the table names a scheme, the
     well-formed ones.
 
@@ -362,7 +378,7 @@ def labels_to_spans(
     return read_spans(labels, LabelTable(check_scheme(scheme), strict))
 
 
-def are_chunks(labels):
+def are_chunks(labels: Iterable[Any]) -> bool:
     """Whether labels are those of a scheme such as BIO, so that their sequences are
     read as segments.
 
@@ -381,8 +397,10 @@ def are_chunks(labels):
 
     Examples
     --------
-    >>> are_chunks(["B-NP", "O"]), are_chunks(["I", "O"]), are_chunks(["I"]), are_chunks(["NN", "O"])
-    (True, True, False, False)
+    >>> are_chunks(["B-NP", "O"]), are_chunks(["I", "O"])
+    (True, True)
+    >>> are_chunks(["I"]), are_chunks(["NN", "O"])
+    (False, False)
     """
     labels = {label for label in labels if label is not None}
     try:

@@ -3,15 +3,15 @@
 =========== ==================================== ===================================
 scheme      chunks of length 1, 2, 3, ...        notes
 =========== ==================================== ===================================
-``IOB1``    I, I I, I I I                        B opens a chunk right after one of the same type
+``IOB1``    I, I I, I I I                        B: right after one of the same type
 ``BIO``     B, B I, B I I                        also called ``IOB2``
 ``BIOES``   S, B E, B I E                        also called ``IOBES``
 ``BILOU``   U, B L, B I L                        ``BIOES`` with other letters
-``BMES``    S, B E, B M E                        ``BIOES`` with another letter; words or chunks
+``BMES``    S, B E, B M E                        ``BIOES`` with another letter
 ``BI``      B, B I, B I I                        words only: there is no O
 ``B2B3MES`` S, B E, B B2 E, B B2 B3 E,           words only: there is no O
             B B2 B3 M E, B B2 B3 M M E
-``IO``      PER, PER PER, PER PER PER            labels are types without a prefix, and ``O``
+``IO``      PER, PER PER, PER PER PER            labels are types, and ``O``
 =========== ==================================== ===================================
 
 All schemes write the same thing, chunks ``(start, stop, type)``, so that every
@@ -23,7 +23,7 @@ IO alone cannot write everything: equal neighbours are one chunk. It reads ``I-P
 (``O``, ``B-cell``).
 
 Estimators take their constraints from `allowed_transitions`, and the segmenter its
-labels from `words_to_labels`. The rules themselves are in `skstruct._data.scheme_rules`.
+labels from `words_to_labels`. The rules are in `skstruct._data.scheme_rules`.
 
 References
 ----------
@@ -38,16 +38,18 @@ modeling", PACLIC 2006 (B2B3MES, their six-tag set).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .places import PlaceError, counted, in_sequence, refuse_str
 from .scheme_rules import (
     SCHEMES,
     SPELLINGS,
+    Chunk,
     LabelTable,
+    Spelling,
     allowed_transitions,
     check_scheme,
     chunks,
@@ -56,6 +58,10 @@ from .scheme_rules import (
     same_chunk,
 )
 from .types import Corpus
+
+if TYPE_CHECKING:
+    from .scheme_rules import Chunk
+
 
 __all__ = [
     "SCHEMES",
@@ -103,8 +109,8 @@ def spans_to_labels(
     """
     name = check_scheme(scheme)
     spelling = SPELLINGS[name]
-    labels = []
-    before = None
+    labels: list[str] = []
+    before: Chunk | None = None
     for start, stop, kind in sorted(spans, key=lambda span: span[:2]):
         span = start, stop, kind or ""
         _check_span(span, before, n)
@@ -114,7 +120,10 @@ def spans_to_labels(
         labels += _spell(name, stop - start, span[2])
         if before is not None and span[2] == before[2]:
             if spelling.bare:
-                wrong = f"the spans {before!r} and {span!r} touch; the scheme {name} would make them one"
+                wrong = (
+                    f"the spans {before!r} and {span!r} touch; the scheme {name} "
+                    "would make them one"
+                )
                 raise PlaceError(None, start, wrong)
             if spelling.clash:
                 labels[start] = spelling.label(spelling.clash, span[2])
@@ -123,7 +132,7 @@ def spans_to_labels(
     return labels
 
 
-def _check_span(span, before, n):
+def _check_span(span: Chunk, before: Chunk | None, n: int) -> None:
     """Raise unless a span holds tokens, all of them after the span before (None: no
     span touches it).
     """
@@ -134,12 +143,13 @@ def _check_span(span, before, n):
         raise ValueError(f"the span {span!r} leaves the {counted(n, 'token')}")
     if before is not None and start < before[1]:
         raise ValueError(
-            f"the span {span!r} overlaps {before!r}; labels can write disjoint spans only"
+            f"the span {span!r} overlaps {before!r}; labels can write disjoint spans "
+            "only"
         )
 
 
 @lru_cache(maxsize=4096)
-def _spell(name, length, kind):
+def _spell(name: str, length: int, kind: str) -> tuple[str, ...]:
     """The labels of a chunk; cached, because corpora repeat the lengths and types of
     their words.
     """
@@ -147,10 +157,13 @@ def _spell(name, length, kind):
     return tuple([scheme.label(prefix, kind) for prefix in scheme.spell(length)])
 
 
-def _fill(labels, n, spelling):
+def _fill(labels: list[str], n: int, spelling: Spelling) -> None:
     """Append O until there are `n` labels."""
     if len(labels) < n and not spelling.outside:
-        wrong = f"the token is in no span, and the scheme {spelling.name} has no label for that"
+        wrong = (
+            f"the token is in no span, and the scheme {spelling.name} has no label "
+            "for that"
+        )
         raise PlaceError(None, len(labels), wrong)
     labels += ["O"] * (n - len(labels))
 
@@ -212,9 +225,9 @@ def convert_labels(
     return spans_to_labels(chunks(parsed), len(parsed), target)
 
 
-def _united(spans):
+def _united(spans: list[Chunk]) -> list[Chunk]:
     """The spans, those of one type that touch made one."""
-    found = []
+    found: list[Chunk] = []
     for start, stop, kind in spans:
         if found and found[-1][1] == start and found[-1][2] == kind:
             start = found.pop()[0]
@@ -319,7 +332,7 @@ def words_to_labels(
 
 
 def labels_to_words(
-    text: Collection[str], labels: Collection[str], scheme: str
+    text: Sequence[str], labels: Collection[str], scheme: str
 ) -> list[Any]:
     """Cut a text into words where its labels say so.
 
@@ -384,7 +397,7 @@ _ORDER = (
 )
 
 
-def scheme_like(y):
+def scheme_like(y: Corpus) -> str | None:
     """The scheme in which all label sequences are well formed, or None.
 
     Parameters
@@ -408,7 +421,7 @@ def scheme_like(y):
     return None if found == "IO" and _reads(LabelTable(), y) else found
 
 
-def _reads(table, y):
+def _reads(table: LabelTable, y: Corpus) -> bool:
     """Whether all labels belong to the table's scheme and are well formed in it, or
     belong to any.
     """
@@ -421,7 +434,7 @@ def _reads(table, y):
     )
 
 
-def rewriting(y, scheme):
+def rewriting(y: Corpus, scheme: str) -> tuple[str | None, list[list[str]] | None]:
     """How `convert_scheme` writes labels as a scheme does that they break.
 
     Parameters

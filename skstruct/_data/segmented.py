@@ -9,7 +9,11 @@ in form if its words spell the pieces and none reaches from one into the next.
 whole corpus at once.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -29,6 +33,10 @@ from .places import as_objects, numbered
 from .scheme_rules import CLOSING, OPENING, SPELLINGS, LabelTable
 from .text import as_texts, codes_of
 
+if TYPE_CHECKING:
+    from .scheme_rules import Parsed
+
+
 STARTING_WORD = (*OPENING, "O")
 """Prefixes of labels that start a word wherever they stand."""
 
@@ -44,7 +52,7 @@ _ENDS = np.array([False, False, False, True, True])
 # --------------------------------------------------------------------------------------
 # Texts and words, checked
 # --------------------------------------------------------------------------------------
-def as_pieces(X):
+def as_pieces(X: Any) -> list[list[str]]:
     """Each text cut at its white space: a list of lists of str; [] for an empty text.
 
     Raises
@@ -56,7 +64,7 @@ def as_pieces(X):
     return [text.split() for text in as_texts(X, hint=hint)]
 
 
-def with_characters(pieces):
+def with_characters(pieces: list[list[str]]) -> list[int]:
     """Positions of the texts, cut by :func:`as_pieces`, that are not empty; an error if
     there is none.
     """
@@ -70,7 +78,9 @@ def with_characters(pieces):
     return found
 
 
-def as_words(pieces, y):
+def as_words(
+    pieces: list[list[str]], y: Any
+) -> tuple[list[list[str]], list[list[str]] | None]:
     """Words and tags of each text.
 
     Parameters
@@ -93,12 +103,13 @@ def as_words(pieces, y):
     y = as_sequences(y, "y", "word")
     if len(y) != len(pieces):
         raise ValueError(
-            f"X and y must hold the same number of sequences, got {len(pieces)} and {len(y)}"
+            f"X and y must hold the same number of sequences, got {len(pieces)} and "
+            f"{len(y)}"
         )
     flat = flatten(y)
     offsets = offsets_of(lengths_of(y))
     tagged = bool(flat) and isinstance(flat[0], (tuple, list))
-    columns = [flat]
+    columns: Any = [flat]
     if tagged:
         pairs = set(map(type, flat)) <= {tuple, list} and set(map(len, flat)) == {2}
         columns = list(zip(*flat)) if pairs else None
@@ -118,7 +129,7 @@ def as_words(pieces, y):
     return words, tags[0] if tags else None
 
 
-def _refuse_items(flat, offsets, tagged):
+def _refuse_items(flat: list[Any], offsets: np.ndarray, tagged: bool) -> None:
     """Raise for the first item that is no word or, if ``tagged``, no (word, tag)."""
     for k, item in enumerate(flat):
         if not (
@@ -141,7 +152,7 @@ def _refuse_items(flat, offsets, tagged):
         raise PlaceError(*place(offsets, k), f"{wrong}, got {describe(item)}", "y")
 
 
-def _refuse_spelling(i, text, words):
+def _refuse_spelling(i: int, text: str, words: list[str]) -> NoReturn:
     """Raise for the first word that is not what the text, without its white space, goes
     on with.
     """
@@ -167,20 +178,23 @@ def _refuse_spelling(i, text, words):
     )
 
 
-def _check_white_space(i, parts, words):
+def _check_white_space(i: int, parts: list[str], words: list[str]) -> None:
     """Raise if a word spans the white space between two pieces of a text."""
     stops = list(accumulate(map(len, words)))
     crossed = set(accumulate(map(len, parts))).difference(stops)
     if crossed:
         t = int(np.searchsorted(stops, min(crossed)))
-        wrong = f"the text has white space inside of the word {words[t]!r}; white space always ends a word"
+        wrong = (
+            f"the text has white space inside of the word {words[t]!r}; white space "
+            "always ends a word"
+        )
         raise PlaceError(i, t, wrong, "y")
 
 
 # --------------------------------------------------------------------------------------
 # Words of a dictionary; `skstruct.features.contexts.find_words` finds them
 # --------------------------------------------------------------------------------------
-def as_dictionary(words):
+def as_dictionary(words: Any) -> list[str]:
     """The words of a user's dictionary as a list.
 
     Raises
@@ -217,7 +231,7 @@ def as_dictionary(words):
 # --------------------------------------------------------------------------------------
 # Labels to words
 # --------------------------------------------------------------------------------------
-def words_at(text, start, offsets):
+def words_at(text: str, start: np.ndarray, offsets: np.ndarray) -> list[list[str]]:
     """Texts cut into words.
 
     Parameters
@@ -247,7 +261,7 @@ def words_at(text, start, offsets):
     return [line.split(" ") for line in lines]
 
 
-def word_spans(items):
+def word_spans(items: Iterable[Any]) -> list[tuple[int, int, str, str]]:
     """(start, stop, word, tag) of words, or of (word, tag) pairs, that spell a text; ""
     without tags.
     """
@@ -258,7 +272,13 @@ def word_spans(items):
     ]
 
 
-def cut(pieces, labels, scheme, tagged, marks=None):
+def cut(
+    pieces: list[list[str]],
+    labels: list[list[str]],
+    scheme: str,
+    tagged: bool,
+    marks: np.ndarray | None = None,
+) -> list[list[Any]]:
     """Cut texts where their labels, or white space, say so.
 
     Text by text this is `skstruct._data.schemes.labels_to_words`, white space aside;
@@ -303,7 +323,12 @@ def cut(pieces, labels, scheme, tagged, marks=None):
     return [list(zip(line, tags)) for line in words]
 
 
-def label_options(pieces, classes, scheme, marks=None):
+def label_options(
+    pieces: list[list[str]],
+    classes: list[str],
+    scheme: str,
+    marks: np.ndarray | None = None,
+) -> list[list[frozenset[str] | None]] | None:
     """For each character the labels that white space beside it, or a word of a
     dictionary, leaves.
 
@@ -369,12 +394,14 @@ def label_options(pieces, classes, scheme, marks=None):
     ]
 
 
-def _labels_of(n, parsed, scheme):
+def _labels_of(
+    n: int, parsed: list[tuple[str, Parsed]], scheme: str
+) -> list[frozenset[str]]:
     """For each character of a word of n characters its labels; of tags that have all of
     them.
     """
     spelled = SPELLINGS[scheme].spell(n)
-    prefixes = {}  # tag -> its prefixes
+    prefixes: dict[str, set[str]] = {}  # tag -> its prefixes
     for _, (prefix, kind) in parsed:
         prefixes.setdefault(kind, set()).add(prefix)
     whole = {kind for kind, known in prefixes.items() if known.issuperset(spelled)}

@@ -74,7 +74,8 @@ class PartialSpans(list):
             isinstance(kind, str) and kind for kind in types
         ):
             raise ValueError(
-                f"types must be a collection of str that are not empty, got {describe(types)}"
+                "types must be a collection of str that are not empty, got "
+                f"{describe(types)}"
             )
         self._types = frozenset(map(exact, types))
 
@@ -97,11 +98,13 @@ class PartialSpans(list):
 class Given(NamedTuple):
     """The spans of n texts, checked."""
 
-    spans: list  # (S,) Span, as they were given
+    spans: list[Span]  # (S,) as they were given
     first: np.ndarray  # (n + 1,) int64: first span of each text
-    types: list  # (n,) frozenset of the types that are annotated, or None: all
+    types: list[
+        frozenset[str] | None
+    ]  # (n,) what is annotated of each; None: all types
 
-    def places(self, offset):
+    def places(self, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(S,) start and end of spans in the joined texts, and where their texts begin
         (``offset``) there.
         """
@@ -112,12 +115,12 @@ class Given(NamedTuple):
         )
         return start, end, shift
 
-    def by_text(self):
+    def by_text(self) -> list[list[Span]]:
         """For each text the list of its spans."""
         return self.lists_of(self.spans)
 
-    def lists_of(self, spans):
-        """The same of others in their place."""
+    def lists_of(self, spans: list[Span]) -> list[list[Span]]:
+        """Cut spans that stand in place of these into a list for each text."""
         lists = zip(by_sequence(spans, self.first), self.types)
         return [
             some if types is None else PartialSpans(some, types)
@@ -128,7 +131,9 @@ class Given(NamedTuple):
 # --------------------------------------------------------------------------------------
 # Checks
 # --------------------------------------------------------------------------------------
-def as_spans(y, texts=None, name="y", in_utf16=False):
+def as_spans(
+    y: Any, texts: list[str] | None = None, name: str = "y", in_utf16: bool = False
+) -> Given:
     """The spans in ``y`` as :class:`Given`.
 
     Parameters
@@ -168,7 +173,7 @@ def as_spans(y, texts=None, name="y", in_utf16=False):
     return Given(spans, offsets_of(lengths_of(y)), types)
 
 
-def refuse_dicts(y, name):
+def refuse_dicts(y: Any, name: str) -> None:
     """Raise where a dict holds the list of the spans of a text, as examples of spaCy
     have it.
     """
@@ -182,11 +187,16 @@ def refuse_dicts(y, name):
                 if each is not y
                 else f"[{name}[{key!r}]]"
             )
-            wrong = f"expected a list of spans, got {describe(each)}; write {name} = {write}"
+            wrong = (
+                f"expected a list of spans, got {describe(each)}; write {name} = "
+                f"{write}"
+            )
             raise PlaceError(i, None, wrong, name)
 
 
-def _checked(span, text, types, in_utf16):
+def _checked(
+    span: Any, text: str | None, types: frozenset[str] | None, in_utf16: bool
+) -> Span:
     """A span as a Span, which lies in the text and has one of the types, if these are
     given.
     """
@@ -209,14 +219,15 @@ def _checked(span, text, types, in_utf16):
         raise ValueError(f"{tuple(found)!r} ends before it begins")
     if types is not None and label is not None and label not in types:
         raise ValueError(
-            f"{tuple(found)!r} has a type that is not annotated; those are {sorted(types)}"
+            f"{tuple(found)!r} has a type that is not annotated; those are "
+            f"{sorted(types)}"
         )
     if text is not None and (found.start < 0 or found.end > len(text)):
         _check_end(found, text, in_utf16)
     return found
 
 
-def _check_end(span, text, in_utf16):
+def _check_end(span: Span, text: str, in_utf16: bool) -> None:
     """Raise unless a span that leaves a text by the count of its characters is in it by
     that of its units.
     """
@@ -228,7 +239,9 @@ def _check_end(span, text, in_utf16):
         raise ValueError(f"{tuple(span)!r} leaves the text, which has {n}{hint}")
 
 
-def trimmed(text, start, end):
+def trimmed(
+    text: str, start: np.ndarray, end: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Spans of a text without white space at their ends; a span of white space has
     length 0.
 
@@ -251,8 +264,8 @@ def trimmed(text, start, end):
     return np.where(some, solid[first], start), np.where(some, solid[last] + 1, start)
 
 
-def trimmed_spans(texts, y, name="y"):
-    """For each text the list of its spans, checked, without white space at their ends."""
+def trimmed_spans(texts: list[str], y: Any, name: str = "y") -> list[list[Span]]:
+    """Check the spans of texts, and take white space off their ends, text by text."""
     given = as_spans(y, texts, name)
     text, offset = joined(texts)
     start, end, shift = given.places(offset)
@@ -293,12 +306,13 @@ def check_annotated(
         blank = blank or bool(weight)
     if blank:
         raise ValueError(
-            f"there is nothing to score: {name} says that no part of a text is annotated, by spans "
+            f"there is nothing to score: {name} says that no part of a text is "
+            "annotated, by spans "
             f"with the label None around all of it"
         )
 
 
-def _has_rest(text, spans):
+def _has_rest(text: str, spans: list[Span]) -> bool:
     """Whether a text has more than white space outside of spans."""
     at = 0
     for span in sorted(spans):
@@ -313,7 +327,7 @@ def _has_rest(text, spans):
 # such as an emoji, is two (The Unicode Standard, section 3.9: surrogate pairs); behind
 # the first of a text the counts differ.
 # --------------------------------------------------------------------------------------
-def wide_characters(text):
+def wide_characters(text: str) -> np.ndarray:
     """Positions of the characters that are two units of UTF-16, as an ascending int64
     array.
     """
@@ -367,7 +381,7 @@ def to_utf16(X: Texts, y: Collection[Any]) -> list[list[Span]]:
     return _converted(X, y, to_characters=False)
 
 
-def _converted(X, y, to_characters):
+def _converted(X: Any, y: Any, to_characters: bool) -> list[list[Span]]:
     texts = as_texts(X)
     given = as_spans(y, texts, in_utf16=to_characters)
     rows = by_sequence(given.spans, given.first)
@@ -385,8 +399,10 @@ def _converted(X, y, to_characters):
     return rows
 
 
-def _to_characters(edges, wide, row, i):
-    """Offsets in characters of those in units; ``edges`` (2, S) and ``wide`` are int64."""
+def _to_characters(
+    edges: np.ndarray, wide: np.ndarray, row: list[Span], i: int
+) -> np.ndarray:
+    """Convert units to characters; ``edges`` (2, S) and ``wide`` are int64."""
     units = wide + np.arange(wide.shape[0])  # where the wide characters begin
     before = units.searchsorted(edges)
     inside = (before > 0) & (units[before - 1] == edges - 1)

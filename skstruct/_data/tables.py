@@ -5,13 +5,18 @@ after a check.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection, Iterable
 from numbers import Number
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from .elements import elements, is_frame, spelled
 from .places import PLACE, PlaceError, describe, place
+
+TableParts: TypeAlias = tuple[np.ndarray, list[Any], list[list[str]], list[Any]]
+"""(numbers, their names, strings by column, their names) of a table."""
 
 SMALL = {
     np.dtype(name)
@@ -20,7 +25,7 @@ SMALL = {
 """Types whose values float32 holds exactly."""
 
 
-def as_float(array):
+def as_float(array: np.ndarray) -> np.ndarray | None:
     """An array of numbers as float32, where that holds its values, or float64; None if
     there are others.
 
@@ -39,13 +44,14 @@ def as_float(array):
     if array.dtype.kind not in "biuf":
         return None
     if isinstance(array, np.ma.MaskedArray):
-        array = array.astype(np.result_type(array.dtype, np.float32)).filled(np.nan)
+        wide: Any = array.astype(np.result_type(array.dtype, np.float32))
+        array = wide.filled(np.nan)
     return np.ascontiguousarray(
         array, np.float32 if array.dtype in SMALL else np.float64
     )
 
 
-def as_rows(matrix):
+def as_rows(matrix: Any) -> Any:
     """A matrix as CSR with sorted columns and without duplicates, itself if it is that;
     an array as float.
 
@@ -62,7 +68,7 @@ def as_rows(matrix):
     return rows
 
 
-def check_finite(X, name="X"):
+def check_finite(X: Any, name: str = "X") -> None:
     """Raise for a value that is not finite; the message names sequence, position and
     column.
 
@@ -91,7 +97,7 @@ def check_finite(X, name="X"):
     raise PlaceError(*place(X.offsets, row), text, name)
 
 
-def unpadded(X, mask):
+def unpadded(X: Any, mask: Any) -> tuple[np.ndarray, np.ndarray]:
     """(rows, lengths) of a padded array; see ``SequenceMatrix.from_padded``."""
     array = np.asanyarray(X)
     array = as_float(array) if array.ndim == 3 else None
@@ -127,7 +133,7 @@ def unpadded(X, mask):
 # --------------------------------------------------------------------------------------
 # Data frames
 # --------------------------------------------------------------------------------------
-def together(frames, name="X"):
+def together(frames: list[Any], name: str = "X") -> Any:
     """One frame of several with the same columns; a column of categories stays one of
     strings.
 
@@ -159,7 +165,7 @@ concatenate them.
 """
 
 
-def _changed(frames, found):
+def _changed(frames: list[Any], found: Any) -> list[int]:
     """Places of columns that had categories in some frames of pandas, or other types,
     and lost them.
     """
@@ -175,7 +181,7 @@ def _changed(frames, found):
     return places
 
 
-def _alike_frames(frames, places, name):
+def _alike_frames(frames: list[Any], places: list[int], name: str) -> list[Any]:
     """Frames of which the columns at some places have one type of categories, if some
     have any.
     """
@@ -198,11 +204,11 @@ _CATEGORIES = "category", "categorical", "enum", "dictionary"
 """How the names of the types of categories begin, of pandas, polars and pyarrow."""
 
 
-def _of_categories(dtype):
+def _of_categories(dtype: Any) -> bool:
     return str(dtype).lower().startswith(_CATEGORIES)
 
 
-def _refuse_numbers(columns, title, name):
+def _refuse_numbers(columns: list[Any], title: Any, name: str) -> None:
     """Raise for the first column that holds numbers, where others are of strings or
     categories.
     """
@@ -220,7 +226,7 @@ def _refuse_numbers(columns, title, name):
             )
 
 
-def _alike(columns):
+def _alike(columns: list[Any]) -> list[Any]:
     """Columns of pandas, of which some are categories, with one set of categories.
 
     What is concatenated of several sets becomes plain values: numbers, where the
@@ -238,13 +244,13 @@ def _alike(columns):
     return [column.astype(pandas.CategoricalDtype(list(values))) for column in columns]
 
 
-def _as_strings(column):
+def _as_strings(column: Any) -> Any:
     import polars
 
     return column.cast(polars.String) if _of_categories(column.dtype) else column
 
 
-def _with_columns(frame, new):
+def _with_columns(frame: Any, new: dict[int, Any]) -> Any:
     """A frame with other columns at some positions."""
     if new and not hasattr(frame, "iloc"):
         return frame.with_columns(list(new.values()))
@@ -255,7 +261,7 @@ def _with_columns(frame, new):
     return frame
 
 
-def columns_of(frame):
+def columns_of(frame: Any) -> list[tuple[str, Any]]:
     """(name, column) of a frame, in which pandas allows a name twice."""
     columns = (
         frame.items()
@@ -265,7 +271,7 @@ def columns_of(frame):
     return [(spelled(title), column) for title, column in columns]
 
 
-def as_matrix(matrix):
+def as_matrix(matrix: Any) -> tuple[Any, list[str] | None]:
     """(matrix, names or None) of what users call a matrix: CSR, or float32 or float64
     in C order.
     """
@@ -283,22 +289,26 @@ def as_matrix(matrix):
     if found is None:
         expected = "two dimensions, tokens and columns, and hold numbers"
         raise ValueError(
-            f"matrix must have {expected}; got {given.ndim} dimensions of type {given.dtype}"
+            f"matrix must have {expected}; got {given.ndim} dimensions of type "
+            f"{given.dtype}"
         )
     return found, None
 
 
-def _refuse_strings(array):
+def _refuse_strings(array: np.ndarray) -> None:
     """Raise for the first string in an array of objects that is to be a matrix."""
     for row, values in enumerate(array.tolist()):
         for column, value in enumerate(values):
             if isinstance(value, str):
                 wrong = f"row {row}, column {column} holds {describe(value)}"
-                advice = "SequenceMatrix.from_frame takes columns of strings, float(text) makes a number"
+                advice = (
+                    "SequenceMatrix.from_frame takes columns of strings, "
+                    "float(text) makes a number"
+                )
                 raise ValueError(f"matrix must hold numbers: {wrong}; {advice}")
 
 
-def parts_of(frame, offsets, name="X"):
+def parts_of(frame: Any, offsets: np.ndarray, name: str = "X") -> TableParts:
     """(numbers, their names, strings by column, their names) of a frame.
 
     Parameters
@@ -324,9 +334,15 @@ def parts_of(frame, offsets, name="X"):
     return parts_of_columns(columns_of(frame), len(frame), offsets, name)
 
 
-def parts_of_columns(columns, n_rows, offsets, name="X"):
-    """The same of columns, given as (title, column); titles are ints where there are
-    none.
+def parts_of_columns(
+    columns: Iterable[tuple[Any, Any]],
+    n_rows: int,
+    offsets: np.ndarray,
+    name: str = "X",
+) -> TableParts:
+    """Part columns into numbers and strings, as :func:`parts_of` does those of a frame.
+
+    Columns are given as (title, column); titles are ints where there are none.
     """
     found = [(title, column, numbers_of(column)) for title, column in columns]
     numbers = [values for _, _, values in found if values is not None]
@@ -337,7 +353,7 @@ def parts_of_columns(columns, n_rows, offsets, name="X"):
     return block, names, strings, [title for title, _ in others]
 
 
-def numbers_of(column):
+def numbers_of(column: Any) -> np.ndarray | None:
     """A column as float32 or float64, NaN where a value is missing; None if it holds no
     numbers.
     """
@@ -358,19 +374,19 @@ def numbers_of(column):
     return as_float(array) if array.ndim == 1 else None
 
 
-def _is_missing(value):
+def _is_missing(value: Any) -> bool:
     """Whether it is None, NaN, NaT or NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating)) and value != value
 
 
-def _first_value(values):
+def _first_value(values: Iterable[Any]) -> Any:
     """The first that is not missing, or None."""
     return next((value for value in values if not _is_missing(value)), None)
 
 
-def _strings_of(column, title, offsets, name):
+def _strings_of(column: Any, title: Any, offsets: np.ndarray, name: str) -> list[str]:
     """A column as a list of str, categories spelled out."""
     values = list(elements(column))
     of_categories = _of_categories(column.dtype)
@@ -404,7 +420,7 @@ def _strings_of(column, title, offsets, name):
     return values
 
 
-def _neither(value):
+def _neither(value: Any) -> str:
     """What is wrong with a value that is neither a string nor a number."""
     if isinstance(
         value,
@@ -423,7 +439,9 @@ def _neither(value):
     return f": expected a str, got {describe(value)}"
 
 
-def grouped(df, by, columns, label):
+def grouped(
+    df: Any, by: str, columns: str | Collection[str] | None, label: str | None
+) -> tuple[Any, np.ndarray, list[Any] | None]:
     """(frame of the chosen columns, lengths, labels or None); see
     ``SequenceMatrix.from_frame``.
     """
@@ -442,19 +460,24 @@ def grouped(df, by, columns, label):
             )
         if known.count(name) > 1:
             raise ValueError(
-                f"the table has {known.count(name)} columns {name!r}; rename all but one"
+                f"the table has {known.count(name)} columns {name!r}; rename all but "
+                "one"
             )
     keys = df[by].to_list()
     missing = next((k for k, key in enumerate(keys) if _is_missing(key)), None)
     if missing is not None:
         raise ValueError(
-            f"the column {by!r}, which tells sequences apart, has no value in row {missing}"
+            f"the column {by!r}, which tells sequences apart, has no value in row "
+            f"{missing}"
         )
     new = [k for k, key in enumerate(keys) if not k or key != keys[k - 1]]
-    begun = {}
+    begun: dict[Any, int] = {}
     for k in new:
         if begun.setdefault(keys[k], k) != k:
-            far = f"the rows of {by!r} = {keys[k]!r} are not neighbours: row {k} begins anew"
+            far = (
+                f"the rows of {by!r} = {keys[k]!r} are not neighbours: row {k} "
+                "begins anew"
+            )
             raise ValueError(f"{far}; sort the table first")
     labels = (
         None

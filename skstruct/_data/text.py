@@ -6,11 +6,14 @@ class of each code point. Offsets count code points of the text as it is; only t
 that a tagger reads are normalised (NFC).
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from operator import index
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +41,8 @@ _RUNS = np.isin(
 )  # by class: whether neighbours are one token
 _REPEATS = np.isin(range(12), (SYMBOL, OTHER))  # whether equal neighbours are
 _WITHOUT_SPACES = tuple(
-    "CJK|IDEOGRAPHIC|VERTICAL IDEOGRAPHIC|HIRAGANA|KATAKANA|HALFWIDTH KATAKANA|THAI|LAO|KHMER|MYANMAR|"
+    "CJK|IDEOGRAPHIC|VERTICAL IDEOGRAPHIC|HIRAGANA|KATAKANA|HALFWIDTH "
+    "KATAKANA|THAI|LAO|KHMER|MYANMAR|"
     "TIBETAN|HANGUL|HALFWIDTH HANGUL".split("|")
 )
 """How names of letters begin that are tokens by themselves: scripts without spaces, and
@@ -78,19 +82,20 @@ class Tokens(NamedTuple):
     first: np.ndarray  # (n + 1,) int64: first token of each text
     before: np.ndarray  # (N,) uint8: NOTHING ... PARAGRAPH
 
-    def pairs(self):
+    def pairs(self) -> list[list[tuple[int, int]]]:
         """For each text its tokens as (start, end)."""
         of_text = np.repeat(self.offset[:-1], np.diff(self.first))
         flat = list(zip((self.start - of_text).tolist(), (self.end - of_text).tolist()))
         return by_sequence(flat, self.first)
 
-    def words(self, layout):
-        """(N,) list of TextToken, or of str without layout; equal ones are one object."""
+    def words(self, layout: bool) -> list[Any]:
+        """List tokens: TextToken, or str without layout; equal ones are one object."""
         words = [self.text[a:b] for a, b in zip(self.start.tolist(), self.end.tolist())]
         if not unicodedata.is_normalized("NFC", self.text):
             words = list(map(cache(partial(unicodedata.normalize, "NFC")), words))
         if not layout:
-            return list(map({}.setdefault, words, words))
+            same: dict[str, str] = {}
+            return list(map(same.setdefault, words, words))
         before = np.array(list("0123"), object)[self.before].tolist()
         return list(map(cache(TextToken), words, before))
 
@@ -98,7 +103,7 @@ class Tokens(NamedTuple):
 # --------------------------------------------------------------------------------------
 # Texts
 # --------------------------------------------------------------------------------------
-def as_texts(X, name="X", hint=""):
+def as_texts(X: Any, name: str = "X", hint: str = "") -> list[str]:
     """The texts in ``X`` as a list of str.
 
     Parameters
@@ -133,17 +138,17 @@ def as_texts(X, name="X", hint=""):
     return exact_strings(texts)
 
 
-def joined(texts):
+def joined(texts: list[str]) -> tuple[str, np.ndarray]:
     """The texts joined by line feeds, and where each begins, (n + 1,) int64."""
     return "\n".join(texts), offsets_of(lengths_of(texts) + 1)
 
 
-def codes_of(text):
+def codes_of(text: str) -> np.ndarray:
     """Code points, (T,) uint32."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
-def classes_of(codes):
+def classes_of(codes: np.ndarray) -> np.ndarray:
     """The class of each code point, (T,) uint8: SPACE ... JOINER."""
     found = _classes[codes]
     if not found.all():
@@ -153,12 +158,12 @@ def classes_of(codes):
     return found
 
 
-def is_white_space(text):
+def is_white_space(text: str) -> bool:
     """Whether a text holds no token."""
     return all(char.isspace() or char in "\u200b\ufeff" for char in text)
 
 
-def _class(char):
+def _class(char: str) -> int:
     code = ord(char)
     category = unicodedata.category(char)
     if len(f"a{char}a".splitlines()) > 1:
@@ -192,7 +197,7 @@ def _class(char):
 # --------------------------------------------------------------------------------------
 # Tokens
 # --------------------------------------------------------------------------------------
-def check_tokenizer(tokenizer):
+def check_tokenizer(tokenizer: str | Callable[[str], Iterable[Any]]) -> None:
     """Raise unless ``tokenizer`` is one."""
     wrong = ""
     if isinstance(tokenizer, str):
@@ -205,7 +210,9 @@ def check_tokenizer(tokenizer):
         raise ValueError(f"tokenizer must be {known}, got {tokenizer!r}{wrong}")
 
 
-def tokenized(texts, tokenizer="words"):
+def tokenized(
+    texts: list[str], tokenizer: str | Callable[[str], Iterable[Any]] = "words"
+) -> Tokens:
     """The :class:`Tokens` of texts, from :func:`as_texts`.
 
     Parameters
@@ -235,7 +242,7 @@ def tokenized(texts, tokenizer="words"):
     )
 
 
-def _words(codes, kinds):
+def _words(codes: np.ndarray, kinds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where words begin and end."""
     space = kinds <= BREAK
     mark = kinds >= MARK
@@ -263,7 +270,13 @@ def _words(codes, kinds):
     return bounds[word], np.append(bounds[1:], len(codes))[word]
 
 
-def _before(codes, kinds, start, end, first):
+def _before(
+    codes: np.ndarray,
+    kinds: np.ndarray,
+    start: np.ndarray,
+    end: np.ndarray,
+    first: np.ndarray,
+) -> np.ndarray:
     """What is before each token."""
     out = np.full(len(start), PARAGRAPH, np.uint8)
     feed = kinds == BREAK
@@ -278,7 +291,11 @@ def _before(codes, kinds, start, end, first):
     return out
 
 
-def _given(texts, offset, tokenizer):
+def _given(
+    texts: list[str],
+    offset: np.ndarray,
+    tokenizer: str | Callable[[str], Iterable[Any]],
+) -> tuple[np.ndarray, np.ndarray]:
     """Where the tokens of a regular expression, or of a function, begin and end."""
     if isinstance(tokenizer, str):
         pattern = re.compile(tokenizer)
@@ -297,14 +314,14 @@ def _given(texts, offset, tokenizer):
     wrong = np.flatnonzero(np.any(problems, axis=0))
     if wrong.size:
         i, t = place(offsets_of(lengths), wrong[0])
-        texts = "is empty", "leaves the text", f"begins before token {t - 1} ends"
-        text = next(text for text, bad in zip(texts, problems) if bad[wrong[0]])
+        faults = "is empty", "leaves the text", f"begins before token {t - 1} ends"
+        text = next(text for text, bad in zip(faults, problems) if bad[wrong[0]])
         raise PlaceError(i, None, f"token {t}, {found[i][t]!r}, {text}", "tokenizer")
     of_text = np.repeat(offset[:-1], lengths)
     return start + of_text, end + of_text
 
 
-def _located(tokens, text, i):
+def _located(tokens: list[Any], text: str, i: int) -> list[tuple[int, int]]:
     """The tokens of a function as (start, end); strings are found in the text, one
     behind the other.
     """
@@ -324,9 +341,8 @@ def _located(tokens, text, i):
                 continue
         try:
             start, end = token
-            pairs.append(
-                tuple(max(-1, min(index(edge), _FAR)) for edge in (start, end))
-            )
+            ends = [max(-1, min(index(edge), _FAR)) for edge in (start, end)]
+            pairs.append((ends[0], ends[1]))
         except (TypeError, ValueError):
             wrong = f"token {t}: expected (start, end) or a str, got {describe(token)}"
             raise PlaceError(i, None, wrong, "tokenizer") from None

@@ -8,7 +8,10 @@ the sibling on the left as features, chosen from the root downwards, made nothin
 on UD EWT.)
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,11 +25,10 @@ from .dependency_trees import (
     SHIFT,
     check_trees,
     encode_trees,
-    marked_trees,
+    mark_lifted_trees,
     split_arcs,
 )
-from .state_features import emit_row, load, score
-from .state_features import look_up as find_features
+from .state_features import emit_row, find_features, load, score
 from .states import (
     N_ACTIONS,
     describe_arc,
@@ -37,6 +39,14 @@ from .states import (
     word_of,
 )
 
+if TYPE_CHECKING:
+    from .._core.noise import Noise
+    from .._core.rules import Adjustment
+    from .parser_beam import ParseTask, ParseWork, States
+    from .parser_model import ParserModel
+    from .state_features import ParseModel
+    from .states import Int
+
 MARGIN = 20.0
 """In training the right label has to win by this score, times the weight of the
 sentence: steps are of the size of that weight, along some fifty features. On UD English
@@ -46,12 +56,18 @@ with it and 96.4 % without; other orders move that by 0.1.
 
 
 @inline
-def best_label(model, adjustment, work, gold, margin):
-    """The label of the arc in ``work.arc``, by ``work.total``, the score of each; ties
-    go to the smaller one.
+def best_label(
+    model: ParseModel,
+    adjustment: Adjustment | None,
+    work: ParseWork,
+    gold: Int,
+    margin: float,
+) -> Int:
+    """Return the label that scores best for the arc in ``work.arc``; ties go to the
+    smaller one.
 
-    ``gold`` >= 0 is the right one, which then has to win by a margin, in units of
-    stored values.
+    ``work.total`` (L,) is written: the score of each label. ``gold`` >= 0 is the right
+    label, which then has to win by a margin, in units of stored values.
     """
     total = work.total
     score(
@@ -73,13 +89,19 @@ def best_label(model, adjustment, work, gold, margin):
 
 
 @spliced
-def label_of(model, adjustment, work):
-    """The best label of the arc in ``work.arc``."""
+def label_of(model: ParseModel, adjustment: Adjustment | None, work: ParseWork) -> Int:
+    """Return the label that scores best for the arc in ``work.arc``."""
     return best_label(model, adjustment, work, np.int64(-1), 0.0)
 
 
 @spliced
-def emit_arc(up, down, model, adjustment, work):
+def emit_arc(
+    up: Int,
+    down: Int,
+    model: ParseModel,
+    adjustment: Adjustment | None,
+    work: ParseWork,
+) -> None:
     """Emit the features of the arc in ``work.arc`` for label ``up``, against ``down``;
     -1 for none.
     """
@@ -99,7 +121,15 @@ def emit_arc(up, down, model, adjustment, work):
 
 
 @spliced
-def label_tree(state, head, n, model, adjustment, work, out):
+def label_tree(
+    state: np.ndarray,
+    head: np.ndarray,
+    n: Int,
+    model: ParseModel,
+    adjustment: Adjustment | None,
+    work: ParseWork,
+    out: np.ndarray,
+) -> None:
     """Choose the labels of a tree, or of its root alone if the search has chosen those
     of other arcs.
 
@@ -118,7 +148,16 @@ def label_tree(state, head, n, model, adjustment, work, out):
 
 
 @inline
-def emit_labels(gold, head, label, n, weight, model, adjustment, work):
+def emit_labels(
+    gold: np.ndarray,
+    head: np.ndarray,
+    label: np.ndarray,
+    n: Int,
+    weight: float,
+    model: ParseModel,
+    adjustment: Adjustment | None,
+    work: ParseWork,
+) -> Int:
     """Emit what the arcs of a right tree teach; returns how many labels are wrong.
 
     ``weight`` is that of the sentence. ``gold`` (2 n,) int8 ends in a root step. If
@@ -153,8 +192,17 @@ def emit_labels(gold, head, label, n, weight, model, adjustment, work):
 # Labels that are part of the search
 # --------------------------------------------------------------------------------------
 @inline
-def retrace(path, label, known, m, model, adjustment, work, rows):
-    """The states along m actions: ``rows[k]`` is the one before action k.
+def retrace(
+    path: np.ndarray,
+    label: np.ndarray,
+    known: np.ndarray,
+    m: Int,
+    model: ParseModel,
+    adjustment: Adjustment | None,
+    work: ParseWork,
+    rows: np.ndarray,
+) -> None:
+    """Write the states along m actions: ``rows[k]`` is the one before action k.
 
     If labels are part of the search, ``label`` has that of each action. It is written
     if there are ``known`` ones, by word; of these one that is -1 is the best one where
@@ -182,24 +230,35 @@ def retrace(path, label, known, m, model, adjustment, work, rows):
 
 
 @inline
-def emit_reductions(path, label, begin, m, wrong, model, adjustment, work):
+def emit_reductions(
+    path: np.ndarray,
+    label: np.ndarray,
+    begin: Int,
+    m: Int,
+    wrong: Int,
+    model: ParseModel,
+    adjustment: Adjustment | None,
+    work: ParseWork,
+) -> None:
     """Emit the features of the labels that actions from ``begin`` on choose, negated if
     they are wrong.
     """
     for k in range(begin, m):
         if path[k] != SHIFT:
             describe_reduction(np.int64(path[k]), work.replay[wrong, k], work.arc)
-            emit_arc(
-                -1 if wrong else label[k],
-                label[k] if wrong else -1,
-                model,
-                adjustment,
-                work,
-            )
+            up = -1 if wrong else label[k]
+            down = label[k] if wrong else -1
+            emit_arc(up, down, model, adjustment, work)
 
 
 @spliced
-def label_reductions(states, x, model, adjustment, work):
+def label_reductions(
+    states: States,
+    x: Int,
+    model: ParseModel,
+    adjustment: Adjustment | None,
+    work: ParseWork,
+) -> None:
     """Choose the labels of the arcs that a state's reductions make, and add their
     scores.
     """
@@ -219,7 +278,7 @@ def label_reductions(states, x, model, adjustment, work):
 # learn; the search may go another way to the same tree.
 # --------------------------------------------------------------------------------------
 class Arc(NamedTuple):
-    """An arc, and the rows of the features that speak for it and for reading its word."""
+    """An arc, and the features that speak for it and for reading its word."""
 
     word: int  # 1-based
     head: int  # 0 at the root
@@ -231,9 +290,20 @@ class Arc(NamedTuple):
 
 
 @kernel
-def look_up(path, head, label, task, model, noise, work, action, rows, label_rows):
-    """The rows of the features that make up the score of a tree of n words, by word; -1
-    for unknown ones.
+def find_arc_features(
+    path: np.ndarray,
+    head: np.ndarray,
+    label: np.ndarray,
+    task: ParseTask,
+    model: ParseModel,
+    noise: Noise,
+    work: ParseWork,
+    action: np.ndarray,
+    rows: np.ndarray,
+    label_rows: np.ndarray,
+) -> None:
+    """Find the rows of the features that make up the score of a tree of n words, by
+    word; -1 for unknown ones.
 
     ``label`` (n,) int32: where it is -1, a label of the search is chosen, and written.
     Written are ``action`` (n,), that which makes the arc of a word; ``rows`` (2, n, K)
@@ -254,9 +324,8 @@ def look_up(path, head, label, task, model, noise, work, action, rows, label_row
         reads = made == SHIFT and not last
         w = word_of(made, row, last)
         if not last or model.root_step:
-            for j in range(
-                find_features(model.templates, model.state_features, row, look)
-            ):
+            found = find_features(model.templates, model.state_features, row, look)
+            for j in range(found):
                 rows[0 if reads else 1, w, j] = look.entry[j]
         if reads:
             continue
@@ -267,12 +336,20 @@ def look_up(path, head, label, task, model, noise, work, action, rows, label_row
             describe_reduction(np.int64(RIGHT) if last else made, row, work.arc)
             if not last:
                 label[w] = work.gold_label[k]
-        for j in range(find_features(model.arcs, model.arc_features, work.arc, look)):
+        found = find_features(model.arcs, model.arc_features, work.arc, look)
+        for j in range(found):
             label_rows[w, j] = look.entry[j]
 
 
-def arcs_of(model, task, path, heads, labels, work):
-    """The arcs of a projective tree, in the order of their words.
+def arcs_of(
+    model: ParseModel,
+    task: ParseTask,
+    path: list[int],
+    heads: list[int],
+    labels: list[int],
+    work: ParseWork,
+) -> list[Arc]:
+    """List the arcs of a projective tree, in the order of their words.
 
     Parameters
     ----------
@@ -284,13 +361,21 @@ def arcs_of(model, task, path, heads, labels, work):
     heads, labels : lists of int
         1-based heads, 0 at the root; labels are -1 without any.
     work : ParseWork
+
+    Returns
+    -------
+    list of Arc
     """
     n = len(heads)
-    path = np.array([*path, RIGHT if model.root_step else SHIFT], np.int8)
+    actions = np.array([*path, RIGHT if model.root_step else SHIFT], np.int8)
     rows = np.full((2, n, model.templates.slot.shape[0]), -1, np.int64)
     label_rows = np.full((n, model.arcs.slot.shape[0]), -1, np.int64)
-    (head, label), action = np.array([heads, labels], np.int32), np.zeros(n, np.int64)
-    look_up(path, head, label, task, model, QUIET, work, action, rows, label_rows)
+    head = np.array(heads, np.int32)
+    label = np.array(labels, np.int32)
+    action = np.zeros(n, np.int64)
+    find_arc_features(
+        actions, head, label, task, model, QUIET, work, action, rows, label_rows
+    )
     found = []
     for w in range(n):
         parts = (part[part >= 0] for part in (*rows[:, w], label_rows[w]))
@@ -298,9 +383,25 @@ def arcs_of(model, task, path, heads, labels, work):
     return found
 
 
-def given_tree(model, sentence, tree):
-    """(actions, heads, labels) of a given tree as a :class:`.ParserModel` knows it, -1
-    for labels of None.
+def given_tree(
+    model: ParserModel, sentence: Collection[Any], tree: Collection[Any]
+) -> tuple[list[int], list[int], list[int]]:
+    """Check a given tree and translate it to what a model knows.
+
+    Parameters
+    ----------
+    model : ParserModel
+    sentence : sequence of (form, tag, ...)
+    tree : sequence of (head, label), or of heads
+
+    Returns
+    -------
+    actions : list of int
+        Those that build it, without a root step.
+    heads : list of int
+        Those of the projective tree that it becomes.
+    labels : list of int
+        By number, -1 for None.
 
     Raises
     ------
@@ -308,18 +409,17 @@ def given_tree(model, sentence, tree):
         If it is no tree of these words, no parser builds it, or a label is unknown.
     """
     _, y, token = check_X_y([sentence], [tree], ("sequence", "labels"))
-    heads, names = split_arcs(y, len(model.labels) > 0)
-    heads = check_trees(heads)
+    trees, names = split_arcs(y, len(model.labels) > 0)
+    heads = check_trees(trees)
     labels = np.full(len(tree), -1, np.int32)
     actions, lifted, skipped = encode_trees(heads, token, model.pseudo)
     if skipped:
         raise ValueError(
             "labels: the tree is not projective, and this parser builds no such trees"
         )
-    if model.pseudo:
-        names = marked_trees(names, heads, lifted, token)
+    if model.pseudo and names is not None:
+        names = mark_lifted_trees(names, heads, lifted, token)
     if names is not None:
-        labels = encode_labels(names, token, model.labels, grow=False, with_sets=False)[
-            0
-        ].ids
+        gold, _ = encode_labels(names, token, model.labels, grow=False, with_sets=False)
+        labels = gold.ids
     return actions[:-1].tolist(), lifted.tolist(), labels.tolist()

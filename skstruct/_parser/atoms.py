@@ -6,7 +6,11 @@ each distinct form. Columns behind the tag are symbols of any kind; if one holds
 morphological features, such as ``Case=Nom|Number=Sing``, their parts are symbols too.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,10 +20,19 @@ from ..features.tokens import Alphabet
 from .state_templates import MOST_SMALL, column_of, is_part
 from .states import SPECIAL
 
+if TYPE_CHECKING:
+    from .._data.types import Corpus
 
-def shape(form):
-    """Word shape: ``X`` ``x`` ``d`` for letters and digits; other characters stay. Runs
-    are cut to two.
+
+Columns: TypeAlias = Sequence[Sequence[str]]
+"""Of words of (form, tag, ...): the forms, the tags, and so on, each (N,)."""
+
+
+def shape(form: str) -> str:
+    """Return the shape of a word.
+
+    Letters and digits become ``X``, ``x`` and ``d``, other characters stay; of a run
+    two are left.
 
     Examples
     --------
@@ -34,7 +47,7 @@ def shape(form):
     return out
 
 
-_DERIVED = {
+_DERIVED: dict[str, Callable[[str], str]] = {
     "w": str,
     "l": str.lower,
     "x2": lambda form: form[-2:],
@@ -43,8 +56,8 @@ _DERIVED = {
 }
 
 
-def check_words(X, token, width=None):
-    """The columns of words, flat.
+def check_words(X: Corpus, token: np.ndarray, width: int | None = None) -> list[Any]:
+    """Check words and return their columns, flat.
 
     Parameters
     ----------
@@ -95,13 +108,13 @@ def check_words(X, token, width=None):
         else:
             out.append(tuple(map(exact, word)))
             continue
-        raise PlaceError(*place(token, k), f"{wrong}, got {describe(word)}", "X")
+        sentence, position = place(token, k)
+        raise PlaceError(sentence, position, f"{wrong}, got {describe(word)}", "X")
     return list(zip(*out))
 
 
-def parts_of(symbol):
-    """The parts of morphological features, such as ``["Case=Nom", "Number=Sing"]``; of
-    others there are none.
+def parts_of(symbol: str) -> list[str]:
+    """Split morphological features into their parts; other symbols have none.
 
     Examples
     --------
@@ -112,9 +125,9 @@ def parts_of(symbol):
     return parts if all("=" in part for part in parts) else []
 
 
-def count_parts(columns):
-    """{column: the most parts that a word has there} of the columns with morphological
-    features.
+def count_parts(columns: Columns) -> dict[int, int]:
+    """Count the most parts that a word has, by column, for the columns with
+    morphological features.
     """
     most = {
         c: max(map(len, map(parts_of, set(column))), default=0)
@@ -144,54 +157,65 @@ class AtomEncoder:
         each part.
     """
 
-    def __init__(self, attributes, width=2, parts=None):
-        self.width, self.parts = width, dict(parts or {})
+    def __init__(
+        self,
+        attributes: Iterable[str],
+        width: int = 2,
+        parts: Mapping[int, int] | None = None,
+    ) -> None:
+        self.width = width
+        self.parts = dict(parts or {})
         self.alphabets = {name: Alphabet() for name in attributes}
 
     @property
-    def rows(self):
-        """See above."""
+    def rows(self) -> list[str]:
+        """The attribute of each row of atoms, in order."""
         return [name for name in self.alphabets for _ in range(self._n_rows(name))]
 
-    def _n_rows(self, name):
+    def _n_rows(self, name: str) -> int:
         return self.parts.get(column_of(name), 0) if is_part(name) else 1
 
-    def _symbols(self, columns):
-        """For each attribute the symbols of all strings of its column, as lists, and
-        each word's string.
+    def _symbols(
+        self, columns: Columns
+    ) -> Iterator[tuple[list[list[str]], np.ndarray]]:
+        """Yield for each attribute the symbols of all strings of its column, as lists,
+        and the string of each word, by number.
         """
-        numbers = {}
+        numbers: dict[int, tuple[list[str], np.ndarray]] = {}
         for name in self.alphabets:
             c = column_of(name)
             if c not in numbers:
-                strings = {
-                    string: k for k, string in enumerate(dict.fromkeys(columns[c]))
-                }
+                column = columns[c]
+                number_of = {s: k for k, s in enumerate(dict.fromkeys(column))}
                 words = np.fromiter(
-                    map(strings.__getitem__, columns[c]), np.int64, len(columns[c])
+                    map(number_of.__getitem__, column), np.int64, len(column)
                 )
-                numbers[c] = list(strings), words
+                numbers[c] = list(number_of), words
             strings, words = numbers[c]
-            one = _DERIVED.get(name, str)
-            yield (
-                list(map(parts_of, strings))
-                if is_part(name)
-                else [[one(s)] for s in strings],
-                words,
-            )
+            if is_part(name):
+                yield list(map(parts_of, strings)), words
+            else:
+                derive = _DERIVED.get(name, str)
+                yield [[derive(s)] for s in strings], words
 
-    def encode(self, columns):
-        """(ids, rows): (A, N) int32, -1 for what is unknown, and the attribute of each
-        of the A rows.
+    def encode(self, columns: Columns) -> tuple[np.ndarray, list[str]]:
+        """Translate words to ids of atoms.
 
-        There are at least ``self.rows``, and more where words have more known parts;
-        unknown ones take none.
+        Returns
+        -------
+        ids : ndarray of shape (A, N), int32
+            -1 for what is unknown.
+        rows : list of str
+            The attribute of each of the A rows: at least ``self.rows``, and more where
+            words have more known parts; unknown ones take none.
         """
         return self._encoded(self._symbols(columns))
 
-    def _encoded(self, found):
-        ids = []
-        rows = []
+    def _encoded(
+        self, found: Iterable[tuple[list[list[str]], np.ndarray]]
+    ) -> tuple[np.ndarray, list[str]]:
+        ids: list[np.ndarray] = []
+        rows: list[str] = []
         for (name, alphabet), (symbols, words) in zip(self.alphabets.items(), found):
             known = [
                 [alphabet.ids[s] + SPECIAL for s in some if s in alphabet.ids]
@@ -205,8 +229,15 @@ class AtomEncoder:
             rows += [name] * len(mine)
         return np.ascontiguousarray(np.concatenate(ids)), rows
 
-    def grown(self, columns):
-        """(ids, the encoder that knows them all); this encoder stays as it is.
+    def grown(self, columns: Columns) -> tuple[np.ndarray, AtomEncoder]:
+        """Translate words to ids of atoms, all of which get one; this encoder stays as
+        it is.
+
+        Returns
+        -------
+        ids : ndarray of shape (A, N), int32
+        encoder : AtomEncoder
+            Knows them all.
 
         Raises
         ------
@@ -224,10 +255,11 @@ class AtomEncoder:
         }
         return ids, new
 
-    def check_tags(self):
+    def check_tags(self) -> None:
         """Raise if there are too many distinct tags."""
         n_tags = len(self.alphabets["t"])
         if n_tags > MOST_SMALL - SPECIAL:
             raise ValueError(
-                f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got {n_tags}"
+                f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got "
+                f"{n_tags}"
             )

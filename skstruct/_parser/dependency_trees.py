@@ -19,11 +19,20 @@ References
 J. Nivre and J. Nilsson (2005). Pseudo-projective dependency parsing. ACL.
 """
 
+from __future__ import annotations
+
 from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from .._data.inputs import PlaceError, describe, flatten, is_int
+
+if TYPE_CHECKING:
+    from .._data.types import Corpus
+
+Tree: TypeAlias = list[Any]
+"""For each word its (head, label), or its head alone."""
 
 SHIFT = 0
 LEFT = 1
@@ -38,10 +47,22 @@ MARK = "↑"
 """In a label, before that of the head which the word had."""
 
 
-def split_arcs(y, labeled):
-    """(heads, labels) of sentences of (head, label) pairs, each as lists of lists.
+def split_arcs(
+    y: Corpus, labeled: bool
+) -> tuple[list[list[Any]], list[list[Any]] | None]:
+    """Split the (head, label) pairs of sentences.
 
-    If not ``labeled`` a head may stand alone, and labels are None.
+    Parameters
+    ----------
+    y : list of sequences of (head, label)
+        If not ``labeled``, also of heads alone.
+    labeled : bool
+
+    Returns
+    -------
+    heads : list of lists
+    labels : list of lists, or None
+        None if not ``labeled``.
 
     Raises
     ------
@@ -68,8 +89,8 @@ def split_arcs(y, labeled):
     return heads, [[arc[1] for arc in sentence] for sentence in y] if labeled else None
 
 
-def check_trees(heads):
-    """The heads as a flat array.
+def check_trees(heads: list[list[Any]]) -> np.ndarray:
+    """Check that heads make trees, and return them as a flat array.
 
     Parameters
     ----------
@@ -111,17 +132,18 @@ def check_trees(heads):
             raise PlaceError(i, None, f"a tree has exactly one root; {what}", "y")
         below = {0}  # words from which the heads lead to the root
         for k in range(1, n + 1):
-            way = {}
+            way: dict[int, None] = {}
             while k not in below and k not in way:
-                way[k], k = None, tree[k - 1]
+                way[k] = None
+                k = tree[k - 1]
             if k in way:
                 raise PlaceError(i, k - 1, "the heads from here on form a cycle", "y")
             below.update(way)
     return np.array(flatten(heads), np.int32)
 
 
-def actions_of(heads):
-    """The actions that build a tree, or None if it is not projective.
+def actions_of(heads: list[int]) -> list[int] | None:
+    """Return the actions that build a tree, or None if it is not projective.
 
     Left children are attached first, from the inside out; then right children, each
     when it is complete.
@@ -165,24 +187,23 @@ def actions_of(heads):
     return out if len(out) == max(2 * n - 1, 0) else None
 
 
-def _rows(heads, children):
-    """(begin, end) of the longest row of words that holds the head and descends from
-    it, by head.
+def _rows(heads: list[int], children: list[set[int]]) -> tuple[list[int], list[int]]:
+    """Return where the longest row of words begins and ends, by head, that holds the
+    head and else only what descends from it.
     """
     n = len(heads)
     order = [0]
     for k in order:
         order.extend(children[k])
-    size, first = (
-        [1] * (n + 1),
-        [0] * (n + 1),
-    )  # of what descends from a word; where it begins in a walk
+    size = [1] * (n + 1)  # of what descends from a word, itself included
+    first = [0] * (n + 1)  # where that begins in a walk
     for k in reversed(order[1:]):
         size[heads[k - 1]] += size[k]
     for k in order:
         at = first[k] + 1
         for c in children[k]:
-            first[c], at = at, at + size[c]
+            first[c] = at
+            at += size[c]
     begin = [0, *range(1, n + 1)]
     end = [n, *range(1, n + 1)]
     for h in range(1, n + 1):
@@ -193,8 +214,8 @@ def _rows(heads, children):
     return begin, end
 
 
-def lift(heads):
-    """The tree made projective.
+def lift(heads: list[int]) -> list[int]:
+    """Make a tree projective.
 
     While an arc is not projective, that is, while a word strictly between head and
     dependent does not descend from the head, the shortest such arc (ties: the leftmost
@@ -213,8 +234,9 @@ def lift(heads):
     >>> lift([0, 4, 1, 1])
     [0, 1, 1, 1]
     """
-    heads, n = list(heads), len(heads)
-    children = [set() for _ in range(n + 1)]
+    heads = list(heads)
+    n = len(heads)
+    children: list[set[int]] = [set() for _ in range(n + 1)]
     for d, h in enumerate(heads, 1):
         children[h].add(d)
     # An arc is projective if its dependent stands in the row of its head. A lift
@@ -247,8 +269,10 @@ def lift(heads):
     return heads
 
 
-def encode_trees(heads, token, lifting):
-    """Actions for all sentences, and the trees they build.
+def encode_trees(
+    heads: np.ndarray, token: np.ndarray, lifting: bool
+) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Find the actions for all sentences, and the trees they build.
 
     Parameters
     ----------
@@ -288,8 +312,8 @@ def encode_trees(heads, token, lifting):
 # --------------------------------------------------------------------------------------
 # Labels that say what was lifted
 # --------------------------------------------------------------------------------------
-def marked(labels, heads, lifted):
-    """The labels of a tree whose heads were lifted.
+def mark_lifted(labels: list[Any], heads: list[int], lifted: list[int]) -> list[Any]:
+    """Write into the labels of a tree where words were lifted from.
 
     Parameters
     ----------
@@ -299,7 +323,7 @@ def marked(labels, heads, lifted):
 
     Examples
     --------
-    >>> marked(["root", "obj", "nmod"], [0, 1, 2], [0, 1, 1])
+    >>> mark_lifted(["root", "obj", "nmod"], [0, 1, 2], [0, 1, 1])
     ['root', 'obj', 'nmod↑obj']
     """
     out = list(labels)
@@ -309,8 +333,12 @@ def marked(labels, heads, lifted):
     return out
 
 
-def marked_trees(labels, heads, lifted, token):
-    """The labels of sentences, as lists; ``heads`` and ``lifted`` are flat.
+def mark_lifted_trees(
+    labels: list[list[Any]], heads: np.ndarray, lifted: np.ndarray, token: np.ndarray
+) -> list[list[Any]]:
+    """Write into the labels of sentences where words were lifted from.
+
+    Labels are lists by sentence; ``heads`` and ``lifted`` (N,) are flat.
 
     Raises
     ------
@@ -327,13 +355,13 @@ def marked_trees(labels, heads, lifted, token):
                 raise PlaceError(i, t, f"{wanted}, got {describe(label)}", "y")
     bounds = list(zip(token[:-1].tolist(), token[1:].tolist()))
     return [
-        marked(mine, heads[a:b].tolist(), lifted[a:b].tolist())
+        mark_lifted(mine, heads[a:b].tolist(), lifted[a:b].tolist())
         for mine, (a, b) in zip(labels, bounds)
     ]
 
 
-def restored(tree):
-    """The tree with dependents where their labels say.
+def restore_lifted(tree: Tree) -> Tree:
+    """Put lifted dependents back where their labels say.
 
     Parameters
     ----------
@@ -346,19 +374,18 @@ def restored(tree):
 
     Examples
     --------
-    >>> restored([(0, "root"), (1, "obj"), (1, "nmod↑obj")])
+    >>> restore_lifted([(0, "root"), (1, "obj"), (1, "nmod↑obj")])
     [(0, 'root'), (1, 'obj'), (2, 'nmod')]
     """
     if not any(MARK in label for _, label in tree):
         return tree
     heads = [head for head, _ in tree]
     labels = [label.partition(MARK)[0] for _, label in tree]
-    children = [[] for _ in range(len(tree) + 1)]
+    children: list[list[int]] = [[] for _ in range(len(tree) + 1)]
     for d, head in enumerate(heads, 1):
         children[head].append(d)
-    for d in _levels(
-        0, children, None
-    ):  # from the root downwards: where a head belongs is known before
+    # From the root downwards: where a head belongs is known before.
+    for d in _levels(0, children, None):
         wanted = tree[d - 1][1].partition(MARK)[2]
         if wanted:
             below = _levels(heads[d - 1], children, d)
@@ -370,11 +397,11 @@ def restored(tree):
     return list(zip(heads, labels))
 
 
-def _levels(top, children, without):
-    """The words below ``top``, level by level, but for those from ``without``
+def _levels(top: int, children: list[list[int]], without: int | None) -> list[int]:
+    """List the words below ``top``, level by level, but for those from ``without``
     downwards.
     """
-    out = []
+    out: list[int] = []
     level = [top]
     while level:
         level = [c for k in level for c in children[k] if c != without]

@@ -11,8 +11,8 @@ several: a state remembers *predictors*, the states before the first word of its
 tree was read. A reduction joins a state q with each of its predictors p, which is what
 makes it a dynamic program:
 
-    SHIFT   c' = c(q) + λ_SHIFT(q)                                   v' = 0
-    LEFT    c' = c(p) + v(q) + δ,  δ = λ_SHIFT(p) + λ_LEFT(q)        v' = v(p) + v(q) + δ
+    SHIFT   c' = c(q) + λ_SHIFT(q)                                 v' = 0
+    LEFT    c' = c(p) + v(q) + δ,  δ = λ_SHIFT(p) + λ_LEFT(q)      v' = v(p) + v(q) + δ
 
 c is the score of all actions so far, v of those that built the first tree but for the
 shift of its first word; λ_a(q) is the score of action a in state q. The step and the
@@ -21,7 +21,9 @@ words read give the height of the stack.
 Letters: n words, B beam, ℓ step, M states, p and q states.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -43,6 +45,11 @@ from .states import (
     successor,
 )
 
+if TYPE_CHECKING:
+    from .._core.rules import Adjustment
+    from .state_features import ParseModel
+    from .states import Int
+
 REMEMBERED = 2**11
 """Slots for what was computed before in the same sentence."""
 
@@ -52,9 +59,12 @@ class ParseTask(NamedTuple):
 
     token: np.ndarray  # (n + 1,) int64: first word of each sentence
     atoms: np.ndarray  # (A, N) int32: ids from SPECIAL on; -1: unknown
-    n_forms: int  # rows behind the first (tags) that say something about forms; dropout hides these
-    action: np.ndarray  # (2 N,) int8: the right actions; those of a sentence start at twice its first word
-    head: np.ndarray  # (N,) int32: the right heads, 1-based; empty in prediction, as are actions and labels
+    # Rows behind the first (tags) that say something about forms; dropout hides these.
+    n_forms: int
+    # (2 N,) int8: the right actions; those of a sentence start at twice its first word.
+    action: np.ndarray
+    # (N,) int32: the right heads, 1-based; empty in prediction, as actions and labels.
+    head: np.ndarray
     label: np.ndarray  # (N,) int32: the right labels, -1 for not known
     weight: np.ndarray  # (n,) float64: weight of each sentence
 
@@ -68,7 +78,8 @@ class States(NamedTuple):
     score: np.ndarray  # (M,) float64: c
     inside: np.ndarray  # (M,) float64: v
     gain: np.ndarray  # (M, N_ACTIONS) float64: λ_a
-    label: np.ndarray  # (M, N_ACTIONS) int32: the best one of each reduction, if the search chooses labels
+    # (M, N_ACTIONS) int32: that of each reduction, if the search chooses labels.
+    label: np.ndarray
     action: np.ndarray  # (M,) int8: what led here
     left: np.ndarray  # (M,) int32: p, of a shifted state the state before
     right: np.ndarray  # (M,) int32: q, -1 for a shifted state
@@ -97,15 +108,14 @@ class ParseWork(NamedTuple):
     candidates: Candidates
     kept: np.ndarray  # (S,) int32: states of the step by hash, -1 where empty
     begin: np.ndarray  # (2 n + 2,) int32: first state of each step
-    alive: (
-        np.ndarray
-    )  # (2 n + 1,) int32: the right state of each step, -1 if it is lost
+    # (2 n + 1,) int32: the right state of each step, -1 if it is lost.
+    alive: np.ndarray
     stack: np.ndarray  # (2 n + 2,) int32: of states or steps
-    replay: np.ndarray  # (2, 2 n + 1, N_FIELDS + 1) int32: states along the right and the predicted actions
+    # (2, 2 n + 1, N_FIELDS + 1) int32: states along right and along predicted actions.
+    replay: np.ndarray
     path: np.ndarray  # (2 n,) int8: predicted actions
-    path_label: (
-        np.ndarray
-    )  # (2 n,) int32: and their labels, if they are part of the search
+    # (2 n,) int32: their labels, if they are part of the search.
+    path_label: np.ndarray
     gold_label: np.ndarray  # (2 n,) int32: the labels of the right actions
     head: np.ndarray  # (n,) int32: predicted heads
     scores: Memory  # of states: by group of templates what actions score
@@ -115,13 +125,15 @@ class ParseWork(NamedTuple):
     total: np.ndarray  # (L,) float64: scores of labels
     difference: Difference  # of actions
     label_difference: Difference
-    stats: (
-        np.ndarray
-    )  # (3,) float64: updates, wrong words, loss since it was last cleared
+    # (3,) float64: updates, wrong words, loss since it was last cleared.
+    stats: np.ndarray
 
 
-def new_work(task, model, training=True):
-    """Scratch that fits every sentence of ``task``."""
+def new_work(task: ParseTask, model: ParseModel, training: bool = True) -> ParseWork:
+    """Make scratch that fits every sentence of ``task``.
+
+    Without ``training`` there is no room for what an example teaches.
+    """
     n = int(np.diff(task.token).max(initial=1))
     B = model.beam
     most = 2 * n * B + 2
@@ -131,31 +143,62 @@ def new_work(task, model, training=True):
     n_labels = model.symbol.shape[0]
     slots, labels = (REMEMBERED, most) if model.joint else (1, 1)
 
-    def ints(**shapes):
-        return {name: np.zeros(shape, np.int32) for name, shape in shapes.items()}
-
+    entries = label_entries = 0
+    if training:
+        entries = 4 * n * K
+        label_entries = (4 if model.joint else 2) * n * arcs if n_labels else 0
     return ParseWork(
         look=new_lookup(n, task.atoms.shape[0], model.templates, model.arcs),
-        states=States(
-            score=np.zeros(most), inside=np.zeros(most), gain=np.zeros((most, N_ACTIONS)),
-            action=np.zeros(most, np.int8), **ints(row=(most, N_FIELDS + 1), label=(labels, N_ACTIONS)),
-            **ints(left=most, right=most, first=most, last=most, linked=most, link=most),
-        ),
-        candidates=Candidates(
-            score=np.zeros(successors), inside=np.zeros(successors), action=np.zeros(successors, np.int8),
-            **ints(left=successors, right=successors, heap=successors),
-        ),
+        states=_new_states(most, labels),
+        candidates=_new_candidates(successors),
         kept=np.full(1 << int(4 * B - 1).bit_length(), -1, np.int32),
+        begin=np.zeros(2 * n + 2, np.int32),
+        alive=np.zeros(2 * n + 1, np.int32),
+        stack=np.zeros(2 * n + 2, np.int32),
+        replay=np.zeros((2, 2 * n + 1, N_FIELDS + 1), np.int32),
         path=np.zeros(2 * n, np.int8),
-        **ints(begin=2 * n + 2, alive=2 * n + 1, stack=2 * n + 2, path_label=2 * n, gold_label=2 * n),
-        **ints(replay=(2, 2 * n + 1, N_FIELDS + 1), head=n, around=(7, n + 1), arc=N_ARC),
+        path_label=np.zeros(2 * n, np.int32),
+        gold_label=np.zeros(2 * n, np.int32),
+        head=np.zeros(n, np.int32),
         scores=new_memory(slots, MOST_FIELDS, N_ACTIONS),
         pairs=new_memory(slots, MOST_FIELDS, max(n_labels, 1)),
+        around=np.zeros((7, n + 1), np.int32),
+        arc=np.zeros(N_ARC, np.int32),
         total=np.zeros(max(n_labels, 1)),
-        difference=new_difference(4 * n * K if training else 0),
-        label_difference=new_difference((4 if model.joint else 2) * n * arcs if training and n_labels else 0),
+        difference=new_difference(entries),
+        label_difference=new_difference(label_entries),
         stats=np.zeros(3),
-    )  # fmt: skip
+    )
+
+
+def _new_states(most: int, labels: int) -> States:
+    """Make room for so many states, and for the labels of so many."""
+    return States(
+        row=np.zeros((most, N_FIELDS + 1), np.int32),
+        score=np.zeros(most),
+        inside=np.zeros(most),
+        gain=np.zeros((most, N_ACTIONS)),
+        label=np.zeros((labels, N_ACTIONS), np.int32),
+        action=np.zeros(most, np.int8),
+        left=np.zeros(most, np.int32),
+        right=np.zeros(most, np.int32),
+        first=np.zeros(most, np.int32),
+        last=np.zeros(most, np.int32),
+        linked=np.zeros(most, np.int32),
+        link=np.zeros(most, np.int32),
+    )
+
+
+def _new_candidates(most: int) -> Candidates:
+    """Make room for so many candidates."""
+    return Candidates(
+        score=np.zeros(most),
+        inside=np.zeros(most),
+        action=np.zeros(most, np.int8),
+        left=np.zeros(most, np.int32),
+        right=np.zeros(most, np.int32),
+        heap=np.zeros(most, np.int32),
+    )
 
 
 # --------------------------------------------------------------------------------------
@@ -163,7 +206,7 @@ def new_work(task, model, training=True):
 # of creation
 # --------------------------------------------------------------------------------------
 @inline
-def _before(candidates, a, b):
+def _before(candidates: Candidates, a: int, b: int) -> bool:
     if candidates.score[a] != candidates.score[b]:
         return candidates.score[a] > candidates.score[b]
     if candidates.inside[a] != candidates.inside[b]:
@@ -172,7 +215,7 @@ def _before(candidates, a, b):
 
 
 @inline
-def _sift(candidates, at, size):
+def _sift(candidates: Candidates, at: Int, size: Int) -> None:
     """Let the candidate at a place of the heap sink to where it belongs."""
     heap = candidates.heap
     item = heap[at]
@@ -188,7 +231,15 @@ def _sift(candidates, at, size):
 
 
 @spliced
-def _add(candidates, k, score, inside, action, left, right):
+def _add(
+    candidates: Candidates,
+    k: Int,
+    score: float,
+    inside: float,
+    action: Int,
+    left: Int,
+    right: Int,
+) -> None:
     candidates.score[k] = score
     candidates.inside[k] = inside
     candidates.action[k] = action
@@ -198,8 +249,10 @@ def _add(candidates, k, score, inside, action, left, right):
 
 
 @spliced
-def _expand(states, begin, end, step, n, candidates):
-    """All successors of the states of a step; returns their number."""
+def _expand(
+    states: States, begin: Int, end: Int, step: Int, n: Int, candidates: Candidates
+) -> Int:
+    """List all successors of the states of a step; returns their number."""
     k = np.int64(0)  # as in search
     for q in range(begin, end):
         read = states.row[q, J] - FIRST_WORD
@@ -240,9 +293,9 @@ def _expand(states, begin, end, step, n, candidates):
 
 
 @spliced
-def slot_of(kept, states, x):
-    """The slot of the kept state that is equivalent to x, or the empty one where x
-    belongs.
+def slot_of(kept: np.ndarray, states: States, x: Int) -> Int:
+    """Return the slot of the kept state that is equivalent to x, or the empty one where
+    x belongs.
     """
     mask = kept.shape[0] - 1
     h = np.uint64(0)
@@ -261,7 +314,15 @@ def slot_of(kept, states, x):
 
 
 @inline
-def _keep(model, states, candidates, k, begin, n_links, kept):
+def _keep(
+    model: ParseModel,
+    states: States,
+    candidates: Candidates,
+    k: Int,
+    begin: Int,
+    n_links: Int,
+    kept: np.ndarray,
+) -> tuple[Int, Int]:
     """Turn the best of k candidates into the states of the next step, ``begin`` and
     following.
 
@@ -296,10 +357,8 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
             y = kept[s] if kept[s] >= 0 else y
             kept[s] = y
         if y == x:
-            states.score[x], states.inside[x] = (
-                candidates.score[best],
-                candidates.inside[best],
-            )
+            states.score[x] = candidates.score[best]
+            states.inside[x] = candidates.inside[best]
             states.action[x] = action
             states.left[x] = p
             states.right[x] = q
@@ -318,13 +377,88 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
 
 
 @inline
-def n_actions(n, model):
-    """Actions that build a tree of n words."""
+def n_actions(n: Int, model: ParseModel) -> Int:
+    """Return how many actions build a tree of n words."""
     return 2 * n if model.root_step else 2 * n - 1
 
 
+@spliced
+def _begin(states: States, work: ParseWork) -> None:
+    """Make the state before the first word the only one, and the right one."""
+    start_state(states.row[0])
+    states.score[0] = states.inside[0] = 0.0
+    states.left[0] = states.right[0] = states.first[0] = states.last[0] = -1
+    work.begin[0] = 0
+    work.begin[1] = 1
+    work.alive[0] = 0
+
+
+@spliced
+def _score_states(
+    states: States,
+    begin: Int,
+    end: Int,
+    step: Int,
+    model: ParseModel,
+    adjustment: Adjustment | None,
+    work: ParseWork,
+) -> None:
+    """Score the actions in the states of a step, with the labels that they choose."""
+    for x in range(begin, end):
+        row = states.row[x]
+        gain = states.gain[x]
+        score(
+            model.templates,
+            model.state_features,
+            work.scores,
+            row,
+            adjustment,
+            work.look,
+            gain,
+        )
+        if model.joint and 2 * (row[J] - FIRST_WORD) - step >= 2:
+            label_reductions(states, x, model, adjustment, work)
+        elif model.joint:
+            states.label[x, RIGHT] = 0  # that of a root step, which has none
+
+
+@spliced
+def _find_right(
+    states: States,
+    begin: Int,
+    end: Int,
+    p: Int,
+    q: Int,
+    gold: np.ndarray,
+    step: Int,
+    model: ParseModel,
+    work: ParseWork,
+) -> Int:
+    """Return the state of a step that the right action leads to from p and q, or -1 if
+    the beam has lost it, or its label is wrong.
+    """
+    found: Int = np.int64(-1)
+    for x in range(begin, end):
+        if (
+            states.action[x] == gold[step]
+            and states.left[x] == p
+            and states.right[x] == q
+        ):
+            found = x
+    if found >= 0 and model.joint and gold[step] != SHIFT:
+        if states.label[q, gold[step]] != work.gold_label[step]:
+            found = -1
+    return found
+
+
 @inline
-def search(n, gold, model, adjustment, work):
+def search(
+    n: Int,
+    gold: np.ndarray,
+    model: ParseModel,
+    adjustment: Adjustment | None,
+    work: ParseWork,
+) -> tuple[Int, Int, bool]:
     """Search the sentence of n words in ``work.look``.
 
     Parameters
@@ -344,44 +478,26 @@ def search(n, gold, model, adjustment, work):
     """
     states = work.states
     candidates = work.candidates
-    start_state(states.row[0])
-    states.score[0] = states.inside[0] = 0.0
-    states.left[0] = states.right[0] = states.first[0] = states.last[0] = -1
-    work.begin[0] = 0
-    work.begin[1] = 1
+    _begin(states, work)
     tracked = gold.shape[0] > 0
-    right = depth = n_links = begin = np.int64(
-        0
-    )  # one type throughout: helpers are compiled once
-    end = np.int64(1)
-    work.alive[0] = 0
+    # One type throughout: helpers are compiled once.
+    right: Int = np.int64(0)
+    depth = np.int64(0)
+    n_links: Int = np.int64(0)
+    begin: Int = np.int64(0)
+    end: Int = np.int64(1)
     steps = n_actions(n, model)
     for step in range(steps):
-        for x in range(begin, end):
-            row = states.row[x]
-            gain = states.gain[x]
-            score(
-                model.templates,
-                model.state_features,
-                work.scores,
-                row,
-                adjustment,
-                work.look,
-                gain,
-            )
-            if model.joint and 2 * (row[J] - FIRST_WORD) - step >= 2:
-                label_reductions(states, x, model, adjustment, work)
-            elif model.joint:
-                states.label[x, RIGHT] = 0  # that of a root step, which has none
+        _score_states(states, begin, end, step, model, adjustment, work)
         k = _expand(states, begin, end, step, n, candidates)
         begin = end
         end, n_links = _keep(model, states, candidates, k, begin, n_links, work.kept)
         work.begin[step + 1] = begin
         work.begin[step + 2] = end
         if tracked:
-            p = right
-            q = np.int64(-1)
-            found = np.int64(-1)
+            p: Int = right
+            q: Int = np.int64(-1)
+            found: Int = np.int64(-1)
             if right >= 0:
                 if gold[step] == SHIFT:
                     work.stack[depth] = right
@@ -390,16 +506,7 @@ def search(n, gold, model, adjustment, work):
                     depth -= 1
                     p = work.stack[depth]
                     q = right
-                for x in range(begin, end):
-                    if (
-                        states.action[x] == gold[step]
-                        and states.left[x] == p
-                        and states.right[x] == q
-                    ):
-                        found = x
-                if found >= 0 and model.joint and gold[step] != SHIFT:
-                    if states.label[q, gold[step]] != work.gold_label[step]:
-                        found = -1
+                found = _find_right(states, begin, end, p, q, gold, step, model, work)
             right = found
             work.alive[step + 1] = right
             if right < 0 and model.update == EARLY:
@@ -408,12 +515,18 @@ def search(n, gold, model, adjustment, work):
 
 
 @inline
-def worst_step(gold, n, model, adjustment, work):
-    """Max-violation (Huang, Fayong and Guo 2012): the step at which the right prefix
-    falls back most.
+def worst_step(
+    gold: np.ndarray,
+    n: Int,
+    model: ParseModel,
+    adjustment: Adjustment | None,
+    work: ParseWork,
+) -> tuple[Int, Int]:
+    """Find the step at which the right prefix falls back most: max-violation (Huang,
+    Fayong and Guo 2012).
 
-    Returns (m, the best state then); m is 0 if the best state is the right one
-    throughout.
+    Returns (m, the best state after m actions); m is 0 if the best state is the right
+    one throughout.
     """
     states = work.states
     rows = work.replay[0]

@@ -19,6 +19,10 @@ ACL. K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, s
 6.1.3.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._core.codes import DONE, MAX_VIOLATION, POOL_FULL, RESCALE, STANDARD, TABLE_FULL
@@ -32,14 +36,34 @@ from .parser_beam import n_actions, search, worst_step
 from .state_features import ParseModel, emit_row, load
 from .states import LABEL, N_ACTIONS, attach, trace, tracked_fields
 
+if TYPE_CHECKING:
+    from .._core.feature_table import FeatureTable
+    from .._core.noise import Noise
+    from .._core.rules import Adjustment
+    from .._core.store import Rule
+    from .parser_beam import ParseTask, ParseWork
+    from .state_features import Templates
+    from .states import Int
+
 FEW_LABELS = 16
 """Up to here rows of label weights are full; else they hold the labels they were
 updated for.
 """
 
 
+def are_many(n_labels: int) -> bool:
+    """Return whether so many labels have sparse rows of weights."""
+    return n_labels > FEW_LABELS
+
+
 @spliced
-def emit_actions(gold, m, model, adjustment, work):
+def emit_actions(
+    gold: np.ndarray,
+    m: Int,
+    model: ParseModel,
+    adjustment: Adjustment | None,
+    work: ParseWork,
+) -> None:
     """Emit the features of m right actions, against those of the predicted ones."""
     path = work.path
     begin = 0
@@ -56,9 +80,8 @@ def emit_actions(gold, m, model, adjustment, work):
     retrace(
         path, work.path_label, work.head[:0], m, model, adjustment, work, work.replay[1]
     )
-    for wrong in range(
-        2
-    ):  # a loop, where two calls would be clearer: each is compiled once more
+    # A loop, where two calls would be clearer: each is compiled once more.
+    for wrong in range(2):
         if model.joint:
             actions = path if wrong else gold
             labels = work.path_label if wrong else work.gold_label
@@ -85,7 +108,46 @@ def emit_actions(gold, m, model, adjustment, work):
 
 
 @spliced
-def visit(i, model, task, noise, adjustment, work):
+def _prefix_to_learn(
+    gold: np.ndarray,
+    n: Int,
+    model: ParseModel,
+    adjustment: Adjustment | None,
+    work: ParseWork,
+) -> tuple[Int, Int]:
+    """Search, and return (m, the best state after m actions): the prefix to learn from
+    as ``model.update`` says, of m = 0 actions if there is nothing to learn.
+    """
+    m, best, lost = search(n, gold, model, adjustment, work)
+    if model.update == MAX_VIOLATION:
+        m, best = worst_step(gold, n, model, adjustment, work)
+    elif not lost:
+        m = 0
+    return m, best
+
+
+@spliced
+def _count_wrong_heads(heads: np.ndarray, m: Int, work: ParseWork) -> Int:
+    """Count the words whose head the first m predicted actions get wrong."""
+    n_read = attach(
+        work.path, work.path_label, m, work.stack, work.head, work.path_label[:0]
+    )
+    wrong = 0
+    for k in range(n_read):
+        if work.head[k] != 0 and work.head[k] != heads[k]:
+            wrong += 1
+    return wrong
+
+
+@spliced
+def visit(
+    i: Int,
+    model: ParseModel,
+    task: ParseTask,
+    noise: Noise,
+    adjustment: Adjustment | None,
+    work: ParseWork,
+) -> int:
     """Search example i and list what it teaches in the two differences.
 
     Returns DONE, or TABLE_FULL or POOL_FULL if there is no room; then nothing has
@@ -116,24 +178,15 @@ def visit(i, model, task, noise, adjustment, work):
         work.replay[0],
     )
     work.gold_label[2 * n - 1] = 0  # of a root step, which has no label
-    m, best, lost = search(n, gold, model, adjustment, work)
-    if model.update == MAX_VIOLATION:
-        m, best = worst_step(gold, n, model, adjustment, work)
-    elif not lost:
-        m = 0
-    wrong = 0
+    m, best = _prefix_to_learn(gold, n, model, adjustment, work)
+    wrong: Int = 0
     if m > 0:
         trace(work.states, best, m, work.stack, work.path, work.path_label)
         model.wanted[0] = 2 * m * K
         if lacks_room(model.state_features, model.wanted[0]):
             return TABLE_FULL
         emit_actions(gold, m, model, adjustment, work)
-        n_read = attach(
-            work.path, work.path_label, m, work.stack, work.head, work.path_label[:0]
-        )
-        for k in range(n_read):
-            if work.head[k] != 0 and work.head[k] != heads[k]:
-                wrong += 1
+        wrong = _count_wrong_heads(heads, m, work)
     if L > 0:
         actions = task.action[2 * first : 2 * (first + n)]
         wrong += emit_labels(
@@ -152,7 +205,17 @@ def visit(i, model, task, noise, adjustment, work):
 
 
 @kernel
-def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
+def _epoch(
+    task: ParseTask,
+    order: np.ndarray,
+    begin: int,
+    end: int,
+    model: ParseModel,
+    rule: Rule,
+    noise: Noise,
+    adjustment: Adjustment | None,
+    work: ParseWork,
+) -> tuple[int, int]:
     """Visit the sentences ``order[begin:end]`` in turn: search, step, tick.
 
     Returns (code, k): DONE and ``end``, or why it stopped before sentence ``order[k]``
@@ -173,14 +236,27 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
         # The rule is the perceptron's: a step along both differences is a step along
         # each.
         finish_visit(
-            (difference, label_difference), (model.state_features.weights, model.arc_features.weights),
-            model.clock, rule, task.weight[i],
-        )  # fmt: skip
+            (difference, label_difference),
+            (model.state_features.weights, model.arc_features.weights),
+            model.clock,
+            rule,
+            task.weight[i],
+        )
     return DONE, end
 
 
 @kernel
-def predict(task, begin, end, model, noise, work, head, label, score):
+def predict(
+    task: ParseTask,
+    begin: int,
+    end: int,
+    model: ParseModel,
+    noise: Noise,
+    work: ParseWork,
+    head: np.ndarray,
+    label: np.ndarray,
+    score: np.ndarray,
+) -> None:
     """Parse the sentences ``begin <= i < end``; the actions of the last one stay in
     ``work.path``.
 
@@ -211,16 +287,37 @@ def predict(task, begin, end, model, noise, work, head, label, score):
                 label_tree(work.states.row[last], heads, n, model, None, work, out)
 
 
-def epoch(task, order, begin, end, model, rule, noise, work):
-    """See :func:`_epoch`."""
+def epoch(
+    task: ParseTask,
+    order: np.ndarray,
+    begin: int,
+    end: int,
+    model: ParseModel,
+    rule: Rule,
+    noise: Noise,
+    work: ParseWork,
+) -> tuple[int, int]:
+    """Visit the sentences ``order[begin:end]`` in turn and learn from each.
+
+    Returns (code, k) of :func:`_epoch`: DONE and ``end``, or what is needed before
+    sentence ``order[k]`` can be learned.
+    """
     adjustment = adjustment_of(model.state_features, rule, noise)
     return _epoch(task, order, begin, end, model, rule, noise, adjustment, work)
 
 
 def new_model(
-    templates, arcs, n_labels, beam, merge, update, min_count, rule, root_step=False
-):
-    """A model without features.
+    templates: Templates,
+    arcs: Templates,
+    n_labels: int,
+    beam: int,
+    merge: bool,
+    update: int,
+    min_count: int,
+    rule: Rule,
+    root_step: bool = False,
+) -> ParseModel:
+    """Make a model without features.
 
     Parameters
     ----------
@@ -234,7 +331,7 @@ def new_model(
     """
     states = new_table(N_ACTIONS, rule, min_count, by_weight=False)
     labels = new_table(
-        n_labels, rule, min_count, by_weight=False, sparse=n_labels > FEW_LABELS
+        n_labels, rule, min_count, by_weight=False, sparse=are_many(n_labels)
     )
     symbol = np.arange(1, n_labels + 1, dtype=np.int32)
     return parse_model(
@@ -243,13 +340,41 @@ def new_model(
 
 
 def parse_model(
-    templates, arcs, tables, symbol, beam, merge, root_step, update=STANDARD
-):
-    """The :class:`.ParseModel` with tables of features, those of states and those of
-    arcs.
+    templates: Templates,
+    arcs: Templates,
+    tables: tuple[FeatureTable, FeatureTable],
+    symbol: np.ndarray,
+    beam: int,
+    merge: bool,
+    root_step: bool,
+    update: int = STANDARD,
+) -> ParseModel:
+    """Make the model of two tables of features, that of states and that of arcs.
+
+    Parameters
+    ----------
+    templates, arcs : Templates
+        Of states, and of arcs.
+    tables : tuple of FeatureTable
+    symbol : ndarray of shape (L,), int32
+        What labels are called in fields.
+    beam, merge, root_step, update
+        See :class:`.state_features.ParseModel`.
     """
     joint = symbol.shape[0] > 0 and bool((templates.attribute == LABEL).any())
+    state_features, arc_features = tables
     return ParseModel(
-        int(beam), bool(merge), joint, bool(root_step), int(update), tracked_fields(templates, joint),
-        templates, arcs, *tables, symbol, np.zeros(2, np.int64), new_clock(),
-    )  # fmt: skip
+        beam=int(beam),
+        merge=bool(merge),
+        joint=joint,
+        root_step=bool(root_step),
+        update=int(update),
+        tracked=tracked_fields(templates, joint),
+        templates=templates,
+        arcs=arcs,
+        state_features=state_features,
+        arc_features=arc_features,
+        symbol=symbol,
+        wanted=np.zeros(2, np.int64),
+        clock=new_clock(),
+    )

@@ -6,7 +6,11 @@ weights follow that order. Files of earlier versions have keys in any order, as 
 of three columns, and templates of states alone, for words of two columns.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,28 +41,46 @@ from .state_templates import MOST_SMALL, templates_of
 from .states import ARC_PLACES, N_ACTIONS, SPECIAL, STATE_PLACES
 from .template_sets import ARC_LINES, Lines, without_labels
 
+if TYPE_CHECKING:
+    from .._core.store import Store
+    from .parser_model import ParserModel
+    from .states import Places
+
 
 # --------------------------------------------------------------------------------------
 # Features
 # --------------------------------------------------------------------------------------
-def _write_keys(keys, writer, name, f):
+def _write_keys(keys: np.ndarray, writer: Writer, name: str, f: Members) -> Any:
     return packed_keys(keys, writer, name) or KEYS.write(keys, writer, name, f)
 
 
 _KEYS = Kind(f"packed keys, or {KEYS.text}", _write_keys, read_keys)
 
 
-def _features(prefix, lines, places, columns):
-    """The fields of one table, whose integers take few bytes."""
+def _features(prefix: str, lines: str, places: Places, columns: int | str) -> Kind:
+    """Make the fields of one table, whose integers take few bytes.
 
-    def are_features(f, keys):
-        return (keys >= 0).all() and (
-            templates_of(keys[:, 0], getattr(f["lines"], lines), places) >= 0
-        ).all()
+    Parameters
+    ----------
+    prefix : str
+        Of the names of its fields.
+    lines : {"states", "arcs"}
+        The templates of its features, in :class:`.Lines`.
+    places : Places
+        What these read.
+    columns : int or str
+        Weights of a feature, or the name of what says how many.
+    """
+
+    def are_features(f: Members, keys: np.ndarray) -> bool:
+        if (keys < 0).any():
+            return False
+        known = templates_of(keys[:, 0], getattr(f["lines"], lines), places)
+        return bool((known >= 0).all())
 
     table = features_of(are_features, columns, prefix, _KEYS, by_weight=False)
 
-    def write(stored, writer, *place):
+    def write(stored: dict[str, Any], writer: Writer, *place: Any) -> Any:
         with writer.packing(writer.packed or "float64"):
             return table.write(stored, writer, *place)
 
@@ -76,8 +98,10 @@ and to that of arcs.
 TABLES = {"": "state_features", "label_": "arc_features"}
 
 
-def _stored(model, prefix, some=slice(None)):
-    """The keys of some features in ascending order, and their weights."""
+def _stored(
+    model: ParserModel, prefix: str, some: np.ndarray | slice = slice(None)
+) -> dict[str, Any]:
+    """Return the keys of some features in ascending order, and their weights."""
     keys = model.keys(prefix)[some]
     order = key_order(keys)
     rows = order if isinstance(some, slice) else some[order]
@@ -87,9 +111,21 @@ def _stored(model, prefix, some=slice(None)):
     }
 
 
-def packed(model, prefix):
-    """Two functions that unpack the keys, and the weights, of the features of a table
-    that have weights.
+def pack_features(
+    model: ParserModel, prefix: str
+) -> tuple[Callable[[], np.ndarray], Callable[[], Store]]:
+    """Pack the features of a table that have weights, as files do.
+
+    Parameters
+    ----------
+    model : ParserModel
+    prefix : str
+        Of the table.
+
+    Returns
+    -------
+    keys, weights : callables
+        Unpack the keys, (R, 3) int64, and the weights.
     """
     store = model.table(prefix).weights
     writer = Writer(False, None)
@@ -108,15 +144,18 @@ def packed(model, prefix):
 # --------------------------------------------------------------------------------------
 # Models
 # --------------------------------------------------------------------------------------
-def _attributes(f):
+def _attributes(f: Members) -> list[str]:
+    """Read which attributes of words the templates name."""
+    attributes: list[str] = []
     try:
-        return Lines(f["templates"], f["arc_templates"]).attributes()
+        attributes = Lines(f["templates"], f["arc_templates"]).attributes()
     except ValueError as error:
         require(False, f"{f.where}.templates: {error}")
+    return attributes
 
 
-def _lines(f):
-    """The templates, if they suit the labels and the columns."""
+def _lines(f: Members) -> Lines:
+    """Read the templates; refused unless they suit the labels and the columns."""
     lines = Lines(f["templates"], f["arc_templates"])
     L = f["L"]
     width = f["columns"]
@@ -133,7 +172,8 @@ def _lines(f):
     return lines
 
 
-def _encoder(f):
+def _encoder(f: Members) -> AtomEncoder:
+    """Read the alphabets of the attributes."""
     encoder = AtomEncoder(f["attributes"], f["columns"], dict(f["parts"]))
     encoder.alphabets = dict(zip(f["attributes"], f["alphabets"]))
     require(
@@ -142,8 +182,8 @@ def _encoder(f):
     return encoder
 
 
-def _arguments(f):
-    """Those of :class:`.parser_model.ParserModel`, from a file."""
+def _arguments(f: Members) -> dict[str, Any]:
+    """Read the arguments of :class:`.parser_model.ParserModel` from a file."""
     L = f["L"]
     labels = f["labels"]
     numbers = f["label_numbers"]
@@ -156,14 +196,18 @@ def _arguments(f):
     divisors = [f.node[f"{prefix}weights"].get("divisor") or 0 for prefix in TABLES]
     require(set(map(type, divisors)) == {int}, f"{f.where}: the divisor must be an int")
     tables = (f["features"], f["label_features"])
-    search = (f["beam"], f["merge"], f["root_step"])
+    templates, arcs = f["lines"].compiled(f["encoder"].rows)
     arrays = parse_model(
-        *f["lines"].compiled(f["encoder"].rows), tables, numbers, *search
+        templates, arcs, tables, numbers, f["beam"], f["merge"], f["root_step"]
     )
-    return dict(
-        arrays=arrays, templates=f["lines"], encoder=f["encoder"], labels=f["labels"], pseudo=f["pseudo"],
-        divisor=max(divisors),
-    )  # fmt: skip
+    return {
+        "arrays": arrays,
+        "templates": f["lines"],
+        "encoder": f["encoder"],
+        "labels": f["labels"],
+        "pseudo": f["pseudo"],
+        "divisor": max(divisors),
+    }
 
 
 _MOST_COLUMNS = 10_000

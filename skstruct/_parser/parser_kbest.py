@@ -14,9 +14,13 @@ derivations build one tree, in which left and right children are attached in ano
 order; the best of them counts.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from heapq import heapify, heappop, heappush
 from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -28,13 +32,26 @@ from .parser_beam import slot_of
 from .parser_epoch import predict
 from .states import FIRST_WORD, N_ACTIONS, S0, H, I, J, successor
 
+if TYPE_CHECKING:
+    from .dependency_trees import Tree
+    from .parser_beam import ParseTask, ParseWork
+    from .state_features import ParseModel
+
+
+Way: TypeAlias = tuple[int, int, int]
+"""A reduction of a state q with one of its predictors p: (p, q, action)."""
+
+Arcs: TypeAlias = tuple[tuple[int, int], ...]
+"""The (head, label) of the words of a subtree, that of its root (0, -1)."""
+
 
 @kernel
-def list_ways(n, model, work, ways):
-    """The reductions that lead to the states of a search of n words; returns how many
-    they are.
+def list_ways(n: int, model: ParseModel, work: ParseWork, ways: np.ndarray) -> int:
+    """List the reductions that lead to the states of a search of n words; returns how
+    many they are.
 
-    ``ways`` (W, 4) int32 has room for W of them: state, p, q and action.
+    ``ways`` (W, 4) int32 has room for W of them, and further ones are only counted:
+    state, p, q and action.
     """
     states = work.states
     kept = work.kept
@@ -79,9 +96,17 @@ def list_ways(n, model, work, ways):
 
 
 @kernel
-def label_trees(last, head, model, work, label):
-    """Choose the labels that the search has not chosen; ``last`` (k,) states, the
-    others (k, n).
+def label_trees(
+    last: np.ndarray,
+    head: np.ndarray,
+    model: ParseModel,
+    work: ParseWork,
+    label: np.ndarray,
+) -> None:
+    """Choose the labels that the search has not chosen, for k trees of n words.
+
+    ``last`` (k,) int32 are the last states, ``head`` (k, n) int32 the heads; ``label``
+    (k, n) int32 is written.
     """
     for r in range(last.shape[0]):
         label_tree(
@@ -96,53 +121,51 @@ def label_trees(last, head, model, work, label):
 
 
 class Forest:
-    """What the search of a sentence of n words kept."""
+    """What the search of a sentence of n words kept.
 
-    def __init__(self, n, model, work):
+    Parameters
+    ----------
+    n : int
+    model : ParseModel
+    work : ParseWork
+        As the search left it.
+    """
+
+    def __init__(self, n: int, model: ParseModel, work: ParseWork) -> None:
         states = work.states
         self.begin = work.begin[: 2 * n + 1].tolist()
         kept = slice(self.begin[-1])
-        self.inside, self.score = (
-            states.inside[kept].tolist(),
-            states.score[kept].tolist(),
-        )
+        self.inside = states.inside[kept].tolist()
+        self.score = states.score[kept].tolist()
         self.gain = states.gain[kept].tolist()
         self.label = states.label[kept].tolist() if model.joint else None
         self.first = states.row[kept, I].tolist()
         self.head = states.row[kept, S0 + H].tolist()
-        self.best = list(
-            zip(
-                *(
-                    part[kept].tolist()
-                    for part in (states.left, states.right, states.action)
-                )
-            )
-        )
+        left = states.left[kept].tolist()
+        right = states.right[kept].tolist()
+        action = states.action[kept].tolist()
+        self.best: list[Way] = list(zip(left, right, action))
         if model.root_step:
-            for x in range(
-                *self.begin[-2:]
-            ):  # in the order of sums in which the search scores it
+            # In the order of sums in which the search scores it.
+            for x in range(*self.begin[-2:]):
                 self.score[x] = self.score[0] + (
                     self.gain[0][SHIFT] + self.gain[x][RIGHT] + self.inside[x]
                 )
-        self.ways = defaultdict(list)
+        self.ways: defaultdict[int, list[Way]] = defaultdict(list)
         if model.merge:
-            ways = np.empty(
-                (list_ways(n, model, work, np.empty((0, 4), np.int32)), 4), np.int32
-            )
+            n_ways = list_ways(n, model, work, np.empty((0, 4), np.int32))
+            ways = np.empty((n_ways, 4), np.int32)
             list_ways(n, model, work, ways)
-            for x, *way in ways.tolist():
-                self.ways[x].append(tuple(way))
-        # By state the best subtrees: (score, arcs); an arc is (head, label), that of
-        # the root (0, -1).
-        self.found = defaultdict(list)
-        self.searches, self.done = (
-            {},
-            set(),
-        )  # what finds more, and the states of which there are no more
+            for x, p, q, a in ways.tolist():
+                self.ways[x].append((p, q, a))
+        # By state the best subtrees with their scores; what finds more of them; and the
+        # states of which there are no more.
+        self.found: defaultdict[int, list[tuple[float, Arcs]]] = defaultdict(list)
+        self.searches: dict[int, Iterator[tuple[tuple[int, int], ...]]] = {}
+        self.done: set[int] = set()
 
-    def trees(self):
-        """(score, last state, arcs) of all trees, best first."""
+    def trees(self) -> Iterator[tuple[float, int, Arcs]]:
+        """Yield (score, last state, arcs) of all trees, best first."""
         heap = [(-self.score[x], x, 0) for x in range(*self.begin[-2:])]
         heapify(heap)
         while heap:
@@ -154,7 +177,7 @@ class Forest:
                 behind = self.inside[x] - self.found[x][r + 1][0]
                 heappush(heap, (behind - self.score[x], x, r + 1))
 
-    def _find(self, x, r):
+    def _find(self, x: int, r: int) -> None:
         """Find subtrees of a state up to number r, or all that there are."""
         stack = [(x, r)]  # recursion would be as deep as a sentence is long
         while stack:
@@ -164,7 +187,7 @@ class Forest:
             else:
                 stack += next(self.searches.setdefault(x, self._search(x)))
 
-    def _search(self, x):
+    def _search(self, x: int) -> Iterator[tuple[tuple[int, int], ...]]:
         """Find the subtrees of a state one by one; yields the (state, number) to be
         found before it goes on.
 
@@ -173,8 +196,8 @@ class Forest:
         best = self.best[x]
         found = self.found[x]
         others = self.ways[x]
-        heap = []
-        seen = set()
+        heap: list[tuple[float, tuple[Way, int, int]]] = []
+        seen: set[Arcs] = set()
         waiting = [(best, 0, 0)]
         if best[2] == SHIFT:
             found.append((0.0, ((0, -1),)))
@@ -186,11 +209,9 @@ class Forest:
                 if len(self.found[p]) > i and len(self.found[q]) > j:
                     heappush(heap, (-self._score(way, i, j), (way, i, j)))
             if found and others:
-                heap += [
-                    (-self._score(way, 0, 0), (way, 0, 0))
-                    for way in others
-                    if way != best
-                ]
+                for way in others:
+                    if way != best:
+                        heap.append((-self._score(way, 0, 0), (way, 0, 0)))
                 heapify(heap)
                 others = []
             if not heap:
@@ -206,8 +227,8 @@ class Forest:
         self.done.add(x)
         yield ()
 
-    def _joined(self, way, i, j):
-        """The arcs of a subtree."""
+    def _joined(self, way: Way, i: int, j: int) -> Arcs:
+        """Return the arcs of the i-th subtree of p joined with the j-th of q."""
         p, q, action = way
         of_p = self.found[p][i][1]
         of_q = self.found[q][j][1]
@@ -220,21 +241,39 @@ class Forest:
         arc = (self.head[p] - FIRST_WORD + 1, label)
         return of_p + of_q[:k] + (arc,) + of_q[k + 1 :]
 
-    def _score(self, way, i, j):
-        """The score inside of a subtree, as the search computes it."""
+    def _score(self, way: Way, i: int, j: int) -> float:
+        """Return the score inside of a joined subtree, as the search computes it."""
         p, q, action = way
         of_p = self.found[p][i][0] if i else self.inside[p]
         of_q = self.found[q][j][0] if j else self.inside[q]
         return of_p + (self.gain[p][SHIFT] + self.gain[q][action] + of_q)
 
 
-def best_trees(task, k, model, work, read):
-    """Up to k different trees of each sentence, best first, as lists of (tree, score).
+def best_trees(
+    task: ParseTask,
+    k: int,
+    model: ParseModel,
+    work: ParseWork,
+    read: Callable[[np.ndarray, np.ndarray], Tree],
+) -> list[list[tuple[Tree, float]]]:
+    """Find up to k different trees of each sentence.
 
-    ``read(heads, labels)`` makes a tree. The first is that of ``parser_epoch.predict``,
-    which has its score.
+    Parameters
+    ----------
+    task : ParseTask
+    k : int
+    model : ParseModel
+    work : ParseWork
+    read : callable
+        ``read(heads, labels)`` makes a tree of two arrays.
+
+    Returns
+    -------
+    list of lists of (tree, score)
+        Best first. The first is that of ``parser_epoch.predict``, and has its score.
     """
-    (heads, labels), out = np.zeros((2, task.atoms.shape[1]), np.int32), []
+    heads, labels = np.zeros((2, task.atoms.shape[1]), np.int32)
+    out: list[list[tuple[Tree, float]]] = []
     scores = np.zeros(task.token.shape[0] - 1)
     for i, n in enumerate(np.diff(task.token).tolist()):
         predict(task, i, i + 1, model, QUIET, work, heads, labels, scores)
@@ -242,7 +281,7 @@ def best_trees(task, k, model, work, read):
             out.append([(read(heads[:0], labels[:0]), 0.0)])
             continue
         forest = Forest(n, model, work)
-        found = {}
+        found: dict[tuple[Any, ...], tuple[Tree, float]] = {}
         score = np.inf
         candidates = forest.trees()
         while len(found) < k:
@@ -259,12 +298,11 @@ def best_trees(task, k, model, work, read):
                     work,
                     label,
                 )
-            for (value, _, _), *tree in zip(some, head, label):
-                score = min(
-                    score, value
-                )  # sums in another order may differ in their last digit
-                tree = read(*tree)
+            for (value, _, _), its_heads, its_labels in zip(some, head, label):
+                # Sums in another order may differ in their last digit.
+                score = min(score, value)
+                tree = read(its_heads, its_labels)
                 found.setdefault(tuple(tree), (tree, score))
         out.append(list(found.values()))
-        forest.searches.clear()  # which refer to it: else it would wait for the collector
+        forest.searches.clear()  # they refer to it, which then waits for no collector
     return out

@@ -7,7 +7,7 @@ What is searched and learned is in :mod:`.parser_epoch` and :mod:`.parser_beam`.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,20 +39,31 @@ from .._training.parameters import documented, parameter
 from .._training.run import TrainingState, new_key
 from .._training.tables import check_unchanged
 from .atoms import AtomEncoder, check_words, count_parts
-from .dependency_trees import check_trees, encode_trees, marked_trees, split_arcs
+from .dependency_trees import check_trees, encode_trees, mark_lifted_trees, split_arcs
 from .parser_epoch import new_model
-from .parser_model import ParserModel, continued_state, make_task
-from .parser_run import ParseRun, learned_labels, trained_on, unlabeled_attachment
+from .parser_model import ParserModel, make_task, state_to_continue
+from .parser_run import (
+    ParseRun,
+    encode_learned_labels,
+    select_sentences,
+    unlabeled_attachment,
+)
 from .template_sets import TEMPLATE_SETS, lines_of, without_labels
+
+if TYPE_CHECKING:
+    from .atoms import Columns
+    from .dependency_trees import Tree
+    from .template_sets import Lines
 
 
 @savable
 @documented(
-    dropout="""Probability that a form is masked for one visit of its sentence ([2]_, equation 18), with all
-    that is derived from it. Tags never are.""",
-    edge_noise="""The same for features that look at decisions before: at children and their numbers.
-    ``"same"`` follows ``feature_noise``.""",
-    min_count="Features whose weights fewer updates changed do not count: they are met while searching.",
+    dropout="""Probability that a form is masked for one visit of its sentence ([2]_,
+    equation 18), with all that is derived from it. Tags never are.""",
+    edge_noise="""The same for features that look at decisions before: at children and
+    their numbers. ``"same"`` follows ``feature_noise``.""",
+    min_count="""Features whose weights fewer updates changed do not count: they are met
+    while searching.""",
 )
 @dataclass(eq=False, repr=False)
 class ShiftReduceParser(OnlineLearner, BaseEstimator):
@@ -96,22 +107,24 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     References
     ----------
-    .. [1] L. Huang, K. Sagae (2010). Dynamic programming for linear-time incremental parsing.
-       ACL.
-    .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
-       word segmentation, POS tagging and parsing. EACL.
-    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron algorithm.
-       ACL.
-    .. [4] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search.
-       NAACL.
+    .. [1] L. Huang, K. Sagae (2010). Dynamic programming for linear-time incremental
+       parsing. ACL.
+    .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case
+       study on Chinese word segmentation, POS tagging and parsing. EACL.
+    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron
+       algorithm. ACL.
+    .. [4] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact
+       search. NAACL.
     .. [5] J. Nivre, J. Nilsson (2005). Pseudo-projective dependency parsing.
        ACL.
 
     Examples
     --------
     >>> from skstruct import ShiftReduceParser
-    >>> X = [[("the", "D"), ("dog", "N"), ("barks", "V")], [("cats", "N"), ("see", "V"), ("dogs", "N")]]
-    >>> y = [[(2, "det"), (3, "nsubj"), (0, "root")], [(2, "nsubj"), (0, "root"), (2, "obj")]]
+    >>> X = [[("the", "D"), ("dog", "N"), ("barks", "V")],
+    ...      [("cats", "N"), ("see", "V"), ("dogs", "N")]]
+    >>> y = [[(2, "det"), (3, "nsubj"), (0, "root")],
+    ...      [(2, "nsubj"), (0, "root"), (2, "obj")]]
     >>> parser = ShiftReduceParser(max_iter=5, random_state=0).fit(X, y)
     >>> parser.predict([[("the", "D"), ("cat", "N"), ("sees", "V"), ("dogs", "N")]])
     [[(2, 'det'), (3, 'nsubj'), (0, 'root'), (3, 'obj')]]
@@ -119,10 +132,11 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     templates: str | list[str] | tuple[str, ...] = parameter(
         "auto",
-        """Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more, as that parser was
-        released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours: distances, numbers of children, affixes, the
-        word after the next), ``"auto"`` (``"rich"``, and more for each column behind the tag), or lines such
-        as ``"s0.w s1.t"``; ``skstruct._parser.state_templates`` names the atoms.""",
+        """Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more, as
+        that parser was released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours:
+        distances, numbers of children, affixes, the word after the next), ``"auto"``
+        (``"rich"``, and more for each column behind the tag), or lines such as ``"s0.w
+        s1.t"``; ``skstruct._parser.state_templates`` names the atoms.""",
         "str or list of str",
         [StrOptions({"auto", *TEMPLATE_SETS}), list, tuple],
     )
@@ -133,8 +147,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     merge_states: bool = parameter(True, "Merge states that no feature can tell apart.")
     update: Literal["max-violation", "early", "standard"] = parameter(
         "max-violation",
-        """What is learned from: the actions up to where the right ones fall back most [4]_, up to where they
-        left the beam [3]_, or all (which does harm unless the beam is wide). See Notes.""",
+        """What is learned from: the actions up to where the right ones fall back most
+        [4]_, up to where they left the beam [3]_, or all (which does harm unless the
+        beam is wide). See Notes.""",
     )
     labeled: bool = parameter(
         True,
@@ -142,18 +157,20 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     )
     projectivize: Literal["lift", "pseudo", "skip"] = parameter(
         "lift",
-        """Training trees that are not projective: move dependents up until they are (labels unchanged); write
-        into the labels, too, where from, so that predicted trees need not be projective [5]_; or leave the
-        sentence out.""",
+        """Training trees that are not projective: move dependents up until they are
+        (labels unchanged); write into the labels, too, where from, so that predicted
+        trees need not be projective [5]_; or leave the sentence out.""",
     )
 
     root_step: bool = parameter(
         False,
-        """Score the choice of the root as an action of its own, the last one, with features of the whole
-        tree. Without, the word that is left over is the root.""",
+        """Score the choice of the root as an action of its own, the last one, with
+        features of the whole tree. Without, the word that is left over is the root.""",
     )
 
     classes_: NDArray[Any] = field(init=False)
+    _model: ParserModel = field(init=False)
+    _training: TrainingState = field(init=False)
 
     _model_class = ParserModel
     explained_as = "tree"
@@ -234,11 +251,21 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         """
         return self._partial_fit(X, y, sample_weight)
 
-    def _prepare(self, X, y, sample_weight, given=None, continued=False, stream=False):
+    def _prepare(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights,
+        given: tuple[Given, Given] | None = None,
+        continued: bool = False,
+        stream: bool = False,
+    ) -> ParseRun:
         """Check and encode everything; what is left to do is to train."""
         if self.projectivize == "pseudo" and not self.labeled:
-            wrong = "projectivize='pseudo' writes what was lifted into labels: it needs labeled=True"
-            raise ValueError(wrong)
+            raise ValueError(
+                "projectivize='pseudo' writes what was lifted into labels: it needs "
+                "labeled=True"
+            )
         rule = self._rule()
         X, y, token = check_X_y(X, y)
         weight = sample_weights(sample_weight, X)
@@ -246,14 +273,16 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             X, token, self._model.encoder.width if continued else None
         )
         lines = self._lines(columns, continued)
-        heads, arcs = split_arcs(y, self.labeled)
-        heads = check_trees(heads)
+        trees, arcs = split_arcs(y, self.labeled)
+        heads = check_trees(trees)
         actions, lifted, skipped = encode_trees(
             heads, token, self.projectivize != "skip"
         )
-        if self.projectivize == "pseudo":
-            arcs = marked_trees(list(map(exact_strings, arcs)), heads, lifted, token)
-        used = trained_on(token, skipped, weight, self.projectivize)
+        if self.projectivize == "pseudo" and arcs is not None:
+            arcs = mark_lifted_trees(
+                list(map(exact_strings, arcs)), heads, lifted, token
+            )
+        used = select_sentences(token, skipped, weight, self.projectivize)
         held_out = None
         if self.early_stopping and not stream and given is None:
             test = self._held_out(np.flatnonzero(used))
@@ -265,8 +294,10 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         old_labels = self._model.labels if continued else Labels()
         gold = None
         labels = old_labels
-        if self.labeled:
-            gold, labels = learned_labels(arcs, token, used, labels, self._is_part)
+        if arcs is not None:
+            gold, labels = encode_learned_labels(
+                arcs, token, used, labels, self._is_part
+            )
             gold = gold[words]
         columns = [take(column, words) for column in columns]
         encoder = (
@@ -287,7 +318,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         )
         if continued:
             known = lines, encoder, old_labels, labels
-            state = continued_state(
+            state = state_to_continue(
                 self._training, *known, self._settings(), rule, stream
             )
         else:
@@ -298,22 +329,27 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         run.hold_out(given)
         return run
 
-    def _settings(self):
-        """How to search, and what to learn from."""
-        return dict(
-            beam=int(self.beam_size), merge=bool(self.merge_states), update=UPDATES[self.update],
-            root_step=bool(self.root_step),
-        )  # fmt: skip
+    def _settings(self) -> dict[str, Any]:
+        """Return how to search, and what to learn from, as the kernels read it."""
+        return {
+            "beam": int(self.beam_size),
+            "merge": bool(self.merge_states),
+            "update": UPDATES[self.update],
+            "root_step": bool(self.root_step),
+        }
 
-    def _fresh_state(self, lines, encoder, labels, key):
-        """A training state without features and weights."""
+    def _fresh_state(
+        self, lines: Lines, encoder: AtomEncoder, labels: Labels, key: int
+    ) -> TrainingState:
+        """Return a training state without features and weights."""
         lines.check_labels(len(labels))
         templates = lines.compiled(encoder.rows)
         rule = self._rule()
         if not templates[0].slot.size:
             raise ValueError(
-                "templates give no feature of states: each reads labels, which labeled=False leaves out, or "
-                "parts of a column, such as Case=Nom|Number=Sing, where no word has some"
+                "templates give no feature of states: each reads labels, which "
+                "labeled=False leaves out, or parts of a column, such as "
+                "Case=Nom|Number=Sing, where no word has some"
             )
         min_count = int(self.min_count)
         model = new_model(
@@ -321,9 +357,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         )
         return TrainingState(model, rule, key)
 
-    def _lines(self, columns, continued):
-        """The templates for words of these columns; those of the fit to go on from,
-        which have to agree.
+    def _lines(self, columns: Columns, continued: bool) -> Lines:
+        """Return the templates for words of these columns; those of the fit to go on
+        from, which have to agree.
         """
         parts = self._model.encoder.parts if continued else count_parts(columns)
         lines = lines_of(self.templates, self.labeled, len(columns), parts)
@@ -348,8 +384,8 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         return self._model.templates if continued else lines
 
     # -- prediction --------------------------------------------------------------------
-    def _best(self, X):
-        """(trees, scores); see ``ParserModel.predict``."""
+    def _best(self, X: Corpus) -> tuple[list[Tree], np.ndarray]:
+        """Return the best trees and their scores, (n,) float64."""
         check_is_fitted(self)
         return self._model.predict(as_sequences(X), self.n_jobs, self._beam())
 

@@ -12,7 +12,9 @@ while a sentence is searched: partial scores are remembered (:class:`Memory`).
 Letters: n words, K templates, A atoms, C columns, B beam.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,6 +28,12 @@ from .._core.rules import emit, noise_factor
 from .._core.store import Clock
 from .states import AHEAD, FIRST_WORD, NO_CHILD, STACK_END
 
+if TYPE_CHECKING:
+    from .._core.noise import Noise
+    from .._core.rules import Adjustment, Difference
+    from .parser_beam import ParseTask, ParseWork
+    from .states import Int
+
 MOST_FIELDS = 16
 """Room for the fields that decide what a group of templates scores."""
 
@@ -33,20 +41,20 @@ MOST_FIELDS = 16
 class Templates(NamedTuple):
     """Compiled templates; K of them over A atoms."""
 
-    slot: (
-        np.ndarray
-    )  # (K, 6) int32: atoms, A for none; two of each half and of the compound
-    code: (
-        np.ndarray
-    )  # (K,) int32: the template's part of the compound; parts of a column share it
+    # (K, 6) int32: atoms, A for none; two of each half and of the compound.
+    slot: np.ndarray
+    # (K,) int32: the template's part of the compound; parts of a column share it.
+    code: np.ndarray
     edge: np.ndarray  # (K,) bool: whether it looks at decisions before
     field: np.ndarray  # (A,) int32: of the state or arc
     offset: np.ndarray  # (A,) int32: added to the place in that field
-    attribute: (
-        np.ndarray
-    )  # (A,) int32: row of the sentence's array of atoms; -1, LABEL: the field's number
-    group: np.ndarray  # (G + 1, 2) int32: where each group's templates and atoms begin, see `template_sets`
-    by: np.ndarray  # (G, MOST_FIELDS) int32: the fields that decide what a group scores, -1 behind them; all: -1
+    # (A,) int32: row of the sentence's array of atoms; -1, LABEL: the field's number.
+    attribute: np.ndarray
+    # (G + 1, 2) int32: where templates and atoms of each group begin (`template_sets`).
+    group: np.ndarray
+    # (G, MOST_FIELDS) int32: the fields that decide what a group scores, -1 behind
+    # them; all -1 if nothing is remembered.
+    by: np.ndarray
 
 
 class ParseModel(NamedTuple):
@@ -55,9 +63,7 @@ class ParseModel(NamedTuple):
     beam: int
     merge: bool  # equivalent states are one
     joint: bool  # labels are part of the search
-    root_step: (
-        bool  # the last action makes the only tree left a child of the stack's end
-    )
+    root_step: bool  # the last action makes the tree left a child of the stack's end
     update: int  # EARLY, MAX_VIOLATION or STANDARD
     tracked: np.ndarray  # (N_FIELDS,) bool: fields that distinguish states
     templates: Templates  # of states
@@ -65,9 +71,8 @@ class ParseModel(NamedTuple):
     state_features: FeatureTable  # columns are actions
     arc_features: FeatureTable  # columns are labels; none without labels
     symbol: np.ndarray  # (L,) int32: what labels are called in fields, from 1 on
-    wanted: (
-        np.ndarray
-    )  # (2,) int64: entries that the two tables lacked when an example was put off
+    # (2,) int64: entries that the two tables lacked when an example was put off.
+    wanted: np.ndarray
     clock: Clock
 
 
@@ -77,9 +82,8 @@ class Memory(NamedTuple):
     """
 
     key: np.ndarray  # (slots, fields) int32
-    value: (
-        np.ndarray
-    )  # (slots + 1, numbers) float64; the last one is for what is not remembered
+    # (slots + 1, numbers) float64; the last one is for what is not remembered.
+    value: np.ndarray
     stamp: np.ndarray  # (slots,) int64: the sentence, and the kind of row
     now: np.ndarray  # (1,) int64: that of the sentence at hand
 
@@ -88,12 +92,16 @@ KINDS = 64
 """The most kinds of rows in one memory."""
 
 
-def new_memory(slots, fields, numbers):
-    """An empty cache; ``slots`` is a power of two."""
+def new_memory(slots: int, fields: int, numbers: int) -> Memory:
+    """Make an empty cache of so many numbers by up to so many fields; ``slots`` is a
+    power of two.
+    """
     return Memory(
-        np.zeros((slots, fields), np.int32), np.zeros((slots + 1, numbers)), np.zeros(slots, np.int64),
-        np.full(1, KINDS),
-    )  # fmt: skip
+        key=np.zeros((slots, fields), np.int32),
+        value=np.zeros((slots + 1, numbers)),
+        stamp=np.zeros(slots, np.int64),
+        now=np.full(1, KINDS),
+    )
 
 
 class Lookup(NamedTuple):
@@ -114,20 +122,32 @@ class Lookup(NamedTuple):
     known: np.ndarray  # (G,) bool: whether the memory holds what the group scores
 
 
-def new_lookup(n, rows, *templates):
-    """Scratch for so many words and rows of atoms, and these templates, a set of them
-    at a time.
+def new_lookup(n: int, rows: int, *templates: Templates) -> Lookup:
+    """Make scratch for sentences of so many words and rows of atoms, and for these
+    templates, a set of them at a time.
     """
-    sizes = (t.slot.shape[:1] + t.field.shape + t.by.shape[:1] for t in templates)
-    K, A, G = map(max, zip(*sizes))
-    ints = (np.zeros(size, np.int64) for size in (1, A + 1, K, K, K, K, K, G, G + 1))
+    K = max(t.slot.shape[0] for t in templates)
+    A = max(t.field.shape[0] for t in templates)
+    G = max(t.by.shape[0] for t in templates)
     return Lookup(
-        np.zeros((rows, n + 2 + AHEAD), np.int32), *ints, np.zeros(G, np.bool_)
+        value=np.zeros((rows, n + 2 + AHEAD), np.int32),
+        step=np.zeros(1, np.int64),
+        atom=np.zeros(A + 1, np.int64),
+        key=np.zeros(K, np.int64),
+        compound=np.zeros(K, np.int64),
+        template=np.zeros(K, np.int64),
+        slot=np.zeros(K, np.int64),
+        entry=np.zeros(K, np.int64),
+        place=np.zeros(G, np.int64),
+        first=np.zeros(G + 1, np.int64),
+        known=np.zeros(G, np.bool_),
     )
 
 
 @inline
-def load(task, first, n, step, noise, work):
+def load(
+    task: ParseTask, first: Int, n: Int, step: Int, noise: Noise, work: ParseWork
+) -> None:
     """Begin with a sentence, its atoms and what surrounds it; what was found in others
     is forgotten.
 
@@ -156,9 +176,11 @@ def load(task, first, n, step, noise, work):
 # Features of a row
 # --------------------------------------------------------------------------------------
 @spliced
-def recall(memory, by, kind, row):
-    """(slot, whether it holds the result for these fields of a row); if not, the slot
-    is reserved for it.
+def recall(
+    memory: Memory, by: np.ndarray, kind: Int, row: np.ndarray
+) -> tuple[Int, bool]:
+    """Find what was computed for the fields of a row; if it is not remembered, reserve
+    a slot for it.
 
     Parameters
     ----------
@@ -168,6 +190,12 @@ def recall(memory, by, kind, row):
         remembered.
     kind : int
     row : int32 array
+
+    Returns
+    -------
+    slot : int
+    known : bool
+        Whether the slot holds the result.
     """
     if by[kind, 0] < 0:
         return memory.stamp.shape[0], False
@@ -191,7 +219,14 @@ def recall(memory, by, kind, row):
 
 
 @spliced
-def list_keys(templates, group, row, table, n, look):
+def list_keys(
+    templates: Templates,
+    group: Int,
+    row: np.ndarray,
+    table: np.ndarray,
+    n: Int,
+    look: Lookup,
+) -> Int:
     """List the features of a row by a group of templates, behind the n listed before;
     returns their number.
 
@@ -224,9 +259,9 @@ def list_keys(templates, group, row, table, n, look):
 
 
 @spliced
-def find_rows(features, n, look):
-    """``look.entry``: the rows of the features listed, -1 for unknown ones; their
-    weights are asked for.
+def find_rows(features: FeatureTable, n: Int, look: Lookup) -> None:
+    """Write the rows of the n features listed, -1 for unknown ones, into
+    ``look.entry``; their weights are asked for.
     """
     table = features.table
     store = features.weights
@@ -249,11 +284,13 @@ def find_rows(features, n, look):
 
 
 @inline
-def look_up(templates, features, row, look):
-    """``look.entry``: the rows of all features of a row, -1 for unknown ones; returns
-    how many there are.
+def find_features(
+    templates: Templates, features: FeatureTable, row: np.ndarray, look: Lookup
+) -> Int:
+    """Write the rows of all features of a state or arc, -1 for unknown ones, into
+    ``look.entry``; returns how many there are.
     """
-    n = np.int64(0)
+    n: Int = np.int64(0)
     for g in range(templates.group.shape[0] - 1):
         n = list_keys(templates, g, row, features.table, n, look)
     find_rows(features, n, look)
@@ -261,14 +298,23 @@ def look_up(templates, features, row, look):
 
 
 @inline
-def score(templates, features, memory, row, adjustment, look, total):
-    """``total[a] = Σ_k x_k w[k, a]`` over the features of a row, in units of stored values.
+def score(
+    templates: Templates,
+    features: FeatureTable,
+    memory: Memory,
+    row: np.ndarray,
+    adjustment: Adjustment | None,
+    look: Lookup,
+    total: np.ndarray,
+) -> None:
+    """Sum the weights of the features of a row, in units of stored values.
 
-    What a group of templates adds is taken from ``memory`` if it is known there.
+    ``total[a] = Σ_k x_k w[k, a]`` is written, for actions or labels a. What a group of
+    templates adds is taken from ``memory`` if it is known there.
     """
     store = features.weights
     first = look.first
-    n = np.int64(0)
+    n: Int = np.int64(0)
     G = templates.group.shape[0] - 1
     C = store.columns
     for g in range(G):
@@ -297,7 +343,15 @@ def score(templates, features, memory, row, adjustment, look, total):
 
 
 @spliced
-def add_rows(templates, features, begin, end, adjustment, look, total):
+def add_rows(
+    templates: Templates,
+    features: FeatureTable,
+    begin: Int,
+    end: Int,
+    adjustment: Adjustment | None,
+    look: Lookup,
+    total: np.ndarray,
+) -> None:
     """Add the weights of the features ``begin <= k < end``, whose rows are found."""
     store = features.weights
     seen = features.seen
@@ -328,11 +382,20 @@ def add_rows(templates, features, begin, end, adjustment, look, total):
 
 
 @inline
-def emit_row(templates, features, row, adjustment, up, down, look, difference):
+def emit_row(
+    templates: Templates,
+    features: FeatureTable,
+    row: np.ndarray,
+    adjustment: Adjustment | None,
+    up: Int,
+    down: Int,
+    look: Lookup,
+    difference: Difference,
+) -> None:
     """Emit the features of a row for column ``up``, and against column ``down``; -1 for
     none.
     """
-    n = np.int64(0)
+    n: Int = np.int64(0)
     for g in range(templates.group.shape[0] - 1):
         n = list_keys(templates, g, row, features.table, n, look)
     for k in range(n):

@@ -18,19 +18,31 @@ counted from 0 as the form's; ``p2`` ``p3`` and so on the parts of such a column
 (``Number=Sing`` of ``Case=Nom|Number=Sing``), a feature for each. Numbers: ``vl``
 ``vr`` (children on the left, on the right), ``d`` (distance; of arcs with the side).
 
-A feature's key is (compound, left, right), see ``_core.hashing``. Forms, what is made of
-them and further columns take a half of 31 bits; two small atoms share a half, 15 bits
-each; two more go into the compound, 12 bits each above the 7 of the template's number.
-So keys are exact, and nothing but the atoms themselves has to be numbered. Of more than
-128 templates those that leave room in the compound have their number there.
+A feature's key is (compound, left, right), see ``_core.hashing``. Forms, what is made
+of them and further columns take a half of 31 bits; two small atoms share a half, 15
+bits each; two more go into the compound, 12 bits each above the 7 of the template's
+number. So keys are exact, and nothing but the atoms themselves has to be numbered. Of
+more than 128 templates those that leave room in the compound have their number there.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from .state_features import MOST_FIELDS, Templates
 from .states import LABEL
+
+if TYPE_CHECKING:
+    from .states import Places
+
+Atom: TypeAlias = tuple[tuple[int, int, bool, bool], str | None]
+"""A place, as in :data:`.states.Places`, and the attribute of its word: None for a
+number, "r" for a label.
+"""
 
 MOST_SMALL = 2**12
 """Tags and numbers are below this; the four special symbols included."""
@@ -59,26 +71,30 @@ first.
 _FURTHER = re.compile(r"[cp](?:[2-9]|[1-9][0-9]+)", re.ASCII)
 
 
-def is_part(name):
-    """Whether an attribute is that of the parts of a column."""
+def is_part(name: str) -> bool:
+    """Return whether an attribute is that of the parts of a column."""
     return name[0] == "p"
 
 
-def column_of(name):
-    """The column of a word that an attribute is read from."""
+def column_of(name: str) -> int:
+    """Return the column of a word that an attribute is read from."""
     return int(name[1:]) if _FURTHER.fullmatch(name) else int(name == "t")
 
 
-def rank(name):
-    """The order of attributes."""
+def rank(name: str) -> tuple[int, int]:
+    """Return what attributes are sorted by."""
     if name in ATTRIBUTES:
         return ATTRIBUTES.index(name), 0
     return len(ATTRIBUTES) + column_of(name), is_part(name)
 
 
-def _atom(name, places, line):
-    """(place, attribute) of an atom; the attribute of a number is None, that of a label
-    "r".
+def _atom(name: str, places: Places, line: str) -> Atom:
+    """Return the place and the attribute that an atom's name stands for.
+
+    Raises
+    ------
+    ValueError
+        If it is no atom; the message names the template.
     """
     if name in places and places[name][2]:
         return places[name], "r" if name.endswith(".r") else None
@@ -89,32 +105,41 @@ def _atom(name, places, line):
     numbers = [n for n, place in places.items() if place[2]]
     words = [n for n, place in places.items() if not place[2]]
     raise ValueError(
-        f"template {line!r}: {name!r} is no atom; atoms are {', '.join(numbers)}, and one of "
-        f"{', '.join(words)} followed by one of .{', .'.join(ATTRIBUTES)}, .c2, .p2"
+        f"template {line!r}: {name!r} is no atom; atoms are {', '.join(numbers)}, and "
+        f"one of {', '.join(words)} followed by one of .{', .'.join(ATTRIBUTES)}, .c2, "
+        ".p2"
     )
 
 
-def _slots(line, places):
-    """The six atoms of a template, (place, attribute) or None: two of each half and of
-    the compound.
+def _slots(line: str, places: Places) -> list[Atom | None]:
+    """Return the six atoms of a template, None where there is none: two of each half of
+    the key, and of the compound.
+
+    Raises
+    ------
+    ValueError
+        If there is no room for all atoms.
     """
-    small = []
-    large = []
+    small: list[Atom | None] = []
+    large: list[Atom | None] = []
     for name in line.split():
         atom = _atom(name, places, line)
-        (small if atom[1] in _SMALL else large).append(atom)
+        if atom[1] in _SMALL:
+            small.append(atom)
+        else:
+            large.append(atom)
     if len(large) > 2 or len(small) > 6 - 2 * len(large):
         raise ValueError(
-            f"template {line!r}: there is room for two forms and two tags or numbers, one form and four, "
-            "or six tags or numbers (further columns count as forms)"
+            f"template {line!r}: there is room for two forms and two tags or numbers, "
+            "one form and four, or six tags or numbers (further columns count as forms)"
         )
     slots = [part for atom in large for part in (None, atom)] + small
     return slots + [None] * (6 - len(slots))
 
 
-def _codes(slots):
-    """What each template adds to its compound; of many, all but those that fill it
-    share a number.
+def _codes(slots: list[list[Atom | None]]) -> list[int]:
+    """Return what each template adds to its compound; of many templates all but those
+    that fill the compound share a number.
     """
     if len(slots) <= _NUMBER + 1:
         return list(range(len(slots)))
@@ -127,14 +152,20 @@ def _codes(slots):
         out.append((n, _HALF_FREE | n << 19, _FREE | n << 7)[free])
     if found[0] > _HALF_FREE:
         raise ValueError(
-            f"of {len(slots)} templates at most {_HALF_FREE} may read six tags or numbers, where forms count "
-            f"as two; {found[0]} do"
+            f"of {len(slots)} templates at most {_HALF_FREE} may read six tags or "
+            f"numbers, where forms count as two; {found[0]} do"
         )
     return out
 
 
-def compile_templates(lines, places, attributes, groups=(), determined=None):
-    """Templates as integers.
+def compile_templates(
+    lines: Sequence[str],
+    places: Places,
+    attributes: Sequence[str],
+    groups: tuple[set[int], ...] = (),
+    determined: dict[int, set[int]] | None = None,
+) -> Templates:
+    """Translate templates to integers for the kernels.
 
     Parameters
     ----------
@@ -158,9 +189,9 @@ def compile_templates(lines, places, attributes, groups=(), determined=None):
             f"at most {MOST_TEMPLATES} templates are possible, got {len(lines)}"
         )
     slots = [_slots(line, places) for line in lines]
-    row_of = {None: -1, "r": LABEL}
+    row_of: dict[str | None, int] = {None: -1, "r": LABEL}
     row_of.update((name, row) for row, name in reversed(list(enumerate(attributes))))
-    members = [[] for _ in (*groups, None)]
+    members: list[list[Any]] = [[] for _ in (*groups, None)]
     for line, slot, code in zip(lines, slots, _codes(slots)):
         atoms = [atom for atom in slot if atom]
         parts = [name for _, name in atoms if name and is_part(name)]
@@ -175,9 +206,8 @@ def compile_templates(lines, places, attributes, groups=(), determined=None):
         }
         group = next((g for g, fields in enumerate(groups) if read <= fields), -1)
         edge = any(place[3] for place, _ in atoms)
-        for k in range(
-            attributes.count(parts[0]) if parts else 1
-        ):  # once for each row where a part stands
+        # Once for each row where a part stands.
+        for k in range(attributes.count(parts[0]) if parts else 1):
             rows = {
                 name: row + k if name in parts else row for name, row in row_of.items()
             }
@@ -186,19 +216,19 @@ def compile_templates(lines, places, attributes, groups=(), determined=None):
     return _in_groups(members, len(groups))
 
 
-def _in_groups(members, n_groups):
-    """The :class:`.Templates` of groups of (atoms, code, edge, fields read).
+def _in_groups(members: list[list[Any]], n_groups: int) -> Templates:
+    """Make the :class:`.Templates` of groups of (atoms, code, edge, fields read).
 
     Of a last one behind the ``n_groups`` nothing is remembered.
     """
-    rows = []
-    atoms = []
+    rows: list[Any] = []
+    atoms: list[tuple[int, int, int]] = []
     starts = [(0, 0)]
-    by = []
+    by: list[list[int]] = []
     for g, group in enumerate(members):
         if not group:
             continue
-        number = {}
+        number: dict[Any, int] = {}
         for slot, code, edge, _ in group:
             slot = [
                 atom and len(atoms) + number.setdefault(atom, len(number))
@@ -228,8 +258,16 @@ def _in_groups(members, n_groups):
     )
 
 
-def templates_of(compounds, lines, places):
-    """The numbers of the templates that compounds belong to, -1 for none."""
+def templates_of(
+    compounds: np.ndarray, lines: Sequence[str], places: Places
+) -> np.ndarray:
+    """Find the templates that compounds belong to.
+
+    Returns
+    -------
+    ndarray of shape (R,), int64
+        By compound the number of its template, -1 for none.
+    """
     codes = _codes([_slots(line, places) for line in lines])
     line_of = {code: k for k, code in enumerate(codes)}
     number = compounds & _NUMBER
@@ -242,8 +280,13 @@ def templates_of(compounds, lines, places):
     return np.array([line_of.get(n, -1) for n in found.tolist()], np.int64)[where]
 
 
-def decode_keys(keys, lines, places, strings):
-    """What keys say.
+def decode_keys(
+    keys: np.ndarray,
+    lines: Sequence[str],
+    places: Places,
+    strings: dict[str, list[Any]],
+) -> list[tuple[str, tuple[str | int, ...]]]:
+    """Translate the keys of features back to what they say.
 
     Parameters
     ----------
@@ -258,7 +301,8 @@ def decode_keys(keys, lines, places, strings):
     -------
     list of (line, tuple of str and int)
     """
-    slots = []  # of each template, the (slot, attribute) of its atoms in order
+    # Of each template, the (slot, attribute) of its atoms in order.
+    slots: list[list[tuple[int, str | None]]] = []
     for line in lines:
         filled = _slots(line, places)
         atoms = [_atom(name, places, line) for name in line.split()]
@@ -270,19 +314,20 @@ def decode_keys(keys, lines, places, strings):
         in_compound = (compound >> 7 & (MOST_SMALL - 1), compound >> 19)
         small = left >> 15, left & _HALF, right >> 15, right & _HALF, *in_compound
         for slot, attribute in slots[k]:
-            value = (
-                small[slot] if attribute in _SMALL else (left, right)[slot // 2]
-            )  # alone in its half
+            if attribute in _SMALL:
+                value = small[slot]
+            else:  # alone in its half
+                value = (left, right)[slot // 2]
             values.append(value if attribute is None else strings[attribute][value])
         out.append((lines[k], tuple(values)))
     return out
 
 
-def attributes_of(lines, places):
-    """The attributes that templates read, in the order of ``ATTRIBUTES``; the tag is
-    always among them.
+def attributes_of(lines: Sequence[str], places: Places) -> list[str]:
+    """List the attributes that templates read, in order; the tag is always among
+    them.
     """
     read = {_atom(name, places, line)[1] for line in lines for name in line.split()} | {
         "t"
     }
-    return sorted(read - {None, "r"}, key=rank)
+    return sorted((name for name in read if name and name != "r"), key=rank)

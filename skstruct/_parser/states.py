@@ -7,10 +7,28 @@ atoms. Place 0 is what a stack has below its last tree, place 1 a child that is 
 and the places from n + 2 on are the end of the queue.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
 import numpy as np
 
 from .._core.compile import inline, spliced
 from .dependency_trees import LEFT, SHIFT
+
+if TYPE_CHECKING:
+    from .parser_beam import States
+    from .state_features import Templates
+
+Int: TypeAlias = int | np.integer
+"""A whole number in a kernel: of arrays, or an int64 where a literal would have a helper
+compiled once more.
+"""
+
+Places: TypeAlias = dict[str, tuple[int, int, bool, bool]]
+"""By the name of a place: its field, what is added to the place in that field, whether
+it is a number, and whether it tells of decisions before.
+"""
 
 # Fields of a state; those of s0, s1 and their children in one order, S1 - S0 apart.
 I = 0
@@ -61,7 +79,7 @@ _TREES = ("s0", S0), ("s1", S1)
 _CHILDREN = {"lc": LC, "rc": RC, "lc2": LC2, "rc2": RC2}
 _NUMBERS = {"vl": VL, "vr": VR, "lc.r": LCL, "rc.r": RCL, "lc2.r": LCL2, "rc2.r": RCL2}
 
-STATE_PLACES = {
+STATE_PLACES: Places = {
     **{f"q{k}": (J, k, False, False) for k in range(3)},
     "s2": (S2, 0, False, False),
     "d": (DISTANCE, 0, True, False),
@@ -77,16 +95,17 @@ STATE_PLACES = {
         for c, k in _NUMBERS.items()
     },
 }
-"""{name: (field, offset, is a number, tells of decisions before)}."""
+"""What templates of states read."""
 
 _ARC_NUMBERS = enumerate(
     [*ARC_NUMBERS, *(f"{name}.r" for name in ARC_LABELS)], len(ARC_FIELDS)
 )
 
-ARC_PLACES = {
+ARC_PLACES: Places = {
     **{name: (k, 0, False, False) for k, name in enumerate(ARC_FIELDS)},
     **{name: (k, 0, True, name.endswith(".r")) for k, name in _ARC_NUMBERS},
 }
+"""What templates of arcs read."""
 
 STACK_END = 0
 NO_CHILD = 1
@@ -111,11 +130,19 @@ _BLANK = np.array(
 )
 
 
-def tracked_fields(templates, joint=False):
-    """(N_FIELDS,) bool: the fields of a state that its features, or those of later
-    states, depend on.
+def tracked_fields(templates: Templates, joint: bool = False) -> np.ndarray:
+    """Find the fields of a state that its features, or those of later ones, depend on.
 
-    ``joint``: labels, which look at trees on the stack too, are part of the search.
+    Parameters
+    ----------
+    templates : Templates
+        Of states.
+    joint : bool
+        Labels, which look at trees on the stack too, are part of the search.
+
+    Returns
+    -------
+    ndarray of shape (N_FIELDS,), bool
     """
     read = np.zeros(N_FIELDS + 1, np.bool_)
     read[templates.field] = True
@@ -124,9 +151,9 @@ def tracked_fields(templates, joint=False):
     out = read[:N_FIELDS].copy()
     out[[I, J, S0]] = True
     if joint:
-        out[S0 + READ_BY_ARCS] = out[S1 + READ_BY_ARCS] = out[[S0 + H, S1 + H, S2]] = (
-            True
-        )
+        out[S0 + READ_BY_ARCS] = True
+        out[S1 + READ_BY_ARCS] = True
+        out[[S0 + H, S1 + H, S2]] = True
     for first, second in ((LC, LC2), (RC, RC2), (LCL, LCL2), (RCL, RCL2)):
         for s in (S0, S1):  # a second child was the first one once
             out[s + first] |= out[s + second]
@@ -139,30 +166,37 @@ def tracked_fields(templates, joint=False):
 # States, and actions
 # --------------------------------------------------------------------------------------
 @inline
-def bucket(distance):
-    """1 ... 5 as they are, 6 ... 10 as 6, more as 7."""
+def bucket(distance: Int) -> Int:
+    """Return the bucket of a distance: up to 5 as it is, up to 10 as 6, more as 7."""
     if distance <= 5:
         return distance
     return 6 if distance <= 10 else 7
 
 
 @inline
-def start_state(row):
-    """The state before the first word."""
+def start_state(row: np.ndarray) -> None:
+    """Write the state before the first word into a row."""
     for f in range(N_FIELDS + 1):
         row[f] = _BLANK[f]
     row[I] = row[J] = FIRST_WORD
 
 
 @inline
-def successor(action, label, p, q, tracked, row):
-    """The state that an action leads to; ``label`` is the field's number of the label
-    of a new arc.
+def successor(
+    action: Int,
+    label: Int,
+    p: np.ndarray,
+    q: np.ndarray,
+    tracked: np.ndarray,
+    row: np.ndarray,
+) -> None:
+    """Write the state that an action leads to into ``row``.
 
-    After SHIFT ``q`` is the state before, ``p`` is not read. After a reduction ``q`` is
-    the state before, and what is below its first tree comes from ``p``, the state
-    before the first word of that tree was read: q may have been merged with states that
-    have another one below.
+    ``label`` is what the label of a new arc is called in fields, ``tracked``
+    (N_FIELDS,) bool says which fields count. After SHIFT ``q`` is the state before,
+    ``p`` is not read. After a reduction ``q`` is the state before, and what is below
+    its first tree comes from ``p``, the state before the first word of that tree was
+    read: q may have been merged with states that have another one below.
     """
     if action == SHIFT:
         row[I] = q[J]
@@ -178,9 +212,8 @@ def successor(action, label, p, q, tracked, row):
         row[S2] = p[S2]
         for f in range(N_TREE):
             row[S1 + f] = p[S1 + f]
-        side = (
-            0 if action == LEFT else 1
-        )  # fields of the right stand behind those of the left
+        # Fields of the right stand behind those of the left.
+        side = 0 if action == LEFT else 1
         head, child = (q, p) if action == LEFT else (p, q)
         for f in range(N_TREE):
             row[S0 + f] = head[S0 + f]
@@ -213,15 +246,20 @@ LEFT_SIDE = 8
 
 
 @spliced
-def look_around(head, n, around):
-    """Children and siblings of all words, by 1-based number; words are places in the
-    sentence.
+def look_around(head: np.ndarray, n: Int, around: np.ndarray) -> None:
+    """Find the children and siblings of all words.
+
+    ``around`` (7, n + 1) has what :data:`FIRST_LEFT` and the like name, by the 1-based
+    number of a word; there words are places in the sentence.
     """
     for k in range(n + 1):
-        around[FIRST_LEFT, k] = around[LAST_RIGHT, k] = around[BEFORE, k] = around[
-            AFTER, k
-        ] = NO_CHILD
-        around[N_LEFT, k] = around[N_RIGHT, k] = around[LATEST, k] = 0
+        around[FIRST_LEFT, k] = NO_CHILD
+        around[LAST_RIGHT, k] = NO_CHILD
+        around[BEFORE, k] = NO_CHILD
+        around[AFTER, k] = NO_CHILD
+        around[N_LEFT, k] = 0
+        around[N_RIGHT, k] = 0
+        around[LATEST, k] = 0
     for k in range(1, n + 1):
         h = head[k - 1]
         here = FIRST_WORD + k - 1
@@ -237,9 +275,9 @@ def look_around(head, n, around):
 
 
 @inline
-def _describe_words(here, there, grand, arc):
-    """The fields of an arc that follow from the places of its word, of its head and of
-    the head of that.
+def _describe_words(here: Int, there: Int, grand: Int, arc: np.ndarray) -> None:
+    """Write the fields of an arc that follow from the places of its word, of its head
+    and of the head of that.
     """
     arc[0] = here
     arc[1] = there
@@ -257,8 +295,11 @@ def _describe_words(here, there, grand, arc):
 
 
 @inline
-def describe_arc(k, head, around, arc):
-    """The fields (``ARC_FIELDS``, ``ARC_NUMBERS``) of the arc to word k, 1-based."""
+def describe_arc(k: Int, head: np.ndarray, around: np.ndarray, arc: np.ndarray) -> None:
+    """Write the fields of the arc to word k, 1-based, of a tree that is complete.
+
+    They are ``ARC_FIELDS`` and ``ARC_NUMBERS``; ``around`` is from :func:`look_around`.
+    """
     h = np.int64(head[k - 1])
     there = np.int64(STACK_END)
     grand = np.int64(STACK_END)
@@ -268,27 +309,27 @@ def describe_arc(k, head, around, arc):
             grand = np.int64(FIRST_WORD + head[h - 1] - 1)
     _describe_words(np.int64(FIRST_WORD + k - 1), there, grand, arc)
     for j in range(4):
-        arc[_OF_WORD[j]], arc[_OF_HEAD[j]] = around[j, k], around[j, h]
-    arc[11], arc[12] = around[BEFORE, k], around[AFTER, k]
+        arc[_OF_WORD[j]] = around[j, k]
+        arc[_OF_HEAD[j]] = around[j, h]
+    arc[11] = around[BEFORE, k]
+    arc[12] = around[AFTER, k]
     arc[13] = STACK_END  # no queue: all words are read
     arc[19:24] = 0
 
 
 @inline
-def describe_reduction(action, row, arc):
-    """The fields of the arc that a reduction makes; what is read or attached later is
-    not yet known.
+def describe_reduction(action: Int, row: np.ndarray, arc: np.ndarray) -> None:
+    """Write the fields of the arc that a reduction makes in the state ``row``.
 
+    What is read or attached later is not yet known.
     In the last state RIGHT makes the arc to the root: there the second tree is what a
     stack has below.
     """
     m, h = (S1, S0) if action == LEFT else (S0, S1)
     _describe_words(np.int64(row[m + H]), np.int64(row[h + H]), np.int64(row[S2]), arc)
     for j in range(READ_BY_ARCS.shape[0]):
-        arc[_OF_WORD[j]], arc[_OF_HEAD[j]] = (
-            row[m + READ_BY_ARCS[j]],
-            row[h + READ_BY_ARCS[j]],
-        )
+        arc[_OF_WORD[j]] = row[m + READ_BY_ARCS[j]]
+        arc[_OF_HEAD[j]] = row[h + READ_BY_ARCS[j]]
     side = 0 if action == LEFT else 1
     # the sibling between both
     arc[11] = arc[9 + side]
@@ -298,9 +339,9 @@ def describe_reduction(action, row, arc):
 
 
 @inline
-def word_of(action, row, last):
-    """The word, 0-based, that an action in this state reads or gives a head; of the
-    ``last`` one the root.
+def word_of(action: Int, row: np.ndarray, last: bool) -> Int:
+    """Return the word, 0-based, that an action in the state ``row`` reads or gives a
+    head; of the ``last`` action that is the root.
     """
     field = (S1 if action == LEFT else S0) + H
     return np.int64(row[J if action == SHIFT and not last else field]) - FIRST_WORD
@@ -310,9 +351,18 @@ def word_of(action, row, last):
 # Sequences of actions
 # --------------------------------------------------------------------------------------
 @inline
-def trace(states, x, m, stack, path, label):
-    """The actions that led to a state after m of them, last to first, and their labels
-    if it knows some.
+def trace(
+    states: States,
+    x: Int,
+    m: Int,
+    stack: np.ndarray,
+    path: np.ndarray,
+    label: np.ndarray,
+) -> None:
+    """Write the m actions that led to state x into ``path``, and their labels into
+    ``label`` if the search has chosen some.
+
+    ``stack`` is scratch. Actions are found from the last to the first.
     """
     k = m
     while k > 0:
@@ -326,9 +376,8 @@ def trace(states, x, m, stack, path, label):
             if states.right[y] >= 0:
                 if states.label.shape[0] > 1:
                     label[k] = states.label[states.right[y], path[k]]
-                if (
-                    states.left[y] > 0
-                ):  # in a root step it is the state before the first word
+                # In a root step it is the state before the first word.
+                if states.left[y] > 0:
                     stack[depth] = states.left[y]
                     depth += 1
                 stack[depth] = states.right[y]
@@ -337,9 +386,18 @@ def trace(states, x, m, stack, path, label):
 
 
 @inline
-def attach(path, label, m, stack, head, out):
-    """The heads that m actions give, 1-based, 0 for words without one; and their
-    labels, if any.
+def attach(
+    path: np.ndarray,
+    label: np.ndarray,
+    m: Int,
+    stack: np.ndarray,
+    head: np.ndarray,
+    out: np.ndarray,
+) -> Int:
+    """Write the heads that m actions give, 1-based, 0 for words without one, into
+    ``head``, and their labels into ``out`` unless it is empty.
+
+    Returns how many words the actions read. ``stack`` is scratch.
     """
     depth = k = 0
     for i in range(m):

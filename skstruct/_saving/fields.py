@@ -326,9 +326,9 @@ def array(
     largest: float = np.inf,
     may_lack: bool = False,
 ) -> Kind:
-    """An array; None in ``shape`` is any length. An empty one ``may_lack``.
+    """An array of sizes up to ``largest``; None in ``shape`` is any length.
 
-    ``largest``: of ``finite`` numbers, the largest size.
+    An empty one ``may_lack``.
     """
 
     def read(node: Any, where: str, members: Members) -> np.ndarray:
@@ -358,8 +358,7 @@ def array(
         + _range(low, high)
         + ", finite" * finite
     )
-    if largest < np.inf:
-        text += f", at most {largest:g} in size"
+    text += f", at most {largest:g} in size" * (largest < np.inf)
 
     def write(value: Any, writer: Writer, name: str, _: Any) -> dict[str, Any]:
         return writer.array(name, value)

@@ -22,8 +22,7 @@ from .values import Writer, savable_value
 if TYPE_CHECKING:
     from .fields import Members
 
-
-_TRANSFORMERS = "wide_rows", "vectorizer", "word_vectors"
+_TRANSFORMERS = "union", "vectorizer", "word_vectors"
 """Modules that say how transformers are read."""
 
 

@@ -1,10 +1,12 @@
 """From a shard's callable to an encoded shard, in whatever process.
 
-What is asked of an estimator is in ``_training.learner.OnlineLearner``, of its run in
-``_training.run.Run``.
+What loads data is the user's callable, or :class:`Given` where data is there already.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,6 +16,13 @@ from .._data.inputs import NothingToLearn, as_tokens, describe, lengths_of, take
 from .._sklearn import safe_indexing, sample_weights
 from .._training.chunks import no_collection
 from .shards import EmptyShard, Shard, naming, shard_key
+
+if TYPE_CHECKING:
+    from .._data.types import Corpus, Texts, Weights
+
+
+Load: TypeAlias = Callable[[], tuple[Any, ...]]
+"""A shard's callable: it returns (X, y), or (X, y, sample_weight)."""
 
 
 class Given:
@@ -27,11 +36,11 @@ class Given:
         X, y, and the sample weights if there are any.
     """
 
-    def __init__(self, positions, *data):
+    def __init__(self, positions: list[int], *data: Any) -> None:
         self.positions = positions
         self.data = data
 
-    def __call__(self):
+    def __call__(self) -> tuple[Any, ...]:
         return self.data
 
 
@@ -39,13 +48,19 @@ class Job(NamedTuple):
     """What it takes to begin with a shard, anywhere and any number of times."""
 
     number: int
-    load: object  # () -> (X, y) or (X, y, sample_weight)
-    estimator: object  # not fitted
+    load: Load
+    estimator: Any  # a learner, or an estimator around one; not fitted
     key: int  # of all shards
 
 
-def check_loads(shards):
-    """The callables of shards, as a list; raises ValueError if they are none."""
+def check_loads(shards: Any) -> list[Load]:
+    """Return the callables of shards, as a list.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one of them cannot be called.
+    """
     if not isinstance(shards, (list, tuple)) or not shards:
         raise ValueError(
             f"shards must be a list of at least one callable, got {describe(shards)}"
@@ -53,18 +68,22 @@ def check_loads(shards):
     for s, load in enumerate(shards):
         if not callable(load):
             raise ValueError(
-                f"shard {s}: expected a callable that returns (X, y), got {describe(load)}"
+                f"shard {s}: expected a callable that returns (X, y), got "
+                f"{describe(load)}"
             )
     return list(shards)
 
 
-def place_of(job):
-    """What :func:`.shards.naming` takes."""
+def place_of(job: Job) -> tuple[int, list[int] | None]:
+    """Return the number of a shard, and where its sequences are in the user's corpus.
+
+    They are the arguments of :func:`.shards.naming`; None if the positions are unknown.
+    """
     return job.number, getattr(job.load, "positions", None)
 
 
-def load_shard(job):
-    """(X, y, sample_weight) of a shard.
+def load_shard(job: Job) -> tuple[Any, Any, Any]:
+    """Call what loads a shard; returns (X, y, sample_weight).
 
     Raises
     ------
@@ -86,8 +105,12 @@ def load_shard(job):
 
 
 @no_collection()  # which takes a third of the time for many lists
-def open_shard(job):
-    """Load and encode a shard; a :class:`.shards.Shard`, or an ``EmptyShard``.
+def open_shard(job: Job) -> Shard | EmptyShard:
+    """Load and encode a shard.
+
+    Returns
+    -------
+    Shard or EmptyShard
 
     Raises
     ------
@@ -111,33 +134,46 @@ def open_shard(job):
     return Shard(run, fitted, place)
 
 
-def check_number(n_shards, n):
+def check_number(n_shards: int, n: int) -> None:
     """Raise ValueError if there are more shards than sequences."""
     if n_shards > n:
         raise ValueError(
-            f"n_shards={n_shards} is more than the {n} sequences that there are to learn from"
+            f"n_shards={n_shards} is more than the {n} sequences that there are to "
+            f"learn from"
         )
 
 
-def dealt(X, y, sample_weight, n_shards):
-    """Callables that return every ``n_shards``-th sequence, of those that are not
-    empty.
+def dealt(
+    X: Corpus | Texts, y: Corpus, sample_weight: Weights, n_shards: int
+) -> list[Load]:
+    """Deal the sequences that are not empty to shards, in turn.
+
+    Returns
+    -------
+    list of Given
+        By shard, what returns its data.
+
+    Raises
+    ------
+    ValueError
+        If X and y are of different lengths, or there are too few sequences.
     """
     X = X if isinstance(X, TokenCorpus) else opened(X)
     texts = not hasattr(X, "columns") and all(isinstance(x, str) for x in X)
-    X = list(X) if texts else as_tokens(X)
+    held: Any = list(X) if texts else as_tokens(X)
     y = list(elements(y))
-    if len(X) != len(y):
+    if len(held) != len(y):
         raise ValueError(
-            f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}"
+            f"X and y must hold the same number of sequences, got {len(held)} and "
+            f"{len(y)}"
         )
-    lengths = lengths_of([x.split() for x in X]) if texts else X.lengths
-    weight = sample_weights(sample_weight, X)
+    lengths = lengths_of([x.split() for x in held]) if texts else held.lengths
+    weight = sample_weights(sample_weight, held)
     visited = np.flatnonzero((lengths > 0) & (True if weight is None else weight > 0.0))
     check_number(n_shards, visited.shape[0])
-    loads = []
+    loads: list[Load] = []
     for s in range(n_shards):
         mine = visited[s::n_shards].tolist()
-        data = mine, safe_indexing(X, mine), take(y, mine)
+        data = mine, safe_indexing(held, mine), take(y, mine)
         loads.append(Given(*data) if weight is None else Given(*data, weight[mine]))
     return loads

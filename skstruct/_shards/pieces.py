@@ -8,12 +8,24 @@ a single shard had met them. So a sum of changes is such changes too, and can be
 up in a tree.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from .._core.feature_table import extended
 from .._core.hashing import empty_table, keys_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from .weights import Coefficients
+
+
+Seen: TypeAlias = tuple[np.ndarray, np.ndarray]
+"""Places of counters, and how often they were changed."""
+
 
 FAN = 4
 """Neighbours that are added up at once."""
@@ -33,31 +45,30 @@ class Piece(NamedTuple):
     value: np.ndarray  # (n,) float64
     moment: np.ndarray = NOTHING  # (n,) float64, or (0,)
     received: np.ndarray = NOTHING  # (n,) float64, or (0,)
-    count: np.ndarray = _NONE  # (n,) int32, or (0,): shards that changed them
+    count: np.ndarray = _NONE  # type: ignore[assignment]  # hides a tuple's count
+    # (n,) int32, or (0,): shards that changed them
 
     @classmethod
-    def of(cls, keys, value, size):
-        """Some elements of a vector of a size, in any order; those that are zero are
-        left out.
-        """
+    def of(cls, keys: np.ndarray, value: np.ndarray, size: int) -> Piece:
+        """Sort some elements of a vector of ``size``, and leave out those that are 0."""
         order = np.argsort(keys, kind="stable")
         order = order[value[order] != 0.0]
         return cls(keys[order].astype(key_type(size)), value[order])
 
-    def vector(self, size):
-        """The whole vector of which these are elements."""
+    def vector(self, size: int) -> np.ndarray:
+        """Return the whole vector of which these are elements."""
         out = np.zeros(size)
         out[slice(self.value.shape[0]) if self.keys is None else self.keys] = self.value
         return out
 
 
-def key_type(size):
-    """The type of keys below ``size``."""
+def key_type(size: int) -> type[np.uint32] | type[np.int64]:
+    """Return the smallest type that holds keys below ``size``."""
     return np.uint32 if size < 2**32 else np.int64
 
 
-def n_bytes(message):
-    """Bytes of the arrays in nested tuples, lists and dicts."""
+def n_bytes(message: Any) -> int:
+    """Count the bytes of the arrays in nested tuples, lists and dicts."""
     if isinstance(message, np.ndarray):
         return message.nbytes
     if isinstance(message, dict):
@@ -67,14 +78,15 @@ def n_bytes(message):
     return sum(map(n_bytes, message))
 
 
-def taken(fields, at):
-    """Some elements of each field that is there; the others are empty."""
+def taken(fields: Iterable[np.ndarray], at: np.ndarray) -> list[np.ndarray]:
+    """Take the elements ``at`` of each field; fields that are empty stay empty."""
     return [field[at] if field.shape[0] else field for field in fields]
 
 
-def any_nonzero(fields):
-    """Whether an element of some field is not zero, by element; the first field is
-    always there.
+def any_nonzero(fields: Sequence[np.ndarray]) -> np.ndarray:
+    """Tell, by element, whether it is not zero in some field.
+
+    All fields but the first may be empty.
     """
     found = fields[0] != 0.0
     for field in fields[1:]:
@@ -83,9 +95,17 @@ def any_nonzero(fields):
     return found
 
 
-def smaller_piece(keys, size, fields):
-    """The smaller of two: weights with their keys, or all of them; ``fields`` are full
-    arrays.
+def smaller_piece(keys: np.ndarray, size: int, fields: Sequence[np.ndarray]) -> Piece:
+    """Return a piece in the smaller form: weights with their keys, or all of them.
+
+    Parameters
+    ----------
+    keys : ndarray
+        Of the weights to tell, ascending.
+    size : int
+        All keys are below it.
+    fields : sequence of ndarray
+        Full arrays, of ``size`` elements or empty, in the order of a :class:`Piece`.
     """
     filled = sum(field.itemsize for field in fields if field.shape[0])
     kind = np.dtype(key_type(size))
@@ -94,9 +114,10 @@ def smaller_piece(keys, size, fields):
     return Piece(keys.astype(kind), *taken(fields, keys))
 
 
-def scaled(piece, coefficients, counted):
-    """What a shard has changed, as it is added to the mixture; ``counted``: with
-    counts.
+def scaled(piece: Piece, coefficients: Coefficients, counted: bool) -> Piece:
+    """Multiply what a shard has changed with its part in the mixture.
+
+    ``counted``: with the number of shards that changed each weight, here 1.
     """
     c = coefficients
     moment = piece.moment
@@ -108,9 +129,10 @@ def scaled(piece, coefficients, counted):
     )
 
 
-def united(parts, size):
-    """All keys of some, below ``size``, ascending; to mark them is faster than to sort,
-    but for a few.
+def united(parts: list[np.ndarray], size: int) -> np.ndarray:
+    """Unite keys below ``size``, ascending.
+
+    To mark them in an array is faster than to sort them, unless they are few.
     """
     if size > 256 * sum(part.shape[0] for part in parts):
         return np.unique(np.concatenate(parts))
@@ -120,23 +142,23 @@ def united(parts, size):
     return np.flatnonzero(present).astype(parts[0].dtype)
 
 
-def add_pieces(pieces):
-    """The sum of pieces of one store, in their order."""
+def _end(piece: Piece) -> int:
+    """The number behind the largest key."""
+    if piece.keys is None:
+        return piece.value.shape[0]
+    return int(piece.keys[-1]) + 1 if piece.keys.shape[0] else 0
+
+
+def add_pieces(pieces: list[Piece]) -> Piece:
+    """Add up pieces of one store, in their order."""
     n = sum(piece.value.shape[0] for piece in pieces)
-    keyed = all(piece.keys is not None for piece in pieces)
-    ends = [
-        p.value.shape[0]
-        if p.keys is None
-        else int(p.keys[-1]) + 1
-        if p.keys.shape[0]
-        else 0
-        for p in pieces
-    ]
-    size = max(ends)
+    known = [piece.keys for piece in pieces if piece.keys is not None]
+    keyed = len(known) == len(pieces)
+    size = max(map(_end, pieces))
     keys = None
-    wide = keyed and pieces[0].keys.dtype == np.int64
+    wide = keyed and known[0].dtype == np.int64
     if keyed and (wide or size > 8 * n):
-        keys = united([piece.keys for piece in pieces], size)
+        keys = united(known, size)
     n = size if keys is None else keys.shape[0]
     total = [
         np.zeros(n if any(field.shape[0] for field in fields) else 0, fields[0].dtype)
@@ -144,11 +166,13 @@ def add_pieces(pieces):
     ]
     present = np.zeros(size if keys is None else 0, np.bool_)
     for piece in pieces:
-        at = slice(piece.value.shape[0]) if piece.keys is None else piece.keys
+        at: slice | np.ndarray
+        if piece.keys is None:
+            at = slice(piece.value.shape[0])
+        else:
+            at = piece.keys if keys is None else np.searchsorted(keys, piece.keys)
         if keys is None:
             present[at] = True
-        else:
-            at = np.searchsorted(keys, piece.keys)
         for out, field in zip(total, piece[1:]):
             if field.shape[0]:
                 out[at] += field
@@ -173,19 +197,20 @@ class Kind(NamedTuple):
 class Changes(NamedTuple):
     """What became of weights in a round; lists by store."""
 
-    kinds: list  # of Kind
+    kinds: list[Kind]
     halves: np.ndarray | None  # as ``_core.feature_table.extended`` takes them
-    keys: list  # of ndarray (K, 3): features that are new
-    pieces: list  # of Piece
-    seen: list  # of (places, how often they were changed)
+    keys: list[np.ndarray]  # (K, 3): features that are new
+    pieces: list[Piece]
+    seen: list[Seen]
 
 
-def moved(kind, rows, piece, seen):
-    """A piece, and counts of updates, with ``rows`` for the numbers of the new
-    features.
+def moved(kind: Kind, rows: np.ndarray, piece: Piece, seen: Seen) -> tuple[Piece, Seen]:
+    """Give the new features of a piece, and of its counts of updates, other rows.
+
+    ``rows[k]`` is the row of the k-th new feature.
     """
 
-    def renumbered(keys, width):
+    def renumbered(keys: np.ndarray, width: int) -> np.ndarray:
         row = keys // width
         new = row >= kind.known
         row[new] = rows[row[new] - kind.known]
@@ -208,24 +233,22 @@ def moved(kind, rows, piece, seen):
     return piece, (at, count)
 
 
-def add_changes(parts):
-    """The sum of the changes of some shards, in their order; those of empty shards are
-    None.
-    """
-    parts = [part for part in parts if part is not None]
-    if not parts:
+def add_changes(parts: list[Changes | None]) -> Changes | None:
+    """Add up the changes of some shards, in their order; empty shards have None."""
+    there = [part for part in parts if part is not None]
+    if not there:
         return None
-    first = parts[0]
+    first = there[0]
     keys = []
     pieces = []
     seen = []
     for k, kind in enumerate(first.kinds):
-        mine = [(part.pieces[k], part.seen[k]) for part in parts]
+        mine = [(part.pieces[k], part.seen[k]) for part in there]
         new = first.keys[k]
-        if any(part.keys[k].shape[0] for part in parts):
+        if any(part.keys[k].shape[0] for part in there):
             table = empty_table()
             entries = np.array([kind.known], np.int64)
-            for s, part in enumerate(parts):
+            for s, part in enumerate(there):
                 table, rows = extended(
                     table, entries, part.keys[k], kind.known, first.halves
                 )
@@ -237,7 +260,7 @@ def add_changes(parts):
     return Changes(first.kinds, first.halves, keys, pieces, seen)
 
 
-def _add_counts(parts):
+def _add_counts(parts: list[Seen]) -> Seen:
     places = np.concatenate([at for at, _ in parts])
     if not places.shape[0]:
         return parts[0]
@@ -254,8 +277,10 @@ def _add_counts(parts):
 # of neighbours, the sums of these in runs again, and so on: which are added to which
 # depends on the number of shards alone, wherever they are and whoever is first.
 # --------------------------------------------------------------------------------------
-def add_neighbours(nodes, n, add):
-    """Add up what is complete of a tree over n shards.
+def add_neighbours(
+    nodes: dict[tuple[int, int], Any], n: int, add: Callable[[list[Any]], Any]
+) -> dict[tuple[int, int], Any]:
+    """Add up all nodes of a tree over n shards whose children are there.
 
     Parameters
     ----------
@@ -280,16 +305,16 @@ def add_neighbours(nodes, n, add):
     return nodes
 
 
-def in_tree(items, add):
-    """The sum over shards, whose summands are all here; see :func:`add_neighbours`."""
+def in_tree(items: Sequence[Any], add: Callable[[list[Any]], Any]) -> Any:
+    """Add up the summands of all shards, in the tree of :func:`add_neighbours`."""
     (total,) = add_neighbours(
         {(0, s): item for s, item in enumerate(items)}, len(items), add
     ).values()
     return total
 
 
-def add_arrays(arrays):
-    """The sum of arrays of one shape, in their order."""
+def add_arrays(arrays: list[np.ndarray]) -> np.ndarray:
+    """Add up arrays of one shape, in their order."""
     total = arrays[0].copy()
     for array in arrays[1:]:
         total += array

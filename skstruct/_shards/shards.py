@@ -8,10 +8,12 @@ shard's data, the mixed weights, the shard's key and the number of the round: wh
 computes it comes to the same bits.
 """
 
+from __future__ import annotations
+
 import re
 import time
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -33,19 +35,28 @@ from .weights import (
     take_over,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from .._core.store import Rule
+    from .._training.run import Run
+    from .pieces import Piece, Seen
+    from .vocabulary import Vocabulary
+    from .weights import Coefficients
+
 
 class Met(NamedTuple):
     """What a shard met."""
 
-    kind: type  # of its run
-    vocabulary: object
+    kind: type[Run]
+    vocabulary: Vocabulary
     n_examples: int
     n_tokens: int
-    fitted: dict  # of an estimator around the learner
+    fitted: dict[str, Any] | None  # of an estimator around the learner
 
 
 @contextmanager
-def naming(number, positions=None):
+def naming(number: int, positions: Sequence[int] | None = None) -> Iterator[None]:
     """Let errors about the data of a shard name the shard.
 
     Parameters
@@ -69,8 +80,16 @@ class Start(NamedTuple):
 
     full: bool  # all weights; else what changed since the round before
     steps: Steps
-    keys: list  # of ndarray (K, 3): features that are new
-    pieces: list  # of Piece
+    keys: list[np.ndarray]  # (K, 3): features that are new
+    pieces: list[Piece]
+
+
+class Round(NamedTuple):
+    """What a shard is told to train."""
+
+    epoch: int  # the first
+    n_epochs: int
+    start: Start | None  # None: it goes on from its own weights
 
 
 class Report(NamedTuple):
@@ -83,7 +102,7 @@ class Report(NamedTuple):
     seconds: float
 
 
-def shard_key(key, number):
+def shard_key(key: int, number: int) -> int:
     """The random key of a shard; the first one has the key of the whole."""
     if number == 0:
         return key
@@ -102,17 +121,39 @@ class Shard:
         Of an estimator around the learner.
     place : tuple
         What :func:`naming` takes.
+
+    Attributes
+    ----------
+    alone : bool
+        Whether there is no other shard.
+    lengths : ndarray of shape (n,)
+        Tokens of each example.
+    work : NamedTuple
+        Scratch of the kernel.
+    base : dict of str to Weights
+        By store, what the round began with.
+    trained : bool
+        Whether weights may be other than zero.
     """
 
-    def __init__(self, run, fitted=None, place=(0,)):
+    alone: bool
+    lengths: np.ndarray
+    work: Any
+    base: dict[str, Weights]
+    trained: bool
+
+    def __init__(
+        self,
+        run: Run,
+        fitted: dict[str, Any] | None = None,
+        place: tuple[Any, ...] = (0,),
+    ) -> None:
         self.run = run
         self.fitted = fitted
         self.place = place
 
-    def met(self, _, min_count):
-        """What the shard met, a :class:`Met`; with counts of features if ``min_count``
-        > 1.
-        """
+    def met(self, _: None, min_count: int) -> Met:
+        """Return what the shard met; with counts of features if ``min_count`` > 1."""
         run = self.run
         token = self.run.task.token
         n_examples = int(np.count_nonzero(np.diff(token)))
@@ -124,7 +165,7 @@ class Shard:
             self.fitted,
         )
 
-    def join(self, plan, alone):
+    def join(self, plan: dict[str, Any] | None, alone: bool) -> None:
         """Translate the run to what all shards met, by a plan, and get ready to train.
 
         ``alone``: there is no other shard. Then nothing is exchanged, and the rounds
@@ -138,7 +179,7 @@ class Shard:
         self.lengths, self.work = np.diff(run.task.token), run.scratch()
         self._forget()
 
-    def _forget(self):
+    def _forget(self) -> None:
         """Begin with weights of zero, and without features that others have met."""
         self.trained = False
         state = self.run.state
@@ -147,11 +188,11 @@ class Shard:
             name: Weights(store, state.rule, moments=False) for name, store in stores
         }
 
-    def fingerprint(self, _, __):
-        """A digest of the shard's examples, as the learner sees them."""
+    def fingerprint(self, _: None, __: None) -> str:
+        """Return a digest of the shard's examples, as the learner sees them."""
         return fingerprint({}, arrays_of((self.run.task, self.run.visited), "shard"))
 
-    def resume(self, key, model):
+    def resume(self, key: int, model: Any) -> None:
         """Go on where another fit was: with its key for this shard, and its model if
         that is alone.
         """
@@ -159,16 +200,16 @@ class Shard:
         if model is not None:
             self.run.state.model = model
 
-    def train(self, _, shared):
-        """A round; ``shared``: (first epoch, epochs, :class:`Start`, or None where
-        there was none).
+    def train(self, _: None, shared: Round) -> Report:
+        """Train the epochs of a round from the weights that it begins with.
 
         Returns
         -------
         Report
+            The changes of the weights stay here: see :meth:`changes`.
         """
         began = time.perf_counter()
-        (epoch, n_epochs, start) = shared
+        epoch, n_epochs, start = shared
         run = self.run
         if start is not None:
             self._begin(start)
@@ -176,8 +217,8 @@ class Shard:
         noise = run.estimator._noise(run.state.key)
         totals = np.zeros(3)
         for e in range(epoch, epoch + n_epochs):
-            stats, _ = run_epoch(run, run.order(e), self.lengths, noise, self.work)
-            totals += stats[:3]
+            order = run.order(e)
+            totals += run_epoch(run, order, self.lengths, noise, self.work)[0][:3]
         clock = run.state.model.clock
         if not self.alone:
             for store in stores_of(run.state.model).values():
@@ -186,12 +227,12 @@ class Shard:
         seconds = time.perf_counter() - began
         return Report(steps_of(clock), int(updates), int(wrong), loss, seconds)
 
-    def model(self, _, __):
-        """The model in training."""
+    def model(self, _: None, __: None) -> Any:
+        """Return the model in training."""
         return self.run.state.model
 
-    def changes(self, coefficients, counted):
-        """What the round has changed, as it enters the mixture.
+    def changes(self, coefficients: Coefficients, counted: bool) -> Changes:
+        """Return what the round has changed, as it enters the mixture.
 
         Parameters
         ----------
@@ -209,7 +250,7 @@ class Shard:
         keys = []
         pieces = []
         seen = []
-        halves = self.run.node_halves
+        halves: Any = self.run.node_halves
         for name, store in stores_of(model).items():
             base = self.base[name]
             rows = n_rows(store)
@@ -231,7 +272,7 @@ class Shard:
             kinds, None if halves is None else halves(model), keys, pieces, seen
         )
 
-    def _begin(self, start):
+    def _begin(self, start: Start) -> None:
         state = self.run.state
         if start.full and self.trained:
             state.model = self.run.fresh(state.key).model
@@ -264,28 +305,28 @@ class EmptyShard:
         What the error says if no shard has anything.
     """
 
-    def __init__(self, reason):
+    def __init__(self, reason: str) -> None:
         self.reason = reason
 
-    def met(self, _, __):
-        """The reason; see :meth:`Shard.met`."""
+    def met(self, _: None, __: Any) -> str:
+        """Return why there is nothing to learn from, in place of a :class:`Met`."""
         return self.reason
 
-    def fingerprint(self, _, __):
-        """See :meth:`Shard.fingerprint`."""
+    def fingerprint(self, _: None, __: None) -> str:
+        """Return a digest of no examples."""
         return ""
 
-    def _nothing(self, _, __):
-        """No report, and no changes."""
+    def _nothing(self, _: Any, __: Any) -> None:
+        """Return None: no report, and no changes."""
 
     join = resume = train = changes = _nothing
 
 
 @contextmanager
-def counting_all(answers):
-    """Errors inside count the shards that are not empty; let them count all.
+def counting_all(answers: Sequence[Any]) -> Iterator[None]:
+    """Let errors inside, which count the shards that are not empty, count all.
 
-    See :func:`in_turn`.
+    ``answers`` tells which are empty, as in :func:`in_turn`.
     """
     numbers = [s for s, is_empty in enumerate(map(_is_empty, answers)) if not is_empty]
     try:
@@ -299,16 +340,28 @@ def counting_all(answers):
         raise type(error)(text) from error
 
 
-def _is_empty(answer):
+def _is_empty(answer: Any) -> bool:
     """Whether the shard that answered is empty: it says nothing, or why."""
     return answer is None or isinstance(answer, str)
 
 
-def in_turn(answers, values, otherwise=None):
-    """A list with the next of ``values`` for each shard that is not empty,
-    ``otherwise`` for the others.
+def in_turn(
+    answers: Sequence[Any], values: Iterable[Any], otherwise: Any = None
+) -> list[Any]:
+    """Give the next of ``values`` to each shard that is not empty.
 
-    ``answers``: what the shards said, an empty one None, or the reason, a str.
+    Parameters
+    ----------
+    answers : list
+        What the shards said: an empty one None, or the reason, a str.
+    values : iterable
+    otherwise
+        What an empty shard is given.
+
+    Returns
+    -------
+    list
+        By shard.
     """
     values = iter(values)
     return [otherwise if _is_empty(answer) else next(values) for answer in answers]
@@ -320,7 +373,8 @@ class Mixture:
     Parameters
     ----------
     node_halves : callable or None
-        See ``_training.run.Run``.
+        Tells of a model which halves of its features' keys are rows
+        (``_training.run.Run.node_halves``).
     model : NamedTuple
         Of zeros, with everything that is not learned; taken over.
     rule : Rule
@@ -328,7 +382,13 @@ class Mixture:
         Whether a weight is the mean over the shards that changed it, not over all.
     """
 
-    def __init__(self, node_halves, model, rule, nonzero=False):
+    def __init__(
+        self,
+        node_halves: Callable[[Any], np.ndarray] | None,
+        model: Any,
+        rule: Rule,
+        nonzero: bool = False,
+    ) -> None:
         self.model = model
         self.rule = rule
         self.nonzero = nonzero
@@ -345,10 +405,8 @@ class Mixture:
         }
         self.steps = steps_of(model.clock)
 
-    def start(self, full=False):
-        """What the next round begins with: what is new since the last one, or all of
-        it.
-        """
+    def start(self, full: bool = False) -> Start:
+        """Return what the next round begins with: what is new, or all weights."""
         of = self.weights.values()
         keys = [
             keys_of(weights.table, weights.entries[0])[0 if full else weights.known :]
@@ -356,9 +414,10 @@ class Mixture:
         ]
         return Start(full, self.steps, keys, [weights.news(full) for weights in of])
 
-    def coefficients(self, reports, share):
-        """What the differences of each shard are multiplied with; a list of
-        Coefficients.
+    def coefficients(
+        self, reports: list[Report], share: np.ndarray
+    ) -> list[Coefficients]:
+        """Return what the differences of each shard are multiplied with.
 
         Parameters
         ----------
@@ -371,7 +430,7 @@ class Mixture:
         self.after, coefficients = mixed_steps(self.steps, steps, share, self.lazy)
         return coefficients
 
-    def mix(self, changes, n_shards):
+    def mix(self, changes: Changes, n_shards: int) -> None:
         """Let the sum of what n shards have changed, with their coefficients, enter the
         mixture.
         """
@@ -382,7 +441,9 @@ class Mixture:
             weights.known = int(weights.entries[0])
             weights.add(self._translated(weights, *changed), n_shards)
 
-    def _translated(self, weights, kind, keys, piece, seen):
+    def _translated(
+        self, weights: Weights, kind: Kind, keys: np.ndarray, piece: Piece, seen: Seen
+    ) -> Piece:
         """What was changed, in everyone's numbers; new features are numbered, and
         counted.
         """
@@ -400,29 +461,27 @@ class Mixture:
             weights.seen[at] += count
         return piece
 
-    def state(self):
-        """The mixed weights: numbers that JSON gives back unchanged, and arrays by
-        name.
-        """
+    def state(self) -> tuple[list[float], dict[str, np.ndarray]]:
+        """Return the mixed weights: numbers that JSON keeps, and arrays by name."""
         arrays = {}
         for name, weights in self.weights.items():
             arrays.update(weights.arrays(name))
         return list(self.steps), arrays
 
-    def restore(self, steps, arrays):
-        """Take over what :meth:`state` returned.
+    def restore(self, steps: Sequence[float], arrays: dict[str, np.ndarray]) -> None:
+        """Go on from numbers and arrays that :meth:`state` has returned.
 
         Raises
         ------
         KeyError
             If an array is missing.
         """
-        self.steps = Steps(*steps)
+        self.steps = Steps(*steps)  # type: ignore[arg-type]  # as `state` gave them
         for name, weights in self.weights.items():
             weights.restore(name, arrays)
 
-    def result(self):
-        """The structure's model with the mixed weights."""
+    def result(self) -> Any:
+        """Return the structure's model with the mixed weights."""
         model = self.model
         set_clock(model.clock, self.steps)
         for name, weights in self.weights.items():

@@ -2,22 +2,43 @@
 if workers are lost.
 
 A shard is loaded and encoded once, by the worker that is its home, and stays in that
-process: a task finds it in a dictionary of a module. A task that does not find it says
-so (:class:`Missing`) and is sent again with everything it takes to begin with the shard
-anew. So a worker that is lost costs time and changes nothing.
+process as the result of a task: Dask keeps it as long as the driver holds that task,
+and frees it if the driver is gone. Where it is lost, or not what it was
+(:class:`Missing`), it is made anew by a task that brings all that this takes. So a
+worker that is lost costs time and changes nothing.
 
 Homes are runs of neighbouring shards, so that most sums of a tree (:mod:`.pieces`) are
 of one worker.
 """
 
+from __future__ import annotations
+
 import threading
-import uuid
 from concurrent.futures import Future, wait
 from functools import partial
 from itertools import chain, compress
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._data.inputs import describe
 from .pieces import FAN, add_neighbours, n_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import distributed
+
+    Add: TypeAlias = Callable[[list[Any]], Any]
+    """Adds up a list of summands."""
+
+    Arguments: TypeAlias = Callable[[int, bool], Sequence[Any]]
+    """``arguments(s, lost)``: what to call a function with for shard s; ``lost``:
+    whether the shard has to be made anew.
+    """
+
+    Outcome: TypeAlias = tuple[str | None, Any]
+    """DONE and nodes of the tree, FAILED and an error, MISSING and numbers of shards;
+    None if a worker is lost.
+    """
 
 MOST_LOSSES = 5
 """Workers that may be lost with one shard before it is given up."""
@@ -42,12 +63,13 @@ MISSING = "missing"
 # What runs on the workers
 # --------------------------------------------------------------------------------------
 class Missing(Exception):
-    """This process does not hold the shard of a number."""
+    """This process does not hold the shard of a number as it should be."""
 
 
-def _call(function, *arguments):
-    """Our results and errors as values, so that an exception raised by Dask is always a
-    cluster failure.
+def _call(function: Callable[..., Any], *arguments: Any) -> Outcome:
+    """Call a function; errors are results, too.
+
+    So an exception that Dask raises is always a failure of the cluster.
     """
     try:
         return DONE, function(*arguments)
@@ -57,15 +79,21 @@ def _call(function, *arguments):
         return FAILED, error
 
 
-def _leaf(function, s, arguments):
+def _leaf(
+    function: Callable[..., Any], s: int, arguments: Sequence[Any]
+) -> dict[tuple[int, int], Any]:
     """What comes of a shard, as a node of the tree."""
     return {(0, s): function(*arguments)}
 
 
-def _summands(function, numbers, calls, n, add):
-    """What comes of some shards, added up as far as they are neighbours; as of
-    :func:`_add`.
-    """
+def _summands(
+    function: Callable[..., Any],
+    numbers: Sequence[int],
+    calls: Sequence[Sequence[Any]],
+    n: int,
+    add: Add,
+) -> Outcome:
+    """Call a function for some shards, and add up results of neighbours."""
     return _add(
         n,
         add,
@@ -73,12 +101,13 @@ def _summands(function, numbers, calls, n, add):
     )
 
 
-def _add(n, add, *parts):
-    """What came of several shards, or groups of them, added up; or the first error, or
-    the shards missing.
+def _add(n: int, add: Add, *parts: Outcome) -> Outcome:
+    """Add up what came of several shards, or groups of them.
+
+    Returns the first error if there is one, or the numbers of the shards missing.
     """
-    nodes = {}
-    missing = []
+    nodes: dict[tuple[int, int], Any] = {}
+    missing: list[int] = []
     for state, result in parts:
         if state == FAILED:
             return state, result
@@ -89,12 +118,12 @@ def _add(n, add, *parts):
     return (MISSING, missing) if missing else _call(add_neighbours, nodes, n, add)
 
 
-def _alone(function, *arguments):
+def _alone(function: Callable[..., Any], *arguments: Any) -> list[Any]:
     """A list of one: a sum of these is what a function returns by shard."""
     return [function(*arguments)]
 
 
-def _joined(lists):
+def _joined(lists: list[list[Any]]) -> list[Any]:
     """The sum of lists."""
     return list(chain.from_iterable(lists))
 
@@ -102,13 +131,20 @@ def _joined(lists):
 # --------------------------------------------------------------------------------------
 # The driver's side
 # --------------------------------------------------------------------------------------
-def connect(client):
-    """A Dask client, and whether it is ours to close.
+def connect(client: distributed.Client | str) -> tuple[distributed.Client, bool]:
+    """Return a Dask client, and whether it is ours to close.
 
     Parameters
     ----------
     client : distributed.Client or str
         A client, the address of a scheduler, or "auto" for the client there is.
+
+    Raises
+    ------
+    ImportError
+        If Dask is not installed.
+    ValueError
+        If it is none of these, or "auto" finds no client.
     """
     try:
         import distributed
@@ -130,16 +166,16 @@ def connect(client):
         ) from error
 
 
-def _answer_of(task):
+def _answer_of(task: distributed.Future) -> Future[Outcome]:
     """A future for the result of a Dask task, which may never come.
 
     Asking Dask blocks for good if the worker dies while it answers. So each task has a
     thread of its own, and the interpreter does not wait for these threads when it ends,
     as it would for those of a pool.
     """
-    answer = Future()
+    answer: Future[Outcome] = Future()
 
-    def ask():
+    def ask() -> None:
         try:
             answer.set_result(task.result())
         except BaseException as error:
@@ -155,15 +191,28 @@ class Tasks:
     Parameters
     ----------
     client : distributed.Client or str
-        See :func:`connect`.
+        As of :func:`connect`.
+
+    Attributes
+    ----------
+    home : list of str
+        By shard, the address of its worker.
+    losses : list of int
+        By shard, how many workers were lost with it, one after the other.
+    sent, received : int
+        Bytes so far.
     """
 
-    def __init__(self, client):
-        self.client, self.ours = connect(client)
-        self.fit = uuid.uuid4().hex
-        self.sent = self.received = 0
+    n_shards: int
+    home: list[str]
+    losses: list[int]
 
-    def _settle(self, n_shards):
+    def __init__(self, client: distributed.Client | str) -> None:
+        self.client, self.ours = connect(client)
+        self.sent = 0
+        self.received = 0
+
+    def _settle(self, n_shards: int) -> None:
         """Give each shard a home."""
         self.n_shards = n_shards
         self.losses = [0] * n_shards
@@ -172,15 +221,15 @@ class Tasks:
             workers[s * len(workers) // self.n_shards] for s in range(self.n_shards)
         ]
 
-    def _workers(self):
-        """Addresses of the workers there are, sorted; waits for the first."""
+    def _workers(self) -> list[str]:
+        """Return the addresses of the workers, sorted; waits for the first."""
         workers = sorted(self.client.nthreads())
         if not workers:
             self.client.wait_for_workers(1, timeout=PATIENCE)
             workers = sorted(self.client.nthreads())
         return workers
 
-    def _shared(self, message):
+    def _shared(self, message: Any) -> Any:
         """A message as data of the cluster, which goes to one worker, and from there to
         those that need it.
 
@@ -194,19 +243,25 @@ class Tasks:
         except Exception:  # a worker may just have died
             return message
 
-    def _submit(self, numbers, function, calls, add):
+    def _submit(
+        self,
+        numbers: Sequence[int],
+        function: Callable[..., Any],
+        calls: Sequence[Sequence[Any]],
+        add: Add,
+    ) -> distributed.Future:
         """A task for some shards of one home; see :func:`_summands`."""
         return self.client.submit(
             _summands, function, numbers, calls, self.n_shards, add, workers=[self.home[numbers[0]]],
             allow_other_workers=False, pure=False, retries=0,
         )  # fmt: skip
 
-    def _groups(self, numbers):
+    def _groups(self, numbers: dict[int, bool]) -> Iterator[list[int]]:
         """Shards of one home, neighbours together; as many groups of each as it has
         threads.
         """
         threads = self.client.nthreads()
-        by_home = {}
+        by_home: dict[str, list[int]] = {}
         for s in sorted(numbers):
             by_home.setdefault(self.home[s], []).append(s)
         for home, mine in by_home.items():
@@ -214,20 +269,30 @@ class Tasks:
             bounds = [len(mine) * k // n for k in range(n + 1)]
             yield from (mine[a:b] for a, b in zip(bounds, bounds[1:]))
 
-    def _move(self, s, error):
+    def _move(self, s: int, error: BaseException | None) -> None:
         """Give a shard another home."""
         self.losses[s] += 1
         if self.losses[s] > MOST_LOSSES:
-            why = f"{MOST_LOSSES} workers were lost while they worked on it (out of memory?)"
-            raise RuntimeError(f"shard {s} was given up: {why}") from error
+            raise RuntimeError(
+                f"shard {s} was given up: {MOST_LOSSES} workers were lost while they "
+                f"worked on it (out of memory?)"
+            ) from error
         workers = self._workers()
         load = {address: self.home.count(address) for address in workers}
         if self.home[s] not in load:
             self.home[s] = min(workers, key=lambda address: (load[address], address))
 
-    def _send(self, function, arguments, add, lost, error):
-        """Tasks for shards, {their numbers: task}; ``lost``: by shard, whether its home
-        is, by ``error``.
+    def _send(
+        self,
+        function: Callable[..., Any],
+        arguments: Arguments,
+        add: Add,
+        lost: dict[int, bool],
+        error: BaseException | None,
+    ) -> dict[tuple[int, ...], distributed.Future]:
+        """Send tasks for shards; returns {their numbers: task}.
+
+        ``lost`` tells by shard whether its home is lost, by ``error``.
         """
         for s in compress(lost, lost.values()):
             self._move(s, error)
@@ -237,13 +302,14 @@ class Tasks:
             tasks[tuple(numbers)] = self._submit(numbers, function, calls, add)
         return tasks
 
-    def _run(self, function, arguments):
-        """What a function returns, by shard; arguments as of :meth:`_total`."""
+    def _run(self, function: Callable[..., Any], arguments: Arguments) -> list[Any]:
+        """Return what a function returns, by shard; arguments as of :meth:`_total`."""
         return self._total(partial(_alone, function), arguments, _joined)
 
-    def _total(self, function, arguments, add):
-        """The sum over the shards in a tree (see :func:`.pieces.add_neighbours`) of
-        what a function returns.
+    def _total(
+        self, function: Callable[..., Any], arguments: Arguments, add: Add
+    ) -> Any:
+        """Add up what a function returns, in a tree over the shards.
 
         Only the sum comes here. Summands stay where they are until it is there, so that
         those of workers that are not lost are worked out once.
@@ -255,12 +321,17 @@ class Tasks:
             ``arguments(s, lost)`` is a list of what to call it with for shard s;
             ``lost``: whether the shard has to be made anew.
         add : callable
-            Adds up a list of summands.
+            Adds up a list of summands, as of :func:`.pieces.add_neighbours`.
+
+        Raises
+        ------
+        RuntimeError
+            If workers are lost again and again.
         """
-        groups = {}
-        tree = []
+        groups: dict[tuple[int, ...], distributed.Future] = {}
+        tree: list[distributed.Future] = []
         failures = 0
-        error = None
+        error: BaseException | None = None
         alive = set(self._workers())
         lost = {s: home not in alive for s, home in enumerate(self.home)}
         try:
@@ -269,9 +340,7 @@ class Tasks:
                 tree = self._tree([groups[numbers] for numbers in sorted(groups)], add)
                 state, result = self._wait_for(tree[-1])
                 if state == DONE:
-                    self.losses = [
-                        0
-                    ] * self.n_shards  # what is counted are losses in a row
+                    self.losses = [0] * self.n_shards  # it counts those in a row
                     total = result[max(result)]
                     self.received += n_bytes(total)
                     return total
@@ -298,9 +367,11 @@ class Tasks:
             for task in [*tree, *groups.values()]:
                 task.release()
 
-    def _tree(self, tasks, add):
-        """Tasks that add up neighbours, and their sums again; the last one adds up all."""
-        tree = []
+    def _tree(
+        self, tasks: list[distributed.Future], add: Add
+    ) -> list[distributed.Future]:
+        """Submit tasks that add up neighbours, and their sums; the last is the root."""
+        tree: list[distributed.Future] = []
         while True:
             tasks = [
                 self.client.submit(
@@ -312,8 +383,8 @@ class Tasks:
             if len(tasks) == 1:
                 return tree
 
-    def _wait_for(self, root):
-        """(state, result) of a sum; (None, error or None) if a worker is lost."""
+    def _wait_for(self, root: distributed.Future) -> Outcome:
+        """Wait for a sum; returns (None, error or None) if a worker is lost."""
         answer = _answer_of(root)
         while True:
             done, _ = wait([answer], timeout=POLL)

@@ -6,12 +6,19 @@ plan, by which ``run.adopt`` translates the shard's run, once; see
 :class:`skstruct._training.run.Run`.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .._data.inputs import describe
 from .._data.labels import UNLABELLED, Labels
+
+if TYPE_CHECKING:
+    from .._chain.shown_pairs import ShownPairs
+    from ..features.base import Encoder
+    from ..features.encoded import RowMap
 
 NO_LABEL = "y holds no label: all tokens are None"
 
@@ -19,19 +26,37 @@ NO_LABEL = "y holds no label: all tokens are None"
 class Vocabulary(NamedTuple):
     """What a shard met."""
 
-    encoder: object = None  # None if features carry their meaning in their keys
+    encoder: Encoder | None = None  # None: features carry their meaning in their keys
     labels: Labels | None = None
-    counts: object = None  # RowMap of occurrences by row
+    counts: RowMap | None = None  # occurrences by row
     label_counts: np.ndarray | None = None  # (L,) tokens by label
-    pairs: object = None  # the ``pairs`` of its TrainingState
+    pairs: ShownPairs | None = None  # as in its TrainingState
 
 
-def merged_labels(vocabularies, no_label=NO_LABEL):
-    """All labels, and by shard the new id of each; the last entry serves UNLABELLED.
+def merged_labels(
+    vocabularies: list[Vocabulary], no_label: str = NO_LABEL
+) -> tuple[Labels, list[np.ndarray]]:
+    """Unite the labels of shards.
 
-    ``no_label``: what the error says if there is none.
+    Parameters
+    ----------
+    vocabularies : list of Vocabulary
+        By shard.
+    no_label : str
+        What the error says if there is no label at all.
+
+    Returns
+    -------
+    Labels
+    list of ndarray
+        By shard, the new id of each of its labels; the last entry serves UNLABELLED.
+
+    Raises
+    ------
+    ValueError
+        If there is no label, or the labels of two shards are of different types.
     """
-    known = [vocabulary.labels.values for vocabulary in vocabularies]
+    known = [each.labels.values for each in vocabularies if each.labels is not None]
     types = {s: type(values[0]) for s, values in enumerate(known) if values}
     if not types:
         raise ValueError(no_label)
@@ -40,7 +65,8 @@ def merged_labels(vocabularies, no_label=NO_LABEL):
         if kind is not expected:
             wrong = f"of type {kind.__name__} (the first is {describe(known[s][0])})"
             raise ValueError(
-                f"y: the labels of shard {s} are {wrong}, those of shard {first} {expected.__name__}"
+                f"y: the labels of shard {s} are {wrong}, those of shard {first} "
+                f"{expected.__name__}"
             )
     labels = Labels(set().union(*known))
     return labels, [

@@ -26,7 +26,9 @@ A shard starts each round with moments of zero, so that ``m_i - m`` is what it h
 the end, and only v, and S, go to it.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -36,13 +38,19 @@ from .._core.hashing import empty_table
 from .._core.store import grow_pool, insert, place_of, places_needed, sizes
 from .pieces import NOTHING, Piece, any_nonzero, smaller_piece, taken
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._core.store import Clock, Rule, Store
+
+
 UNIFORM = "uniform"
 ERRORS = "errors"
 NONZERO = "nonzero"
 
 
-def mixture(mixing, updates):
-    """The weights μ of the shards, which sum to 1.
+def mixture(mixing: str, updates: Sequence[int]) -> np.ndarray:
+    """Return the weights μ of the shards, which sum to 1.
 
     Parameters
     ----------
@@ -53,10 +61,10 @@ def mixture(mixing, updates):
     updates : sequence of int
         Examples that changed the weights, by shard.
     """
-    updates = np.asarray(updates, float)
-    if mixing == ERRORS and updates.sum() > 0.0:
-        return updates / updates.sum()
-    return np.full(updates.shape[0], 1.0 / updates.shape[0])
+    counts = np.asarray(updates, float)
+    if mixing == ERRORS and counts.sum() > 0.0:
+        return counts / counts.sum()
+    return np.full(counts.shape[0], 1.0 / counts.shape[0])
 
 
 class Steps(NamedTuple):
@@ -68,12 +76,12 @@ class Steps(NamedTuple):
     total: float  # S
 
 
-def steps_of(clock):
-    """The numbers of a clock."""
+def steps_of(clock: Clock) -> Steps:
+    """Read the numbers of a clock."""
     return Steps(*clock.step.tolist(), *clock.scale.tolist())
 
 
-def set_clock(clock, steps):
+def set_clock(clock: Clock, steps: Steps) -> None:
     """Write numbers into a clock."""
     clock.step[:] = steps.visited, steps.averaged
     clock.scale[:] = steps.scale, steps.total
@@ -88,8 +96,10 @@ class Coefficients(NamedTuple):
     share: float  # μ_i
 
 
-def mixed_steps(start, ends, share, lazy):
-    """The clock after a round, and the :class:`Coefficients` of each shard.
+def mixed_steps(
+    start: Steps, ends: list[Steps], share: np.ndarray, lazy: bool
+) -> tuple[Steps, list[Coefficients]]:
+    """Return the clock after a round, and the coefficients of each shard.
 
     Parameters
     ----------
@@ -123,8 +133,12 @@ def mixed_steps(start, ends, share, lazy):
 # Weights
 # --------------------------------------------------------------------------------------
 @kernel
-def _locate(known, keys, at, new):
-    """Where ascending ``keys`` stand in, or belong into, ascending ``known``; returns
+def _locate(
+    known: np.ndarray, keys: np.ndarray, at: np.ndarray, new: np.ndarray
+) -> int:
+    """Find where ascending ``keys`` stand in, or belong into, ascending ``known``.
+
+    Writes the places to ``at``, and to ``new`` whether a key is not there yet; returns
     how many are new.
     """
     place = 0
@@ -170,7 +184,9 @@ class Weights:
         Features when the round began.
     """
 
-    def __init__(self, store, rule, moments, numbered=False):
+    def __init__(
+        self, store: Store, rule: Rule, moments: bool, numbered: bool = False
+    ) -> None:
         needed = sizes(rule, 1, 1)
         self.columns = store.columns
         self.keys = np.zeros(0, np.int64) if store.sparse else None
@@ -185,24 +201,22 @@ class Weights:
         self.received = NOTHING
         self.numbered = numbered
         self.known = 0
-        self.table, self.entries, self.seen = (
-            empty_table(),
-            np.zeros(1, np.int64),
-            np.zeros(0, np.int64),
-        )
+        self.table = empty_table()
+        self.entries = np.zeros(1, np.int64)
+        self.seen = np.zeros(0, np.int64)
         self.changed = np.zeros(0, np.bool_)
         self._resize(0 if store.sparse else store.value.shape[0])
 
-    def _resize(self, size, rows=None):
-        """Longer arrays; the old weights stand at ``rows`` in them, or in front."""
+    def _resize(self, size: int, rows: np.ndarray | None = None) -> None:
+        """Make arrays longer; old weights stand at ``rows`` in them, or in front."""
         for name in (*self.names, "changed"):
             old = getattr(self, name)
             new = np.zeros(size, old.dtype)
             new[slice(old.shape[0]) if rows is None else rows] = old
             setattr(self, name, new)
 
-    def places(self, keys, size=0):
-        """Where weights stand, after making room for those that are new.
+    def places(self, keys: np.ndarray | None, size: int = 0) -> np.ndarray | slice:
+        """Return where weights stand, after making room for those that are new.
 
         Parameters
         ----------
@@ -237,7 +251,7 @@ class Weights:
             self.keys = united
         return at
 
-    def add(self, piece, n_shards):
+    def add(self, piece: Piece, n_shards: int) -> None:
         """Let the sum of what n shards have changed enter the mixture.
 
         If it has counts, a weight becomes the mean over the shards that changed it, and
@@ -250,42 +264,57 @@ class Weights:
             getattr(self, name)[at] += factor * getattr(piece, name)
         self.changed[at] = True
 
-    def put(self, piece):
-        """Overwrite weights; returns where they stand."""
+    def put(self, piece: Piece) -> np.ndarray | slice:
+        """Overwrite the weights of a piece; returns where they stand."""
         at = self.places(piece.keys, piece.value.shape[0])
         for name in self.names:
             getattr(self, name)[at] = getattr(piece, name)
         return at
 
-    def news(self, everything=False):
-        """The :class:`Piece` with what changed since the last call, or with all that is
-        not zero.
-        """
+    def news(self, everything: bool = False) -> Piece:
+        """Return what changed since :meth:`settle`, or ``everything`` but zeros."""
         fields = self.value, NOTHING, self.received
         at = np.flatnonzero(any_nonzero(fields) if everything else self.changed)
         if self.keys is None:
             return smaller_piece(at, self.value.shape[0], fields)
         return Piece(self.keys[at], *taken(fields, at))
 
-    def arrays(self, name):
-        """Everything there is to know between two rounds; {path: array}."""
+    def arrays(self, name: str) -> dict[str, np.ndarray]:
+        """Return all that is to be kept between two rounds, as {path: array}.
+
+        Paths begin with the ``name`` of the store.
+        """
         fields = [*self.names, *["keys"] * (self.keys is not None)]
         fields += ["table", "entries", "seen"] if self.numbered else []
         return {f"{name}.{field}": getattr(self, field) for field in fields}
 
-    def restore(self, name, arrays):
-        """Take over what :meth:`arrays` returned; raises KeyError if one is missing."""
+    def restore(self, name: str, arrays: dict[str, np.ndarray]) -> None:
+        """Set the arrays that :meth:`arrays` has returned.
+
+        Raises
+        ------
+        KeyError
+            If one is missing.
+        """
         for path in self.arrays(name):
             setattr(self, path.rpartition(".")[2], arrays[path])
         self.changed = np.zeros(self.value.shape[0], np.bool_)
 
-    def settle(self):
+    def settle(self) -> None:
         """Reset the change flags for the next round."""
         self.changed[:] = False
 
-    def store(self, like, rows, rule, step):
-        """A store of ``rows`` rows with the mixed weights and their moments; ``like``
-        says its kind.
+    def store(self, like: Store, rows: int, rule: Rule, step: int) -> Store:
+        """Return a store with the mixed weights and their moments.
+
+        Parameters
+        ----------
+        like : Store
+            Says what kind of store, and has all other fields.
+        rows : int
+        rule : Rule
+        step : int
+            Up to which the weights are current.
         """
         last = np.full(sizes(rule, rows, 0)["last"], step, np.int64)
         if self.keys is None:
@@ -309,9 +338,12 @@ class Weights:
 # The shard's side
 # --------------------------------------------------------------------------------------
 @kernel
-def _put(store, keys, value, received, begin):
-    """Overwrite weights of a sparse store; returns the entry before which its pool was
-    too full.
+def _put(
+    store: Store, keys: np.ndarray, value: np.ndarray, received: np.ndarray, begin: int
+) -> int:
+    """Overwrite weights of a sparse store, from entry ``begin`` of ``keys`` on.
+
+    Returns the entry before which the pool of the store was too full.
     """
     for k in range(begin, keys.shape[0]):
         row = keys[k] // store.columns
@@ -327,8 +359,10 @@ def _put(store, keys, value, received, begin):
     return keys.shape[0]
 
 
-def take_over(store, base, piece, rule, step):
-    """Let a shard's store begin a round from mixed weights.
+def take_over(
+    store: Store, base: Weights, piece: Piece, rule: Rule, step: int
+) -> Store:
+    """Write the mixed weights that a round begins with into a shard's store.
 
     Parameters
     ----------
@@ -348,7 +382,7 @@ def take_over(store, base, piece, rule, step):
     """
     at = base.put(piece)
     if store.sparse:
-        keys = base.keys[at]
+        keys = base.keys[at]  # type: ignore[index]  # a sparse store has keys
         done = 0
         while done < keys.shape[0]:
             done = _put(store, keys, piece.value, piece.received, done)
@@ -363,9 +397,10 @@ def take_over(store, base, piece, rule, step):
 
 
 @kernel
-def _by_key(store, rows, keys, places):
-    """The weights of a sparse store by ascending key; those of a row by insertion: they
-    are few.
+def _by_key(store: Store, rows: int, keys: np.ndarray, places: np.ndarray) -> None:
+    """Write keys and places of the weights of a sparse store, by ascending key.
+
+    Those of a row are sorted by insertion: they are few.
     """
     n = 0
     for row in range(rows):
@@ -382,8 +417,8 @@ def _by_key(store, rows, keys, places):
             n += 1
 
 
-def differences(store, base, rows):
-    """The :class:`Piece` with what a round has changed.
+def differences(store: Store, base: Weights, rows: int) -> Piece:
+    """Return the piece with what a round has changed.
 
     Parameters
     ----------
@@ -394,8 +429,11 @@ def differences(store, base, rows):
     rows : int
         Rows in use.
     """
+    places: np.ndarray | slice
+    before: np.ndarray | slice
+    known: np.ndarray | slice
+    size = int(store.count[:rows].sum()) if store.sparse else rows * store.columns
     if store.sparse:
-        size = int(store.count[:rows].sum())
         keys = np.empty(size, np.int64)
         places = np.empty(size, np.int64)
         _by_key(store, rows, keys, places)
@@ -405,9 +443,9 @@ def differences(store, base, rows):
         known = ~new
         before = at[~new]
     else:
-        places = before = slice(rows * store.columns)
+        places = before = slice(size)
         known = slice(None)
-        base.places(None, places.stop)
+        base.places(None, size)
     fields = [store.value[places].copy(), NOTHING, NOTHING]
     fields[0][known] -= base.value[before]
     if store.moment.shape[0]:
@@ -416,8 +454,6 @@ def differences(store, base, rows):
         fields[2] = store.received[places].copy()
         fields[2][known] -= base.received[before]
     at = np.flatnonzero(any_nonzero(fields))
-    return (
-        Piece(keys[at], *taken(fields, at))
-        if store.sparse
-        else smaller_piece(at, places.stop, fields)
-    )
+    if store.sparse:
+        return Piece(keys[at], *taken(fields, at))
+    return smaller_piece(at, size, fields)

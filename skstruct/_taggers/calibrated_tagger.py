@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.base import clone
@@ -37,7 +37,16 @@ from .meta_learner import FitsAnother, MetaLearner, ShowsTraining
 from .perceptron import StructuredPerceptron
 from .probability_tagger import ProbabilityTagger
 from .sequence_tagger import SequenceTagger
-from .temperature import encoded_fold, fit_temperature, in_units_of
+from .temperature import EncodedFold, encoded_fold, fit_temperature, in_units_of
+
+if TYPE_CHECKING:
+    from .._chain.chain_model import ChainModel
+    from .._data.corpus import TokenCorpus
+
+
+Fold: TypeAlias = tuple[np.ndarray, np.ndarray]
+"""Positions of the sequences to train on, and of those to test on."""
+
 
 ENOUGH_TOKENS = 50_000
 """Tokens by which the temperature is found at most: they determine it to half a
@@ -55,7 +64,7 @@ ENOUGH_SEEN = 200
     not the estimator.""",
 )
 @dataclass(eq=False, repr=False)
-class CalibratedTagger(
+class CalibratedTagger(  # type: ignore[override]  # its model is that of its tagger
     ShowsTraining, FitsAnother, RunParameters, CallbackSupportMixin, ProbabilityTagger
 ):
     """Probabilities from the scores of a tagger.
@@ -132,11 +141,11 @@ class CalibratedTagger(
     """Why averages and mixtures do not take it."""
 
     @property
-    def _scheme(self):
+    def _scheme(self) -> str | None:
         return scheme_of(self.estimator_)
 
     @property
-    def _distribution(self):
+    def _distribution(self) -> ChainModel:
         return replace(self._model, scale=1.0 / self.temperature_)
 
     # -- fitting -----------------------------------------------------------------------
@@ -190,15 +199,15 @@ class CalibratedTagger(
         _check_tagger(template)
         given = both_or_neither(X_val, y_val)
         shown = X, y
-        X, y, _ = check_X_y(X, y, read=as_tokens)
-        weight = sample_weights(sample_weight, X)
+        corpus, y, _ = check_X_y(X, y, read=as_tokens)
+        weight = sample_weights(sample_weight, corpus)
         metadata = self._routed("fit", {"sample_weight": weight, **params})
         used = np.flatnonzero(
-            (X.lengths > 0) & (True if weight is None else weight > 0.0)
+            (corpus.lengths > 0) & (True if weight is None else weight > 0.0)
         )
         if frozen := isinstance(template, FrozenEstimator):
-            fitted = template.estimator
-            check_is_fitted(fitted)
+            trained = template.estimator
+            check_is_fitted(trained)
             if given is not None:
                 raise ValueError("X_val and y_val: a frozen estimator is not trained")
         folds = [(used[:0], used)] if frozen else self._folds(used, *shown)
@@ -206,64 +215,50 @@ class CalibratedTagger(
         context = self._init_callback_context(
             max_subtasks=n_trained, sequential_subtasks=False
         )
-        events = epoch_context(context, self, X.for_users(), y)
+        events = epoch_context(context, self, corpus.for_users(), y)
         events.begin_fit()
-
-        def trained(number, tagger, keep, **given):
-            with events.member(tagger, number, X.take(keep).for_users(), take(y, keep)):
-                return fit_some(tagger, X, y, keep, metadata, **given)
-
+        each = np.ones(len(corpus)) if weight is None else weight
+        members = _Members(template, corpus, y, each, metadata, events)
         if not frozen:
-            fitted = trained(
-                0, clone(template), np.arange(len(X)), **dict(zip(NAMES, given or ()))
+            held_out = dict(zip(NAMES, given or ()))
+            trained = members.train(
+                0, clone(template), np.arange(len(corpus)), **held_out
             )
-        folds = self._drawn(folds, X.lengths)
-        each = np.ones(len(X)) if weight is None else weight
+        folds = self._drawn(folds, corpus.lengths)
 
-        def part(number):
-            (train, test), model = folds[number], fitted._model
-            if len(train):
-                # The lines of a clone that prints some would look like those of the
-                # tagger.
-                silent = clone(template).set_params(
-                    **dict.fromkeys(parameters_named(template, "verbose"), 0)
-                )
-                member = trained(number + 1, silent, train)._model
-                n_seen = min(len(train), ENOUGH_SEEN)
-                seen = train[np.linspace(0, len(train) - 1, n_seen).astype(np.int64)]
-                model = in_units_of(model, member, X.take(seen), take(y, seen))
-            with renumbered(test):
-                return encoded_fold(
-                    model, X.take(test), take(y, test), each[test], test
-                )
+        def part(number: int) -> EncodedFold:
+            return members.scored_fold(number, folds[number], trained._model)
 
         with threads(self.n_jobs, len(folds)) as map_all:
             parts = list(map_all(part, range(len(folds))))
-        temperature = fit_temperature(parts, self.n_jobs)
         found = {
-            "estimator_": fitted,
-            "temperature_": temperature,
-            "classes_": fitted.classes_,
+            "estimator_": trained,
+            "temperature_": fit_temperature(parts, self.n_jobs),
+            "classes_": trained.classes_,
         }
         events.end_fit(found)
         vars(self).update(found)
         return self
 
-    def _folds(self, used, X, y):
-        """[(train, test)]: positions of sequences, of those with tokens and a weight
-        (``used``).
+    def _folds(self, used: np.ndarray, X: Corpus, y: Corpus) -> list[Fold]:
+        """Return [(train, test)]: positions of sequences with tokens and a weight.
+
+        ``used`` has all of these.
         """
         cv = 5 if self.cv is None else self.cv
         if is_int(cv):
             if len(used) < cv:
                 raise ValueError(
-                    f"cv={cv} folds need at least as many sequences that are not empty, got "
-                    f"{len(used)}; with a FrozenEstimator all sequences are for the temperature"
+                    f"cv={cv} folds need at least as many sequences that are not "
+                    f"empty, got "
+                    f"{len(used)}; with a FrozenEstimator all sequences are for the "
+                    f"temperature"
                 )
             return [(used[train], used[test]) for train, test in folds_of(cv, used)]
         # What others cut are positions in the user's X.
         folds = [
-            [part[np.isin(part, used)] for part in fold] for fold in folds_of(cv, X, y)
+            (train[np.isin(train, used)], test[np.isin(test, used)])
+            for train, test in folds_of(cv, X, y)
         ]
         folds = [(train, test) for train, test in folds if len(test)]
         if not folds or not all(len(train) for train, _ in folds):
@@ -272,8 +267,8 @@ class CalibratedTagger(
             )
         return folds
 
-    def _drawn(self, folds, lengths):
-        """The folds, cut down to as many sequences as one number needs."""
+    def _drawn(self, folds: list[Fold], lengths: np.ndarray) -> list[Fold]:
+        """Cut the folds down to as many sequences as one number needs."""
         scored = np.unique(np.concatenate([test for _, test in folds]))
         order = check_random_state(self.random_state).permutation(scored)
         before = np.cumsum(lengths[order]) - lengths[order]
@@ -332,9 +327,46 @@ class CalibratedTagger(
         )
 
 
-def _check_tagger(template):
-    """Raise unless an estimator is a chain tagger, or an average or a mixture of one."""
-    inner = template
+class _Members(NamedTuple):
+    """The tagger that predicts, and its clones, which score a fold each."""
+
+    template: Any  # what they are clones of
+    X: TokenCorpus
+    y: Corpus
+    weight: np.ndarray  # (n,) of the sequences
+    metadata: dict[str, Any]
+    events: Any  # for callbacks
+
+    def train(self, number: int, tagger: Any, keep: np.ndarray, **given: Any) -> Any:
+        """Train a tagger on some of the sequences."""
+        X = self.X.take(keep).for_users()
+        with self.events.member(tagger, number, X, take(self.y, keep)):
+            return fit_some(tagger, self.X, self.y, keep, self.metadata, **given)
+
+    def scored_fold(self, number: int, fold: Fold, model: ChainModel) -> EncodedFold:
+        """Encode a fold for a clone trained on the others, in the unit of ``model``.
+
+        Without sequences to train on, the fold is for ``model`` itself.
+        """
+        train, test = fold
+        X = self.X
+        y = self.y
+        if len(train):
+            # The lines of a clone that prints some would look like those of the tagger.
+            silent = clone(self.template).set_params(
+                **dict.fromkeys(parameters_named(self.template, "verbose"), 0)
+            )
+            member = self.train(number + 1, silent, train)._model
+            n_seen = min(len(train), ENOUGH_SEEN)
+            seen = train[np.linspace(0, len(train) - 1, n_seen).astype(np.int64)]
+            model = in_units_of(model, member, X.take(seen), take(y, seen))
+        with renumbered(test):
+            return encoded_fold(model, X.take(test), take(y, test), self.weight[test])
+
+
+def _check_tagger(template: Any) -> None:
+    """Raise unless an estimator is a chain tagger, or an average or mixture of one."""
+    inner: Any = template
     while isinstance(inner, (FrozenEstimator, MetaLearner)):
         inner = StructuredPerceptron() if inner.estimator is None else inner.estimator
     if isinstance(inner, SequenceTagger) and not isinstance(inner, CalibratedTagger):
@@ -346,5 +378,6 @@ def _check_tagger(template):
         hint = "; put it into the last step of the pipeline"
     kind = type(inner).__name__
     raise TypeError(
-        f"CalibratedTagger needs a tagger whose scores are sums over a chain, got a {kind}{hint}"
+        f"CalibratedTagger needs a tagger whose scores are sums over a chain, got a "
+        f"{kind}{hint}"
     )

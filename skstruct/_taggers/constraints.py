@@ -1,7 +1,9 @@
 """Constraints: which labels may start, follow each other, and end."""
 
-from collections.abc import Hashable
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -11,18 +13,28 @@ from .._data.scheme_rules import allowed_transitions, check_scheme
 from .._data.schemes import rewriting
 from .._training.parameters import parameters_named
 
+if TYPE_CHECKING:
+    from .._data.labels import Gold, Labels
 
-def scheme_of(estimator):
-    """The label scheme that an estimator's constraints name, or those of one inside of
-    it, or None.
+
+Constraints: TypeAlias = str | Collection[tuple[Any, Any]] | None
+"""As users give them: the name of a label scheme, pairs of labels, or nothing."""
+
+ConstraintArrays: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""``start`` (L,), ``allowed`` (L, L), ``end`` (L,): 0 where allowed, -inf where not."""
+
+
+def scheme_of(estimator: Any) -> str | None:
+    """Return the label scheme that the constraints of an estimator name.
+
+    They may be those of an estimator inside of it; None if they name no scheme.
     """
     named = parameters_named(estimator, "constraints").values()
     return next((value for value in named if isinstance(value, str)), None)
 
 
-def constraint_arrays(constraints, labels):
-    """``start`` (L,), ``allowed`` (L, L) and ``end`` (L,): 0 where allowed, -inf where
-    not.
+def constraint_arrays(constraints: Constraints, labels: Labels) -> ConstraintArrays:
+    """Return ``start``, ``allowed`` and ``end``: 0 where allowed, -inf where not.
 
     Parameters
     ----------
@@ -31,6 +43,13 @@ def constraint_arrays(constraints, labels):
         a sequence start with y, ``(y, None)`` lets it end with y. Without any such pair
         every label may.
     labels : Labels
+
+    Raises
+    ------
+    BrokenConstraint
+        If a label does not belong to the scheme.
+    ValueError
+        If a scheme is given and a label is no str, or something is no pair of labels.
     """
     L = len(labels)
     start = np.ones(L, np.bool_)
@@ -40,7 +59,8 @@ def constraint_arrays(constraints, labels):
         odd = [v for v in labels.values if not isinstance(v, str)]
         if odd:
             raise ValueError(
-                f"constraints={constraints!r} needs labels that are str, got {describe(odd[0])}"
+                f"constraints={constraints!r} needs labels that are str, got "
+                f"{describe(odd[0])}"
             )
         try:
             start, allowed, end = allowed_transitions(labels.values, constraints)
@@ -64,10 +84,11 @@ def constraint_arrays(constraints, labels):
             start = named[L, :L]
         if any(q is None for _, q in pairs):
             end = named[:L, L]
-    return tuple(np.where(ok, 0.0, -np.inf) for ok in (start, allowed, end))
+    arrays = [np.where(ok, 0.0, -np.inf) for ok in (start, allowed, end)]
+    return arrays[0], arrays[1], arrays[2]
 
 
-def _is_pair(pair):
+def _is_pair(pair: Any) -> bool:
     if not (isinstance(pair, tuple) and len(pair) == 2) or pair == (None, None):
         return False
     return all(isinstance(label, Hashable) for label in pair)
@@ -85,9 +106,10 @@ class BrokenConstraint(PlaceError):
     remedy = ""
 
 
-def constraints_of(given, labels, gold, token):
-    """The arrays of `constraint_arrays`, after a check that the gold labels keep to
-    them.
+def constraints_of(
+    given: Constraints, labels: Labels, gold: Gold, token: np.ndarray
+) -> ConstraintArrays:
+    """Return the arrays of `constraint_arrays`, which the gold labels must keep to.
 
     Parameters
     ----------
@@ -113,7 +135,9 @@ def constraints_of(given, labels, gold, token):
     return arrays
 
 
-def _name_remedy(error, given, gold, token, labels):
+def _name_remedy(
+    error: BrokenConstraint, given: str, gold: Gold, token: np.ndarray, labels: Labels
+) -> None:
     """Let the message name the scheme, and a call of `convert_scheme` that writes the
     labels as it does.
     """
@@ -128,7 +152,7 @@ def _name_remedy(error, given, gold, token, labels):
     error.move(error.sequence)
 
 
-def _remedy(y, scheme):
+def _remedy(y: list[list[Any]], scheme: str) -> str:
     source, rewritten = rewriting(y, scheme)
     if source is None or rewritten == y:  # what breaks the scheme is no label of y
         return ""
@@ -138,8 +162,18 @@ def _remedy(y, scheme):
     return f"; they look like labels of the scheme {source}: {call}) rewrites them"
 
 
-def check_gold(gold, token, labels, constraints):
-    """Raise if a gold sequence breaks the constraints; the message names the place."""
+def check_gold(
+    gold: Gold, token: np.ndarray, labels: Labels, constraints: ConstraintArrays
+) -> None:
+    """Check that gold sequences keep to the constraints.
+
+    Raises
+    ------
+    BrokenConstraint
+        If a label cannot stand where it stands; the message names the place.
+    PlaceError
+        If labels that are not given leave no labelling.
+    """
     chain = _Follow.of(gold, token, constraints, len(labels))
     if chain is None:
         return
@@ -175,20 +209,18 @@ class _Follow(NamedTuple):
     without a label, or with a set of labels.
     """
 
-    may: (
-        np.ndarray
-    )  # (L + 1, L + 1) bool [before, behind]; L stands before and behind a sequence
-    flat: (
-        np.ndarray
-    )  # (N + n + 1,) ids as in Gold, with an L before each sequence and behind the last
+    may: np.ndarray
+    """(L + 1, L + 1) bool [before, behind]; L stands before and behind a sequence."""
+    flat: np.ndarray
+    """(N + n + 1,) ids as in Gold, an L before each sequence and behind the last."""
     begin: np.ndarray  # (n + 1,) int64: where each of these L stands
     sets: np.ndarray | tuple[()]  # as in Gold
 
     @classmethod
-    def of(cls, gold, token, constraints, L):
-        """Those of gold labels under constraints; None if every label may follow every
-        other one.
-        """
+    def of(
+        cls, gold: Gold, token: np.ndarray, constraints: ConstraintArrays, L: int
+    ) -> _Follow | None:
+        """Join gold labels to a chain; None if every label may follow each other."""
         may = np.ones((L + 1, L + 1), np.bool_)
         may[L, :L], may[:L, :L], may[:L, L] = (part == 0.0 for part in constraints)
         if may.all():
@@ -197,21 +229,19 @@ class _Follow(NamedTuple):
             may, np.insert(gold.ids, token, L), token + np.arange(len(token)), gold.sets
         )
 
-    def sequences(self, places):
-        """The sequences of some places in the chain."""
+    def sequences(self, places: np.ndarray) -> np.ndarray:
+        """Return the sequences in which some places of the chain are."""
         return np.searchsorted(self.begin, places, side="right") - 1
 
-    def broken_pairs(self):
-        """The places of labels that are given and cannot stand before the one behind
-        them, ascending.
-        """
+    def broken_pairs(self) -> np.ndarray:
+        """Find labels that cannot stand before the next one; places, ascending."""
         flat = np.maximum(self.flat, UNLABELLED)
         return np.flatnonzero(
             (flat[:-1] >= 0) & (flat[1:] >= 0) & ~self.may[flat[:-1], flat[1:]]
         )
 
-    def closed_gaps(self):
-        """The places of gaps that no labels fill, ascending.
+    def closed_gaps(self) -> np.ndarray:
+        """Find gaps that no labels fill; their places, ascending.
 
         Gaps without sets are alike where their ends and lengths are, so that one of
         each kind is looked at.
@@ -241,10 +271,10 @@ class _Follow(NamedTuple):
         closed[others] = self._are_closed(gap[others], stop[others], True)
         return gap[closed]
 
-    def _are_closed(self, gap, stop, with_sets):
-        """(G,) bool: whether no labels fill each of the gaps, which begin and stop at
-        these places.
-        """
+    def _are_closed(
+        self, gap: np.ndarray, stop: np.ndarray, with_sets: bool
+    ) -> np.ndarray:
+        """(G,) bool: whether no labels fill the gaps that begin and stop at places."""
         out = np.zeros(gap.shape[0], np.bool_)
         longest_first = np.argsort(gap - stop, kind="stable")
         for begin in range(0, gap.shape[0], GAPS):
@@ -253,14 +283,17 @@ class _Follow(NamedTuple):
             out[part] = ~(reached & self.may[:-1, self.flat[stop[part]]].T).any(axis=1)
         return out
 
-    def _reached(self, gap, stop, with_sets):
-        """(G, L) bool: the labels that the last token of each gap can have; the longest
-        gaps come first.
+    def _reached(
+        self, gap: np.ndarray, stop: np.ndarray, with_sets: bool
+    ) -> np.ndarray:
+        """(G, L) bool: the labels that the last token of each gap can have.
+
+        The longest gaps come first.
         """
         L = self.may.shape[0] - 1
         choices = np.ones((1, L), np.bool_)  # by -1 - id
         if with_sets:
-            choices = np.concatenate([choices, self.sets[:, :L]])
+            choices = np.concatenate([choices, np.asarray(self.sets)[:, :L]])
         follow = self.may[:L, :L].astype(np.float32)
         reached = self.may[self.flat[gap - 1], :L] & choices[-1 - self.flat[gap]]
         for t in range(1, int((stop - gap).max(initial=0))):
@@ -274,9 +307,14 @@ class _Follow(NamedTuple):
         return reached
 
 
-def check_known(gold, unseen, token, labels, constraints):
-    """As :func:`check_gold`, for sequences with labels that training lacks; they are
-    passed over.
+def check_known(
+    gold: Gold,
+    unseen: np.ndarray,
+    token: np.ndarray,
+    labels: Labels,
+    constraints: ConstraintArrays,
+) -> list[int]:
+    """Check that sequences keep to the constraints, but for those with unseen labels.
 
     Parameters
     ----------
@@ -293,6 +331,11 @@ def check_known(gold, unseen, token, labels, constraints):
     list of int
         The sequences with such labels for which constraints and their other labels
         leave no labelling.
+
+    Raises
+    ------
+    PlaceError
+        As :func:`check_gold`.
     """
     chain = _Follow.of(gold, token, constraints, len(labels))
     if chain is None:

@@ -4,8 +4,9 @@ made of the texts.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn import clone
 from sklearn.exceptions import NotFittedError
@@ -27,31 +28,35 @@ from .._training.parameters import Parameters
 from .meta_learner import FitsAnother, ShowsTraining, inside_has
 from .perceptron import StructuredPerceptron
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+
+    from .._data.types import Given
+    from .._training.learner import OnlineLearner
+    from .._training.run import Run
+
 
 class TaggerData(NamedTuple):
     """Texts as a tagger learns from them."""
 
-    X: list
-    y: list
-    positions: Any  # by sequence: the number of its text
-    known: dict  # the attributes of a fit that succeeds
-    metadata: Any = None  # of the sequences, by name: arguments of the tagger's methods
+    X: list[Any]
+    y: list[Any]
+    positions: Sequence[int] | np.ndarray  # by sequence: the number of its text
+    known: dict[str, Any]  # the attributes of a fit that succeeds
+
+
+def _names_of_parameters(estimator: Any) -> set[str]:
+    return set(estimator._get_param_names())
 
 
 class TaggerTraining(
     ShowsTraining, FitsAnother, Parameters, CallbackSupportMixin, Savable, BaseEstimator
 ):
-    """The part of ``Segmenter`` and ``SpanTagger`` that hands their texts to the
-    tagger.
+    """The part of ``Segmenter`` and ``SpanTagger`` that hands texts to the tagger.
 
-    A subclass has
-
-    * ``_training_data(X, y, go_on=False)``: the :class:`TaggerData` of texts; with
-      ``go_on`` what the estimator has learned before stays in force;
-    * ``_held_out_data(X, y)``: held-out texts as the tagger takes them;
-    * ``_sequences(X)``: the sequences that the fitted tagger sees of texts;
-    * ``_agreed(known)``: one dict of fitted attributes from those of several shards, or
-      an error.
+    A subclass says how texts become sequences: see the abstract methods.
     """
 
     tagger_: Any
@@ -62,18 +67,47 @@ class TaggerTraining(
         """An error about a parameter that is the tagger's says where to write it."""
         tagger = given.get("tagger", args[0] if args else None)
         tagger = StructuredPerceptron() if tagger is None else tagger
-        for name in given.keys() - set(cls._get_param_names()):
+        for name in given.keys() - _names_of_parameters(cls):
             if name in getattr(tagger, "get_params", dict)():
                 call = f"{cls.__name__}({clone(tagger).set_params(**{name: given[name]})!r})"
                 raise TypeError(
-                    f"{cls.__name__} has no parameter {name!r}, its tagger has: write {call}"
+                    f"{cls.__name__} has no parameter {name!r}, its tagger has: write "
+                    f"{call}"
                 )
         return super().__new__(cls)
 
     def __sklearn_tags__(self) -> Any:
         return text_tags(super().__sklearn_tags__())
 
-    def _learner(self):
+    # -- what a subclass says ----------------------------------------------------------
+    @abstractmethod
+    def _training_data(self, X: Texts, y: Corpus, go_on: bool = False) -> TaggerData:
+        """Turn texts into what the tagger learns from.
+
+        ``go_on``: what the estimator has learned before stays in force.
+        """
+
+    @abstractmethod
+    def _held_out_data(self, X: Texts, y: Corpus) -> tuple[list[Any], list[Any]]:
+        """Turn held-out texts into sequences and their labels."""
+
+    @abstractmethod
+    def _sequences(self, X: Texts) -> list[Any]:
+        """Turn texts into the sequences that the fitted tagger sees."""
+
+    @abstractmethod
+    def _agreed(self, known: list[dict[str, Any]]) -> dict[str, Any]:
+        """Make one dict of fitted attributes of those of several shards.
+
+        Raises
+        ------
+        ValueError
+            If they do not go together.
+        """
+
+    # -- training ----------------------------------------------------------------------
+
+    def _learner(self) -> Any:
         """A tagger, not fitted."""
         return clone(self._template())
 
@@ -106,24 +140,37 @@ class TaggerTraining(
         metadata = self._routed(
             "partial_fit", {"sample_weight": sample_weight, **params}
         )
-        data = self._weighted(X, y, metadata, go_on=True)
-        return self._train(tagger, tagger.partial_fit, data, data.metadata)
+        data, of_sequences = self._weighted(X, y, metadata, go_on=True)
+        return self._train(tagger, tagger.partial_fit, data, of_sequences)
 
-    def _weighted(self, X, y, metadata, go_on=False):
-        """The :class:`TaggerData` of texts, with the tagger's metadata for each of its
-        sequences.
+    def _weighted(
+        self, X: Texts, y: Corpus, metadata: dict[str, Any], go_on: bool = False
+    ) -> tuple[TaggerData, dict[str, Any]]:
+        """Turn texts, and metadata of these, into what the tagger learns from.
+
+        Returns
+        -------
+        TaggerData
+        dict
+            Metadata of its sequences, by name: arguments of the tagger's methods.
         """
         data = self._training_data(X, y, go_on)
         classes = {name: given for name, given in metadata.items() if name == "classes"}
         found = {name: given for name, given in metadata.items() if name not in classes}
         if "sample_weight" in found:
             found["sample_weight"] = sample_weights(found["sample_weight"], X)
-        return data._replace(
-            metadata={**cut_metadata(X, found, data.positions), **classes}
-        )
+        return data, {**cut_metadata(X, found, data.positions), **classes}
 
-    def _fit_tagger(self, X, y, sample_weight, X_val, y_val, params):
-        """``fit``; the subclass has it under ``with_callbacks``."""
+    def _fit_tagger(
+        self,
+        X: Texts,
+        y: Corpus,
+        sample_weight: Weights,
+        X_val: Given,
+        y_val: Given,
+        params: dict[str, Any],
+    ) -> Self:
+        """Fit a clone of the tagger; the subclass calls it under ``with_callbacks``."""
         self._validate_params()
         tagger = self._learner()
         given = both_or_neither(X_val, y_val)
@@ -132,13 +179,10 @@ class TaggerTraining(
                 f"X_val: the fit of the tagger, a {type(tagger).__name__}, takes none"
             )
         context = self._init_callback_context(max_subtasks=1)
-        data = self._weighted(
+        data, metadata = self._weighted(
             X, y, self._routed("fit", {"sample_weight": sample_weight, **params})
         )
-        metadata = {
-            **data.metadata,
-            **dict(zip(NAMES, self._given_to_learner(given) or ())),
-        }
+        metadata.update(zip(NAMES, self._given_to_learner(given) or ()))
         events = epoch_context(context, self, X, y)
         events.begin_fit()
         with events.member(tagger, None, X, y, "fit-tagger"):
@@ -146,36 +190,46 @@ class TaggerTraining(
         events.end_fit(None)
         return self
 
-    def _given_to_learner(self, given):
+    def _given_to_learner(
+        self, given: tuple[Any, Any] | None
+    ) -> tuple[Corpus, Corpus] | None:
         """The user's (X_val, y_val), or None, as the tagger takes them."""
         if given is None:
             return None
         with of_held_out():
             return self._held_out_data(*given)
 
-    def _fit_by(self, train, X, y):
-        """``fit``, with ``train(tagger)``, a function of X and y, for the fit of the
-        tagger.
-        """
+    def _fit_by(
+        self, train: Callable[[Any], Callable[..., Any]], X: Texts, y: Corpus
+    ) -> Self:
+        """Fit a clone of the tagger with ``train(tagger)`` in place of its ``fit``."""
         tagger = self._learner()
         return self._train(tagger, train(tagger), self._training_data(X, y))
 
-    # -- as an estimator around a learner; see ``_training.learner.OnlineLearner`` ------
-    def _learner_metadata(self, metadata):
+    # -- as an estimator around a learner: the protocol of ``OnlineLearner`` -----------
+    def _learner_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
         return self._routed("fit", metadata)
 
-    def _prepare_with(self, learner, X, y, **metadata):
-        data = self._weighted(X, y, metadata)
-        weight = data.metadata.pop("sample_weight", None)
+    def _prepare_with(
+        self, learner: OnlineLearner, X: Texts, y: Corpus, **metadata: Any
+    ) -> tuple[Run, dict[str, Any]]:
+        data, of_sequences = self._weighted(X, y, metadata)
+        weight = of_sequences.pop("sample_weight", None)
         with renumbered(data.positions):
-            return learner._prepare(data.X, data.y, weight, **data.metadata), data.known
+            return learner._prepare(data.X, data.y, weight, **of_sequences), data.known
 
-    def _become(self, learned, known):
+    def _become(self, learned: dict[str, Any], known: dict[str, Any]) -> None:
         tagger = self._learner()
         vars(tagger).update(learned)
         vars(self).update(known, tagger_=tagger)
 
-    def _train(self, tagger, train, data, metadata=None):
+    def _train(
+        self,
+        tagger: Any,
+        train: Callable[..., Any],
+        data: TaggerData,
+        metadata: dict[str, Any] | None = None,
+    ) -> Self:
         """Train, then set the fitted attributes; also after an interrupt that left a
         usable tagger.
         """
@@ -194,7 +248,7 @@ class TaggerTraining(
         vars(self).update(fitted)
         return self
 
-    def _explain(self, tagger, error):
+    def _explain(self, tagger: Any, error: Exception) -> None:
         """Raise, if the tagger in which training failed is one of scikit-learn's that
         label single rows.
         """
@@ -206,6 +260,8 @@ class TaggerTraining(
             return
         name = type(self).__name__
         raise TypeError(
-            f"the tagger of {name} must label sequences, as in {name}(StructuredPerceptron()) or "
-            f"{name}(L1CRF()); {type(tagger).__name__} is a {kind} of single rows, and says: {error}"
+            f"the tagger of {name} must label sequences, as in "
+            f"{name}(StructuredPerceptron()) or "
+            f"{name}(L1CRF()); {type(tagger).__name__} is a {kind} of single rows, and "
+            f"says: {error}"
         ) from error

@@ -1,11 +1,14 @@
-"""The first half of ``fit``, the same for all chain learners: a labelled corpus is
-checked and encoded.
+"""The first half of ``fit`` of all chain learners: a labelled corpus is checked and
+encoded.
 
 So are held-out sequences, which are labelled after each epoch; and shards of a corpus
 that were encoded apart are brought to one vocabulary.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,6 +24,21 @@ from ..features.word_vectors import clusters_of, is_unfitted
 from ..metrics.counting import refuse_nothing
 from .constraints import BrokenConstraint, constraint_arrays, constraints_of
 
+if TYPE_CHECKING:
+    from .._chain.chain_model import ChainModel
+    from .._crf.shard import CRFShard
+    from .._data.corpus import TokenCorpus
+    from .._data.types import Corpus, Weights
+    from ..features.base import Encoder
+    from ..features.encoded import RowMap
+    from .constraints import ConstraintArrays, Constraints
+    from .online_tagger import ChainRun
+    from .sequence_tagger import TaggerParameters
+
+
+ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"] | None
+"""Costs by label, as users give them."""
+
 
 class LabelledCorpus(NamedTuple):
     """A checked corpus and its labels; n sequences, N tokens, L labels.
@@ -29,17 +47,25 @@ class LabelledCorpus(NamedTuple):
     the others still name the right one.
     """
 
-    X: object
-    y: object
+    X: TokenCorpus
+    y: Corpus
     token: np.ndarray  # (n + 1,) int64: where each sequence starts
     gold: Gold
     weight: np.ndarray  # (n,) float64
     labels: Labels
-    constraints: tuple  # start, allowed, end
+    constraints: ConstraintArrays
 
 
-def read_corpus(estimator, X, y, sample_weight, labels=None, grow=True, is_part=False):
-    """The :class:`LabelledCorpus` that an estimator is to learn from.
+def read_corpus(
+    estimator: TaggerParameters,
+    X: Corpus,
+    y: Corpus,
+    sample_weight: Weights,
+    labels: Labels | None = None,
+    grow: bool = True,
+    is_part: bool = False,
+) -> LabelledCorpus:
+    """Check the corpus that an estimator is to learn from, and number its labels.
 
     Parameters
     ----------
@@ -60,29 +86,33 @@ def read_corpus(estimator, X, y, sample_weight, labels=None, grow=True, is_part=
     ValueError
         If something is wrong; the message names the place.
     """
-    X, y, token = check_X_y(X, y, read=as_tokens)
-    weight = sample_weights(sample_weight, X)
+    corpus, y, token = check_X_y(X, y, read=as_tokens)
+    weight = sample_weights(sample_weight, corpus)
     if weight is None:
-        weight = np.ones(len(X))
+        weight = np.ones(len(corpus))
     elif not (weight * np.diff(token)).any():
         raise NothingToLearn("all sequences with a positive sample_weight are empty")
     else:
         empty = np.flatnonzero(weight == 0.0)
-        X = X.blanked(empty)
+        corpus = corpus.blanked(empty)
         y = blanked(y, empty)
-        token = X.offsets
+        token = corpus.offsets
     gold, labels = encode_labels(
         y, token, Labels() if labels is None else labels, grow=grow
     )
     if len(labels) == 0 and not is_part:
         raise ValueError(NO_LABEL)
     constraints = _constraints(estimator.constraints, labels, gold, token, is_part)
-    return LabelledCorpus(X, y, token, gold, weight, labels, constraints)
+    return LabelledCorpus(corpus, y, token, gold, weight, labels, constraints)
 
 
-def _constraints(given, labels, gold, token, is_part):
-    """As :func:`.constraints_of`; a part of a corpus may lack the labels that its
-    missing ones have to be.
+def _constraints(
+    given: Constraints, labels: Labels, gold: Gold, token: np.ndarray, is_part: bool
+) -> ConstraintArrays:
+    """Check gold labels against the constraints; returns the arrays of these.
+
+    A part of a corpus may lack the labels that its missing ones have to be: that gold
+    labels leave no labelling is then no error.
     """
     try:
         return constraints_of(given, labels, gold, token)
@@ -94,13 +124,33 @@ def _constraints(given, labels, gold, token, is_part):
         return constraint_arrays(given, labels)
 
 
-def encoder_for(estimator, corpus, model=None, scaled=True, stream=False):
-    """The encoder of a fit to a corpus: a new one, or a copy, which grows, of that of
-    the ``model`` so far.
+def encoder_for(
+    estimator: Any,
+    corpus: TokenCorpus,
+    model: ChainModel | None = None,
+    scaled: bool | None = True,
+    stream: bool = False,
+) -> Encoder:
+    """Return the encoder of a fit: a new one, or a growing copy of that of the model.
 
-    ``scaled``: whether rows of numbers may be; ``stream``: whether the count cut-off
-    counts over all corpora that the encoder has met, and not in each by itself, which
-    may be the same again.
+    Parameters
+    ----------
+    estimator : estimator
+        Its ``features``, ``min_count`` and ``words`` are read.
+    corpus : TokenCorpus
+    model : ChainModel, optional
+        That of the training so far; its own encoder is not changed.
+    scaled : bool or None
+        Whether rows of numbers may be scaled; None: as all shards together decide.
+    stream : bool
+        Whether the count cut-off counts over all corpora that the encoder has met, and
+        not in each by itself, which may be the same again.
+
+    Raises
+    ------
+    ValueError
+        If the estimator's features are not those of the model, or cannot be those of
+        the tokens.
     """
     if model is None:
         words = clusters_of(estimator.words, corpus)
@@ -120,13 +170,32 @@ def encoder_for(estimator, corpus, model=None, scaled=True, stream=False):
     return encoder
 
 
-def class_costs(class_weight, gold, labels, otherwise, complete=True):
-    """(L,) cost of missing a token of each label; ``otherwise`` where ``class_weight``
-    says nothing.
+def class_costs(
+    class_weight: ClassWeight,
+    gold: np.ndarray,
+    labels: Labels,
+    otherwise: float,
+    complete: bool = True,
+) -> np.ndarray:
+    """Return (L,) the cost of missing a token of each label.
 
-    ``gold``: the labels to train on, without those of held-out sequences. ``complete``:
-    no label may come later, so that one which is not among ``labels`` is warned of. It
-    is no error: a part of a corpus, as in cross-validation, may lack a rare label.
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None
+    gold : ndarray of shape (N,)
+        The labels to train on, without those of held-out sequences.
+    labels : Labels
+    otherwise : float
+        The cost where ``class_weight`` says nothing.
+    complete : bool
+        No label may come later, so that one which is not among ``labels`` is warned of.
+        It is no error: a part of a corpus, as in cross-validation, may lack a rare
+        label.
+
+    Raises
+    ------
+    ValueError
+        If a cost is negative, infinite or no number.
     """
     costs = np.full(len(labels), float(otherwise))
     if class_weight is None:
@@ -143,15 +212,33 @@ def class_costs(class_weight, gold, labels, otherwise, complete=True):
             costs[labels.ids[label]] = float(cost)
         elif complete:
             warn(
-                f"class_weight: {label!r} is no label of y and has no effect; the labels are "
+                f"class_weight: {label!r} is no label of y and has no effect; the "
+                f"labels are "
                 f"{some_of(labels.values)}"
             )
+    label, most = max(class_weight.items(), key=itemgetter(1), default=(None, np.inf))
+    if otherwise <= most < 1:
+        warn(_is_no_weight(label, most, otherwise))
     return costs
 
 
-def balanced_costs(counts, otherwise):
-    """Costs in inverse proportion to how often labels occur, (L,) int; ``otherwise``
-    for others.
+def _is_no_weight(label: Any, cost: float, otherwise: float) -> str:
+    """What is wrong if the largest cost is below 1 and labels that are not named cost
+    as little, or less.
+    """
+    does = "makes it more frequent, not less" if cost > otherwise else "changes nothing"
+    return (
+        f"class_weight={{{label!r}: {cost:g}}} {does}: it is a margin, the cost of missing "
+        f"a token of this label, and no weight as in scikit-learn; labels that are not "
+        f"named cost {otherwise:g}. To weaken {label!r}, give the other labels costs, such "
+        f"as 3.0 each"
+    )
+
+
+def balanced_costs(counts: np.ndarray, otherwise: float) -> np.ndarray:
+    """Return costs in inverse proportion to ``counts`` (L,), how often labels occur.
+
+    They are 1 on average over tokens; labels that do not occur cost ``otherwise``.
     """
     costs = np.full(counts.shape[0], float(otherwise))
     seen = counts > 0
@@ -171,53 +258,61 @@ class EncodedPart(NamedTuple):
     sets: np.ndarray | tuple[()]  # as in Gold
 
     @classmethod
-    def of(cls, task, gold, unseen):
-        """``gold`` and ``unseen`` as from ``_data.labels.encode_known``."""
+    def of(cls, task: ChainTask, gold: Gold, unseen: np.ndarray) -> EncodedPart:
+        """Mark the tokens whose label training lacks.
+
+        ``gold`` and ``unseen`` are those of ``_data.labels.encode_known``.
+        """
         return cls(task, np.where(unseen, np.int32(UNSEEN), gold.ids), gold.sets)
 
-    def accuracy(self, model):
-        """Token accuracy of a :class:`.ChainModel`, over the tokens whose label is
-        given.
-        """
+    def accuracy(self, model: ChainModel) -> float:
+        """Return a model's token accuracy, over the tokens whose label is given."""
         given = self.gold != UNLABELLED
         refuse_nothing(given)
         found = model.best_ids(self.task)
         right = found == self.gold
         if len(self.sets) > 0:
             several = np.flatnonzero((self.gold < UNLABELLED) & (self.gold != UNSEEN))
-            right[several] = self.sets[-2 - self.gold[several], found[several]]
+            sets = np.asarray(self.sets)
+            right[several] = sets[-2 - self.gold[several], found[several]]
         return float(right[given].mean())
 
 
-def count_in_sequences(flags, token):
-    """(n,) int: how many of the flags (N,), one a token, are set in each sequence."""
+def count_in_sequences(flags: np.ndarray, token: np.ndarray) -> np.ndarray:
+    """Return (n,) int: how many flags (N,), one a token, are set in each sequence."""
     return np.diff(np.append(0, np.cumsum(flags))[token])
 
 
-def vocabulary_of(run, min_count):
-    """What a shard met, a :class:`.Vocabulary`; with counts of features if
-    ``min_count`` > 1.
-    """
+def vocabulary_of(run: ChainRun | CRFShard, min_count: int) -> Vocabulary:
+    """Return encoder and labels of a shard; counts of features if ``min_count`` > 1."""
     gold = run.task.gold
     counts = count_rows(run.encoder, run.task) if min_count > 1 else None
     label_counts = np.bincount(gold[gold >= 0], minlength=len(run.labels))
     return Vocabulary(run.encoder, run.labels, counts, label_counts)
 
 
-def merged(vocabularies, learner, cost):
-    """What all shards met; ``cost``: of tokens whose label has no weight.
+class Merged(NamedTuple):
+    """What all shards met."""
 
-    Returns
-    -------
-    encoder, labels, constraints
-    cost : ndarray of shape (L,)
-        See :func:`class_costs`.
-    ids : list of ndarray
-        By shard: the label that each of its labels has become; the last one serves
-        UNLABELLED.
-    rows : list of RowMap
-        By shard: the rows that its rows have become, -1 if a count cut-off leaves them
-        out.
+    encoder: Encoder
+    labels: Labels
+    constraints: ConstraintArrays
+    cost: np.ndarray  # (L,) of missing a token of each label
+    ids: list[np.ndarray]  # by shard: what its labels became; the last for UNLABELLED
+    rows: list[RowMap]  # by shard: what its rows became, -1 below a count cut-off
+
+
+def merged(vocabularies: list[Vocabulary], learner: Any, cost: float) -> Merged:
+    """Unite the features and labels that shards met.
+
+    Parameters
+    ----------
+    vocabularies : list of Vocabulary
+        By shard.
+    learner : estimator
+        Its ``min_count``, ``class_weight`` and ``constraints`` are read.
+    cost : float
+        Of missing a token whose label has no weight.
 
     Raises
     ------
@@ -236,11 +331,5 @@ def merged(vocabularies, learner, cost):
         costs = balanced_costs(total, cost)
     else:
         costs = class_costs(learner.class_weight, np.zeros(0, np.int32), labels, cost)
-    return (
-        encoder,
-        labels,
-        constraint_arrays(learner.constraints, labels),
-        costs,
-        ids,
-        rows,
-    )
+    constraints = constraint_arrays(learner.constraints, labels)
+    return Merged(encoder, labels, constraints, costs, ids, rows)

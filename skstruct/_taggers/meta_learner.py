@@ -31,7 +31,10 @@ from .._training.parameters import RunParameters
 from .metadata import asking_for_weights, fit_routing, routed
 from .perceptron import StructuredPerceptron
 
-_FROZEN = "what is frozen does not learn; give it the estimator inside, of which only the parameters count"
+_FROZEN = (
+    "what is frozen does not learn; give it the estimator inside, of which only the "
+    "parameters count"
+)
 
 TRAINABLE = "_prepare"
 """What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a
@@ -65,43 +68,39 @@ class FitsAnother:
         return hasattr(self, f"{self._around}_")
 
     def get_metadata_routing(self) -> Any:
-        """Metadata routing of this object and the estimator inside; see scikit-learn's
-        user guide.
-        """
+        """Return the metadata routing of this object and the estimator inside."""
         return fit_routing(self, **{self._around: self._template()})
 
-    def _template(self):
-        """The estimator to train: of it only the parameters count."""
+    def _template(self) -> Any:
+        """Return the estimator that is asked for: of it only the parameters count."""
         given = getattr(self, self._around)
         return asking_for_weights(StructuredPerceptron()) if given is None else given
 
     _hands_on = True
     """Whether weights of sequences are for the estimator inside alone."""
 
-    def _routed(self, verb, given):
-        """What a method of the estimator inside gets of metadata; see
-        ``_sklearn.routed``.
-        """
+    def _routed(self, verb: str, given: dict[str, Any]) -> dict[str, Any]:
+        """Return what a method of the estimator inside gets of metadata."""
         return routed(self, verb, self._around, given, hands_on=self._hands_on)
 
-    def _refuse_frozen(self, verb):
-        """Raise if the estimator inside is frozen, and the method ``verb`` would change
-        it.
-        """
+    def _refuse_frozen(self, verb: str) -> None:
+        """Raise if the estimator inside is frozen and ``verb`` would change it."""
+        owner: Any = self
         role = self._around
-        refuse_frozen(self, verb, **{role: self._inside()})
-        refuse_frozen(self, verb, **{role: self._template()})
+        refuse_frozen(owner, verb, **{role: self._inside()})
+        refuse_frozen(owner, verb, **{role: self._template()})
 
-    def _inside(self):
-        """The estimator that was trained, or is to be: what it can do, this one can."""
+    def _inside(self) -> Any:
+        """Return the trained estimator, or the one asked for if there is none yet.
+
+        What it can do, this one can.
+        """
         trained = getattr(self, f"{self._around}_", None)
         return self._template() if trained is None else trained
 
     @property
     def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a
-        :class:`skstruct._data.inputs.Inputs`.
-        """
+        """What the fitted model reads and predicts."""
         check_is_fitted(self)
         return self._inside().inputs
 
@@ -112,7 +111,7 @@ class FitsAnother:
         return self._inside().n_features()
 
     @property
-    def _model(self):
+    def _model(self) -> Any:
         return getattr(self, f"{self._around}_")._model
 
 
@@ -123,14 +122,14 @@ class ShowsColumns:
 
     _around: str
 
-    def _of_rows(self, name, lack):
-        fitted = vars(self).get(f"{self._around}_")
-        if not hasattr(fitted, name):
+    def _of_rows(self, name: str, lack: str) -> Any:
+        trained = vars(self).get(f"{self._around}_")
+        if not hasattr(trained, name):
             me = type(self).__name__
             raise AttributeError(
                 f"{me} has no attribute {name!r}: it has seen no matrix{lack}"
             )
-        return getattr(fitted, name)
+        return getattr(trained, name)
 
     @property
     def n_features_in_(self) -> int:
@@ -173,8 +172,12 @@ class MetaLearner(
     Savable,
     BaseEstimator,
 ):
-    """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
+    """Base of shuffle-and-average and parameter mixing.
 
+    A fitted one has ``estimator_``.
+    """
+
+    estimator: Any
     estimator_: Any
     classes_: NDArray[Any]
     n_iter_: int
@@ -183,8 +186,14 @@ class MetaLearner(
     def __sklearn_tags__(self) -> Any:
         return tags_around(sequence_tags(super().__sklearn_tags__()), self._template())
 
-    def _trainable(self):
-        """The base estimator, after a check that its weights can be combined."""
+    def _checked_template(self) -> Any:
+        """Return the estimator asked for, after a check that weights can be combined.
+
+        Raises
+        ------
+        ValueError
+            If it is no instance, is frozen, or has no weights to combine.
+        """
         template = self._template()
         if isinstance(template, type):
             raise ValueError(
@@ -196,12 +205,13 @@ class MetaLearner(
         reason = _FROZEN if frozen else self._refusal(template)
         if reason is not None:
             raise ValueError(
-                f"{type(template).__name__} cannot be used by {type(self).__name__}: {reason}"
+                f"{type(template).__name__} cannot be used by {type(self).__name__}: "
+                f"{reason}"
             )
         return template
 
-    def _refusal(self, template):
-        """Why the weights of an estimator cannot be combined; None if they can."""
+    def _refusal(self, template: Any) -> str | None:
+        """Say why the weights of an estimator cannot be combined; None if they can."""
         me = type(self).__name__
         hint = ""
         inner = getattr(template, "tagger", None)
@@ -213,7 +223,10 @@ class MetaLearner(
             hint = f"; put it inside: {type(template).__name__}({me}(tagger))"
         elif isinstance(template, MetaLearner):
             hint = "; give it the estimator that is inside"
-        return f"it has no linear weights over features that several models could share{hint}"
+        return (
+            f"it has no linear weights over features that several models could "
+            f"share{hint}"
+        )
 
     @property
     def accepts_allowed(self) -> bool:
@@ -225,16 +238,14 @@ class MetaLearner(
         """Whether ``predict`` takes ``dictionary``, as that of segmenters does."""
         return getattr(self._inside(), "accepts_dictionary", False)
 
-    def _fitted(self):
-        """The fitted estimator with this object's ``n_jobs``: a copy, since its own is
-        a parameter.
-        """
+    def _trained(self) -> Any:
+        """Return a copy of the trained estimator with this object's ``n_jobs``."""
         check_is_fitted(self)
-        estimator = inner = copy(self.estimator_)
-        if hasattr(estimator, "tagger_"):
-            estimator.tagger_ = inner = copy(estimator.tagger_)
+        trained = inner = copy(self.estimator_)
+        if hasattr(trained, "tagger_"):
+            trained.tagger_ = inner = copy(trained.tagger_)
         inner.n_jobs = self.n_jobs
-        return estimator
+        return trained
 
     @inside_has("predict")
     def predict(self, X: Corpus, **options: Any) -> list[list[Any]]:
@@ -249,7 +260,7 @@ class MetaLearner(
         -------
         list
         """
-        return self._fitted().predict(X, **options)
+        return self._trained().predict(X, **options)
 
     @inside_has("decision_function")
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:
@@ -263,7 +274,7 @@ class MetaLearner(
         -------
         ndarray of shape (n_sequences,)
         """
-        return self._fitted().decision_function(X)
+        return self._trained().decision_function(X)
 
     @inside_has("predict_kbest")
     def predict_kbest(self, X: Corpus, k: int = 5, **options: Any) -> Ranked:
@@ -279,7 +290,7 @@ class MetaLearner(
         -------
         list of lists of (prediction, score)
         """
-        return self._fitted().predict_kbest(X, k, **options)
+        return self._trained().predict_kbest(X, k, **options)
 
     @inside_has("predict_marginals")
     def predict_marginals(self, X: Corpus) -> list[NDArray[np.float64]]:
@@ -293,7 +304,7 @@ class MetaLearner(
         -------
         list of ndarray of shape (n_tokens, n_labels)
         """
-        return self._fitted().predict_marginals(X)
+        return self._trained().predict_marginals(X)
 
     @inside_has("predict_posterior")
     def predict_posterior(self, X: Corpus) -> list[list[Any]]:
@@ -307,7 +318,7 @@ class MetaLearner(
         -------
         list of lists of labels
         """
-        return self._fitted().predict_posterior(X)
+        return self._trained().predict_posterior(X)
 
     @inside_has("predict_segment_proba")
     def predict_segment_proba(
@@ -324,7 +335,7 @@ class MetaLearner(
         -------
         list of lists of ((start, stop, type), probability)
         """
-        return self._fitted().predict_segment_proba(X, *given, **options)
+        return self._trained().predict_segment_proba(X, *given, **options)
 
     @inside_has("sequence_log_proba")
     def sequence_log_proba(self, X: Corpus, y: Corpus) -> NDArray[np.float64]:
@@ -338,7 +349,7 @@ class MetaLearner(
         -------
         ndarray of shape (n_sequences,)
         """
-        return self._fitted().sequence_log_proba(X, y)
+        return self._trained().sequence_log_proba(X, y)
 
     @inside_has("adapt")
     def adapt(self, X: Corpus | None) -> Self:
@@ -374,4 +385,4 @@ class MetaLearner(
         -------
         float
         """
-        return self._fitted().score(X, y, sample_weight)
+        return self._trained().score(X, y, sample_weight)

@@ -85,7 +85,8 @@ def routed(
         if unknown:
             call = f"{type(owner).__name__}.{verb}"
             raise TypeError(
-                f"{call} got an unexpected keyword argument {unknown[0]!r}; other metadata "
+                f"{call} got an unexpected keyword argument {unknown[0]!r}; other "
+                f"metadata "
                 f"needs set_config(enable_metadata_routing=True)"
             )
         return given

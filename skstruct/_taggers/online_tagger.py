@@ -8,7 +8,7 @@ estimator as it was.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,9 +19,9 @@ from .._chain.chain_epoch import epoch
 from .._chain.chain_model import ChainModel, make_task, renumbered_labels
 from .._chain.shown_pairs import add_known, marked, translated, united
 from .._chain.state import (
-    continued_state,
     final_model,
     fresh_state,
+    grow_state,
     order_of,
     with_pairs,
 )
@@ -31,7 +31,7 @@ from .._data.labels import Gold, Labels, encode_known, some_of
 from .._data.types import Corpus, Given, Self, Weights
 from .._sklearn import with_callbacks
 from .._training.held_out import NAMES, HeldOut
-from .._training.learner import OnlineLearner
+from .._training.learner import OnlineLearner, warn_if_few_are_long
 from .._training.parameters import parameter
 from .._training.run import Run, new_key
 from .constraints import check_gold, check_known
@@ -45,6 +45,14 @@ from .labelled_corpus import (
     vocabulary_of,
 )
 from .sequence_tagger import SequenceTagger, TaggerParameters
+
+if TYPE_CHECKING:
+    from .._chain.bigram import Chain, ChainTask, ChainWork
+    from .._chain.shown_pairs import ShownPairs
+    from .._shards.vocabulary import Vocabulary
+    from .._training.run import TrainingState
+    from ..features.base import Encoder
+    from .constraints import ConstraintArrays
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -81,8 +89,8 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
             None marks an unlabelled token, for which the best completion under the
             current weights counts as gold.
         sample_weight : array-like of shape (n_sequences,), optional
-            Multiplies a sequence's update. Sequences of weight 0 are left out
-            altogether.
+            Multiplies a sequence's update, and the costs and margins it is learned
+            with. Sequences of weight 0 are left out altogether.
         X_val, y_val : lists of sequences, optional
             Held-out sequences, on which the model is scored after each epoch
             (``scoring``); the scores are ``validation_score`` in ``history_``. With
@@ -105,7 +113,9 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         -----
         UserWarning
             If ``y_val`` has labels that training lacks; once, naming them. They count
-            as wrong.
+            as wrong. If there are fewer than 20 sequences, of more than 1,000 tokens on
+            average: these are too few updates. If the costs in ``class_weight`` are
+            below 1, as if they were weights.
         """
         run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
         return run.train(X, y, context)
@@ -151,7 +161,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         """
         return self._partial_fit(X, y, sample_weight, classes=classes)
 
-    def _leave_undecided(self):
+    def _leave_undecided(self) -> None:
         super()._leave_undecided()
         # Which features are frequent enough, and what labels there are, is known when
         # all are counted.
@@ -160,19 +170,23 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
 
     def _prepare(
         self,
-        X,
-        y,
-        sample_weight,
-        given=None,
-        continued=False,
-        stream=False,
-        classes=None,
-    ):
-        """Check and encode everything; what is left to do is to train."""
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights,
+        given: tuple[Given, Given] | None = None,
+        continued: bool = False,
+        stream: bool = False,
+        classes: ArrayLike | None = None,
+    ) -> ChainRun:
+        """Check and encode everything; what is left to do is to train.
+
+        ``classes``: all labels there will ever be, as of :meth:`partial_fit`; the other
+        arguments are those of ``OnlineLearner._prepare``.
+        """
         rule = self._rule()
         model, before = (self._model, self._training) if continued else (None, None)
         labels = Labels() if model is None else model.labels
-        closed = continued and before.closed
+        closed = before is not None and before.closed
         if classes is not None:
             labels = _closed_labels(classes, before, labels)
             closed = True
@@ -197,26 +211,31 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         )
         scaled = None if self._is_part else True
         encoder = encoder_for(self, sequences, model, scaled, stream)
-        if continued and self.order != model.order:
+        if model is not None and self.order != model.order:
             raise ValueError(
-                f"order={self.order} differs from that of the training so far, {model.order}; a fit that "
+                f"order={self.order} differs from that of the training so far, "
+                f"{model.order}; a fit that "
                 f"continues cannot change it"
             )
         task = make_task(encoder, sequences, gold, corpus.weight, grow=True)
         if self.dropout > 0 and task.n_columns > MOST_COLUMNS:
             raise ValueError(
-                f"dropout={self.dropout} masks at most {MOST_COLUMNS} columns of a token, but the templates "
-                f"read column {task.n_columns - 1}, which makes {task.n_columns} columns; use dropout=0"
+                f"dropout={self.dropout} masks at most {MOST_COLUMNS} columns of a "
+                f"token, but the templates "
+                f"read column {task.n_columns - 1}, which makes {task.n_columns} "
+                f"columns; use dropout=0"
             )
         about = encoder, labels, rule, corpus.constraints, cost
-        if continued:
-            state = continued_state(before, model.labels, *about, stream)
+        if model is not None:
+            state = grow_state(before, model.labels, *about, stream)
         else:
             state = fresh_state(*about, new_key(self.random_state), self.order)
         state.closed = closed
         state.stream = stream
         task, state.pairs = self._with_pairs(task, state.model, before, model, labels)
         run = ChainRun(self, state, task, encoder, labels, corpus.constraints)
+        if not stream:
+            warn_if_few_are_long(np.diff(task.token))
         if test:
             with renumbered(test):
                 run.held_out, _ = run.held_out_part(
@@ -225,15 +244,21 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         run.hold_out(given)
         return run
 
-    def _with_pairs(self, task, chain, before, model, labels):
-        """The task with the pairs that may have weights, and these as the state of
-        training keeps them.
+    def _with_pairs(
+        self,
+        task: ChainTask,
+        chain: Chain,
+        before: TrainingState | None,
+        model: ChainModel | None,
+        labels: Labels,
+    ) -> tuple[ChainTask, ShownPairs | None]:
+        """Let a task know the pairs that may have weights; also returns these pairs.
 
         Here and not when an epoch begins: then a fit that goes on from a checkpoint
         would take the weights that it has by then for pairs that were shown.
         """
         known = None
-        if before is not None:
+        if before is not None and model is not None:
             new_of_old = [labels.ids[label] for label in model.labels.values]
             known = translated(before.pairs, new_of_old, len(labels))
         if len(labels) and (self.all_pairs is not True or self._least_seen is not None):
@@ -241,7 +266,9 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         return add_known(task, known, len(labels))
 
 
-def _closed_labels(classes, before, labels):
+def _closed_labels(
+    classes: Any, before: TrainingState | None, labels: Labels
+) -> Labels:
     if isinstance(classes, str):
         raise ValueError(f"classes must be a list of labels, got the str {classes!r}")
     given = Labels(list(classes))
@@ -249,20 +276,20 @@ def _closed_labels(classes, before, labels):
         raise ValueError("classes must hold at least one label")
     if before is not None and before.closed and given.values != labels.values:
         raise ValueError(
-            f"classes={given.values!r} differ from those of earlier calls, {labels.values!r}"
+            f"classes={given.values!r} differ from those of earlier calls, "
+            f"{labels.values!r}"
         )
     missing = [label for label in labels.values if label not in given.ids]
     if missing:
         raise ValueError(
-            f"classes must hold all labels seen so far; {some_of(missing)} missing in {given.values!r}"
+            f"classes must hold all labels seen so far; {some_of(missing)} missing in "
+            f"{given.values!r}"
         )
     return given
 
 
 class WeightRows(NamedTuple):
-    """What fresh weights need to know of an encoder; all that a shard is told of that
-    of the whole.
-    """
+    """How many weights an encoder asks for: all that a shard is told of that of all."""
 
     n_node_rows: int
     n_edge_rows: int
@@ -270,59 +297,89 @@ class WeightRows(NamedTuple):
 
 
 class ChainRun(Run):
-    """A training run of a chain tagger."""
+    """A training run of a chain tagger.
+
+    Parameters
+    ----------
+    estimator : OnlineTagger
+    state : TrainingState
+        Its model is a :class:`.Chain`.
+    task : ChainTask
+        With gold labels.
+    encoder : Encoder
+        Made ``task``.
+    labels : Labels
+    constraints : tuple of ndarray
+        As :func:`.constraint_arrays` returns them.
+    """
+
+    estimator: OnlineTagger
+    task: ChainTask
+    encoder: Encoder  # what `adopt` leaves of it is a `WeightRows`
 
     epoch = staticmethod(epoch)
     model_class = ChainModel
 
-    def __init__(self, estimator, state, task, encoder, labels, constraints):
+    def __init__(
+        self,
+        estimator: OnlineTagger,
+        state: TrainingState,
+        task: ChainTask,
+        encoder: Encoder,
+        labels: Labels,
+        constraints: ConstraintArrays,
+    ) -> None:
         super().__init__(estimator, state, task)
         self.encoder = encoder
         self.labels = labels
         self.constraints = constraints
 
-    def kernel_arguments(self, noise, work):
-        """See ``_training.run.Run``."""
+    def kernel_arguments(self, noise: Any, work: ChainWork) -> tuple[Any, ...]:
+        """Return what the kernel takes; types of these tuples choose its variant."""
         return kernel_arguments(
             self.task, self.state.model, self.state.rule, noise, work
         )
 
-    def finished(self, model, reuse=False):
-        """See ``_training.run.Run``."""
+    def finished(self, model: Chain, reuse: bool = False) -> ChainModel:
+        """Return a :class:`.ChainModel` with the final weights of the training so far.
+
+        ``reuse``: it may be made of the arrays of ``model``.
+        """
         return final_model(
             model, self.state.rule, self.encoder, self.labels, self.constraints, reuse
         )
 
-    def fitted(self):
-        """See ``_training.run.Run``."""
+    def fitted(self) -> dict[str, Any]:
+        """Return ``classes_``, the labels in their order."""
         return {"classes_": self.labels.array}
 
-    def scratch(self):
-        """See ``_training.run.Run``."""
+    def scratch(self) -> ChainWork:
+        """Return working memory for the longest sequence of the task."""
         model = self.state.model
         listed = lists_rows(
             model, self.state.rule, self.estimator._noise(self.state.key)
         )
         return new_work(self.task, len(self.labels), order_of(model), listed=listed)
 
-    def held_out_part(self, X, y):
-        """See ``_training.run.Run``."""
+    def held_out_part(self, X: Corpus, y: Corpus) -> tuple[HeldOut, list[Any]]:
+        """Check and encode held-out sequences; also returns the labels new in them."""
         X, y, token = check_X_y(X, y, NAMES, as_tokens)
         gold, unseen, others = encode_known(y, token, self.labels)
         check_known(gold, unseen, token, self.labels, self.constraints)
         part = EncodedPart.of(make_task(self.encoder, X), gold, unseen)
         return HeldOut(X, y, part), others
 
-    def held_out_score(self, model):
-        """Token accuracy, over the tokens whose label is given."""
-        return self.held_out.encoded.accuracy(model)
+    def held_out_score(self, model: ChainModel) -> float:
+        """Return token accuracy, over the tokens whose label is given."""
+        held_out = self.held_out
+        return held_out.encoded.accuracy(model)  # type: ignore[union-attr]  # it is there
 
-    def without_bookkeeping(self, model):
-        """See ``_training.run.Run``."""
+    def without_bookkeeping(self, model: Chain) -> Chain:
+        """Return the model without the costs of labels, which are those of one fit."""
         return model._replace(cost=np.zeros(0))
 
-    def fresh(self, key):
-        """See ``_training.run.Run``."""
+    def fresh(self, key: int) -> TrainingState:
+        """Return a state with zero weights for the features and labels of this run."""
         rule = self.state.rule
         model = self.state.model
         about = self.encoder, self.labels, rule, self.constraints, model.cost
@@ -330,13 +387,23 @@ class ChainRun(Run):
         state.pairs = self.state.pairs
         return state
 
-    def vocabulary(self, min_count):
-        """See ``_training.run.Run``."""
+    def vocabulary(self, min_count: int) -> Vocabulary:
+        """Return encoder, labels and pairs; counts of features if ``min_count`` > 1."""
         return vocabulary_of(self, min_count)._replace(pairs=self.state.pairs)
 
     @classmethod
-    def merged(cls, vocabularies, learner, key):
-        """See ``_training.run.Run``."""
+    def merged(
+        cls, vocabularies: list[Vocabulary], learner: Any, key: int
+    ) -> tuple[ChainRun, list[dict[str, Any]]]:
+        """Unite the features and labels of all shards.
+
+        Returns
+        -------
+        ChainRun
+            Without examples.
+        list of dict
+            By shard the plan that :meth:`adopt` carries out.
+        """
         rule = learner._rule()
         encoder, labels, constraints, cost, ids, rows = merged(
             vocabularies, learner, float(rule.hamming)
@@ -363,14 +430,15 @@ class ChainRun(Run):
         }
         return run, [{**shared, "ids": new, "map": of} for new, of in zip(ids, rows)]
 
-    def adopt(self, plan):
-        """See ``_training.run.Run``."""
+    def adopt(self, plan: dict[str, Any]) -> None:
+        """Renumber features and labels of this shard by a plan of :meth:`merged`."""
         task = self.task
         rows = plan["map"]
         if plan["scale"] is not None:
-            task = self.encoder.rescaled(task, plan["scale"])
+            rescaled = self.encoder.rescaled  # type: ignore[attr-defined]  # of numbers
+            task = rescaled(task, plan["scale"])
 
-        def mapped(old, new):
+        def mapped(old: np.ndarray, new: np.ndarray) -> np.ndarray:
             return np.append(new, np.int32(-1))[old]
 
         node_alive, edge_alive = plan["alive"]

@@ -5,12 +5,15 @@ as a margin asks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from .._core.codes import VARIANTS
 from .._saving.registry import savable
 from .._training.parameters import documented, parameter
 from .online_tagger import OnlineTagger
+
+if TYPE_CHECKING:
+    from .._core.store import Rule
 
 
 @savable
@@ -60,9 +63,10 @@ class StructuredPerceptron(OnlineTagger):
 
 @savable
 @documented(
-    class_weight="""Cost of missing a token of a label, added to the margin of 1 asked for; with
-    ``cost="hamming"`` in place of the cost 1 of a wrong token. A dict maps labels to costs; labels it lacks
-    cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on average over tokens."""
+    class_weight="""A margin, the cost of missing a token of a label, and not scikit-learn's weight of a
+    class: ``{"O": 0.1}`` makes ``O`` more frequent, not less. It is added to the margin of 1 asked for; with
+    ``cost="hamming"`` it is in place of the cost 1 of a wrong token. A dict maps labels to costs; labels it
+    lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on average over tokens."""
 )
 @dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressiveTagger(OnlineTagger):
@@ -121,13 +125,14 @@ class PassiveAggressiveTagger(OnlineTagger):
         """The margin asked for: 1, or the number of wrong tokens (then also added in decoding, so that
         the labelling found is the worst offender).""",
     )
-    average: Literal["step", "epoch"] | None = parameter(
+    average: Literal["step", "epoch"] | None = parameter(  # type: ignore[assignment]
+        # other values than those of the perceptron
         "step",
         """Average the weights after every example, or after every epoch ([1]_, algorithm 1), or use the
         last ones.""",
     )
 
-    def _rule(self):
+    def _rule(self) -> Rule:
         return (
             super()
             ._rule()

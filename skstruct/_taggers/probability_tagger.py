@@ -5,7 +5,7 @@ probabilities of labellings.
 from __future__ import annotations
 
 from operator import index
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,14 @@ from .._sklearn import Real
 from .constraints import scheme_of
 from .sequence_tagger import SequenceTagger, is_one_list
 
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from .._chain.chain_model import ChainModel
+    from .._data.corpus import TokenCorpus
+    from .._data.labels import Gold
+
+
 Segment: TypeAlias = tuple[int, int, str]
 """(start, stop, type), ``stop`` exclusive."""
 
@@ -51,18 +59,19 @@ class ProbabilityTagger(SequenceTagger):
     """
 
     @property
-    def _distribution(self):
+    def _distribution(self) -> ChainModel:
         """The ChainModel whose scores are log-probabilities up to a constant."""
         return self._model
 
     @property
-    def _scheme(self):
+    def _scheme(self) -> str | None:
         """The label scheme that the constraints name, or None."""
         return scheme_of(self)
 
-    def _log_partitions(self, X, gold=None):
-        """log Z of each sequence, and with ``gold`` before it that of the labellings
-        that agree with it.
+    def _log_partitions(self, X: Corpus, gold: Gold | None = None) -> list[np.ndarray]:
+        """Compute log Z of each sequence.
+
+        With ``gold`` that of the labellings that agree with it stands before it.
         """
         check_is_fitted(self)
         found = log_partitions(self._distribution, as_tokens(X), gold, self.n_jobs)
@@ -124,8 +133,8 @@ class ProbabilityTagger(SequenceTagger):
             self._model.labels.decode(rows.argmax(axis=1).astype(np.int32), token)
         )
 
-    def _marginals(self, X):
-        """(marginals (N, L), first tokens)"""
+    def _marginals(self, X: Corpus) -> tuple[np.ndarray, np.ndarray]:
+        """Return the marginals of all tokens (N, L), and where sequences start."""
         if is_one_list(X) and hasattr(self, "_model"):
             rows = marginals_of_one(self._distribution, X[0])
             if rows is not None:
@@ -235,9 +244,13 @@ class ProbabilityTagger(SequenceTagger):
         return probabilities_of(segments, min_proba, kinds, *given, n_jobs=self.n_jobs)
 
 
-def check_min_proba(segments, min_proba):
-    """Raise unless ``min_proba`` is None, or a probability that is given in place of
-    segments.
+def check_min_proba(segments: Given, min_proba: float | None) -> None:
+    """Check the parameter ``min_proba``, which is given in place of ``segments``.
+
+    Raises
+    ------
+    ValueError
+        If both are given, or it is no number above 0, up to 1.
     """
     if min_proba is None:
         return
@@ -253,8 +266,16 @@ def check_min_proba(segments, min_proba):
         )
 
 
-def probabilities_of(segments, min_proba, kinds, model, corpus, *how, n_jobs=None):
-    """For each sequence ((start, stop, type), probability).
+def probabilities_of(
+    segments: list[list[Segment]] | None,
+    min_proba: float | None,
+    kinds: dict[str, int],
+    model: ChainModel,
+    corpus: TokenCorpus,
+    *how: Any,
+    n_jobs: int | None = None,
+) -> list[list[tuple[Segment, float]]]:
+    """Return for each sequence a list of ((start, stop, type), probability).
 
     Parameters
     ----------
@@ -263,20 +284,30 @@ def probabilities_of(segments, min_proba, kinds, model, corpus, *how, n_jobs=Non
         most probable first.
     kinds : dict
         The numbers of types, in their order.
-    model, corpus, *how, n_jobs
-        As of :func:`.chain.sums.segment_probabilities`.
+    model : ChainModel
+        Its scores are log-probabilities up to a constant.
+    corpus : TokenCorpus
+    *how : ndarray
+        How labels make segments, as of :func:`._chain.sums.segment_probabilities`.
+    n_jobs : int, optional
+        Threads.
     """
+    options: dict[str, Any] = {"n_jobs": n_jobs}
     if segments is not None:
         spans = [
             [(start, stop, kinds[kind]) for start, stop, kind in each]
             for each in segments
         ]
-        p, log_z = segment_probabilities(model, corpus, spans, *how, n_jobs=n_jobs)
+        p, log_z = segment_probabilities(model, corpus, spans, *how, **options)
         flat = flatten(segments)
         counts = lengths_of(segments)
     else:
         spans, p, counts, log_z = probable_segments(
-            model, corpus, float(min_proba), *how, n_jobs=n_jobs
+            model,
+            corpus,
+            float(min_proba),  # type: ignore[arg-type]  # where there are no segments
+            *how,
+            **options,
         )
         order = np.lexsort(
             (*spans.T[::-1], -p, np.repeat(np.arange(len(counts)), counts))
@@ -290,9 +321,23 @@ def probabilities_of(segments, min_proba, kinds, model, corpus, *how, n_jobs=Non
     return Sequences(by_sequence(list(zip(flat, p.tolist())), offsets_of(counts)))
 
 
-def as_segments(segments, lengths, kinds):
-    """Lists of (start, stop, type), one for each sequence; ``kinds`` has the types
-    there are.
+def as_segments(
+    segments: Corpus, lengths: Collection[int] | np.ndarray, kinds: dict[str, int]
+) -> list[list[Segment]]:
+    """Check the segments that users ask for, one list for each sequence.
+
+    Parameters
+    ----------
+    segments : list of lists of (start, stop, type)
+    lengths : sequence of int
+        Tokens of each sequence.
+    kinds : dict
+        Has the types there are.
+
+    Raises
+    ------
+    PlaceError
+        If one is no triple, leaves its sequence, or has an unknown type.
     """
     segments = as_sequences(segments, "segments", "segment")
     check_same_lengths(
@@ -306,7 +351,7 @@ def as_segments(segments, lengths, kinds):
     ]
 
 
-def _checked(segment, i, k, T, kinds):
+def _checked(segment: Any, i: int, k: int, T: int, kinds: dict[str, int]) -> Segment:
     try:
         start, stop, kind = segment
         start = index(start)
@@ -328,9 +373,14 @@ def _checked(segment, i, k, T, kinds):
     return start, stop, kind
 
 
-def check_sums(log_z, given=False):
-    """Raise if scores overflow, or a sequence has no labelling; with labels given that
-    is no error.
+def check_sums(log_z: np.ndarray, given: bool = False) -> None:
+    """Check log-partition functions.
+
+    Raises
+    ------
+    PlaceError
+        If scores overflow; or if a sequence has no labelling, unless labels are
+        ``given``.
     """
     bad = np.flatnonzero(~(log_z < np.inf))
     if bad.size:

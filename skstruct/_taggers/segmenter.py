@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -37,6 +37,9 @@ from .meta_learner import inside_has
 from .metadata import asking_for_weights
 from .perceptron import StructuredPerceptron
 from .text_probabilities import WordAnalyses
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @savable
@@ -157,16 +160,16 @@ class Segmenter(WordAnalyses, TaggerTraining):
         """
         return self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
 
-    def _template(self):
+    def _template(self) -> Any:
         if self.tagger is not None:
             return self.tagger
         return asking_for_weights(StructuredPerceptron(features="char"))
 
-    def _sequences(self, X):
+    def _sequences(self, X: Texts) -> list[list[str]]:
         """What the tagger sees of texts."""
         return [list("".join(parts)) for parts in as_pieces(X)]
 
-    def _training_data(self, X, y, go_on=False):
+    def _training_data(self, X: Texts, y: Corpus, go_on: bool = False) -> TaggerData:
         pieces = as_pieces(X)
         words, tags = as_words(pieces, y)
         keep = with_characters(pieces)
@@ -174,30 +177,42 @@ class Segmenter(WordAnalyses, TaggerTraining):
         if go_on and tagged != getattr(self, "tagged_", tagged):
             kinds = "words", "(word, tag) pairs"
             raise ValueError(
-                f"y: expected {kinds[not tagged]} as in earlier calls, got {kinds[tagged]}"
+                f"y: expected {kinds[not tagged]} as in earlier calls, got "
+                f"{kinds[tagged]}"
             )
         return TaggerData(
             *self._labelled(pieces, words, tags, keep), keep, {"tagged_": tagged}
         )
 
-    def _labelled(self, pieces, words, tags, keep):
+    def _labelled(
+        self,
+        pieces: list[list[str]],
+        words: list[list[str]],
+        tags: list[list[str]] | None,
+        keep: Sequence[int],
+    ) -> tuple[list[list[str]], list[list[str]]]:
         """Characters and their labels of some of the texts, as a tagger learns them."""
         labels = [
-            words_to_labels(words[i], self.scheme, tags and tags[i]) for i in keep
+            words_to_labels(words[i], self.scheme, None if tags is None else tags[i])
+            for i in keep
         ]
         return [list("".join(pieces[i])) for i in keep], labels
 
-    def _held_out_data(self, X, y):
+    def _held_out_data(
+        self, X: Texts, y: Corpus
+    ) -> tuple[list[list[str]], list[list[str]]]:
         pieces = as_pieces(X)
         with_characters(pieces)
-        # Empty texts stay, for places in errors
-        return self._labelled(pieces, *as_words(pieces, y), range(len(pieces)))
+        words, tags = as_words(pieces, y)
+        # Empty texts stay, for places in errors.
+        return self._labelled(pieces, words, tags, range(len(pieces)))
 
-    def _agreed(self, known):
+    def _agreed(self, known: list[dict[str, Any]]) -> dict[str, Any]:
         tagged = [each["tagged_"] for each in known]
         if len(set(tagged)) > 1:
             raise ValueError(
-                f"shard {tagged.index(True)} has (word, tag) pairs, shard {tagged.index(False)} words alone"
+                f"shard {tagged.index(True)} has (word, tag) pairs, shard "
+                f"{tagged.index(False)} words alone"
             )
         return known[0]
 
@@ -230,10 +245,11 @@ class Segmenter(WordAnalyses, TaggerTraining):
         """
         check_is_fitted(self)
         self._refuse_frozen("adapt")
+        sequences = None
         if X is not None:
             pieces = as_pieces(X)
-            X = [list("".join(pieces[i])) for i in with_characters(pieces)]
-        self.tagger_.adapt(X)
+            sequences = [list("".join(pieces[i])) for i in with_characters(pieces)]
+        self.tagger_.adapt(sequences)
         return self
 
     def predict(
@@ -274,9 +290,21 @@ class Segmenter(WordAnalyses, TaggerTraining):
                 result[i] = words
         return result
 
-    def _read(self, X, dictionary):
-        """(number of texts, positions of those that are not empty, their pieces, marks
-        of words in these)
+    def _read(
+        self, X: Texts, dictionary: Collection[str] | None
+    ) -> tuple[int, list[int], list[list[str]], np.ndarray | None]:
+        """Read texts.
+
+        Returns
+        -------
+        n : int
+            Texts.
+        filled : list of int
+            Positions of those that are not empty.
+        pieces : list of lists of str
+            Of these, cut at white space.
+        marks : ndarray or None
+            Words of the dictionary in these.
         """
         check_is_fitted(self)
         pieces = as_pieces(X)
@@ -290,7 +318,9 @@ class Segmenter(WordAnalyses, TaggerTraining):
             find_words(texts, known) if known and filled else None,
         )
 
-    def _labels(self, pieces, marks=None):
+    def _labels(
+        self, pieces: list[list[str]], marks: np.ndarray | None = None
+    ) -> list[Any]:
         """What the tagger says about texts that are not empty, words of a dictionary in
         them marked.
         """
@@ -304,7 +334,9 @@ class Segmenter(WordAnalyses, TaggerTraining):
             )
         return labels
 
-    def _constraints(self, pieces, marks=None):
+    def _constraints(
+        self, pieces: list[list[str]], marks: np.ndarray | None = None
+    ) -> dict[str, Any]:
         """The keyword arguments that let the tagger search what white space and a
         dictionary leave.
         """
@@ -338,11 +370,11 @@ class Segmenter(WordAnalyses, TaggerTraining):
         )
         weight = sample_weights(sample_weight, pieces)
         spans = word_spans(truth, self.predict(X), None)
-        counts = [
+        of_texts = [
             (len(set(true).intersection(found)), len(true) + len(found))
             for _, true, found in spans
         ]
-        counts = np.array(counts, float).reshape(-1, 2)
+        counts = np.array(of_texts, float).reshape(-1, 2)
         correct, total = counts.sum(axis=0) if weight is None else weight @ counts
         refuse_nothing(total, NO_WORDS)
         return f1(correct, total, 0)

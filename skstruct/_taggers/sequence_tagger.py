@@ -8,7 +8,7 @@ import os
 from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass
 from operator import eq
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,11 @@ from ..features.patterns import Patterns
 from ..features.templates import FeatureTemplates
 from ..features.word_vectors import is_unfitted
 from ..metrics.counting import NO_WEIGHT, refuse_nothing
+
+if TYPE_CHECKING:
+    from .._data.corpus import TokenCorpus
+    from .._data.labels import Labels
+
 
 FeatureChoice: TypeAlias = (
     str
@@ -109,24 +114,23 @@ class TaggerParameters(WordsParameter):
     )
     class_weight: dict[Any, float] | Literal["balanced"] | None = parameter(
         None,
-        """Margin added in training to the score of every wrong label, by gold label. A dict maps labels
-        to costs; labels it lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on
-        average over tokens.""",
+        """A margin, the cost of missing a token of a label, and not scikit-learn's weight of a class:
+        ``{"O": 0.1}`` makes ``O`` more frequent, not less. It is added in training to the score of every
+        wrong label, by gold label, times ``sample_weight``. A dict maps labels to costs; labels it lacks
+        cost nothing extra, so that costs of all but ``O`` find more at less precision. ``"balanced"`` is
+        inverse to frequency, 1 on average over tokens.""",
         'dict, "balanced" or None',
         [dict, StrOptions({"balanced"}), None],
     )
     _least_seen = None
     """What the values of a feature at the tokens of a label must add up to, with their
     signs, for the pair to have a weight; and how often training must show a pair of
-    labels, unless ``all_pairs`` takes all. None: no such condition.
-    """
+    labels, unless ``all_pairs`` takes all. None: no such condition."""
     all_pairs: bool | Literal["states", "transitions"] = parameter(True, *PAIRS)
 
 
-def is_one_list(X):
-    """Whether X is one sequence, a list in a list: the ordinary call, which has a short
-    road.
-    """
+def is_one_list(X: Any) -> TypeGuard[list[list[Any]]]:
+    """Tell whether X is one sequence in a list: such a call has a short road."""
     return type(X) is list and len(X) == 1 and type(X[0]) is list
 
 
@@ -135,6 +139,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
 
     classes_: NDArray[Any]
     n_jobs: int | None
+    _model: ChainModel
 
     accepts_allowed = True
     """``predict`` and ``predict_kbest`` take ``allowed``."""
@@ -146,7 +151,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         return rows_tags(sequence_tags(super().__sklearn_tags__()))
 
     # -- input -------------------------------------------------------------------------
-    def _options(self, sequences, allowed):
+    def _options(self, sequences: TokenCorpus, allowed: Given) -> np.ndarray | None:
         """(N, L) bool: what ``allowed`` permits, or None."""
         if allowed is None:
             return None
@@ -173,7 +178,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
             options[k] = rows[key]
         return options
 
-    def _of_rows(self, what, attribute):
+    def _of_rows(self, what: str, attribute: str) -> Any:
         """What is known of the rows of numbers that the model reads; else it lacks the
         attribute.
         """
@@ -238,7 +243,9 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         return self
 
     # -- prediction --------------------------------------------------------------------
-    def _best(self, X, allowed=None):
+    def _best(
+        self, X: Corpus, allowed: Given = None
+    ) -> tuple[list[list[Any]], np.ndarray]:
         check_is_fitted(self)
         sequences = as_tokens(X)
         options = self._options(sequences, allowed)
@@ -277,7 +284,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
                 return Sequences((labels,))
         return Sequences(self._best(X, allowed)[0])
 
-    def encode(self, X: Corpus) -> Any:
+    def encode(self, X: Corpus) -> TokenCorpus:
         """Encode sequences once, for several calls.
 
         Parameters
@@ -378,7 +385,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         return float(np.average(right, weights=each * known))
 
 
-def _option(choice, labels):
+def _option(choice: Any, labels: Labels) -> np.ndarray:
     """(L,) bool: the labels that a choice of ``allowed`` permits."""
     row = np.zeros(len(labels), np.bool_)
     several = (

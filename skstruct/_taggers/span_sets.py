@@ -128,7 +128,8 @@ class SpanSets(
     )
     by_type: bool = parameter(
         False,
-        "Promise the recall of each type of spans, by a threshold of its own; else that of all together.",
+        "Promise the recall of each type of spans, by a threshold of its own; else "
+        "that of all together.",
     )
     cv: Any = parameter(
         5,
@@ -150,13 +151,15 @@ class SpanSets(
     def __sklearn_tags__(self) -> Any:
         return tags_around(text_tags(super().__sklearn_tags__()), self._template())
 
-    def _template(self):
+    def _template(self) -> Any:
         return (
             SpanTagger(CalibratedTagger()) if self.estimator is None else self.estimator
         )
 
     @classmethod
-    def _from_state(cls, node, fitted, reader, where):
+    def _from_state(
+        cls, node: dict[str, Any], fitted: dict[str, Any], reader: Any, where: str
+    ) -> dict[str, Any]:
         thresholds = fitted.get("thresholds_")
         sure = fitted.get("sure_threshold_", 1.0)
         well = isinstance(thresholds, dict) and all(
@@ -217,15 +220,20 @@ class SpanSets(
             folds = self._folds(document, *shown, groups)
         p, offered = self._out_of_fold(template, folds, X, y, gold, metadata)
         of_gold = np.repeat(document, lengths_of(gold))
-        found = {"thresholds_": self._thresholds(flatten(p), flatten(gold), of_gold)}
+        thresholds = self._thresholds(flatten(p), flatten(gold), of_gold)
+        found: dict[str, Any] = {"thresholds_": thresholds}
         if self.precision is not None:
-            found["sure_threshold_"] = self._sure(offered, true, document)
+            found["sure_threshold_"] = self._sure(
+                offered, true, document, self.precision
+            )
         fitted = inner if frozen else clone(template).fit(X, y, **metadata)
         found.update(estimator_=fitted, n_calibration_=len(np.unique(of_gold)))
         set_fitted(self, found, "sure_threshold_")
         return self
 
-    def _folds(self, document, X, y, groups):
+    def _folds(
+        self, document: np.ndarray, X: Corpus, y: Corpus, groups: Any
+    ) -> list[Any]:
         """[(train, test)]: positions of sequences; numbers cut documents, splitters see
         X and y.
         """
@@ -247,16 +255,25 @@ class SpanSets(
             if both.size:
                 i = int(test[np.isin(document[test], both)][0])
                 raise ValueError(
-                    f"fold {k} of cv trains on a part of the document of sequence {i} and tests another"
+                    f"fold {k} of cv trains on a part of the document of sequence {i} "
+                    f"and tests another"
                 )
         return folds
 
-    def _out_of_fold(self, template, folds, X, y, gold, metadata):
+    def _out_of_fold(
+        self,
+        template: Any,
+        folds: list[Any],
+        X: Corpus,
+        y: Corpus,
+        gold: list[list[Span]],
+        metadata: dict[str, Any],
+    ) -> tuple[list[list[float]], list[list[tuple[Any, float]]]]:
         """For each sequence the probabilities of its gold spans, and all candidates of
         sure ones.
         """
-        p = [[] for _ in range(len(X))]
-        offered = [[] for _ in range(len(X))]
+        p: list[list[float]] = [[] for _ in range(len(X))]
+        offered: list[list[tuple[Any, float]]] = [[] for _ in range(len(X))]
         for train, test in folds:
             frozen = isinstance(template, FrozenEstimator)
             member = (
@@ -267,7 +284,7 @@ class SpanSets(
             known = _types(member)
             some = safe_indexing(X, test)
             asked = [[span for span in gold[i] if span[2] in known] for i in test]
-            more = [[]] * len(test)
+            more: list[list[Any]] = [[]] * len(test)
             with renumbered(test):
                 found = member.predict_segment_proba(some, asked)
                 if self.precision is not None:
@@ -277,33 +294,45 @@ class SpanSets(
                 offered[i] = candidates
         return p, offered
 
-    def _thresholds(self, p, gold, document):
-        p = np.array(p)
+    def _thresholds(
+        self, p: list[float], gold: list[Span], document: np.ndarray
+    ) -> dict[str | None, float]:
+        of_gold = np.array(p)
         kinds = np.array([span[2] for span in gold], dtype=object)
         if not self.by_type:
-            return {None: offering_threshold(p, document, self.recall)}
+            return {None: offering_threshold(of_gold, document, self.recall)}
         found = {}
         for kind in sorted(set(kinds.tolist())):
             mine = kinds == kind
             what = f"spans of type {kind!r}"
-            found[kind] = offering_threshold(p[mine], document[mine], self.recall, what)
+            found[kind] = offering_threshold(
+                of_gold[mine], document[mine], self.recall, what
+            )
         return found
 
-    def _sure(self, offered, gold, document):
-        """The threshold of sure spans; candidates that touch what nobody annotated do
-        not count.
+    def _sure(
+        self,
+        offered: list[list[tuple[Any, float]]],
+        gold: list[list[Span]],
+        document: np.ndarray,
+        precision: float,
+    ) -> float:
+        """Find the threshold of sure spans.
+
+        Candidates that touch what nobody annotated do not count.
         """
         tested = []
         for found, true, number in zip(offered, gold, document.tolist()):
             of_span = {Span(*span): p for span, p in found}
             right, counted = judged(true, of_span)
             tested += [(of_span[span], span not in right, number) for span in counted]
-        columns = np.array(tested, float).reshape(-1, 3).T
+        p, wrong, number = np.array(tested, float).reshape(-1, 3).T
         n = int(document.max(initial=-1)) + 1
-        threshold = certain_threshold(*columns, n, self.precision, self.confidence)
+        threshold = certain_threshold(p, wrong, number, n, precision, self.confidence)
         if threshold == np.inf:
             warn(
-                f"no span is sure: precision={self.precision} is reached at no threshold with "
+                f"no span is sure: precision={precision} is reached at no threshold "
+                f"with "
                 f"confidence={self.confidence}"
             )
         return threshold
@@ -385,7 +414,8 @@ class SpanSets(
         check_is_fitted(self)
         if not hasattr(self, "sure_threshold_"):
             raise ValueError(
-                "predict_sure needs a precision to fit for, such as SpanSets(precision=0.98)"
+                "predict_sure needs a precision to fit for, such as "
+                "SpanSets(precision=0.98)"
             )
         if self.sure_threshold_ == np.inf:
             return Sequences([] for _ in self.estimator_.predict(X))
@@ -393,14 +423,15 @@ class SpanSets(
         return Sequences(sorted(span for span, _ in spans) for spans in found)
 
 
-def _read(estimator, X, y):
+def _read(estimator: Any, X: Corpus, y: Corpus) -> tuple[Any, Any, list[list[Span]]]:
     """(X, y, the true spans of each sequence) as an estimator takes them."""
     of_texts = isinstance(estimator, SpanTagger)
     scheme = scheme_of(estimator)
     is_fit = of_texts or scheme is not None and not hasattr(estimator, "tagger")
     if not (is_fit and hasattr(estimator, "predict_segment_proba")):
         raise TypeError(
-            f"SpanSets needs a SpanTagger or a tagger that knows probabilities, such as L1CRF, and whose "
+            f"SpanSets needs a SpanTagger or a tagger that knows probabilities, such "
+            f"as L1CRF, and whose "
             f"constraints name a scheme, got a {type(estimator).__name__}"
         )
     if of_texts:
@@ -419,7 +450,7 @@ def _read(estimator, X, y):
     return X, y, [[Span(*span) for span in read_spans(labels, table)] for labels in y]
 
 
-def _types(member):
+def _types(member: Any) -> set[str]:
     """The types of spans that a fitted estimator knows."""
     labels = getattr(member, "tagger_", member)
     while not hasattr(labels, "classes_"):

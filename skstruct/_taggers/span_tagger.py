@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -27,6 +27,12 @@ from ..metrics.counting import refuse_nothing
 from ..metrics.text_scores import NO_TEXT, count_spans
 from .span_training import SpanTraining
 from .text_probabilities import SpanAnalyses, placed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .._data.pieces import Pieces
+
 
 SCHEMES = "BIOES", "BILOU", "BIO", "IOB1", "BMES"
 """Schemes with labels for tokens in no span, and for spans of one type that touch."""
@@ -265,7 +271,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             result += map(flatten, by_sequence(spans, part.of_text()))
         return result
 
-    def _parts(self, texts):
+    def _parts(self, texts: list[str]) -> Iterator[Pieces]:
         """The pieces of texts, about as many at once as `AT_ONCE` says; their numbers
         count all texts.
         """
@@ -277,7 +283,9 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             pieces = cut_texts(tokens, self.pieces_, self.max_length)
             yield pieces._replace(text=pieces.text + first)
 
-    def _spans(self, labels, part, which):
+    def _spans(
+        self, labels: list[list[str]], part: Pieces, which: np.ndarray
+    ) -> list[list[Span]]:
         """The spans that labels of pieces spell, in a list for each; ``which`` are the
         pieces.
         """

@@ -7,8 +7,11 @@ second is Learn-then-Test (A. Angelopoulos et al., "Learn then test", Annals of 
 Statistics, 2025).
 """
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import ceil, lcm
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +19,10 @@ from .._core.user_warnings import warn
 from .._data.places import numbered
 
 
-def offering_threshold(p, document, recall, what="spans"):
-    """The largest λ such that spans with ``p >= λ`` hold the share ``recall`` of a new
-    document's, expected.
+def offering_threshold(
+    p: np.ndarray, document: np.ndarray, recall: float, what: str = "spans"
+) -> float:
+    """Find the largest λ such that spans with ``p >= λ`` have an expected ``recall``.
 
     Each gold span weighs 1 / (n m), with n documents and m gold spans in its own. With
     ``α = 1 - recall`` a new document loses at most α, expected, if the weight of those
@@ -31,6 +35,15 @@ def offering_threshold(p, document, recall, what="spans"):
         Probabilities of the gold spans.
     document : ndarray of shape (S,), int
         The document of each.
+    recall : float
+        Expected share of a new document's spans.
+    what : str
+        What errors call the spans.
+
+    Raises
+    ------
+    ValueError
+        If there are too few documents, or too many spans have the probability 0.
     """
     alpha = 1 - Fraction(repr(float(recall)))
     _, document, size = np.unique(document, return_inverse=True, return_counts=True)
@@ -42,7 +55,8 @@ def offering_threshold(p, document, recall, what="spans"):
         )
     if n < 5 / alpha:
         warn(
-            f"{n} documents with {what} are few for recall={recall}: more is offered than would be needed "
+            f"{n} documents with {what} are few for recall={recall}: more is offered "
+            f"than would be needed "
             f"with {ceil(5 / alpha)}"
         )
     whole = lcm(*size.tolist())
@@ -55,17 +69,25 @@ def offering_threshold(p, document, recall, what="spans"):
     )
     if p[found] == 0.0:
         raise ValueError(
-            f"recall={recall} cannot be promised: {float((p == 0.0).mean()):.1%} of the {what} cannot be "
-            f"offered, since they are not whole tokens, or have a type that a fold lacks"
+            f"recall={recall} cannot be promised: {float((p == 0.0).mean()):.1%} of "
+            f"the {what} cannot be "
+            f"offered, since they are not whole tokens, or have a type that a fold "
+            f"lacks"
         )
     return float(p[found])
 
 
-def certain_threshold(p, wrong, document, n_documents, precision, confidence):
-    """The smallest threshold tested above which spans are right with ``precision``; inf
-    if there is none.
+def certain_threshold(
+    p: np.ndarray,
+    wrong: np.ndarray,
+    document: np.ndarray,
+    n_documents: int,
+    precision: float,
+    confidence: float,
+) -> float:
+    """Find the smallest threshold above which spans are right with ``precision``.
 
-    Thresholds are tested from strict to loose, each at the level 1 - ``confidence``,
+    It is inf if no threshold tested has the precision. Thresholds are tested from strict to loose, each at the level 1 - ``confidence``,
     until one fails.
 
     Parameters
@@ -75,6 +97,10 @@ def certain_threshold(p, wrong, document, n_documents, precision, confidence):
     wrong : ndarray of shape (S,)
         1 if they are wrong, else 0.
     document : ndarray of shape (S,)
+        The document of each.
+    n_documents : int
+        Those without a span count, too.
+    precision, confidence : float
     """
     from scipy.stats import binom, t  # slow to import, and not needed to predict
 
@@ -109,11 +135,12 @@ def certain_threshold(p, wrong, document, n_documents, precision, confidence):
     return float(p[passed[-1]]) if passed.size else np.inf
 
 
-def numbered_documents(groups, n):
-    """(n,) the number of each sequence's document, in the order of the corpus."""
+def numbered_documents(groups: Any, n: int) -> np.ndarray:
+    """Return (n,) the number of each sequence's document, in the order of the corpus."""
     groups = range(n) if groups is None else list(groups)
     if len(groups) != n:
         raise ValueError(
-            f"groups must name a document for each of the {n} sequences, got {len(groups)}"
+            f"groups must name a document for each of the {n} sequences, got "
+            f"{len(groups)}"
         )
     return numbered(groups)[0]

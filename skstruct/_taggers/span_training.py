@@ -5,6 +5,7 @@ spell the spans.
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING, Any
 
 from .._core.user_warnings import warn
 from .._data.alignment_report import align_spans, counts_of, labels_of
@@ -21,18 +22,40 @@ from .metadata import asking_for_weights
 from .perceptron import StructuredPerceptron
 from .sequence_tagger import WordsParameter
 
+if TYPE_CHECKING:
+    from .._data.alignment_report import Aligned
+    from .._data.pieces import Pieces
+    from .._data.spans import Given as GivenSpans
+    from .._data.text import Tokens
+    from .._data.types import Corpus, Texts
+
 
 class SpanTraining(TaggerTraining, WordsParameter):
-    """The part of ``SpanTagger`` that hands its texts to the tagger."""
+    """The part of ``SpanTagger`` that hands its texts to the tagger.
 
-    def _validate_params(self):
+    Attributes are the parameters of :class:`SpanTagger`.
+    """
+
+    tokenizer: Any
+    scheme: str
+    align: str
+    overlap: str
+    pieces: str
+    max_length: int | None
+    layout: bool
+    pieces_: str
+    alignment_: dict[str, int]
+
+    def _validate_params(self) -> None:
         super()._validate_params()
         check_tokenizer(self.tokenizer)
 
-    def _learner(self):
+    def _learner(self) -> Any:
         return _reading(_constrained(super()._learner(), self.scheme), self.words)
 
-    def _aligned(self, X, y, judging=False):
+    def _aligned(
+        self, X: Texts, y: Corpus, judging: bool = False
+    ) -> tuple[Tokens, GivenSpans, Aligned]:
         """(tokens, spans, what these are in tokens) of annotated texts.
 
         ``judging``: gold spans that no labels express are not refused, as ``score``
@@ -48,7 +71,9 @@ class SpanTraining(TaggerTraining, WordsParameter):
             align_spans(tokens, given, align, "longest" if judging else self.overlap),
         )
 
-    def _labelled(self, tokens, given, aligned, kind):
+    def _labelled(
+        self, tokens: Tokens, given: GivenSpans, aligned: Aligned, kind: str
+    ) -> tuple[Pieces, list[list[Any]]]:
         """The pieces of texts, and their labels, as a tagger learns them."""
         pieces = cut_texts(tokens, kind, self.max_length, aligned)
         labels = labels_of(aligned, given, pieces.bounds, self.scheme)
@@ -58,7 +83,7 @@ class SpanTraining(TaggerTraining, WordsParameter):
                 labels[p] = [open_ if label == "O" else label for label in labels[p]]
         return pieces, labels
 
-    def _training_data(self, X, y, go_on=False):
+    def _training_data(self, X: Texts, y: Corpus, go_on: bool = False) -> TaggerData:
         tokens, given, aligned = corpus = self._aligned(X, y)
         _check_tokens(tokens, self.tokenizer)
         before = go_on and hasattr(self, "pieces_")
@@ -72,14 +97,16 @@ class SpanTraining(TaggerTraining, WordsParameter):
         self._warn(counts)
         return TaggerData(pieces.sequences(self.layout), labels, pieces.text, known)
 
-    def _held_out_data(self, X, y):
+    def _held_out_data(self, X: Texts, y: Corpus) -> tuple[list[Any], list[Any]]:
         tokens, given, aligned = self._aligned(X, y)
         _check_tokens(tokens, self.tokenizer)
         kind = chosen(tokens, aligned, self.pieces)
         pieces, labels = self._labelled(tokens, given, aligned, kind)
         return pieces.sequences(self.layout), labels
 
-    def _pieces_of(self, X, y=None, judging=False):
+    def _pieces_of(
+        self, X: Texts, y: Corpus | None = None, judging: bool = False
+    ) -> tuple[Pieces, list[list[Any]] | None]:
         """The pieces of texts; and if their spans are given the labels of these, which
         no piece cuts.
         """
@@ -90,11 +117,11 @@ class SpanTraining(TaggerTraining, WordsParameter):
             tokenized(as_texts(X), self.tokenizer), self.pieces_, self.max_length
         ), None
 
-    def _sequences(self, X):
+    def _sequences(self, X: Texts) -> list[Any]:
         """What the tagger sees of texts."""
         return self._pieces_of(X)[0].sequences(self.layout)
 
-    def _agreed(self, known):
+    def _agreed(self, known: list[dict[str, Any]]) -> dict[str, Any]:
         kinds = [each["pieces_"] for each in known]
         most = max(dict.fromkeys(kinds), key=kinds.count)
         return {
@@ -102,7 +129,7 @@ class SpanTraining(TaggerTraining, WordsParameter):
             "alignment_": _sum([each["alignment_"] for each in known]),
         }
 
-    def _warn(self, counts):
+    def _warn(self, counts: dict[str, int]) -> None:
         """Say how many spans do not end where tokens do, and how many are left out."""
         moved = {
             "nearest": "moved to the nearest token",
@@ -135,7 +162,7 @@ class SpanTraining(TaggerTraining, WordsParameter):
             warn("; ".join([*told, "alignment_report(X, y) lists them"]))
 
 
-def _check_tokens(tokens, tokenizer):
+def _check_tokens(tokens: Tokens, tokenizer: Any) -> None:
     if tokens.start.size:
         return
     if len(tokens.offset) == 1:
@@ -147,11 +174,11 @@ def _check_tokens(tokens, tokenizer):
     )
 
 
-def _sum(counts):
+def _sum(counts: list[dict[str, int]]) -> dict[str, int]:
     return {name: sum(each[name] for each in counts) for name in counts[0]}
 
 
-def _constrained(tagger, scheme):
+def _constrained(tagger: Any, scheme: str) -> Any:
     """The tagger, whose labels obey the scheme: it and those inside of it, where they
     name no other.
 
@@ -168,13 +195,14 @@ def _constrained(tagger, scheme):
             tagger.set_params(**{name: scheme})
         elif isinstance(value, str) and check_scheme(value) != check_scheme(scheme):
             raise ValueError(
-                f"the tagger has {name}={value!r}, but scheme={scheme!r}: leave constraints out, or let both "
+                f"the tagger has {name}={value!r}, but scheme={scheme!r}: leave "
+                f"constraints out, or let both "
                 f"say the same"
             )
     return tagger
 
 
-def _reading(tagger, words):
+def _reading(tagger: Any, words: Any) -> Any:
     """The tagger, which reads clusters of words: it and those inside of it."""
     if words is None:
         return tagger
@@ -191,9 +219,10 @@ def _reading(tagger, words):
 
 
 @functools.cache
-def all_but(types, scheme):
-    """What the label of a token outside of spans may be, if only some types are
-    annotated.
+def all_but(types: frozenset[str], scheme: str) -> AllBut:
+    """Return what the label of a token outside of spans may be.
+
+    ``types``: those that are annotated; a token may belong to a span of any other.
     """
     labels = (
         label

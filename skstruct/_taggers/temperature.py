@@ -12,8 +12,10 @@ counted, whose label is drawn at random: of N tokens the labels given have the w
 support vector machines and comparisons to regularized likelihood methods".
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -21,9 +23,16 @@ from scipy.optimize import brentq
 from .._chain.chain_model import ChainModel, with_gold
 from .._chain.sums import log_z
 from .._core.user_warnings import warn
-from .._data.inputs import PlaceError
 from .._data.labels import encode_known
 from .._training.chunks import threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._chain.bigram import ChainTask
+    from .._data.corpus import TokenCorpus
+    from .._data.types import Corpus
+
 
 STEP = 1e-4
 """Relative step of a difference: its error is the step squared."""
@@ -39,20 +48,25 @@ class EncodedFold(NamedTuple):
     """Sequences that a model has not seen, n of them, with their labels."""
 
     model: ChainModel
-    task: object  # ChainTask with gold; labels that the model does not know are UNLABELLED
+    task: ChainTask  # with gold; labels that the model does not know are UNLABELLED
     weight: np.ndarray  # (n,) float64
-    place: np.ndarray  # (n,) int64: where the sequences are in the corpus, for errors
 
 
-def encoded_fold(model, X, y, weight, place):
+def encoded_fold(
+    model: ChainModel,
+    X: TokenCorpus,
+    y: Corpus,
+    weight: np.ndarray | None = None,
+) -> EncodedFold:
     """Encode sequences and their labels for a model that was trained on others."""
     gold, _, _ = encode_known(y, X.offsets, model.labels)
-    return EncodedFold(model, with_gold(model.encode(X), gold), weight, place)
+    return EncodedFold(model, with_gold(model.encode(X), gold), weight)
 
 
-def in_units_of(other, model, X, y):
-    """A model with its scores in the unit of another one, both trained on sequences X
-    with labels y.
+def in_units_of(
+    other: ChainModel, model: ChainModel, X: TokenCorpus, y: Corpus
+) -> ChainModel:
+    """Scale a model's scores to the unit of another one, both trained on X and y.
 
     A tagger that has learned from more examples has larger weights, and so may one that
     saw them in another order. By how much shows on text that both were trained on: the
@@ -70,22 +84,24 @@ def in_units_of(other, model, X, y):
     )
 
 
-def _gain(model, X, y):
-    """(n,) by how much the labels given score higher than labels drawn at random; NaN
-    if that is unknown.
+def _gain(model: ChainModel, X: TokenCorpus, y: Corpus) -> np.ndarray:
+    """(n,) by how much the labels given score higher than labels drawn at random.
+
+    NaN where constraints leave no labelling.
     """
-    part = encoded_fold(model, X, y, None, None)
+    part = encoded_fold(model, X, y)
     return _mean_score(part, True) - _mean_score(part, False)
 
 
-def _log_z(part, scale, given):
+def _log_z(part: EncodedFold, scale: float, given: bool) -> np.ndarray:
     """(n,) log Z of each sequence under scores times ``scale``, labels given or not."""
     return log_z(replace(part.model, scale=part.model.scale * scale), part.task, given)
 
 
-def _mean_score(part, given):
-    """(n,) mean score of all labellings, or of those with the labels given: the slope
-    of log Z_β at β = 0.
+def _mean_score(part: EncodedFold, given: bool) -> np.ndarray:
+    """(n,) mean score of all labellings, or of those with the labels given.
+
+    It is the slope of log Z_β at β = 0.
     """
     with np.errstate(invalid="ignore"):  # where no labelling is left it is NaN
         size = np.abs(_log_z(part, 1.0, given) - _log_z(part, 0.0, given))
@@ -96,18 +112,11 @@ def _mean_score(part, given):
 class _Likelihood:
     """Minus the log-likelihood of held-out labels, as a function of log β."""
 
-    def __init__(self, parts, pool):
+    def __init__(
+        self, parts: list[EncodedFold], pool: Callable[..., list[Any]]
+    ) -> None:
         self.pool = pool
         self.parts = parts
-        for part, z in zip(parts, self._each(_log_z, 0.0, False)):
-            bad = np.flatnonzero(~(z < np.inf))
-            if bad.size:
-                raise PlaceError(
-                    part.place[bad[0]],
-                    None,
-                    "the scores of its labellings overflow",
-                    "X",
-                )
         # What constraints, with labels that a part's model lacks, make impossible says
         # nothing of β.
         possible = zip(parts, self._each(_log_z, 0.0, True))
@@ -117,7 +126,8 @@ class _Likelihood:
         known = [part.task.gold >= 0 for part in parts]
         if not any(each.any() for each in known):
             raise ValueError(
-                "y holds no label that the tagger knows: there is nothing to find a temperature by"
+                "y holds no label that the tagger knows: there is nothing to find a "
+                "temperature by"
             )
         self.complete = all(each.all() for each in known)
         counted = [np.repeat(p.weight > 0, np.diff(p.task.token)) for p in self.parts]
@@ -126,24 +136,27 @@ class _Likelihood:
         self.given = self._total(self._each(_mean_score, True))
         self.uniform = self._total(self._each(_mean_score, False))
 
-    def _each(self, function, *arguments):
+    def _each(
+        self, function: Callable[..., np.ndarray], *arguments: Any
+    ) -> list[np.ndarray]:
         """What a function says of each part."""
         return self.pool(lambda part: function(part, *arguments), self.parts)
 
-    def _total(self, values):
+    def _total(self, values: list[np.ndarray]) -> float:
         counted = [
             (p.weight[p.weight > 0], v[p.weight > 0])
             for p, v in zip(self.parts, values)
         ]
         return sum(float((weight * value).sum()) for weight, value in counted)
 
-    def log_z(self, beta, given=False):
-        """Σ weight log Z_β over all sequences, labels given or not."""
+    def log_z(self, beta: float, given: bool = False) -> float:
+        """Compute Σ weight log Z_β over all sequences, labels given or not."""
         return self._total(self._each(_log_z, beta, given))
 
-    def value(self, log_beta):
-        """Σ weight (log Z_β - log Z_β of the labels given), with the token whose label
-        is drawn at random.
+    def value(self, log_beta: float) -> float:
+        """Compute Σ weight (log Z_β - log Z_β of the labels given).
+
+        The token whose label is drawn at random is counted, too.
         """
         beta = np.exp(log_beta)
         given = beta * self.given if self.complete else self.log_z(beta, True)
@@ -153,15 +166,15 @@ class _Likelihood:
             - self.blind * beta * self.uniform
         )
 
-    def slope(self, log_beta):
-        """The slope of :meth:`value`; rises with β."""
+    def slope(self, log_beta: float) -> float:
+        """Compute the slope of :meth:`value`, which rises with β."""
         return (self.value(log_beta + STEP) - self.value(log_beta - STEP)) / (
             2.0 * STEP
         )
 
 
-def fit_temperature(parts, n_jobs=None):
-    """The temperature under which the labels of held-out sequences are most likely.
+def fit_temperature(parts: list[EncodedFold], n_jobs: int | None = None) -> float:
+    """Find the temperature under which the labels of held-out sequences are most likely.
 
     Parameters
     ----------
@@ -181,7 +194,7 @@ def fit_temperature(parts, n_jobs=None):
         )
 
 
-def _solve(likelihood):
+def _solve(likelihood: _Likelihood) -> float:
     gain = likelihood.given - likelihood.uniform
     size = abs(likelihood.given) + abs(likelihood.uniform)
     if not gain > NOTHING * size:
@@ -191,7 +204,8 @@ def _solve(likelihood):
         ):
             return 1.0
         warn(
-            "the labels of held-out sequences are no more likely under the scores than by chance: the "
+            "the labels of held-out sequences are no more likely under the scores than "
+            "by chance: the "
             "temperature is infinite, and all labellings are equally probable"
         )
         return np.inf

@@ -4,9 +4,11 @@ spans and of words.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from abc import abstractmethod
+from collections.abc import Collection, Iterator
 from heapq import nsmallest
 from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
@@ -29,9 +31,22 @@ from .probability_tagger import (
     probabilities_of,
 )
 
+if TYPE_CHECKING:
+    from .._data.pieces import Pieces
 
-def placed(part, segments, which):
-    """Segments of tokens as spans of their texts; ``which`` are their pieces, by list."""
+
+def placed(
+    part: Pieces, segments: list[list[Segment]], which: np.ndarray
+) -> list[list[Span]]:
+    """Turn segments of tokens into spans of their texts.
+
+    Parameters
+    ----------
+    part : Pieces
+    segments : list of lists of (start, stop, type)
+    which : ndarray of int
+        By list, the piece whose tokens the segments count.
+    """
     tokens = part.tokens
     begin = part.bounds[which]
     shift = tokens.offset[np.searchsorted(tokens.first, begin, side="right") - 1]
@@ -46,12 +61,13 @@ def placed(part, segments, which):
     ]
 
 
-def _in_pieces(part, spans):
-    """For each piece the segments of tokens that spans are, given by text; the others
-    are left out.
+def _in_pieces(part: Pieces, spans: list[list[Span]]) -> list[list[Segment]]:
+    """Turn spans, given by text, into segments of the tokens of each piece.
+
+    Spans that are not whole tokens of one piece are left out.
     """
     tokens = part.tokens
-    found = [[] for _ in part.text]
+    found: list[list[Any]] = [[] for _ in part.text]
     starts, ends = (
         {at: t for t, at in enumerate(each.tolist())}
         for each in (tokens.start, tokens.end)
@@ -72,18 +88,34 @@ def _in_pieces(part, spans):
     return found
 
 
-def _distinct(ranked):
+def _distinct(ranked: list[tuple[list[Any], float]]) -> list[tuple[list[Any], float]]:
     """The first of each analysis."""
-    found = {}
+    found: dict[tuple[Any, ...], tuple[list[Any], float]] = {}
     for items, score in ranked:
         found.setdefault(tuple(items), (items, score))
     return list(found.values())
 
 
 class SpanAnalyses:
-    """What a span tagger says whose tagger has k best labellings, or knows
-    probabilities.
-    """
+    """What a span tagger says whose tagger has k best labellings, or probabilities."""
+
+    tagger_: Any
+    scheme: str
+    layout: bool
+
+    @abstractmethod
+    def predict(self, X: Texts) -> list[list[Span]]:
+        """Find the spans of each text."""
+
+    @abstractmethod
+    def _parts(self, texts: list[str]) -> Iterator[Pieces]:
+        """Cut texts into pieces, some texts at once; the pieces' numbers count all."""
+
+    @abstractmethod
+    def _spans(
+        self, labels: list[list[str]], part: Pieces, which: np.ndarray
+    ) -> list[list[Span]]:
+        """Read the spans that labels of the pieces ``which`` spell, in a list for each."""
 
     @inside_has("predict_kbest")
     def predict_kbest(
@@ -198,7 +230,7 @@ class SpanAnalyses:
                 ]
         return result
 
-    def _asked(self, texts, segments):
+    def _asked(self, texts: list[str], segments: Given) -> list[list[Span]]:
         """The spans whose probabilities are asked for, by text."""
         given = as_spans(
             self.predict(texts) if segments is None else segments, texts, "segments"
@@ -212,9 +244,21 @@ class SpanAnalyses:
         return given.by_text()
 
 
-def best_sums(pieces, k):
-    """The k best sums over pieces, each of which has a list of (spans, score), best
-    first.
+def best_sums(
+    pieces: list[list[tuple[list[Span], float]]], k: int
+) -> list[tuple[list[Span], float]]:
+    """Find the k best sums over pieces.
+
+    Parameters
+    ----------
+    pieces : list of lists of (spans, score)
+        By piece its analyses, best first.
+    k : int
+
+    Returns
+    -------
+    list of (spans, score)
+        Best first: the spans of one analysis of each piece, and the sum of the scores.
     """
     best = [0.0]
     steps = []
@@ -232,9 +276,14 @@ def best_sums(pieces, k):
     return [(_spans_of(pieces, steps, i), score) for i, score in enumerate(best)]
 
 
-def _spans_of(pieces, steps, i):
-    """The spans of the i-th sum over all pieces; a step says of each sum of which two
-    it is made.
+def _spans_of(
+    pieces: list[list[tuple[list[Span], float]]],
+    steps: list[list[tuple[int, int]]],
+    i: int,
+) -> list[Span]:
+    """Return the spans of the i-th sum over all pieces.
+
+    A step says of each sum of which two it is made.
     """
     found = []
     for ranked, step in zip(reversed(pieces), reversed(steps)):
@@ -244,7 +293,33 @@ def _spans_of(pieces, steps, i):
 
 
 class WordAnalyses:
-    """What a segmenter says whose tagger has k best labellings, or knows probabilities."""
+    """What a segmenter says whose tagger has k best labellings, or probabilities."""
+
+    tagger_: Any
+    tagged_: bool
+    scheme: Any
+
+    @abstractmethod
+    def predict(
+        self, X: Texts, dictionary: Collection[str] | None = None
+    ) -> list[list[Any]]:
+        """Find the words of each text."""
+
+    @abstractmethod
+    def _read(
+        self, X: Texts, dictionary: Collection[str] | None
+    ) -> tuple[int, list[int], list[list[str]], np.ndarray | None]:
+        """Return the number of texts, and positions, pieces and marks of those filled."""
+
+    @abstractmethod
+    def _sequences(self, X: Texts) -> list[list[str]]:
+        """Turn texts into the characters that the tagger sees."""
+
+    @abstractmethod
+    def _constraints(
+        self, pieces: list[list[str]], marks: np.ndarray | None = None
+    ) -> dict[str, Any]:
+        """Return the arguments that let the tagger keep to white space and marks."""
 
     @inside_has("predict_kbest")
     def predict_kbest(
@@ -338,13 +413,14 @@ class WordAnalyses:
         places = [
             np.flatnonzero([not c.isspace() for c in text]).tolist() for text in X
         ]
+        asked: list[list[Segment]] | None = None
         if segments is None and min_proba is None:
-            segments = [
+            asked = [
                 [(a, b, tag) for a, b, _, tag in word_spans(words)]
                 for words in self.predict(X)
             ]
         elif segments is not None:
-            segments = [
+            asked = [
                 [_without_space(span, i, k, at) for k, span in enumerate(spans)]
                 for i, (spans, at) in enumerate(
                     zip(as_segments(segments, lengths_of(X), kinds), places)
@@ -368,7 +444,7 @@ class WordAnalyses:
         options = tagger._options(texts, self._constraints(pieces).get("allowed"))
         how = tagger._distribution, texts, of_label, joins, starts, options
         found = probabilities_of(
-            segments, min_proba, kinds, *how, n_jobs=self.tagger_.n_jobs
+            asked, min_proba, kinds, *how, n_jobs=self.tagger_.n_jobs
         )
         return Sequences(
             [((at[a], at[b - 1] + 1, tag), p) for (a, b, tag), p in words]
@@ -376,7 +452,7 @@ class WordAnalyses:
         )
 
 
-def _without_space(span, i, k, at):
+def _without_space(span: Segment, i: int, k: int, at: list[int]) -> Segment:
     """A word as the tagger counts its characters, that is without white space."""
     start, stop, kind = span
     a, b = np.searchsorted(at, [start, stop - 1]).tolist()

@@ -9,6 +9,8 @@ much longer since the last one than writing takes, so that a fit costs hardly mo
 Knows arrays, no learner.
 """
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
 import inspect
@@ -18,6 +20,7 @@ import secrets
 import time
 import types
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +28,12 @@ from .._data.inputs import describe
 from .._saving.container import ModelFileError, read_container, write_container
 from .._version import __version__
 from .chunks import with_arrays_changed
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from .._data.types import Path
+    from .loop import State
 
 KIND = "checkpoint"
 
@@ -44,15 +53,17 @@ _SPARSE_FROM = 4096
 # --------------------------------------------------------------------------------------
 # Named tuples of arrays, as flat dictionaries
 # --------------------------------------------------------------------------------------
-def arrays_of(value, name):
-    """{path: array} of the arrays in nested named tuples, in order."""
-    found = {}
+def arrays_of(value: Any, name: str) -> dict[str, np.ndarray]:
+    """Collect the arrays in nested named tuples, in order, by their path of fields,
+    which begins with ``name``.
+    """
+    found: dict[str, np.ndarray] = {}
     with_arrays_changed(value, found.setdefault, name)
     return found
 
 
-def with_arrays(value, name, arrays):
-    """``value`` with its arrays replaced by those of :func:`arrays_of`.
+def with_arrays(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
+    """Replace the arrays in nested named tuples by those that :func:`arrays_of` gave.
 
     Raises
     ------
@@ -60,7 +71,7 @@ def with_arrays(value, name, arrays):
         If an array is missing, or of another type or number of dimensions.
     """
 
-    def kept(name, array):
+    def kept(name: str, array: np.ndarray) -> np.ndarray:
         found = arrays.get(name)
         if found is None or found.dtype != array.dtype or found.ndim != array.ndim:
             raise ModelFileError(f"{name} is not what this fit needs")
@@ -69,8 +80,8 @@ def with_arrays(value, name, arrays):
     return with_arrays_changed(value, kept, name)
 
 
-def _packed(arrays):
-    """The arrays; those that are mostly zero as (size, places, entries)."""
+def _packed(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Write arrays that are mostly zero as three: size, places and entries."""
     out = {}
     for name, array in arrays.items():
         if (
@@ -87,7 +98,8 @@ def _packed(arrays):
     return out
 
 
-def _unpacked(arrays):
+def _unpacked(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Turn what :func:`_packed` gave into the arrays again."""
     out = {}
     for name, array in arrays.items():
         if name.endswith((":size", ":places")):
@@ -116,19 +128,17 @@ class Checkpoint:
         See :func:`fingerprint`.
     """
 
-    def __init__(self, folder, name, fingerprint):
+    def __init__(self, folder: Path, name: str, fingerprint: str) -> None:
         folder = os.fspath(folder)
         os.makedirs(folder, exist_ok=True)
         self.path = os.path.join(folder, f"{name}-{fingerprint}.checkpoint")
         self._fingerprint = fingerprint
-        self._ended, self._seconds = (
-            -np.inf,
-            0.0,
-        )  # of the last writing: when, and how long it took
+        self._ended = -np.inf  # when the last state was written
+        self._seconds = 0.0  # and how long that took
         self._remove_leftovers()
 
-    def _remove_leftovers(self):
-        """Temporary files of this fit that a killed process left behind."""
+    def _remove_leftovers(self) -> None:
+        """Delete temporary files of this fit that a killed process left behind."""
         folder, name = os.path.split(self.path)
         for file in os.scandir(folder):
             if file.name.startswith(f".{name}.") and file.name.endswith(".tmp"):
@@ -136,8 +146,8 @@ class Checkpoint:
                     if time.time() - file.stat().st_mtime > OLD_SECONDS:
                         os.unlink(file)
 
-    def load(self):
-        """(header, arrays) of the last state written, or None.
+    def load(self) -> State | None:
+        """Read the last state written: (header, arrays), or None if there is no file.
 
         Raises
         ------
@@ -150,12 +160,11 @@ class Checkpoint:
             if header.get("fingerprint") != self._fingerprint:
                 raise ModelFileError("it belongs to another fit")
             written = header.get("numpy", np.__version__)
-            if (
-                written.split(".")[:2] != np.__version__.split(".")[:2]
-            ):  # the feature release
+            release = written.split(".")[:2]
+            if release != np.__version__.split(".")[:2]:
                 raise ModelFileError(
-                    f"it was written with numpy {written}, and random numbers of numpy {np.__version__} may "
-                    f"differ. Install numpy {written} to go on"
+                    f"it was written with numpy {written}, and random numbers of numpy "
+                    f"{np.__version__} may differ. Install numpy {written} to go on"
                 )
             return header["state"], _unpacked(arrays)
         except FileNotFoundError:
@@ -163,13 +172,16 @@ class Checkpoint:
         except (ModelFileError, KeyError) as error:
             raise self.refusal(error) from None
 
-    def refusal(self, reason):
-        """The error that says this file cannot be used."""
+    def refusal(self, reason: object) -> ModelFileError:
+        """Return the error that says this file cannot be used."""
         return ModelFileError(
-            f"the checkpoint {self.path!r} cannot be used: {reason}. Remove it to start from the beginning"
+            f"the checkpoint {self.path!r} cannot be used: {reason}. Remove it to start "
+            f"from the beginning"
         )
 
-    def offer(self, state, arrays, surely=False):
+    def offer(
+        self, state: dict[str, Any], arrays: dict[str, np.ndarray], surely: bool = False
+    ) -> bool:
         """Write a state, unless it is a large one and the last was written a short
         while ago.
 
@@ -204,15 +216,14 @@ class Checkpoint:
         self._seconds = self._ended - began
         return True
 
-    def remove(self):
+    def remove(self) -> None:
         """Delete the file: the fit is complete."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path)
 
 
-def fingerprint(facts, arrays):
-    """A hexadecimal digest of facts, arrays (name: array) and the version of the
-    package.
+def fingerprint(facts: Any, arrays: dict[str, np.ndarray]) -> str:
+    """Digest facts, arrays and the version of the package; returns hexadecimal digits.
 
     Another version may train in another way, so that a state of one is nothing that the
     other can go on from.
@@ -232,20 +243,19 @@ def fingerprint(facts, arrays):
     digest = hashlib.blake2b(text.encode(), digest_size=20)
     for name, array in arrays.items():
         digest.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
-        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 
-def _plain(value):
-    """What JSON lacks: an array (its ``repr`` leaves out most of it), a set, a number
-    of numpy, an object.
+def _plain(value: Any) -> Any:
+    """Write what JSON lacks in what it has: an array (its ``repr`` leaves out most of
+    it), a set, a number of numpy, an object.
     """
     if isinstance(value, (np.ndarray, np.generic)):
         return [value.dtype.str, value.tolist()]
     if isinstance(value, (set, frozenset)):
-        return sorted(
-            map(repr, value)
-        )  # their own order differs from process to process
+        # Their own order differs from process to process.
+        return sorted(map(repr, value))
     if isinstance(value, types.FunctionType):
         # Not the name alone: all functions written as ``lambda`` in one place have the
         # same.
@@ -276,19 +286,20 @@ def _plain(value):
     text = repr(value)
     if " at 0x" in text:  # an address in memory
         raise ValueError(
-            f"checkpoint: nothing tells {describe(value)} from others of its type in another process; give "
-            f"the type a __repr__"
+            f"checkpoint: nothing tells {describe(value)} from others of its type in "
+            f"another process; give the type a __repr__"
         )
     return text
 
 
-def _name(value):
+def _name(value: Any) -> str:
+    """Name a class or a function in full."""
     return f"{value.__module__}.{value.__qualname__}"
 
 
-def simple_parameters(estimator):
-    """The constructor parameters that are numbers, strings or flags, but for those
-    without effect.
+def simple_parameters(estimator: BaseEstimator) -> dict[str, Any]:
+    """Return the constructor parameters that are numbers, strings or flags, but for
+    those without effect.
 
     ``random_state`` counts only if it is an int, ``scoring`` elsewhere, if there is
     something to score. Other parameters (templates, constraints, costs) show in the

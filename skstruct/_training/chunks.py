@@ -1,14 +1,25 @@
 """Pieces of a corpus on threads, and arrays lent to kernels."""
 
+from __future__ import annotations
+
 import gc
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn import config_context, get_config
 
 from .._data.inputs import renumbered
+
+T = TypeVar("T")
+
+Bounds: TypeAlias = tuple[int, int, int, int]
+"""Of a piece of a corpus: first and last sequence, first and last token; the last ones
+are not in it.
+"""
 
 PIECE_TOKENS = 262_144
 """Tokens predicted at a time: bounds the memory of the encoding."""
@@ -17,7 +28,7 @@ PIECE_TOKENS = 262_144
 class _Lent:
     """Hands an array's memory to numpy as writeable."""
 
-    def __init__(self, array):
+    def __init__(self, array: np.ndarray) -> None:
         self.array = array  # kept alive by the arrays made from this object
         self.__array_interface__ = {
             **array.__array_interface__,
@@ -25,8 +36,13 @@ class _Lent:
         }
 
 
-def with_arrays_changed(value, change, name=""):
-    """Nested named tuples with ``change(name, array)`` in the place of each array."""
+def with_arrays_changed(
+    value: Any, change: Callable[[str, np.ndarray], Any], name: str = ""
+) -> Any:
+    """Put ``change(name, array)`` in the place of each array in nested named tuples.
+
+    Names are paths of fields, which begin with ``name``.
+    """
     if isinstance(value, np.ndarray):
         return change(name, value)
     if not isinstance(value, tuple):
@@ -39,14 +55,15 @@ def with_arrays_changed(value, change, name=""):
     return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
 
 
-def as_writeable_view(value):
-    """``value`` with arrays that kernels accept without being compiled anew.
+def as_writeable_view(value: T) -> T:
+    """Make all arrays in nested tuples such that kernels accept them without being
+    compiled anew.
 
     A model may live in a read-only memory map. Numba treats read-only arrays as another
     type; since prediction never writes to weights, it sees them as ordinary ones.
     """
 
-    def lend(_, array):
+    def lend(_: str, array: np.ndarray) -> np.ndarray:
         if array.flags.writeable and array.flags.aligned and type(array) is np.ndarray:
             return array
         fits = array.flags.aligned and array.flags.c_contiguous and array.size
@@ -56,7 +73,7 @@ def as_writeable_view(value):
 
 
 @contextmanager
-def no_collection():
+def no_collection() -> Iterator[None]:
     """Keep Python's cyclic collector from walking, again and again, over many lists in
     the making.
 
@@ -72,9 +89,9 @@ def no_collection():
 
 
 @contextmanager
-def threads(n_jobs, n):
-    """A ``map`` for n items, on threads unless one is enough; results come in the order
-    of the items.
+def threads(n_jobs: int | None, n: int) -> Iterator[Callable[..., Iterable[Any]]]:
+    """Provide a ``map`` for n items, on threads unless one is enough; results come in
+    the order of the items.
     """
     n_threads = min(effective_n_jobs(n_jobs), n)
     if n_threads < 2:
@@ -82,8 +99,8 @@ def threads(n_jobs, n):
         return
     config = get_config()  # that of this thread: scikit-learn keeps one for each
 
-    def map_all(work, items):
-        def configured(item):
+    def map_all(work: Callable[[Any], Any], items: Iterable[Any]) -> Iterable[Any]:
+        def configured(item: Any) -> Any:
             with config_context(**config):
                 return work(item)
 
@@ -93,16 +110,21 @@ def threads(n_jobs, n):
         yield map_all
 
 
-def map_chunks(work, token, n_jobs, piece_tokens=PIECE_TOKENS):
-    """``work((first, last, first token, last token))`` over pieces of a corpus, on
-    threads.
+def map_chunks(
+    work: Callable[[Bounds], T],
+    token: np.ndarray,
+    n_jobs: int | None,
+    piece_tokens: int = PIECE_TOKENS,
+) -> list[T]:
+    """Call ``work(bounds)`` for each piece of a corpus, on threads; returns the results
+    in order.
 
     ``token`` (n + 1,) tells where each sequence starts. The pieces depend on
     ``n_jobs``, results must not. An error that ``work`` raises counts the sequences of
     its piece; here it learns where they are.
     """
 
-    def placed(piece):
+    def placed(piece: Bounds) -> T:
         with renumbered(range(piece[0], piece[1])):
             return work(piece)
 

@@ -41,21 +41,23 @@ class EpochStats(NamedTuple):
 
 
 def epoch_order(key: int, epoch: int, n: int, shuffle: bool = True) -> np.ndarray:
-    """The order of the n examples in an epoch: a pure function of an integer key."""
+    """Return the order of the n examples in an epoch: a pure function of an integer
+    key.
+    """
     if not shuffle:
         return np.arange(n)
     return np.random.Generator(np.random.PCG64([key, epoch])).permutation(n)
 
 
 def learned_parts(model: Any, kind: Any = (Store, FeatureTable)) -> dict[str, Any]:
-    """The stores and feature tables of a model, or those of a kind, by field."""
+    """Return the stores and feature tables of a model, or those of a kind, by field."""
     return {
         name: part for name, part in zip(model._fields, model) if isinstance(part, kind)
     }
 
 
 def stores_of(model: Any) -> dict[str, Store]:
-    """The stores of a model, by the field where they, or their tables, are."""
+    """Return the stores of a model, by the field where they, or their tables, are."""
     parts = learned_parts(model)
     return {
         name: part.weights if isinstance(part, FeatureTable) else part
@@ -64,7 +66,7 @@ def stores_of(model: Any) -> dict[str, Store]:
 
 
 def with_store(model: Any, name: str, store: Store) -> Any:
-    """The model with another store at a field; see :func:`stores_of`."""
+    """Return the model with another store at a field; see :func:`stores_of`."""
     part = getattr(model, name)
     return model._replace(
         **{
@@ -76,7 +78,7 @@ def with_store(model: Any, name: str, store: Store) -> Any:
 
 
 def snapshot(model: Any) -> Any:
-    """A copy of the model that shares no mutable array."""
+    """Copy a model so that the copy shares no mutable array."""
     copies = {
         name: copy_table(part) if isinstance(part, FeatureTable) else copy_store(part)
         for name, part in learned_parts(model).items()
@@ -85,8 +87,8 @@ def snapshot(model: Any) -> Any:
 
 
 def chunks(order: np.ndarray, lengths: np.ndarray) -> list[int]:
-    """Bounds of consecutive pieces of ``order`` with about ``CHUNK_TOKENS`` tokens
-    each.
+    """Divide ``order`` into pieces of about ``CHUNK_TOKENS`` tokens; returns their
+    bounds.
     """
     ends = np.cumsum(lengths[order])
     total = int(ends[-1]) if ends.shape[0] else 0
@@ -101,12 +103,12 @@ def _grow_pool(state: TrainingState) -> None:
     It need not be the one that lacked room; then that one is the next to grow.
     """
     stores = stores_of(state.model)
-    free = {
+    free: dict[str, int] = {
         name: s.value.shape[0] - int(s.used[0])
         for name, s in stores.items()
         if s.sparse
     }
-    name = min(free, key=free.get)
+    name = min(free, key=free.__getitem__)
     state.model = with_store(
         state.model, name, grow_pool(stores[name], state.rule, 4096)
     )
@@ -134,7 +136,7 @@ def run_epoch(
     work: Any,
     interrupt: DeferredInterrupt | None = None,
 ) -> tuple[EpochStats, bool]:
-    """One pass over the examples in the given order.
+    """Visit the examples once, in the given order.
 
     Parameters
     ----------
@@ -182,7 +184,7 @@ def run_epoch(
 
 
 def left_alone(model: Any) -> tuple[Any, ...]:
-    """What training leaves alone in a model."""
+    """Return what training leaves alone in a model."""
     learned = {"clock", *learned_parts(model)}
     return tuple(
         part for name, part in zip(model._fields, model) if name not in learned
@@ -190,7 +192,9 @@ def left_alone(model: Any) -> tuple[Any, ...]:
 
 
 def as_arrays(value: Any) -> Any:
-    """Numbers and flags in nested tuples as arrays, so that fingerprints see them."""
+    """Turn numbers and flags in nested tuples into arrays, so that fingerprints see
+    them.
+    """
     return (
         tuple(map(as_arrays, value)) if isinstance(value, tuple) else np.asarray(value)
     )

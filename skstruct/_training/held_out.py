@@ -8,10 +8,11 @@ the estimator as it would be if training ended there.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +23,11 @@ from .._data.labels import some_of
 from ..metrics.counting import has_label, refuse_nothing
 from .checkpoint import arrays_of, fingerprint, with_arrays
 from .epochs import snapshot
+
+if TYPE_CHECKING:
+    from .._data.types import Corpus, Given
+    from .loop import State
+    from .run import Run
 
 NAMES = "X_val", "y_val"
 
@@ -38,21 +44,21 @@ class HeldOut:
     X, y
         As the estimator's ``score`` takes them.
     encoded : optional
-        The same as the structure's own scores read it.
+        X and y in the form that the structure's own scores read.
     """
 
     X: Any
     y: Any
     encoded: Any = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if isinstance(self.X, TokenCorpus):
             self.X = self.X.for_users()
         refuse_nothing(any(map(has_label, self.y)))
 
 
-def _told_apart(X):
-    """Sequences of tokens as JSON takes them; of rows of numbers a digest.
+def _told_apart(X: Any) -> Any:
+    """Turn sequences of tokens into what JSON takes; rows of numbers into a digest.
 
     Texts are what they are.
     """
@@ -71,13 +77,13 @@ def _told_apart(X):
     return digest if strings is None else (digest, strings.rows, strings.names)
 
 
-def held_out_facts(held_out, scoring):
-    """What the record of a fit depends on, for the name of its checkpoint."""
+def held_out_facts(held_out: HeldOut | None, scoring: Any) -> dict[str, Any]:
+    """Return what the record of a fit depends on, for the name of its checkpoint."""
     return {"held_out": held_out and (_told_apart(held_out.X), held_out.y, scoring)}
 
 
-def both_or_neither(X_val, y_val):
-    """(X_val, y_val), or None if ``fit`` was given neither.
+def both_or_neither(X_val: Given, y_val: Given) -> tuple[Corpus, Corpus] | None:
+    """Return (X_val, y_val), or None if ``fit`` was given neither.
 
     Raises
     ------
@@ -88,12 +94,12 @@ def both_or_neither(X_val, y_val):
         raise ValueError(
             f"X_val and y_val must be given together, got no {NAMES[y_val is None]}"
         )
-    return None if X_val is None else (X_val, y_val)
+    return None if X_val is None or y_val is None else (X_val, y_val)
 
 
 @contextmanager
-def of_held_out():
-    """Errors inside speak of ``X`` and ``y``; let them speak of ``X_val`` and
+def of_held_out() -> Iterator[None]:
+    """Let errors inside, which speak of ``X`` and ``y``, speak of ``X_val`` and
     ``y_val``.
     """
     try:
@@ -109,17 +115,24 @@ def of_held_out():
         raise type(error)(text) from None
 
 
-def warn_unseen(labels, more=""):
-    """Say which labels of ``y_val`` training lacks, if any; ``more`` ends the sentence."""
+def warn_unseen(labels: Sequence[Any], more: str = "") -> None:
+    """Warn of labels of ``y_val`` that training lacks; ``more`` ends the sentence."""
     if labels:
         warn(
-            f"y_val has labels that training lacks: {some_of(labels)}; they count as wrong in scores{more}"
+            f"y_val has labels that training lacks: {some_of(labels)}; they count as "
+            f"wrong in scores{more}"
         )
 
 
-def scored(scoring, estimator, fitted, X, y):
-    """The score of an estimator that had just these fitted attributes; ``scoring`` as
-    its parameter.
+def scored(
+    scoring: str | Callable[..., float] | None,
+    estimator: Any,
+    fitted: dict[str, Any],
+    X: Any,
+    y: Any,
+) -> float:
+    """Score an estimator that had just these fitted attributes; ``scoring`` as its
+    parameter.
 
     Raises
     ------
@@ -142,7 +155,7 @@ def scored(scoring, estimator, fitted, X, y):
 
 
 class Watch:
-    """Scores each epoch on the held-out sequences of a run, if it has any; early
+    """Scores of the epochs on the held-out sequences of a run, if it has any; early
     stopping keeps the best one.
 
     Parameters
@@ -156,13 +169,17 @@ class Watch:
         The model in training after the best epoch, with early stopping.
     """
 
-    def __init__(self, stopping):
+    best: Any
+
+    def __init__(self, stopping: bool) -> None:
         self.stopping = stopping
         self.best_score = -np.inf
         self.wait = 0
         self.best = None
 
-    def look(self, run, in_training, record):
+    def look(
+        self, run: Run, in_training: Callable[[], Any], record: dict[str, Any]
+    ) -> bool:
         """Score the model that ``in_training()`` returns, note it in the record, and
         say whether to stop.
         """
@@ -174,18 +191,20 @@ class Watch:
             return False
         self.wait = 0 if score > self.best_score + run.estimator.tol else self.wait + 1
         if score > self.best_score:
-            self.best_score, self.best = score, snapshot(model)
+            self.best_score = score
+            self.best = snapshot(model)
         return self.wait >= run.estimator.n_iter_no_change
 
-    def state(self):
-        """(header, arrays) for a checkpoint; empty without early stopping."""
+    def state(self) -> State:
+        """Return (header, arrays) for a checkpoint; empty without early stopping."""
         if self.best is None:
             return {}, {}
-        return {"best_score": self.best_score, "wait": self.wait}, arrays_of(
-            self.best, "best"
-        )
+        header = {"best_score": self.best_score, "wait": self.wait}
+        return header, arrays_of(self.best, "best")
 
-    def restore(self, header, arrays, model):
+    def restore(
+        self, header: dict[str, Any], arrays: dict[str, np.ndarray], model: Any
+    ) -> None:
         """Go on from :meth:`state`; ``model`` has the form of the best one."""
         if "best_score" in header:
             self.best_score = header["best_score"]

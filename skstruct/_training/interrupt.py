@@ -1,7 +1,15 @@
 """Ctrl-C at safe points; at any point for who insists."""
 
+from __future__ import annotations
+
 import signal
 import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from .._data.types import Self
 
 INSISTENT = 3
 """Times that the user has to ask for what runs to be stopped wherever it is."""
@@ -29,30 +37,29 @@ class DeferredInterrupt:
         How often the user has asked to stop.
     """
 
-    def __init__(self, at_once=False):
+    def __init__(self, at_once: bool = False) -> None:
         self.count = 0
         self.at_once = at_once
-        self._previous = None
+        self._previous: Any = None  # the handler to restore
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         in_main = threading.current_thread() is threading.main_thread()
-        if in_main and callable(
-            signal.getsignal(signal.SIGINT)
-        ):  # else it is not ours to hear
+        # A handler that is no function of Python is not ours to replace.
+        if in_main and callable(signal.getsignal(signal.SIGINT)):
             self._previous = signal.signal(signal.SIGINT, self._note)
         return self
 
-    def _note(self, number, frame):
+    def _note(self, number: int, frame: FrameType | None) -> None:
         self.stop()
         if self.count >= INSISTENT:
             self.at_once = True
             signal.signal(signal.SIGINT, self._previous)
             self._previous(number, frame)
 
-    def stop(self):
+    def stop(self) -> None:
         """Ask everyone to stop, as the user would."""
         self.count += 1
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)

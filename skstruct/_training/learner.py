@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from sklearn.base import clone
@@ -11,6 +14,7 @@ from sklearn.utils import check_random_state
 from .._core.codes import AVERAGES, NO_PENALTY, PENALTIES, PERCEPTRON
 from .._core.noise import make_noise
 from .._core.store import Rule
+from .._core.user_warnings import warn
 from .._data.types import History
 from .._sklearn import CallbackSupportMixin, check_parameters
 from .held_out import both_or_neither
@@ -18,40 +22,216 @@ from .parameters import OnlineParameters
 from .run import new_key
 from .saved import SavableLearner, training_from_state
 
+if TYPE_CHECKING:
+    from .._core.noise import Noise
+    from .._data.types import Corpus, Given, Self, Weights
+    from .run import Run, TrainingState
+
 STREAM_HISTORY = 1000
 """Calls of ``partial_fit`` that ``history_`` remembers besides the current one."""
 
 
-class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
-    """Base of the estimators that learn example by example.
+LONG = 1000
+FEW = 20
+"""A corpus of fewer sequences than ``FEW``, which have more tokens than ``LONG`` on
+average, is warned of.
 
-    A subclass has ``_prepare(X, y, sample_weight, given, continued, stream)``, which
-    checks and encodes everything and returns a :class:`.run.Run`. ``given``: the user's
-    (X_val, y_val), which judge its epochs, or None. ``continued``: go on from
-    ``_model`` and ``_training``. ``stream``: the run is one call of ``partial_fit``,
-    which may have more arguments. A subclass that is no perceptron has a ``_rule`` of
-    its own.
+The first 40,000 tokens of CoNLL-2000, cut into 40 sequences of 1,000 tokens, give a
+perceptron the token accuracy .943 and passive-aggressive learning .947 (ten epochs); 20
+of 2,000: .938 and .943; 4 of 10,000: .918 and .911; one: .885 and .867. Cut into
+sequences of 100 to 500 tokens they give .935 to .944.
+"""
 
-    What trains on shards asks an estimator for ``_learner``, ``_learner_metadata``,
-    ``_prepare_with``, ``_agreed``, ``_given_to_learner`` and ``_become``. An estimator
-    around a learner, such as ``Segmenter``, has them too.
+
+def warn_if_few_are_long(lengths: np.ndarray) -> None:
+    """Warn of a corpus that gives too few updates; ``lengths`` (n,) of its sequences,
+    in tokens.
+    """
+    n = np.count_nonzero(lengths)
+    total = int(lengths.sum())
+    if 0 < n < FEW and total > LONG * n:
+        what = (
+            f"{n} sequences of {total // n} tokens each"
+            if n > 1
+            else f"one sequence of {total} tokens"
+        )
+        warn(
+            f"X has {what}: an online learner makes one update a sequence and epoch, "
+            f"which are too few here; cut long sequences, at the end of sentences if there "
+            f"are any, into parts of 20 to 500 tokens, or use L1CRF, which learns from "
+            f"every token"
+        )
+
+
+class Learner(Protocol):
+    """What training on shards asks of an estimator.
+
+    It is an :class:`OnlineLearner`, or an estimator around one that makes sequences of
+    what it is given, as ``Segmenter`` and ``SpanTagger`` do.
+    """
+
+    def _learner(self) -> OnlineLearner:
+        """Return a learner, not fitted, that trains for this estimator."""
+
+    def _learner_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        """Return what the learner gets of the metadata that the ``fit`` of this
+        estimator would get.
+        """
+
+    def _prepare_with(
+        self,
+        learner: OnlineLearner,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights = None,
+    ) -> tuple[Run, dict[str, Any]]:
+        """Return the learner's run on data as this estimator takes it, and the fitted
+        attributes known by then.
+        """
+
+    def _agreed(self, known: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the attributes that ``_prepare_with`` knew, from those of all shards.
+
+        Raises
+        ------
+        ValueError
+            If shards differ in what they must share; the message names one.
+        """
+
+    def _given_to_learner(
+        self, given: tuple[Given, Given] | None
+    ) -> tuple[Any, Any] | None:
+        """Return the user's (X_val, y_val), or None, as the learner takes them."""
+
+    def _become(self, learned: dict[str, Any], known: dict[str, Any]) -> None:
+        """Be fitted.
+
+        Parameters
+        ----------
+        learned : dict
+            The attributes of a fitted learner.
+        known : dict
+            Those that ``_prepare_with`` knew.
+        """
+
+
+class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC):
+    """Base of the estimators that learn example by example; each is a :class:`Learner`.
+
+    A subclass says how its data are prepared. One that is no perceptron has a ``_rule``
+    of its own.
     """
 
     n_iter_: int
     history_: History
     resumed_from_: int
 
-    _after_pass = None
+    _after_pass: Callable[[dict[str, Any], Callable[[], Any]], bool] | None = None
     """Called after each epoch with its entry of ``history_`` and a function that
     returns the fitted attributes as they are then; training stops if it returns true.
     """
 
-    def _learner(self):
-        """A learner, not fitted, that trains for this estimator; here the same."""
+    if TYPE_CHECKING:
+        beam_size: Any  # where there is a beam search
+
+        def _validate_params(self) -> None: ...
+
+    _is_part = False
+    """Whether the corpus to train on is a shard of another: that one decides what
+    depends on all.
+    """
+
+    # -- what a subclass says ----------------------------------------------------------
+    @abstractmethod
+    def _prepare(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights,
+        given: tuple[Given, Given] | None = None,
+        continued: bool = False,
+        *,
+        stream: bool = False,
+    ) -> Run:
+        """Check and encode everything, and change nothing of the estimator.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Those of ``fit``.
+        given : tuple, optional
+            The user's (X_val, y_val), which judge the epochs.
+        continued : bool
+            Go on from ``_model`` and ``_training``.
+        stream : bool
+            The run is one call of ``partial_fit``, which may have more arguments.
+
+        Returns
+        -------
+        Run
+            It only has to train.
+
+        Raises
+        ------
+        ValueError
+            If the data are wrong.
+        """
+
+    def _fresh_state(self, *what: Any, **more: Any) -> TrainingState:
+        """Return a state with zero weights.
+
+        The last argument is its random key; before it stands what the weights of the
+        structure are of, if parameters do not say that.
+        """
+        raise NotImplementedError
+
+    def _rule(self) -> Rule:
+        """Return the update rule that the parameters ask for."""
+        penalty = PENALTIES[self.penalty] if self.alpha > 0 else NO_PENALTY
+        return Rule(
+            PERCEPTRON, 0.0, False, penalty, float(self.alpha), AVERAGES[self.average]
+        )
+
+    # -- as a `Learner` ----------------------------------------------------------------
+    def _learner(self) -> OnlineLearner:
+        """Return a copy that is not fitted: this estimator itself learns."""
         return clone(self)
 
+    def _learner_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        """Return all metadata of ``fit``: they are the learner's own."""
+        return metadata
+
+    def _prepare_with(
+        self,
+        learner: OnlineLearner,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights = None,
+    ) -> tuple[Run, dict[str, Any]]:
+        """Return the learner's run; no attributes are known by then."""
+        return learner._prepare(X, y, sample_weight), {}
+
+    def _agreed(self, known: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return what the first shard knew, which is what all know."""
+        return known[0]
+
+    def _given_to_learner(
+        self, given: tuple[Given, Given] | None
+    ) -> tuple[Any, Any] | None:
+        """Return (X_val, y_val) as they are."""
+        return given
+
+    def _become(self, learned: dict[str, Any], known: dict[str, Any]) -> None:
+        """Take the attributes of a fitted learner."""
+        vars(self).update(known, **learned)
+
+    def _leave_undecided(self) -> None:
+        """Let ``_prepare`` leave open what a part of the corpus cannot decide."""
+        self._is_part = True
+
+    # -- what training reads -----------------------------------------------------------
     @cached_property
-    def _training(self):
+    def _training(self) -> TrainingState:
         """What training goes on from where there is only a model, as an average of
         several is one.
 
@@ -67,50 +247,8 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         node.update(key=new_key(self.random_state), epoch=getattr(self, "n_iter_", 0))
         return training_from_state(node, self._model, [], None, "")
 
-    def _learner_metadata(self, metadata):
-        """What the learner gets of the metadata that the ``fit`` of this estimator
-        would get.
-        """
-        return metadata
-
-    def _prepare_with(self, learner, X, y, sample_weight=None):
-        """The learner's run on data as this estimator takes it; and the fitted
-        attributes known by then.
-        """
-        return learner._prepare(X, y, sample_weight), {}
-
-    def _agreed(self, known):
-        """The attributes that ``_prepare_with`` knew, from those of the shards."""
-        return known[0]
-
-    def _given_to_learner(self, given):
-        """The user's (X_val, y_val), or None, as the learner takes them."""
-        return given
-
-    def _become(self, learned, known):
-        """Be fitted: with the attributes of a fitted learner, and those that
-        ``_prepare_with`` knew.
-        """
-        vars(self).update(known, **learned)
-
-    _is_part = False
-    """Whether the corpus to train on is a shard of another: that one decides what
-    depends on all.
-    """
-
-    def _leave_undecided(self):
-        """Let ``_prepare`` leave open what a part of the corpus cannot decide."""
-        self._is_part = True
-
-    def _rule(self):
-        """The update rule that the parameters ask for."""
-        penalty = PENALTIES[self.penalty] if self.alpha > 0 else NO_PENALTY
-        return Rule(
-            PERCEPTRON, 0.0, False, penalty, float(self.alpha), AVERAGES[self.average]
-        )
-
-    def _beam(self):
-        """The states that a beam search keeps in prediction, 0 for all.
+    def _beam(self) -> int:
+        """Return the states that a beam search keeps in prediction, 0 for all.
 
         ``beam_size`` may be set after fitting, so it is checked again: kernels check
         nothing.
@@ -118,28 +256,44 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         check_parameters(self, "beam_size")
         return int(self.beam_size or 0)
 
-    def _noise(self, key):
-        dropout, rate, exponent = map(
-            float, (self.dropout, self.noise_rate, self.zipf_exponent)
-        )
+    def _noise(self, key: int) -> Noise:
+        """Return the noise that the parameters ask for, drawn by an integer key."""
         return make_noise(
-            key, dropout, self.feature_noise, self.edge_noise, rate, exponent
+            key,
+            float(self.dropout),
+            self.feature_noise,
+            self.edge_noise,
+            float(self.noise_rate),
+            float(self.zipf_exponent),
         )
 
     # -- fitting -----------------------------------------------------------------------
-    def _callback_context(self):
-        """The callbacks' context of a fit."""
+    def _callback_context(self) -> Any:
+        """Return the callbacks' context of a fit."""
         return self._init_callback_context(max_subtasks=self.max_iter)
 
-    def _begin_fit(self, X, y, sample_weight, X_val, y_val, **more):
-        """The run of ``fit``, and the callbacks' context."""
+    def _begin_fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights,
+        X_val: Given,
+        y_val: Given,
+        **more: Any,
+    ) -> tuple[Run, Any]:
+        """Check parameters and data; returns the run of ``fit``, and the callbacks'
+        context.
+        """
         self._validate_params()
         given = both_or_neither(X_val, y_val)
         context = self._callback_context()
         continued = self.warm_start and hasattr(self, "_model")
         return self._prepare(X, y, sample_weight, given, continued, **more), context
 
-    def _partial_fit(self, X, y, sample_weight, **more):
+    def _partial_fit(
+        self, X: Corpus, y: Corpus, sample_weight: Weights, **more: Any
+    ) -> Self:
+        """Train for one epoch more on data that may be new; returns the estimator."""
         self._validate_params()
         continued = hasattr(self, "_model")
         run = self._prepare(X, y, sample_weight, None, continued, stream=True, **more)
@@ -148,14 +302,16 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         run.n_iter = getattr(self, "n_iter_", 0)
         return run.train(X, y, n_epochs=1)
 
-    def _held_out(self, nonempty):
-        """Positions of the sequences that early stopping judges by."""
+    def _held_out(self, nonempty: np.ndarray) -> list[int]:
+        """Draw the sequences that early stopping judges by, of those that are not
+        empty; returns their positions.
+        """
         n = nonempty.shape[0]
         n_test = int(np.ceil(self.validation_fraction * n))
         if n_test >= n:
             raise ValueError(
-                f"early_stopping with validation_fraction={self.validation_fraction} leaves none of "
-                f"the {n} sequences to train on"
+                f"early_stopping with validation_fraction={self.validation_fraction} "
+                f"leaves none of the {n} sequences to train on"
             )
         order = check_random_state(self.random_state).permutation(n)
         return np.sort(nonempty[order[:n_test]]).tolist()

@@ -4,24 +4,20 @@ each, and Ctrl-C.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from contextlib import nullcontext
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._saving.container import ModelFileError
 from .._sklearn import epoch_context
-from .checkpoint import Checkpoint, fingerprint
 from .held_out import Watch
-from .interrupt import DeferredInterrupt
+from .judged import Fit, State, listen
 
 if TYPE_CHECKING:
     from .._data.types import History, Path
+    from .interrupt import DeferredInterrupt
     from .run import Run
-
-State = tuple[dict[str, Any], dict[str, np.ndarray]]
-"""What a checkpoint holds: a header of simple values, and arrays by name."""
 
 
 class LoopSettings(NamedTuple):
@@ -34,7 +30,7 @@ class LoopSettings(NamedTuple):
     folder: Path | None  # of checkpoints
 
 
-class Loop(ABC):
+class Loop(Fit):
     """Epochs until one is the last; a subclass says what an epoch is.
 
     Attributes
@@ -45,7 +41,6 @@ class Loop(ABC):
     resumed_from : int
         Of these, what was read from a checkpoint.
     watch : Watch
-    checkpoint : Checkpoint or None
     unsaved : bool
         Whether it was too early to write the state that was offered last.
     """
@@ -54,7 +49,6 @@ class Loop(ABC):
     watch: Watch
     done: int = 0
     resumed_from: int = 0
-    checkpoint: Checkpoint | None = None
     unsaved: bool = False
     called: str = "epoch"
     """What callbacks call a turn of the loop."""
@@ -115,14 +109,6 @@ class Loop(ABC):
         """
 
     @abstractmethod
-    def identity(self) -> State:
-        """Return what the outcome depends on: facts and arrays.
-
-        Two fits whose identities are equal share a checkpoint; see
-        :func:`.checkpoint.fingerprint`.
-        """
-
-    @abstractmethod
     def checkpoint_state(self) -> State:
         """Return the state that training goes on from."""
 
@@ -147,7 +133,7 @@ class Loop(ABC):
         interrupt: DeferredInterrupt | None = None,
         for_good: bool = False,
     ) -> Any:
-        """Run the epochs; returns the estimator, fitted.
+        """Run the epochs, and fit the estimator, which is returned.
 
         Parameters
         ----------
@@ -174,11 +160,7 @@ class Loop(ABC):
             ended = folder is not None and self._resume(folder, type(owner).__name__)
         events = epoch_context(context, owner, X, y, self.called)
         began = self.done > 0
-        with (
-            DeferredInterrupt()
-            if interrupt is None
-            else nullcontext(interrupt) as interrupt
-        ):
+        with listen(interrupt) as interrupt:
             try:
                 events.begin_fit()
                 while not (ended or self.done == n_epochs):
@@ -198,7 +180,8 @@ class Loop(ABC):
                 events.end_fit(self.attributes)
             except BaseException as error:
                 try:
-                    if self.unsaved:  # the state between two epochs, before what is done to it at the end
+                    # The state between two epochs, before what is done at the end.
+                    if self.unsaved:
                         self._keep(False, surely=True)
                 finally:
                     if (
@@ -232,17 +215,17 @@ class Loop(ABC):
         return events.end(self.attributes) or stop or last
 
     def best(self) -> Any:
-        """The model in training to keep: that of the best epoch if early stopping
-        watches, else the last.
+        """Return the model in training to keep: that of the best epoch if early
+        stopping watches, else the last.
         """
         return self.in_training() if self.watch.best is None else self.watch.best
 
     def _resume(self, folder: Path, name: str) -> bool:
-        """Go on from the checkpoint, if there is one; whether early stopping had
-        stopped.
+        """Go on from the checkpoint, if there is one; returns whether early stopping
+        had stopped.
         """
-        self.checkpoint = Checkpoint(folder, name, fingerprint(*self.identity()))
-        found = self.checkpoint.load()
+        checkpoint = self.open_checkpoint(folder, name)
+        found = checkpoint.load()
         if found is None:
             return False
         header, arrays = found
@@ -252,14 +235,13 @@ class Loop(ABC):
             self.history = header["history"]
             return header["stopped"]
         except (KeyError, TypeError, ModelFileError) as error:
-            raise self.checkpoint.refusal(error) from None
+            raise checkpoint.refusal(error) from None
 
     def _keep(self, stopped: bool, surely: bool) -> None:
-        """Offer the state to the checkpoint."""
-        (header, arrays), (best, best_arrays) = (
-            self.checkpoint_state(),
-            self.watch.state(),
-        )
+        """Offer the state to the checkpoint, which there is."""
+        assert self.checkpoint is not None
+        header, arrays = self.checkpoint_state()
+        best, best_arrays = self.watch.state()
         header = {
             "done": self.done,
             "history": list(self.history),

@@ -1,11 +1,12 @@
 """Constructor parameters: name, type, default, values allowed and documentation, each
 written once.
 
-An estimator is a dataclass. A parameter is a field made by :func:`parameter`, which
-holds what a user reads of it and which values are allowed. Parameters that several
-estimators share are fields of the classes below, which estimators inherit. From the
-fields :func:`documented` makes the "Parameters" section of the docstring, the table
-that scikit-learn checks values by, and the order of the signature.
+An estimator is a dataclass, :func:`parametrized`. A parameter is a field made by
+:func:`parameter`, which holds what a user reads of it and which values are allowed.
+Parameters that several estimators share are fields of the classes below, which
+estimators inherit. From the fields :func:`documented` makes the "Parameters" section of
+the docstring, the table that scikit-learn checks values by, and the order of the
+signature.
 
 To add a shared parameter, add a field to the class that it belongs to: one of the three
 below, or ``TaggerParameters`` of :mod:`skstruct._taggers.sequence_tagger`. Every
@@ -23,9 +24,8 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable
-from copy import copy
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, ClassVar, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -41,6 +41,15 @@ from .._sklearn import (
 )
 from ..metrics import SCORING
 
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_: Any) -> Callable[[T], T]:
+        """Do nothing: this is for type checkers."""
+        return lambda decorated: decorated
+
+
 T = TypeVar("T")
 
 WIDTH = 106
@@ -50,7 +59,9 @@ WIDTH = 106
 def parameter(
     default: Any, text: str, kind: str | None = None, allowed: Any = None
 ) -> Any:
-    """A field that is a constructor parameter.
+    """Make a field that is a constructor parameter.
+
+    All is given by keyword: type checkers read ``default`` that way.
 
     Parameters
     ----------
@@ -61,7 +72,7 @@ def parameter(
         Which values are allowed, as a user reads it. Where this is None, the annotation
         says it: a bool, an int of at least 1, or the values of a ``Literal``; or None.
     allowed : list, optional
-        The same as scikit-learn checks it; see ``sklearn.utils._param_validation``.
+        What scikit-learn checks values by; see ``sklearn.utils._param_validation``.
         Where this is None, the kind says it: "int >= 2", "float > 1", "float in [0,
         1)"; or None.
     """
@@ -70,18 +81,36 @@ def parameter(
     )
 
 
+@dataclass_transform(eq_default=False, field_specifiers=(parameter,))
+def parametrized(*, kw_only: bool = False) -> Callable[[type[T]], type[T]]:
+    """Class decorator: the constructor takes the fields as parameters.
+
+    A type checker reads the defaults of fields, ``parameter(default=10, ...)``, so that
+    an editor shows ``max_iter: int = 10`` in the signature of an estimator.
+
+    Parameters
+    ----------
+    kw_only : bool
+        Whether they are given by keyword only, as those that estimators share.
+    """
+    return dataclass(kw_only=kw_only, eq=False, repr=False)
+
+
 def inner_estimator(text: str) -> Any:
-    """A field for an estimator that does the work; None means an estimator that the
-    text names.
+    """Make a field for an estimator that does the work; None means an estimator that
+    the text names.
     """
     return parameter(
-        None, text, "estimator or None", [HasMethods(["fit", "predict"]), None]
+        default=None,
+        text=text,
+        kind="estimator or None",
+        allowed=[HasMethods(["fit", "predict"]), None],
     )
 
 
 def _range(kind: str) -> list[Any]:
-    """The numbers that a kind such as "float in [0, 1) or None" allows, as scikit-learn
-    checks them.
+    """Return the numbers that a kind such as "float in [0, 1) or None" allows, as
+    scikit-learn checks them.
     """
     number, sign, low, *high = kind.removesuffix(" or None").split()
     none = [None] if kind.endswith(" or None") else []
@@ -103,8 +132,8 @@ def _range(kind: str) -> list[Any]:
 
 
 def _values(cls: type, name: str) -> tuple[str, Any]:
-    """The values that a field allows: as a user reads them, and as scikit-learn checks
-    them.
+    """Return the values that a field allows: as a user reads them, and as scikit-learn
+    checks them.
     """
     base = next(base for base in cls.__mro__ if name in inspect.get_annotations(base))
     about = inspect.getattr_static(base, "__dataclass_fields__")[name].metadata
@@ -136,15 +165,15 @@ def _values(cls: type, name: str) -> tuple[str, Any]:
 
 
 def parameters_named(estimator: Any, name: str) -> dict[str, Any]:
-    """The parameters of that name, of an estimator and of all inside of it, by their
-    names in full.
+    """Return the parameters of that name, of an estimator and of all inside of it, by
+    their names in full.
     """
     given = estimator.get_params()
     return {full: given[full] for full in sorted(given) if full.split("__")[-1] == name}
 
 
 def documented(**texts: str) -> Callable[[type[T]], type[T]]:
-    """Class decorator, above ``@dataclass``: documentation, checks and signature from
+    """Class decorator, above `parametrized`: documentation, checks and signature from
     the fields.
 
     Parameters
@@ -188,7 +217,7 @@ def documented(**texts: str) -> Callable[[type[T]], type[T]]:
 
 
 def _entry(found: Field[Any], kind: str, text: str) -> str:
-    """What a "Parameters" section says of a field."""
+    """Write what a "Parameters" section says of a field."""
     lines = textwrap.wrap(
         " ".join(text.split()),
         WIDTH - 4,
@@ -200,12 +229,12 @@ def _entry(found: Field[Any], kind: str, text: str) -> str:
 
 
 def _spelled(default: Any) -> str:
-    """A default as documentation spells it."""
+    """Spell a default as documentation does."""
     return f'"{default}"' if isinstance(default, str) else repr(default)
 
 
 def _with_section(text: str, title: str, body: str) -> str:
-    """A docstring with one more section, before the others."""
+    """Put one more section into a docstring, before the others."""
     lines = text.split("\n")
     rules = (k for k, line in enumerate(lines) if line and set(line) == {"-"})
     at = next(rules, len(lines) + 1) - 1
@@ -222,106 +251,133 @@ class Parameters:
 
 
 WARM_START = parameter(
-    False, "Start ``fit`` from the last one's weights; features and labels may be new."
+    default=False,
+    text="Start ``fit`` from the last one's weights; features and labels may be new.",
 )
 
 CHECKPOINT = parameter(
-    None,
-    """Folder where ``fit`` keeps its state after each epoch, under a name made from parameters and
-    data. A fit that finds its own state goes on from there and ends as if it had never stopped; a
-    finished fit removes its file.""",
-    "str, path or None",
-    [str, os.PathLike, None],
+    default=None,
+    text="""Folder where ``fit`` keeps its state after each epoch, under a name made
+    from parameters and data. A fit that finds its own state goes on from there and ends
+    as if it had never stopped; a finished fit removes its file.""",
+    kind="str, path or None",
+    allowed=[str, os.PathLike, None],
 )
 """Fields of estimators that have little else in common; each takes a copy."""
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@parametrized(kw_only=True)
 class RunParameters(Parameters):
     """Threads and random numbers."""
 
     n_jobs: int | None = parameter(
-        None, "Threads in prediction.", "int or None", N_JOBS
+        default=None, text="Threads in prediction.", kind="int or None", allowed=N_JOBS
     )
     random_state: int | np.random.RandomState | None = parameter(
-        None,
-        "Determines orders, noise and the held-out sequences.",
-        "int, RandomState instance or None",
-        ["random_state"],
+        default=None,
+        text="Determines orders, noise and the held-out sequences.",
+        kind="int, RandomState instance or None",
+        allowed=["random_state"],
     )
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@parametrized(kw_only=True)
 class TrainingParameters(RunParameters):
     """What all estimators accept that learn weights of features."""
 
-    min_count: int = parameter(1, "Features seen fewer times in training are left out.")
-    scoring: str | Callable[..., float] | None = parameter(
-        None,
-        """How good a model is on held-out sequences: None asks the estimator's ``score``; a str names a
-        scorer of ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a callable is called as
-        ``scoring(estimator, X_val, y_val)`` and returns a number. More is better.""",
-        "str, callable or None",
-        [StrOptions(set(SCORING)), callable, None],
+    min_count: int = parameter(
+        default=1, text="Features seen fewer times in training are left out."
     )
-    verbose: int = parameter(0, "Print a line for each epoch.", "int", ["verbose"])
+    scoring: str | Callable[..., float] | None = parameter(
+        default=None,
+        text="""How good a model is on held-out sequences: None asks the estimator's
+        ``score``; a str names a scorer of ``skstruct.metrics.SCORERS``, such as
+        ``"segment_f1"``; a callable is called as ``scoring(estimator, X_val, y_val)``
+        and returns a number. More is better.""",
+        kind="str, callable or None",
+        allowed=[StrOptions(set(SCORING)), callable, None],
+    )
+    verbose: int = parameter(
+        default=0, text="Print a line for each epoch.", kind="int", allowed=["verbose"]
+    )
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@parametrized(kw_only=True)
 class OnlineParameters(TrainingParameters):
     """What all estimators accept that learn example by example."""
 
     # Epochs
-    max_iter: int = parameter(10, "Epochs.")
-    shuffle: bool = parameter(True, "Draw a new order of sequences for each epoch.")
+    max_iter: int = parameter(default=10, text="Epochs.")
+    shuffle: bool = parameter(
+        default=True, text="Draw a new order of sequences for each epoch."
+    )
     average: bool = parameter(
-        True, "Average the weights over all visits (Zhang et al. 2014, equation 6)."
+        default=True,
+        text="Average the weights over all visits (Zhang et al. 2014, equation 6).",
     )
     # Penalties on weights
     penalty: Literal["l1", "l1-cumulative", "l2"] | None = parameter(
-        None,
-        """Penalty on the weights, applied once per sequence visited (Zhang et al. 2014, equations 9 to
-        17). Under the cumulative penalty a new feature is charged the penalty of all earlier steps
-        (equation 14), so that late features rarely become nonzero.""",
+        default=None,
+        text="""Penalty on the weights, applied once per sequence visited (Zhang et al.
+        2014, equations 9 to 17). Under the cumulative penalty a new feature is charged
+        the penalty of all earlier steps (equation 14), so that late features rarely
+        become nonzero.""",
     )
     alpha: float = parameter(
-        1e-6, "Strength of the penalty per sequence visited.", "float in [0, 1)"
+        default=1e-6,
+        text="Strength of the penalty per sequence visited.",
+        kind="float in [0, 1)",
     )
     # Corruption of the input and of features in training
     dropout: float = parameter(
-        0.0,
-        """Probability that an input token is masked for one visit of its sequence (Zhang et al. 2014,
-        equation 18). Columns of a token are masked independently; templates may read 64 columns at most
-        then.""",
-        "float in [0, 1)",
+        default=0.0,
+        text="""Probability that an input token is masked for one visit of its sequence
+        (Zhang et al. 2014, equation 18). Columns of a token are masked independently;
+        templates may read 64 columns at most then.""",
+        kind="float in [0, 1)",
     )
     feature_noise: Literal["dropout", "zipf"] | None = parameter(
-        None,
-        """Corruption of features, drawn once per feature and visit: left out with probability
-        ``noise_rate`` (Zhang et al. 2014, equation 20), or counted 1/ξ with Zipfian ξ (A. Søgaard
-        2013, Zipfian corruptions for robust POS tagging, NAACL).""",
+        default=None,
+        text="""Corruption of features, drawn once per feature and visit: left out with
+        probability ``noise_rate`` (Zhang et al. 2014, equation 20), or counted 1/ξ with
+        Zipfian ξ (A. Søgaard 2013, Zipfian corruptions for robust POS tagging,
+        NAACL).""",
     )
     edge_noise: Literal["same", "dropout", "zipf"] | None = parameter(
-        None, 'The same for label transitions; ``"same"`` follows ``feature_noise``.'
+        default=None,
+        text='The same for label transitions; ``"same"`` follows ``feature_noise``.',
     )
-    noise_rate: float = parameter(0.1, "Rate of feature dropout.", "float in [0, 1)")
+    noise_rate: float = parameter(
+        default=0.1, text="Rate of feature dropout.", kind="float in [0, 1)"
+    )
     zipf_exponent: float = parameter(
-        3.0, "Exponent of the Zipf distribution.", "float > 1"
+        default=3.0, text="Exponent of the Zipf distribution.", kind="float > 1"
     )
     # Early stopping, and training that goes on
     early_stopping: bool = parameter(
-        False,
-        """Stop when the score of held-out sequences no longer improves, and keep the best epoch. They are
-        ``X_val`` and ``y_val`` of ``fit``; without these a part of ``X``, which is not trained on.""",
+        default=False,
+        text="""Stop when the score of held-out sequences no longer improves, and keep
+        the best epoch. They are ``X_val`` and ``y_val`` of ``fit``; without these a
+        part of ``X``, which is not trained on.""",
     )
     validation_fraction: float = parameter(
-        0.1,
-        "Share of the sequences with labels that ``early_stopping`` holds out without ``X_val``.",
-        "float in (0, 1)",
+        default=0.1,
+        text="""Share of the sequences with labels that ``early_stopping`` holds out
+        without ``X_val``.""",
+        kind="float in (0, 1)",
     )
-    n_iter_no_change: int = parameter(3, "Epochs without improvement to wait.")
+    n_iter_no_change: int = parameter(
+        default=3, text="Epochs without improvement to wait."
+    )
     tol: float = parameter(
-        1e-3, "Improvement of the held-out score that counts as such.", "float >= 0"
+        default=1e-3,
+        text="Improvement of the held-out score that counts as such.",
+        kind="float >= 0",
     )
-    warm_start: bool = copy(WARM_START)
-    checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
+    warm_start: bool = parameter(default=False, text=WARM_START.metadata["text"])
+    checkpoint: str | os.PathLike[str] | None = parameter(
+        default=None,
+        text=CHECKPOINT.metadata["text"],
+        kind=CHECKPOINT.metadata["kind"],
+        allowed=CHECKPOINT.metadata["allowed"],
+    )

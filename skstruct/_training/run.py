@@ -21,12 +21,12 @@ from .._core.store import Rule
 from .._sklearn import set_fitted
 from .checkpoint import arrays_of, simple_parameters, with_arrays
 from .epochs import EpochStats, as_arrays, epoch_order, left_alone, run_epoch
-from .held_out import held_out_facts, of_held_out, scored, warn_unseen
+from .held_out import held_out_facts
+from .judged import JudgedRun
 from .loop import Loop, LoopSettings, State
 
 if TYPE_CHECKING:
     from .._chain.shown_pairs import ShownPairs
-    from .._data.types import Given
     from .._shards.vocabulary import Vocabulary
     from .held_out import HeldOut
     from .learner import OnlineLearner
@@ -68,11 +68,11 @@ class TrainingState:
 
 
 def new_key(random_state: Any) -> int:
-    """The integer that stands for a ``random_state`` from now on."""
+    """Draw the integer that stands for a ``random_state`` from now on."""
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-class Run(Loop):
+class Run(Loop, JudgedRun):
     """Epochs of an estimator on an encoded corpus.
 
     A subclass says what its structure is: its kernel, its scratch, its model, how it is
@@ -91,6 +91,8 @@ class Run(Loop):
     held_out : HeldOut, optional
         Judges the epochs.
     """
+
+    estimator: OnlineLearner
 
     epoch: ClassVar[Callable[..., tuple[int, int]]]
     """The kernel ``epoch(task, order, begin, end, model, rule, noise, work)``.
@@ -117,8 +119,6 @@ class Run(Loop):
     """Scratch of the kernel, made for the first epoch."""
 
     ended: bool = False
-    title: str = ""
-    """Of the lines that ``verbose`` prints."""
 
     def __init__(
         self,
@@ -157,23 +157,10 @@ class Run(Loop):
             An instance of ``model_class``.
         """
 
-    @abstractmethod
-    def held_out_part(self, X: Any, y: Any) -> tuple[HeldOut, list[Any]]:
-        """Check and encode the user's held-out sequences; errors speak of X and y.
-
-        Returns
-        -------
-        HeldOut
-        list
-            The labels of ``y`` that training lacks.
-        """
-
-    @abstractmethod
-    def held_out_score(self, model: Any) -> float:
-        """Return what ``score`` of a finished model would be on the held-out part."""
-
     def kernel_arguments(self, noise: Any, work: Any) -> tuple[Any, ...]:
-        """Return the task, and all that the kernel takes after the examples to visit."""
+        """Return the task, and all that the kernel takes after the examples to
+        visit.
+        """
         return self.task, self.state.model, self.state.rule, noise, work
 
     def fitted(self) -> dict[str, Any]:
@@ -236,29 +223,22 @@ class Run(Loop):
         raise ValueError("a run without a vocabulary cannot adopt that of all shards")
 
     # -- what judges the epochs --------------------------------------------------------
-    def hold_out(self, given: tuple[Given, Given] | None) -> None:
-        """Let the epochs be judged by ``given``, the user's (X_val, y_val), if it is
-        not None.
-        """
-        if given is None:
-            return
-        with of_held_out():
-            self.held_out, unseen = self.held_out_part(*given)
-        warn_unseen(unseen)
-
     def score_epoch(self, model: Any) -> float:
-        """The score of the model in training, on the held-out sequences."""
-        scoring = self.estimator.scoring
-        finished = self.finished(model)
-        if scoring is None:
-            return self.held_out_score(finished)
-        fitted = {"_model": finished, **self.fitted()}
-        return scored(scoring, self.estimator, fitted, self.held_out.X, self.held_out.y)
+        """Score the model in training on the held-out sequences."""
+        return self.score_fitted({"_model": self.finished(model), **self.fitted()})
 
     # -- training ----------------------------------------------------------------------
     def member(self, estimator: OnlineLearner, seed: Any, drawn: np.ndarray) -> Run:
-        """A run of another estimator on the same task: its own weights, orders and
-        examples.
+        """Make a run of another estimator on this task, with weights and orders of its
+        own.
+
+        Parameters
+        ----------
+        estimator : OnlineLearner
+        seed : int or RandomState
+            Decides its orders and noise.
+        drawn : ndarray of int
+            The examples that it visits.
         """
         run = copy(self)
         run.estimator = estimator
@@ -270,22 +250,24 @@ class Run(Loop):
         return run
 
     def order(self, epoch: int) -> np.ndarray:
-        """The examples to visit in an epoch, in order."""
+        """Return the examples to visit in an epoch, in order."""
         n = self.visited.shape[0]
         return self.visited[
             epoch_order(self.state.key, epoch, n, self.estimator.shuffle)
         ]
 
     def loop_settings(self) -> LoopSettings:
-        """Epochs are those of the estimator, which are judged by this run itself."""
+        """Return the settings of the estimator; this run itself judges the epochs."""
         e = self.estimator
         return LoopSettings(self, e, e.max_iter, e.early_stopping, e.checkpoint)
 
     run_epoch = run_epoch
-    """One pass over the examples, as a method: a call fewer on the way to the kernel."""
+    """`run_epoch` as a method: a call fewer on the way to the kernel."""
 
     def epoch_arguments(self) -> tuple[Any, ...]:
-        """Return the order of the examples, their lengths, the noise and the scratch."""
+        """Return the order of the examples, their lengths, the noise and the
+        scratch.
+        """
         if self.work is None:
             self.work = self.scratch()
         order = self.order(self.state.epoch + self.done)
@@ -316,8 +298,8 @@ class Run(Loop):
         """
         if not self.estimator.verbose:
             return
-        line = f"{what}: {record['updates']} updates, token error {record['token_error']:.4f}{more}, "
-        line += f"{record['seconds']:.2f} s"
+        line = f"{what}: {record['updates']} updates, token error "
+        line += f"{record['token_error']:.4f}{more}, {record['seconds']:.2f} s"
         if "validation_score" in record:
             name = self.score_name if self.estimator.scoring is None else "score"
             line += f", held-out {name} {record['validation_score']:.4f}"
@@ -371,8 +353,8 @@ class Run(Loop):
         return facts, arrays_of((self.task, self.visited, self.prior()), "fit")
 
     def prior(self) -> tuple[Any, ...]:
-        """What the outcome depends on besides simple parameters and examples; arrays in
-        tuples.
+        """Return what the outcome depends on besides simple parameters and examples, as
+        arrays in tuples.
 
         Of a model without weights that is all that training leaves alone: constraints,
         costs, templates.

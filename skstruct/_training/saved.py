@@ -2,10 +2,13 @@
 state.
 """
 
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -32,18 +35,26 @@ from .._saving.stores import CLOCK, RULE
 from .._version import __version__
 from .run import TrainingState
 
+if TYPE_CHECKING:
+    from .._data.types import Corpus, History, Self
+    from .._saving.values import Reader, Writer
+
+
+Sizes: TypeAlias = tuple[int | None, int, int, int | None]
+"""Labels, features, state weights and transition weights of a model."""
+
 
 class NamedWeights(NamedTuple):
     """The weights of one kind of feature."""
 
     store: Store
-    labels: list  # by column
-    names: Callable  # ``names(rows)`` lists the names of weight rows, given as an array
+    labels: list[Any]  # by column
+    names: Callable[[np.ndarray], list[Any]]  # lists the names of weight rows
 
 
 @dataclass(kw_only=True)
-class SavableModel:
-    """Base of what prediction needs; of every structure the same.
+class SavableModel(ABC):
+    """Base of what prediction needs, of any structure; and what files hold of it.
 
     Attributes
     ----------
@@ -51,49 +62,81 @@ class SavableModel:
         Of a compressed model, the type of its weights in a file.
     version : str
         Of the package, by which it was trained or written.
-
-    A model has ``sizes()``: its labels, features, state weights that are not zero, and
-    transition weights that are not, each None where there is no such thing. And it says
-    what files hold:
-
-    - ``FIELDS``: the table of its members in a state, which makes the arguments of its
-      constructor;
-    - ``TRAINED``: the table of the members that describe ``TrainingState.model``;
-    - ``FACTS``: which of ``closed``, ``stream`` and ``min_count`` a training state has;
-    - ``MORE``: fields of a training state besides, of which files may lack any;
-    - ``compressed(dtype, keep)``: a smaller model; see :meth:`.Savable.compress`;
-    - ``in_training(f)``: the model in training, from the members of a training state,
-      of which ``trained`` is what ``TRAINED`` has made, or None if there is only this
-      model to go on from.
     """
 
     FIELDS: ClassVar[Table]
+    """Its members in a state, which make the arguments of its constructor."""
+
     TRAINED: ClassVar[Table]
-    FACTS: ClassVar[tuple]
-    MORE: ClassVar[tuple] = ()
+    """The members that describe ``TrainingState.model``."""
+
+    FACTS: ClassVar[tuple[str, ...]]
+    """Which of ``closed``, ``stream`` and ``min_count`` a training state has."""
+
+    MORE: ClassVar[tuple[Field, ...]] = ()
+    """Fields of a training state besides, of which files may lack any."""
 
     packed: str | None = None
     version: str = __version__
 
-    def words_of_training(self):
-        """The words that the model saw in training, a frozenset; None if it does not
-        remember them.
+    @property
+    def inputs(self) -> Inputs:
+        """What the model reads and predicts, if it says so and not its estimator."""
+        raise AttributeError(f"{type(self).__name__} has no inputs")
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Number of features."""
+
+    @abstractmethod
+    def sizes(self) -> Sizes:
+        """Count labels, features, state weights that are not zero, and transition
+        weights that are not; None where there is no such thing.
+        """
+
+    @abstractmethod
+    def compressed(self, dtype: str, keep: float) -> Self:
+        """Return a smaller model.
+
+        Parameters
+        ----------
+        dtype : str
+            The type of its weights in a file.
+        keep : float
+            Share of the weights that stay; see :meth:`.Savable.compress`.
+        """
+
+    @abstractmethod
+    def in_training(self, f: Members) -> Any:
+        """Return the model in training, a NamedTuple of the structure.
+
+        Parameters
+        ----------
+        f : Members
+            Of a training state; ``trained`` is what ``TRAINED`` has made, or None if
+            there is only this model to go on from.
+        """
+
+    def words_of_training(self) -> frozenset[str] | None:
+        """Return the words seen in training; None if the model does not remember
+        them.
         """
         return None
 
 
 class SavableLearner(Savable):
-    """An estimator whose model is ``_model`` and whose :class:`TrainingState`, if it
-    has one, ``_training``.
+    """Base of the estimators that are fitted when they have a model."""
 
-    ``explained_as`` says how ``inspection.explain`` takes its scores apart;
-    ``_model_class`` is a :class:`SavableModel`.
-    """
+    explained_as: ClassVar[str]
+    """How ``inspection.explain`` takes its scores apart, if it does."""
 
-    _model_class = None
+    _model_class: ClassVar[type[SavableModel]]
+    _model: Any  # a `_model_class`, once fitted
+    _training: Any  # a `TrainingState`, once fitted, if it can be trained further
 
-    def _settled(self, X, y, **metadata):
-        """The estimator to train on a corpus: itself, but for one that chooses
+    def _settled(self, X: Corpus, y: Corpus, **metadata: Any) -> Self:
+        """Return the estimator to train on a corpus: itself, but for one that chooses
         parameters by the corpus.
         """
         return self
@@ -116,8 +159,8 @@ class SavableLearner(Savable):
         check_is_fitted(self)
         return self._model.n_features
 
-    def _to_state(self, writer, name):
-        """Model and training state; empty if the estimator is not fitted."""
+    def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
+        """Write model and training state; returns {} if the estimator is not fitted."""
         attributes = vars(self)
         if "_model" not in attributes:
             return {}
@@ -139,13 +182,15 @@ class SavableLearner(Savable):
                     **training,
                     **dict.fromkeys(field.name for field in model.MORE),
                 }
-            table = training_table(type(model))
+            table = training_table(model.__class__)
             state["training"] = table.write(training, writer, f"{name}training", known)
         return state
 
     @classmethod
-    def _from_state(cls, node, fitted, reader, where):
-        """The attributes ``_model`` and ``_training``."""
+    def _from_state(
+        cls, node: Any, fitted: dict[str, Any], reader: Reader, where: str
+    ) -> dict[str, Any]:
+        """Read the attributes that :meth:`_to_state` wrote."""
         require(isinstance(node, dict), f"{where}: the state must be a JSON object")
         if not node:
             return {}
@@ -163,7 +208,7 @@ class SavableLearner(Savable):
         require(found == expected, f"{where}: classes_ and the labels differ")
         history = fitted.get("history_", [])
         require(isinstance(history, list), f"{where}.history_ must be a list")
-        attributes = {"_model": model}
+        attributes: dict[str, Any] = {"_model": model}
         if labels:
             attributes["classes_"] = labels.array  # earlier files have an array of str
         if "training" in node:
@@ -192,14 +237,16 @@ _FACTS = {
 }
 
 
-def _min_count(model):
-    """That of the model's feature tables."""
+def _min_count(model: Any) -> int:
+    """Return the cut-off of a model's feature tables."""
     return next(part.min_count for part in model if isinstance(part, FeatureTable))
 
 
 @cache
-def training_table(model_class):
-    """The fields of a :class:`TrainingState`; without weights unless they are ``kept``."""
+def training_table(model_class: type[SavableModel]) -> Table:
+    """Make the table of a :class:`TrainingState`, whose weights are in a file if they
+    are ``kept``.
+    """
     return Table(
         "Training",
         Field("key", integer(0, 2**31)),
@@ -226,7 +273,8 @@ def training_table(model_class):
     )
 
 
-def _training_state(f):
+def _training_state(f: Members) -> TrainingState:
+    """Make a training state of its members."""
     history = f["history_"] if f["history"] is None else f["history"]
     require(isinstance(history, list), f"{f.where}.history must be a list")
     facts = {fact: f[fact] for fact in ("closed", "stream", "pairs") if fact in f}
@@ -236,9 +284,11 @@ def _training_state(f):
     )
 
 
-def training_from_state(node, model, history, reader, where):
-    """The :class:`TrainingState` of a file; without weights in it, one that starts from
-    the model's.
+def training_from_state(
+    node: Any, model: SavableModel, history: History, reader: Reader | None, where: str
+) -> TrainingState:
+    """Read a training state; one without weights in the file starts from the
+    model's.
     """
     kept = isinstance(node, dict) and "rule" in node
     known = {**vars(model), "model": model, "history_": history, "kept": kept}

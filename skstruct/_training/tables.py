@@ -7,8 +7,11 @@ kind of feature. What files say of a table begins with its prefix, which is empt
 the first.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +44,14 @@ from .epochs import learned_parts, snapshot
 from .run import TrainingState
 from .saved import SavableModel
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+    from .._core.store import Rule, Store
+    from .._data.types import Self
+    from .._saving.fields import Members
+    from .saved import Sizes
+
 
 @dataclass
 class TableModel(SavableModel):
@@ -52,43 +63,45 @@ class TableModel(SavableModel):
         What kernels search under; as in training, but that weights are final.
     """
 
-    TABLES: ClassVar[dict] = {"": "features"}
+    TABLES: ClassVar[dict[str, str]] = {"": "features"}
     """By prefix, where ``arrays`` has each table."""
 
-    arrays: NamedTuple
+    arrays: Any  # a NamedTuple of the structure
 
     @property
-    def weights(self):
+    def weights(self) -> Store:
         """The final weights of the first table."""
         return self.table("").weights
 
-    def table(self, prefix):
-        """A :class:`FeatureTable`."""
+    def table(self, prefix: str) -> FeatureTable:
+        """Return the feature table whose prefix this is."""
         return getattr(self.arrays, self.TABLES[prefix])
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features."""
         return sum(int(self.table(prefix).entries[0]) for prefix in self.TABLES)
 
-    def sizes(self):
-        """See ``_training.saved.SavableModel``."""
+    def sizes(self) -> Sizes:
+        """Count features and weights; there are no labels, and no transitions."""
         n_weights = sum(
             count_weights(self.table(prefix).weights) for prefix in self.TABLES
         )
         return None, self.n_features, n_weights, None
 
-    def keys(self, prefix=""):
-        """The key of each row of a table, (R, 3) int64; see ``_core.hashing``."""
+    def keys(self, prefix: str = "") -> np.ndarray:
+        """Return the key of each row of a table, (R, 3) int64; see
+        ``_core.hashing``.
+        """
         return keys(self.table(prefix))
 
-    def stored(self):
-        """What a file has of the features, in the order of rows."""
+    def stored(self) -> dict[str, Any]:
+        """Return what a file has of the features, in the order of rows."""
         return {"keys": self.keys(), "weights": self.weights}
 
-    def compressed(self, dtype, keep):
-        """The model without the features that have no weight; see
-        :meth:`.Savable.compress`.
+    def compressed(self, dtype: str, keep: float) -> Self:
+        """Return a model without small weights, and without the features that have none
+        left; see :meth:`.Savable.compress`.
         """
         stores = pruned(
             [self.table(prefix).weights for prefix in self.TABLES], dtype, keep
@@ -102,16 +115,18 @@ class TableModel(SavableModel):
             smaller[name] = table._replace(by_weight=self.table(prefix).by_weight)
         return replace(self, packed=dtype, arrays=self.arrays._replace(**smaller))
 
-    def rows_to_keep(self, keys, used):
-        """The rows that a smaller model has, and their keys; ``used`` (R,) bool: those
-        with weights.
+    def rows_to_keep(
+        self, keys: np.ndarray, used: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows that a smaller model has, and their keys; ``used`` (R,) bool:
+        those with weights.
         """
         rows = np.flatnonzero(used)
         return rows, keys[rows]
 
-    def in_training(self, f):
-        """See ``_training.saved.SavableModel``; how to search is for the next training
-        to say.
+    def in_training(self, f: Members) -> Any:
+        """Return the model in training; how to search is for the next training to
+        say.
         """
         tables = {
             name: features_in_training(f, prefix)
@@ -120,9 +135,12 @@ class TableModel(SavableModel):
         return self.arrays._replace(clock=f["clock"], **tables)
 
 
-def final_arrays(model, rule, reuse=False, ended=False):
-    """What prediction searches under after the training so far; see
-    ``_core.feature_table.final``.
+def final_arrays(
+    model: Any, rule: Rule, reuse: bool = False, ended: bool = False
+) -> Any:
+    """Return what prediction searches under after the training so far.
+
+    ``reuse`` and ``ended`` are those of :func:`.feature_table.final`.
     """
     tables = {
         name: final(table, model.clock, rule, reuse, ended)
@@ -131,20 +149,22 @@ def final_arrays(model, rule, reuse=False, ended=False):
     return model._replace(clock=new_clock(), **tables)
 
 
-def check_unchanged(estimator, **parameters):
+def check_unchanged(estimator: BaseEstimator, **parameters: tuple[Any, Any]) -> None:
     """Raise if parameters differ from those of the training to go on from:
     ``name=(value, value then)``.
     """
     for name, (value, before) in parameters.items():
         if value != before:
             raise ValueError(
-                f"{name}={getattr(estimator, name)!r} differs from that of the training so far; use a new "
-                f"estimator, or fit without warm_start"
+                f"{name}={getattr(estimator, name)!r} differs from that of the training so "
+                f"far; use a new estimator, or fit without warm_start"
             )
 
 
-def continued_state(before, rule, stream=False, **settings):
-    """A copy of an earlier state, with other settings of its model.
+def copy_state(
+    before: TrainingState, rule: Rule, stream: bool = False, **settings: Any
+) -> TrainingState:
+    """Copy an earlier state to train on, with other settings of its model.
 
     Under another rule, or in a stream after a fit, it begins a new average.
     """
@@ -163,8 +183,8 @@ def continued_state(before, rule, stream=False, **settings):
 # --------------------------------------------------------------------------------------
 # Files
 # --------------------------------------------------------------------------------------
-def read_keys(node, where, f):
-    """The keys (R, 3) int64 of a file: an array of three columns, or packed."""
+def read_keys(node: Any, where: str, f: Members) -> np.ndarray:
+    """Read the keys (R, 3) int64 of a file: an array of three columns, or packed."""
     if isinstance(node, dict) and "values" in node:  # arrays may have "steps" too
         return unpacked_keys(node, f.reader, where)
     return f.reader.array(node, where, np.int32, (None, 3)).astype(np.int64)
@@ -178,8 +198,14 @@ KEYS = Kind(
 """In any order."""
 
 
-def features_of(are_features, columns, prefix="", kind=KEYS, by_weight=True):
-    """The fields of a :class:`FeatureTable`: its keys, and its weights in the same
+def features_of(
+    are_features: Callable[[Members, np.ndarray], bool],
+    columns: str,
+    prefix: str = "",
+    kind: Kind = KEYS,
+    by_weight: bool = True,
+) -> Table:
+    """Make the fields of a :class:`FeatureTable`: its keys, and its weights in the same
     order.
 
     Parameters
@@ -196,7 +222,7 @@ def features_of(are_features, columns, prefix="", kind=KEYS, by_weight=True):
         What a cut-off in training counts updates of: weights, or rows.
     """
 
-    def make(f):
+    def make(f: Members) -> FeatureTable:
         stored = f[f"{prefix}keys"]
         where = f"{f.where}.{prefix}keys"
         require(are_features(f, stored), f"{where} are no features of the templates")
@@ -215,9 +241,9 @@ def features_of(are_features, columns, prefix="", kind=KEYS, by_weight=True):
     )
 
 
-def training_of(names, *, ascending=False):
-    """The table of what a model in training has of its features, in the order of those
-    of the fitted model.
+def training_of(names: dict[str, str], *, ascending: bool = False) -> Kind:
+    """Make the kind of what a model in training has of its features, in the order of
+    those of the fitted model.
 
     Parameters
     ----------
@@ -227,7 +253,7 @@ def training_of(names, *, ascending=False):
         Whether files have features in the order of keys, not of rows.
     """
     fields = []
-    sizes = {"cut": lambda f: f["min_count"] > 1}
+    sizes: dict[str, Any] = {"cut": lambda f: f["min_count"] > 1}
     for p in names:
         stored = weights(
             f"{p}entries", f"{p}columns", final=False, may_be_sparse=bool(p)
@@ -243,7 +269,7 @@ def training_of(names, *, ascending=False):
         )
     table = Table("Features in training", *fields, **sizes)
 
-    def write(model, *how):
+    def write(model: Any, *how: Any) -> dict[str, Any]:
         parts = {}
         for prefix, name in names.items():
             features = getattr(model, name)
@@ -260,9 +286,9 @@ def training_of(names, *, ascending=False):
     return inline(table)._replace(write=write)
 
 
-def features_in_training(f, prefix):
-    """The :class:`FeatureTable` that training goes on from: a file's, or one made of
-    the fitted model.
+def features_in_training(f: Members, prefix: str) -> FeatureTable:
+    """Return the table that training goes on from: a file's, or one made of the fitted
+    model.
     """
     features = f["model"].table(prefix)
     found = f["trained"]

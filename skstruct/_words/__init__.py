@@ -1,1 +1,3 @@
-"""Word segmentation by beam search over words."""
+"""Word segmentation by beam search over words; and the re-ranker, which judges the k
+best segmentations, or labels, of another model by their words.
+"""

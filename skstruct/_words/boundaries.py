@@ -8,6 +8,11 @@ space. Flags are given for every character of a text: True (a word starts here),
 looked at.
 """
 
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 import numpy as np
 
 from .._core.codes import FREE, INSIDE, START
@@ -24,19 +29,40 @@ from .._data.segmented import as_words
 from .._data.text import as_texts
 from ..features.contexts import find_words
 
+if TYPE_CHECKING:
+    from .._data.types import Corpus, Texts
+
+Pieces: TypeAlias = Sequence[Sequence[str]]
+"""Texts, each cut at its white space."""
+
+Boundaries: TypeAlias = Collection[Collection[bool | None] | None] | None
+"""For each text its flags, or None."""
+
 _FLAG_TYPES = (bool, np.bool_, type(None))
 
 
-def offsets_of_texts(pieces):
-    """Where each text starts, white space left out: (n + 1,) int64."""
+def offsets_of_texts(pieces: Pieces) -> np.ndarray:
+    """Return where each text starts, white space left out: (n + 1,) int64."""
     return offsets_of(
         np.fromiter((sum(map(len, parts)) for parts in pieces), np.int64, len(pieces))
     )
 
 
-def decisions_of_words(words, otherwise=INSIDE):
-    """START where a word of a text starts, else what is given: (N,) int8, texts one
-    behind the other.
+def decisions_of_words(
+    words: Collection[Collection[str]], otherwise: int = INSIDE
+) -> np.ndarray:
+    """Write words as decisions.
+
+    Parameters
+    ----------
+    words : list of lists of str
+    otherwise : int
+        The decision where no word starts.
+
+    Returns
+    -------
+    ndarray of shape (N,), int8
+        START where a word starts; texts one behind the other.
     """
     sizes = offsets_of(lengths_of(flatten(words)))
     out = np.full(int(sizes[-1]), otherwise, np.int8)
@@ -44,13 +70,17 @@ def decisions_of_words(words, otherwise=INSIDE):
     return out
 
 
-def white_space_limits(pieces):
-    """START after white space and at the start of a text, else FREE: (N,) int8."""
+def white_space_limits(pieces: Pieces) -> np.ndarray:
+    """Write white space as decisions: START behind it and at the start of a text, else
+    FREE; (N,) int8.
+    """
     return decisions_of_words(pieces, FREE)
 
 
-def as_gold(X, pieces, y):
-    """What is known of the segmentation of each text.
+def as_gold(
+    X: Texts, pieces: Pieces, y: Corpus
+) -> tuple[list[np.ndarray], list[list[str] | None]]:
+    """Check what is known of the segmentation of each text.
 
     Parameters
     ----------
@@ -74,35 +104,43 @@ def as_gold(X, pieces, y):
     """
     if y is None:
         raise ValueError("y must be a list of lists of words, got None")
-    y = as_sequences(y, "y", "word")
+    given: list[Any] = as_sequences(y, "y", "word")
     flagged = [
         i
-        for i, items in enumerate(y)
+        for i, items in enumerate(given)
         if len(items) and isinstance(items[0], _FLAG_TYPES)
     ]
-    checked = list(y)
-    for i in flagged:
-        checked[i] = (
-            pieces[i] if i < len(pieces) else ()
-        )  # words that pass; if X is shorter, none do
+    checked = list(given)
+    for i in flagged:  # words that pass; if X is shorter, none do
+        checked[i] = pieces[i] if i < len(pieces) else ()
     words, tags = as_words(pieces, checked)
     if tags is not None:
         i = next(
             i for i, items in enumerate(checked) if len(items) and i not in set(flagged)
         )
-        wrong = f"expected a word, a str, got {describe(checked[i][0])}; WordSegmenter learns no tags"
-        raise PlaceError(i, 0, wrong, "y")
+        raise PlaceError(
+            i,
+            0,
+            f"expected a word, a str, got {describe(checked[i][0])}; WordSegmenter "
+            "learns no tags",
+            "y",
+        )
     gold = [decisions_of_words([items]) for items in words]
     texts = as_texts(X)
     for i in flagged:
-        gold[i] = _decisions_of_flags("y", i, texts[i], y[i])
+        gold[i] = _decisions_of_flags("y", i, texts[i], given[i])
         words[i] = None
     return gold, words
 
 
-def as_limits(X, pieces, boundaries=None, dictionary=None):
-    """Decisions that prediction must take, from white space, flags and a dictionary:
-    (N,) int8.
+def as_limits(
+    X: Texts,
+    pieces: Pieces,
+    boundaries: Boundaries = None,
+    dictionary: list[str] | None = None,
+) -> np.ndarray:
+    """List the decisions that prediction must take, from white space, flags and a
+    dictionary.
 
     Parameters
     ----------
@@ -114,6 +152,11 @@ def as_limits(X, pieces, boundaries=None, dictionary=None):
     dictionary : list of str, optional
         From `as_dictionary`. A match that contradicts the flags does not count.
 
+    Returns
+    -------
+    ndarray of shape (N,), int8
+        START, INSIDE or FREE.
+
     Raises
     ------
     ValueError
@@ -122,23 +165,23 @@ def as_limits(X, pieces, boundaries=None, dictionary=None):
     """
     limit = white_space_limits(pieces)
     if boundaries is not None:
-        boundaries = _as_boundaries(boundaries, len(pieces))
+        checked = _as_boundaries(boundaries, len(pieces))
         texts = as_texts(X)
         offsets = offsets_of_texts(pieces)
-        for i, flags in enumerate(boundaries):
+        for i, flags in enumerate(checked):
             if flags is not None:
-                limit[offsets[i] : offsets[i + 1]] = _decisions_of_flags(
-                    "boundaries", i, texts[i], flags
-                )
+                decisions = _decisions_of_flags("boundaries", i, texts[i], flags)
+                limit[offsets[i] : offsets[i + 1]] = decisions
     if dictionary:
         _add_matches(limit, find_words(pieces, dictionary))
     return limit
 
 
-def _as_boundaries(boundaries, n):
+def _as_boundaries(boundaries: Any, n: int) -> list[Any]:
     if isinstance(boundaries, (str, dict)) or not hasattr(boundaries, "__len__"):
         raise ValueError(
-            f"boundaries must be a list with flags for each text, got {describe(boundaries)}"
+            "boundaries must be a list with flags for each text, got "
+            f"{describe(boundaries)}"
         )
     boundaries = list(boundaries)
     if len(boundaries) != n:
@@ -152,13 +195,20 @@ def _as_boundaries(boundaries, n):
     return boundaries
 
 
-def _decisions_of_flags(name, i, text, flags):
-    """The decisions of one text; START where white space, or the start of the text,
-    says so.
+def _decisions_of_flags(
+    name: str, i: int, text: str, flags: Collection[bool | None]
+) -> np.ndarray:
+    """Write the flags of text i as decisions; START where white space, or the start of
+    the text, says so. Errors speak of ``name``.
     """
     if len(flags) != len(text):
-        wrong = f"expected one flag for each of the {len(text)} characters of the text, got {len(flags)}"
-        raise PlaceError(i, None, wrong, name)
+        raise PlaceError(
+            i,
+            None,
+            f"expected one flag for each of the {len(text)} characters of the text, "
+            f"got {len(flags)}",
+            name,
+        )
     out = []
     after_space = True
     for t, (character, flag) in enumerate(zip(text, flags)):
@@ -174,12 +224,15 @@ def _decisions_of_flags(name, i, text, flags):
                 "False, but a word starts at the start of a text and after white space"
             )
             raise PlaceError(i, t, wrong, name)
-        out.append(START if after_space or flag else FREE if flag is None else INSIDE)
+        if after_space or flag:
+            out.append(START)
+        else:
+            out.append(FREE if flag is None else INSIDE)
         after_space = False
     return np.array(out, np.int8)
 
 
-def _add_matches(limit, marks):
+def _add_matches(limit: np.ndarray, marks: np.ndarray) -> None:
     """Make words of the matches of a dictionary; ``marks`` (N,) as `find_words` returns
     them.
     """

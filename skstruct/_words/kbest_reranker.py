@@ -1,13 +1,13 @@
 """Re-ranking: the analyses of a base model judged again, with features of words.
 
 What is searched and learned is in :mod:`.reranker_epoch`; what comes from the base is
-in :mod:`.lattice`.
+in :mod:`.word_lattice`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,23 +36,31 @@ from .._training.held_out import HeldOut, of_held_out
 from .._training.learner import OnlineLearner
 from .._training.parameters import documented, inner_estimator, parameter
 from .._training.run import TrainingState, new_key
-from .._training.tables import check_unchanged, continued_state
+from .._training.tables import check_unchanged, copy_state
 from ..metrics.counting import has_label
 from .reranker_epoch import ABSENT, new_model
 from .reranker_model import RerankModel, RerankRun, f1_of
 from .word_lattice import lattices_of, make_task, paths, view_of
 
+if TYPE_CHECKING:
+    from .reranker_epoch import LatticeTask
+    from .word_lattice import Item, Node, View
+
 
 @savable
 @documented(
-    dropout="""Probability that what begins at a character (with a tagger: the token there) loses its form for
-    one visit: features of words that begin there are left out, those of tags and lengths stay.""",
-    edge_noise="""The same for features of tags alone that read more than one; ``"same"`` follows
-    ``feature_noise``.""",
+    dropout="""Probability that what begins at a character (with a tagger: the token
+    there) loses its form for one visit: features of words that begin there are left
+    out, those of tags and lengths stay.""",
+    edge_noise="""The same for features of tags alone that read more than one;
+    ``"same"`` follows ``feature_noise``.""",
     min_count="Weights that fewer updates changed do not count.",
-    warm_start="Start ``fit`` from the weights of the last one; the base is trained anew.",
-    n_jobs="Threads, for the bases of jackknifing and in prediction. Results do not depend on it.",
-    random_state="Determines folds, orders, noise and the held-out sequences; not the base.",
+    warm_start="""Start ``fit`` from the weights of the last one; the base is trained
+    anew.""",
+    n_jobs="""Threads, for the bases of jackknifing and in prediction. Results do not
+    depend on it.""",
+    random_state="""Determines folds, orders, noise and the held-out sequences; not the
+    base.""",
 )
 @dataclass(eq=False, repr=False)
 class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
@@ -98,8 +106,8 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
 
     References
     ----------
-    .. [1] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
-       word segmentation, POS tagging and parsing. EACL.
+    .. [1] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case
+       study on Chinese word segmentation, POS tagging and parsing. EACL.
 
     Examples
     --------
@@ -113,19 +121,21 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
     """
 
     _not_combinable = (
-        "its weights refer to candidates of its own base, so that they cannot be averaged; use {} inside of "
-        "its base"
+        "its weights refer to candidates of its own base, so that they cannot be "
+        "averaged; use {} inside of its base"
     )
     """Why ``BaggingShuffleAverager`` does not take it."""
 
     base: Any = inner_estimator(
-        """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a mixture of either, or a
-        tagger that has it; None means ``Segmenter()``. With a tagger the words are tokens and the tags their
-        labels."""
+        """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a
+        mixture of either, or a tagger that has it; None means ``Segmenter()``. With a
+        tagger the words are tokens and the tags their labels."""
     )
     k: int = parameter(20, "Analyses of the base.")
     cv: int = parameter(10, "Parts of the corpus for jackknifing.", "int >= 2")
 
+    _model: RerankModel = field(init=False)
+    _training: TrainingState = field(init=False)
     _around = "base"
     _model_class = RerankModel
     explained_as = "lattice"
@@ -210,36 +220,41 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         return run.train(X, y, context)
 
     def get_metadata_routing(self) -> Any:
-        """Metadata routing of this object and the base; see scikit-learn's user guide."""
+        """Return the metadata routing of this object and of the base.
+
+        scikit-learn's user guide explains it.
+        """
         return fit_routing(self, base=self._template())
 
-    def _template(self):
-        """The base to train: of it only the parameters count."""
+    def _template(self) -> Any:
+        """Return the base to train: of it only the parameters count."""
         return asking_for_weights(Segmenter()) if self.base is None else self.base
 
-    def _new_base(self):
+    def _new_base(self) -> Any:
+        """Return a base to train, not fitted."""
         return clone(self._template())
 
-    def _prepare(self, X, y, sample_weight, given=None, continued=False, **params):
+    def _prepare(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: Weights,
+        given: tuple[Given, Given] | None = None,
+        continued: bool = False,
+        **params: Any,
+    ) -> RerankRun:
         """Check everything, train the bases, and encode their analyses."""
         rule = self._rule()
         view = view_of(self._new_base())
         X, y = view.check(X, y)
-        if (
-            given is not None
-        ):  # what is wrong there should not come up after the bases are trained
+        if given is not None:
+            # What is wrong there should not come up after the bases are trained.
             with of_held_out():
                 given = view.check(*given)
         weight = sample_weights(sample_weight, X)
         metadata = routed(self, "fit", "base", {"sample_weight": weight, **params})
         lengths = view.lengths(X)
-        used = np.flatnonzero(
-            (lengths > 0) & (True if weight is None else weight > 0.0)
-        )
-        if used.shape[0] < self.cv:
-            raise ValueError(
-                f"cv={self.cv} folds need at least as many sequences that are not empty, got {used.shape[0]}"
-            )
+        used = self._used(lengths, weight)
         if continued:
             check_unchanged(
                 self,
@@ -249,77 +264,73 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
                 ),
             )
         key = self._training.key if continued else new_key(self.random_state)
-        metadata = cut_metadata(X, metadata, used)
+        metadata = _with_relative_weights(cut_metadata(X, metadata, used))
         X = safe_indexing(X, used)
         y = take(y, used)
         lengths = lengths[used]
         n = used.shape[0]
         weight = None if weight is None else weight[used]
-        of_base = metadata.get("sample_weight")
-        if of_base is not None:
-            # Scores of a base may grow with its weights, but lattices know sizes of
-            # margins.
-            metadata = {
-                **metadata,
-                "sample_weight": np.asarray(of_base) / np.mean(of_base),
-            }
-        test = []
+        test: list[int] = []
         if self.early_stopping and given is None:
             test = self._held_out(np.flatnonzero([has_label(items) for items in y]))
         with renumbered(used):
             base = fit_some(self._new_base(), X, y, np.arange(n), metadata)
             lattices = self._jackknife(view, X, y, metadata, key)
-        words, tags = (
-            (dict(self._model.words), dict(self._model.tags)) if continued else ({}, {})
-        )
+        words = dict(self._model.words) if continued else {}
+        tags = dict(self._model.tags) if continued else {}
         gold = view.gold(X, y)
-        train = np.setdiff1d(np.arange(n), test)
-
-        def encode(keep, words, tags, weight=None):
-            task = make_task(
-                take(lattices, keep),
-                lengths[keep],
-                words,
-                tags,
-                take(gold, keep),
-                weight,
-            )
-            return task, sum(len(gold[i]) for i in keep)
-
-        task, n_items = encode(
-            train, words, tags, None if weight is None else weight[train]
-        )
+        train = np.setdiff1d(np.arange(n), test).tolist()
+        corpus = (lattices, lengths, gold)
+        of_train = None if weight is None else weight[train]
+        task, n_items = _encode(*corpus, train, words, tags, of_train)
         held_out = None
-        if test:  # what only these have stays unknown: such words get numbers that no feature knows
-            encoded = *encode(test, dict(words), dict(tags)), None
+        if test:
+            # What only these have stays unknown: such words get numbers that no feature
+            # knows.
+            encoded = (*_encode(*corpus, test, dict(words), dict(tags)), None)
             held_out = HeldOut(safe_indexing(X, test), take(y, test), encoded)
-        state = (
-            continued_state(self._training, rule)
-            if continued
-            else self._fresh_state(key)
-        )
+        if continued:
+            state = copy_state(self._training, rule)
+        else:
+            state = self._fresh_state(key)
         oracle = f1_of(task, task.target != ABSENT, n_items)
         run = RerankRun(self, state, task, words, tags, base, oracle, held_out)
         run.hold_out(given)
         return run
 
-    def _fresh_state(self, key):
-        """A training state without features and weights."""
+    def _used(self, lengths: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+        """Return the positions of the sequences that are neither empty nor of weight 0.
+
+        Raises
+        ------
+        ValueError
+            If they are fewer than folds.
+        """
+        counts = True if weight is None else weight > 0.0
+        used = np.flatnonzero((lengths > 0) & counts)
+        if used.shape[0] < self.cv:
+            raise ValueError(
+                f"cv={self.cv} folds need at least as many sequences that are not "
+                f"empty, got {used.shape[0]}"
+            )
+        return used
+
+    def _fresh_state(self, key: int) -> TrainingState:
+        """Return a training state without features and weights."""
         rule = self._rule()
         return TrainingState(new_model(int(self.min_count), rule), rule, key)
 
-    def _jackknife(self, view, X, y, metadata, key):
-        """The lattice of each sequence, from a base that has not seen it."""
+    def _jackknife(
+        self, view: View, X: Any, y: Any, metadata: dict[str, Any], key: int
+    ) -> list[list[Node]]:
+        """Make the lattice of each sequence, from a base that has not seen it."""
         n = len(X)
-        parts = [
-            np.sort(part)
-            for part in np.array_split(epoch_order(key, 2**31, n), self.cv)
-        ]
+        order = epoch_order(key, 2**31, n)
+        parts = [np.sort(part) for part in np.array_split(order, self.cv)]
 
-        def work(part):
-            base = fit_some(
-                self._new_base(), X, y, np.setdiff1d(np.arange(n), part), metadata
-            )
+        def work(part: np.ndarray) -> list[list[Node]]:
+            others = np.setdiff1d(np.arange(n), part)
+            base = fit_some(self._new_base(), X, y, others, metadata)
             with renumbered(part):
                 return lattices_of(view, base, safe_indexing(X, part), self.k)
 
@@ -363,24 +374,24 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         """
         return self._best(X)[1]
 
-    def _best(self, X):
+    def _best(self, X: Corpus) -> tuple[list[Any], np.ndarray]:
+        """Return what the best paths are as predictions, and their scores, (n,)."""
         check_is_fitted(self)
         base = self.base_
         model = self._model
         view = view_of(base)
-        X = view.check_X(X)
+        checked = view.check_X(X)
 
-        def work(bounds):
-            part = X[bounds[0] : bounds[1]]
+        def work(bounds: tuple[int, int, int, int]) -> tuple[list[Any], np.ndarray]:
+            part = checked[bounds[0] : bounds[1]]
             lattices = lattices_of(view, base, part, self.k)
             task = make_task(lattices, view.lengths(part), model.words, model.tags)
             out, scores = model.choose(task)
             return [view.decode(base, items) for items in paths(lattices, out)], scores
 
-        found = map_chunks(work, offsets_of(view.lengths(X)), self.n_jobs)
-        return [items for part, _ in found for items in part], np.concatenate(
-            [s for _, s in found]
-        )
+        found = map_chunks(work, offsets_of(view.lengths(checked)), self.n_jobs)
+        scores = np.concatenate([of_part for _, of_part in found])
+        return [items for part, _ in found for items in part], scores
 
     def score(
         self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
@@ -401,3 +412,31 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         view = view_of(self.base_)
         X, y = view.check(X, y)
         return float(view.score(y, self.predict(X), sample_weights(sample_weight, X)))
+
+
+def _with_relative_weights(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Divide the weights that the base gets by their mean.
+
+    Scores of a base may grow with its weights, but lattices know sizes of margins.
+    """
+    of_base = metadata.get("sample_weight")
+    if of_base is None:
+        return metadata
+    return {**metadata, "sample_weight": np.asarray(of_base) / np.mean(of_base)}
+
+
+def _encode(
+    lattices: list[list[Node]],
+    lengths: np.ndarray,
+    gold: list[list[Item]],
+    keep: list[int],
+    words: dict[Any, int],
+    tags: dict[Any, int],
+    weight: np.ndarray | None = None,
+) -> tuple[LatticeTask, int]:
+    """Make the task of some sequences; returns it, and how many items are right in
+    them. ``words`` and ``tags`` grow.
+    """
+    some = take(gold, keep)
+    task = make_task(take(lattices, keep), lengths[keep], words, tags, some, weight)
+    return task, sum(map(len, some))

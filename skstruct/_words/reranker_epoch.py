@@ -19,7 +19,9 @@ Letters: a, p, c three adjacent nodes, -1 for the start; M nodes of a sequence, 
 template.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -39,6 +41,12 @@ from .._core.rules import (
 )
 from .._core.store import SMALLEST_SCALE, Clock, new_clock
 
+if TYPE_CHECKING:
+    from .._core.noise import Noise
+    from .._core.rules import Adjustment
+    from .._core.store import Rule
+    from .word_features import Int
+
 GROUPS = np.array([0, 6, 16, 20])
 """Where the templates of each group begin: those that look at one node, at two, and at
 three.
@@ -49,24 +57,27 @@ N_TEMPLATES = int(GROUPS[-1])
 HALF = 2**15
 """Tags, lengths and margins are below: two of them share half a key."""
 
-ATOMS = [names.split() for names in """
-w, t, len, w t, len t, margin, w w-1, w t-1, t w-1, t t-1, len w-1, w len-1, len t-1, t len-1, len len-1
-margin margin-1, t t-2, t t-1 t-2, len len-2, len len-1 len-2
-""".strip().replace("\n", ",").split(",")]  # fmt: skip
+_LISTED = """
+w, t, len, w t, len t, margin
+w w-1, w t-1, t w-1, t t-1, len w-1, w len-1, len t-1, t len-1, len len-1
+margin margin-1
+t t-2, t t-1 t-2, len len-2, len len-1 len-2
+"""
+
+ATOMS = [names.split() for names in _LISTED.strip().replace("\n", ",").split(",")]
 """Of each template the atom in the left half of its key, and those in the right half,
 with how far back they are.
 """
 
 
-def _atoms(n):
-    """(K,) the column of each template's n-th atom in ``atoms``, -1 for none; and how
-    far back it is.
+def _atoms(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the column of each template's n-th atom in ``atoms``, -1 for none, and how
+    far back it is; both (K,).
     """
     names = [(*names, "", "")[n].partition("-") for names in ATOMS]
     column = {"w": 0, "t": 1, "len": 2, "margin": 3, "": -1}
-    return np.array([column[kind] for kind, _, _ in names]), np.array(
-        [int(k or 0) for _, _, k in names]
-    )
+    columns = np.array([column[kind] for kind, _, _ in names])
+    return columns, np.array([int(k or 0) for _, _, k in names])
 
 
 (_LEFT, _), (_RIGHT, _BACK), (_SECOND, _) = map(_atoms, range(3))
@@ -86,13 +97,13 @@ class LatticeTask(NamedTuple):
     word: np.ndarray  # (M,) int32: id, -1 for unknown ones, 0 only before the start
     tag: np.ndarray  # (M,) int32: the same
     margin: np.ndarray  # (M,) int32: bucket
-    right: np.ndarray  # (M,) int32: how right the node is, 0 if not at all; in prediction empty, as targets
+    # (M,) int32: how right a node is, 0 if not at all; in prediction empty, as targets.
+    right: np.ndarray
     left: np.ndarray  # (A,) int32: node p of an arc, in its sequence; -1 for the start
     into: np.ndarray  # (M + 1,) int64: first arc into each node
     weight: np.ndarray  # (n,) float64
-    target: (
-        np.ndarray
-    )  # (M,) int32: node before on the path to learn, -1 start, ABSENT if not on it
+    # (M,) int32: node before on the path to learn, -1 start, ABSENT if not on it.
+    target: np.ndarray
 
 
 ABSENT = -2
@@ -110,19 +121,21 @@ class RerankWork(NamedTuple):
 
     score: np.ndarray  # (A,) float64
     back: np.ndarray  # (A,) int64: best arc before
-    path: (
-        np.ndarray
-    )  # (M,) int32: node before on the predicted path, ABSENT if not on it
-    atoms: np.ndarray  # (M + 1, 4) int64: word, tag, length and margin; row 0 is the start, then the nodes
-    keys: (
-        np.ndarray
-    )  # (N_TEMPLATES, 2) int64: left and right; left is -1 for features that are off
+    # (M,) int32: node before on the predicted path, ABSENT if not on it.
+    path: np.ndarray
+    # (M + 1, 4) int64: word, tag, length and margin; row 0 is the start, then nodes.
+    atoms: np.ndarray
+    # (N_TEMPLATES, 2) int64: left and right; left is -1 for features that are off.
+    keys: np.ndarray
     difference: Difference
     stats: np.ndarray  # (3,) float64
 
 
-def new_work(task, training=True):
-    """Scratch that fits every lattice of ``task``."""
+def new_work(task: LatticeTask, training: bool = True) -> RerankWork:
+    """Make scratch that fits every lattice of ``task``.
+
+    Without ``training`` there is no room for what an example teaches.
+    """
     M, A, T = (
         int(np.diff(part).max(initial=1)) for part in (task.node, task.arc, task.token)
     )
@@ -141,8 +154,10 @@ def new_work(task, training=True):
 # Features. The start has word, tag and length 0 and a margin of its own.
 # --------------------------------------------------------------------------------------
 @inline
-def load(task, i, noise, step, atoms):
-    """The atoms of sequence i; input dropout hides words, which then have the id -1."""
+def load(task: LatticeTask, i: Int, noise: Noise, step: Int, atoms: np.ndarray) -> None:
+    """Write the atoms of sequence i; input dropout hides words, which then have the id
+    -1.
+    """
     first = task.node[i]
     for j in range(task.node[i + 1] - first):
         begin = np.int64(task.begin[first + j])
@@ -156,7 +171,7 @@ def load(task, i, noise, step, atoms):
 
 
 @inline
-def list_keys(a, p, c, group, work):
+def list_keys(a: Int, p: Int, c: Int, group: Int, work: RerankWork) -> None:
     """Write the keys of one node c (group 0), of the pair (p, c) (1) or of the triple
     (a, p, c) (2).
 
@@ -177,14 +192,22 @@ def list_keys(a, p, c, group, work):
 
 
 @inline
-def _is_edge(k):
-    """Whether a template counts as one of transitions: those of tags alone."""
+def _is_edge(k: Int) -> bool:
+    """Return whether a template is one of transitions: those of tags alone are."""
     return k == 9 or k == 16 or k == 17
 
 
 @inline
-def weigh(model, adjustment, a, p, c, group, work):
-    """Sum of the weights of the features of one group; see :func:`list_keys`."""
+def weigh(
+    model: Reranker,
+    adjustment: Adjustment | None,
+    a: Int,
+    p: Int,
+    c: Int,
+    group: Int,
+    work: RerankWork,
+) -> float:
+    """Sum the weights of the features of one group, as of :func:`list_keys`."""
     list_keys(a, p, c, group, work)
     features = model.features
     keys = work.keys
@@ -209,24 +232,47 @@ def weigh(model, adjustment, a, p, c, group, work):
 
 
 @inline
-def emit_node(path, c, group, model, adjustment, amount, work):
+def emit_node(
+    path: np.ndarray,
+    c: Int,
+    group: Int,
+    model: Reranker,
+    adjustment: Adjustment | None,
+    amount: float,
+    work: RerankWork,
+) -> None:
     """Emit the features of one group of a node of ``path``."""
     p = np.int64(path[c])
     list_keys(np.int64(path[p]) if p >= 0 else p, p, c, group, work)
     for k in range(GROUPS[group], GROUPS[group + 1]):
         if work.keys[k, 0] >= 0:
             emit_feature(
-                model.features, adjustment, _is_edge(k), model.clock.step[0], k, work.keys[k, 0],
-                work.keys[k, 1], np.int64(0), amount, work.difference,
-            )  # fmt: skip
+                model.features,
+                adjustment,
+                _is_edge(k),
+                model.clock.step[0],
+                k,
+                work.keys[k, 0],
+                work.keys[k, 1],
+                np.int64(0),
+                amount,
+                work.difference,
+            )
 
 
 # --------------------------------------------------------------------------------------
 # Search
 # --------------------------------------------------------------------------------------
 @inline
-def search(task, i, model, noise, adjustment, work):
-    """The best path: writes ``work.path``, returns its score.
+def search(
+    task: LatticeTask,
+    i: Int,
+    model: Reranker,
+    noise: Noise,
+    adjustment: Adjustment | None,
+    work: RerankWork,
+) -> float:
+    """Find the best path through lattice i: writes ``work.path``, returns its score.
 
     Ties go to the earlier arc.
     """
@@ -237,11 +283,9 @@ def search(task, i, model, noise, adjustment, work):
     load(task, i, noise, model.clock.step[0], work.atoms)
     zero = np.int64(0)
     start = np.int64(-1)
-    best, last, end = (
-        -np.inf,
-        start,
-        zero,
-    )  # the last arc, and the node that it leads to
+    best = -np.inf
+    last: Int = start  # the last arc
+    end: Int = zero  # and the node that it leads to
     for c in range(M):
         work.path[c] = ABSENT
         own = weigh(model, adjustment, start, start, c, zero, work)
@@ -249,7 +293,7 @@ def search(task, i, model, noise, adjustment, work):
             p = np.int64(task.left[arc])
             score = own + weigh(model, adjustment, start, p, c, zero + 1, work)
             before = -np.inf
-            arg = start
+            arg: Int = start
             # The start is one arc, of score 0, before itself.
             stop = task.into[first + p + 1] if p >= 0 else zero + 1
             for previous in range(task.into[first + p] if p >= 0 else zero, stop):
@@ -275,7 +319,16 @@ def search(task, i, model, noise, adjustment, work):
 
 
 @inline
-def emit_path(task, i, model, adjustment, path, other, amount, work):
+def emit_path(
+    task: LatticeTask,
+    i: Int,
+    model: Reranker,
+    adjustment: Adjustment | None,
+    path: np.ndarray,
+    other: np.ndarray,
+    amount: float,
+    work: RerankWork,
+) -> None:
     """Emit the features of ``path`` (M,), without those that ``other`` has too."""
     for c in range(task.node[i + 1] - task.node[i]):
         if path[c] == ABSENT:
@@ -292,7 +345,17 @@ def emit_path(task, i, model, adjustment, path, other, amount, work):
 
 
 @kernel
-def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
+def _epoch(
+    task: LatticeTask,
+    order: np.ndarray,
+    begin: int,
+    end: int,
+    model: Reranker,
+    rule: Rule,
+    noise: Noise,
+    adjustment: Adjustment | None,
+    work: RerankWork,
+) -> tuple[int, int]:
     """Visit the lattices ``order[begin:end]`` in turn: search, step, tick.
 
     Returns (code, k): DONE and ``end``, or why it stopped before lattice ``order[k]``
@@ -327,7 +390,16 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
 
 
 @kernel
-def predict(task, begin, end, model, noise, work, out, score):
+def predict(
+    task: LatticeTask,
+    begin: int,
+    end: int,
+    model: Reranker,
+    noise: Noise,
+    work: RerankWork,
+    out: np.ndarray,
+    score: np.ndarray,
+) -> None:
     """Find the best paths of the lattices ``begin <= i < end``.
 
     Writes ``out`` (M,) bool, whether a node is on its sequence's path, and ``score``
@@ -343,20 +415,40 @@ def predict(task, begin, end, model, noise, work, out, score):
                 out[first + c] = work.path[c] != ABSENT
 
 
-def epoch(task, order, begin, end, model, rule, noise, work):
-    """See :func:`_epoch`."""
+def epoch(
+    task: LatticeTask,
+    order: np.ndarray,
+    begin: int,
+    end: int,
+    model: Reranker,
+    rule: Rule,
+    noise: Noise,
+    work: RerankWork,
+) -> tuple[int, int]:
+    """Visit the lattices ``order[begin:end]`` in turn and learn from each.
+
+    Returns (code, k) of :func:`_epoch`: DONE and ``end``, or what is needed before
+    lattice ``order[k]`` can be learned.
+    """
     adjustment = adjustment_of(model.features, rule, noise)
     return _epoch(task, order, begin, end, model, rule, noise, adjustment, work)
 
 
-def new_model(min_count, rule):
-    """A model without features."""
+def new_model(min_count: int, rule: Rule) -> Reranker:
+    """Make a model without features."""
     return Reranker(new_table(1, rule, min_count), new_clock())
 
 
 @kernel
-def list_features(task, path, model, noise, work, out):
-    """The known features of the nodes of ``path`` (M,) through the first lattice.
+def list_features(
+    task: LatticeTask,
+    path: np.ndarray,
+    model: Reranker,
+    noise: Noise,
+    work: RerankWork,
+    out: np.ndarray,
+) -> int:
+    """List the known features of the nodes of ``path`` (M,) through the first lattice.
 
     Writes rows (node, row) of ``out`` and returns how many there are.
     """
@@ -377,9 +469,24 @@ def list_features(task, path, model, noise, work, out):
     return n
 
 
-def features_of_path(model, task, path, work):
-    """(node, row) arrays of the known features of one path through the only lattice of
-    a task.
+def features_of_path(
+    model: Reranker, task: LatticeTask, path: np.ndarray, work: RerankWork
+) -> np.ndarray:
+    """List the known features of one path through the only lattice of a task.
+
+    Parameters
+    ----------
+    model : Reranker
+    task : LatticeTask
+    path : ndarray of shape (M,), int32
+        As ``LatticeTask.target``.
+    work : RerankWork
+
+    Returns
+    -------
+    ndarray of shape (2, m), int64
+        The node that each feature speaks for, and its row.
     """
     out = np.empty((N_TEMPLATES * path.shape[0], 2), np.int64)
-    return out[: list_features(task, path, model, QUIET, work, out)].T
+    n = list_features(task, path, model, QUIET, work, out)
+    return out[:n].T

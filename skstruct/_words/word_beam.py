@@ -8,7 +8,9 @@ words of equal length; so one slot for each length finds the state to merge with
 Letters: n characters, B beam, i the place of a decision, ℓ and ℓ' lengths.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,12 +21,17 @@ from .word_features import (
     N_NUMBERS,
     PAD,
     ROWS_EACH,
-    extended,
+    extend_word,
     sum_characters,
     sum_decisions,
     sum_words,
 )
 from .word_kbest import keep, offer
+
+if TYPE_CHECKING:
+    from .._core.rules import Adjustment
+    from .word_features import Int, Scorer
+    from .word_kbest import Lists
 
 
 class SegmentTask(NamedTuple):
@@ -32,12 +39,10 @@ class SegmentTask(NamedTuple):
 
     token: np.ndarray  # (n + 1,) int64: first character of each text
     char: np.ndarray  # (N,) int32: code point + 1
-    limit: (
-        np.ndarray
-    )  # (N,) int8: decision the search must take, or FREE; START at the first character
-    gold: (
-        np.ndarray
-    )  # (N,) int8: the right decision, FREE where it is not known; empty in prediction
+    # (N,) int8: decision the search must take, or FREE; START at the first character.
+    limit: np.ndarray
+    # (N,) int8: the right decision, FREE where it is not known; empty in prediction.
+    gold: np.ndarray
     weight: np.ndarray  # (n,) float64: weight of each text
 
 
@@ -71,9 +76,8 @@ class SegmentWork(NamedTuple):
     char: np.ndarray  # (n + 2 PAD,) int64: padded
     hidden: np.ndarray  # (n + 2 PAD,) bool
     keys: np.ndarray  # (N_NUMBERS, 4) int64
-    total: (
-        np.ndarray
-    )  # (4, 2) float64: sums by decision; see sum_characters; row 3: of a state
+    # (4, 2) float64: sums by decision, see sum_characters; row 3: of a state.
+    total: np.ndarray
     shared: np.ndarray  # (n + 2, 2) float64: ZSZ18: sums that states of equal ℓ share
     shared_at: np.ndarray  # (n + 2,) int32: the i they belong to
     now: States
@@ -84,21 +88,24 @@ class SegmentWork(NamedTuple):
     record_parent: np.ndarray  # (S,) int32: the record of the word before; -1 for none
     forced: np.ndarray  # (n + 1,) int8: what completes a text that is segmented in part
     path: np.ndarray  # (n + 1,) int8: the predicted decisions
-    target: (
-        np.ndarray
-    )  # (n + 1,) int8: the right decisions, completed where they are not known
+    # (n + 1,) int8: the right decisions, completed where they are not known.
+    target: np.ndarray
     difference: Difference
-    stats: (
-        np.ndarray
-    )  # (3,) float64: updates, wrong decisions, loss since it was last cleared
+    # (3,) float64: updates, wrong decisions, loss since it was last cleared.
+    stats: np.ndarray
 
 
-def new_states(m):
+def new_states(m: int) -> States:
+    """Make room for m states."""
     return States(np.empty((m, 3)), np.empty((m, 6), np.int64))
 
 
-def new_work(task, beam, training=True):
-    """Scratch that fits every text of ``task`` under a beam of this size."""
+def new_work(task: SegmentTask, beam: int, training: bool = True) -> SegmentWork:
+    """Make scratch that fits every text of ``task`` under a beam of this size.
+
+    A beam of 0 keeps all states. Without ``training`` there is no room for what an
+    example teaches.
+    """
     n = int(np.diff(task.token).max(initial=1))
     most = n * (n - 1) // 2 + 1  # states before the last decision
     kept = min(beam, most) if beam else most
@@ -116,7 +123,9 @@ def new_work(task, beam, training=True):
         slot=np.full(n + 2, -1, np.int32),
         record_length=np.empty(records, np.int32),
         record_parent=np.empty(records, np.int32),
-        **{name: np.empty(n + 1, np.int8) for name in ("forced", "path", "target")},
+        forced=np.empty(n + 1, np.int8),
+        path=np.empty(n + 1, np.int8),
+        target=np.empty(n + 1, np.int8),
         difference=new_difference(2 * ROWS_EACH * (n + 1) if training else 0),
         stats=np.zeros(3),
     )
@@ -126,7 +135,18 @@ def new_work(task, beam, training=True):
 # Search
 # --------------------------------------------------------------------------------------
 @inline
-def _set(states, k, score, inner, length, before, node, node_before, record, agrees):
+def _set(
+    states: States,
+    k: Int,
+    score: float,
+    inner: float,
+    length: Int,
+    before: Int,
+    node: Int,
+    node_before: Int,
+    record: Int,
+    agrees: Int,
+) -> None:
     states.score[k, SCORE] = states.score[k, DONE] = score
     states.score[k, INNER] = inner
     fact = states.fact[k]
@@ -139,7 +159,7 @@ def _set(states, k, score, inner, length, before, node, node_before, record, agr
 
 
 @spliced
-def copy_state(states, a, out, z):
+def copy_state(states: States, a: Int, out: States, z: Int) -> None:
     """Copy a state to place z of others."""
     for j in range(3):
         out.score[z, j] = states.score[a, j]
@@ -148,8 +168,8 @@ def copy_state(states, a, out, z):
 
 
 @inline
-def begin_states(states, size):
-    """The states before the first character."""
+def begin_states(states: States, size: Int) -> None:
+    """Write the states before the first character."""
     for z in range(size):
         states.score[z] = 0.0
         states.fact[z] = 0
@@ -158,9 +178,9 @@ def begin_states(states, size):
 
 
 @inline
-def _best_first(score, k, order):
-    """The best of k candidates, as many as ``order`` holds, best first; ties: the one
-    created first.
+def _best_first(score: np.ndarray, k: Int, order: np.ndarray) -> Int:
+    """Write the best of k candidates into ``order``, as many as it holds, best first;
+    returns how many. Ties go to the one created first.
     """
     B = order.shape[0]
     kept = 0
@@ -180,9 +200,9 @@ def _best_first(score, k, order):
 
 
 @inline
-def trace(work, begin, record, path, n):
-    """Decisions from the start of the word in progress, ``begin``, and the words before
-    it.
+def trace(work: SegmentWork, begin: Int, record: Int, path: np.ndarray, n: Int) -> None:
+    """Write the decisions of a text of n characters into ``path``: the word in progress
+    begins at ``begin``, the words before it are those of ``record``.
     """
     for k in range(n + 1):
         path[k] = INSIDE
@@ -194,7 +214,17 @@ def trace(work, begin, record, path, n):
 
 
 @inline
-def search(limit, given, shadow, model, adjustment, work, path, lists, part=None):
+def search(
+    limit: np.ndarray,
+    given: np.ndarray,
+    shadow: bool,
+    model: Scorer,
+    adjustment: Adjustment | None,
+    work: SegmentWork,
+    path: np.ndarray,
+    lists: Lists | None,
+    part: np.ndarray | None = None,
+) -> tuple[Int, float, float]:
     """Search the text in ``work.char``; writes the best decisions to ``path``.
 
     Parameters
@@ -238,7 +268,7 @@ def search(limit, given, shadow, model, adjustment, work, path, lists, part=None
     record = -1
     score = 0.0
     n_records = 0
-    size = 1
+    size: Int = 1
     zero = np.int64(0)
     first = 0
     last = n + 1
@@ -324,7 +354,7 @@ def search(limit, given, shadow, model, adjustment, work, path, lists, part=None
             for a in range(k + extra):
                 fact = new.fact[a]
                 score_of = new.score[a]
-                fact[NODE] = extended(
+                fact[NODE] = extend_word(
                     model.features.table, fact[NODE], work.char[PAD + i]
                 )
                 total[3, 0] = score_of[DONE] + score_of[INNER]
@@ -340,13 +370,13 @@ def search(limit, given, shadow, model, adjustment, work, path, lists, part=None
         alive = False
         best = 0
         for z in range(size + extra):
-            a = np.int64(k)
+            source: Int = np.int64(k)
             if z < size:
-                a = np.int64(work.order[z]) if model.beam else z
+                source = np.int64(work.order[z]) if model.beam else z
             fact = now.fact[z]
-            copy_state(new, a, now, z)
+            copy_state(new, source, now, z)
             if not words and i < n:
-                fact[NODE] = extended(
+                fact[NODE] = extend_word(
                     model.features.table, fact[NODE], work.char[PAD + i]
                 )
             if z == size:

@@ -21,6 +21,10 @@ Letters: n characters, i the place of a decision, m decisions of a prefix, ℓ a
 lengths.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._core.codes import (
@@ -34,7 +38,7 @@ from .._core.codes import (
     TABLE_FULL,
     ZC14,
 )
-from .._core.compile import inline, kernel
+from .._core.compile import inline, kernel, spliced
 from .._core.feature_table import lacks_room, new_table, with_room
 from .._core.noise import QUIET
 from .._core.rules import adjustment_of, clear, learn
@@ -52,14 +56,21 @@ from .word_beam import (
 from .word_features import ROWS_EACH, Scorer, emit_decision, load
 from .word_kbest import trace_rank
 
+if TYPE_CHECKING:
+    from .._core.noise import Noise
+    from .._core.rules import Adjustment
+    from .._core.store import Rule
+    from .word_beam import SegmentTask, SegmentWork, States
+    from .word_features import Int
+    from .word_kbest import Lists
+
 
 @inline
-def count_differing(target, path, m):
-    """Decisions before m at which the states, or what is decided there, differ."""
+def count_differing(target: np.ndarray, path: np.ndarray, m: Int) -> Int:
+    """Count the decisions before m at which the states, or what is decided, differ."""
     differing = 0
-    a_word = b_word = a_last = b_last = (
-        0  # where the word in progress, and the one before, begin
-    )
+    # Where the word in progress, and the one before, begin.
+    a_word = b_word = a_last = b_last = 0
     for i in range(1, m):
         if a_word != b_word or a_last != b_last or target[i] != path[i]:
             differing += 1
@@ -73,24 +84,33 @@ def count_differing(target, path, m):
 
 
 @inline
-def emit_path(model, adjustment, work, path, other, m, amount):
+def emit_path(
+    model: Scorer,
+    adjustment: Adjustment | None,
+    work: SegmentWork,
+    path: np.ndarray,
+    other: np.ndarray,
+    m: Int,
+    amount: float,
+) -> None:
     """Emit the features of the first m decisions of ``path``, without those that
     ``other`` has too.
     """
     n = path.shape[0] - 1
     words = model.templates == ZC14
     zero = np.int64(0)
-    word = last = other_word = other_last = (
-        zero  # where the word in progress, and the one before, begin
-    )
+    # Where the word in progress, and the one before, begin.
+    word: Int = zero
+    last: Int = zero
+    other_word: Int = zero
+    other_last: Int = zero
     for i in range(1, min(m, n) + 1 if words else m):
         decision = zero + path[i]
         theirs = zero + other[i]
         if i == m:  # the word in progress counts as if it ended here
             decision = theirs = zero + START
-        alone = (
-            words and decision == INSIDE
-        )  # a pair of characters, which does not look at words
+        # A pair of characters, which does not look at words.
+        alone = words and decision == INSIDE
         if decision != theirs or (
             not alone and (word != other_word or last != other_last)
         ):
@@ -105,8 +125,42 @@ def emit_path(model, adjustment, work, path, other, m, amount):
             other_word = i
 
 
+@spliced
+def _load_gold(gold: np.ndarray, limit: np.ndarray, n: Int, work: SegmentWork) -> bool:
+    """Write what is known of a text into ``work.target``, and what its best completion
+    has to respect into ``work.forced``; returns whether it is known in part only.
+    """
+    partly = False
+    for t in range(n):
+        work.target[t] = gold[t]
+        work.forced[t] = gold[t] if gold[t] != FREE else limit[t]
+        partly = partly or gold[t] == FREE
+    work.target[n] = START
+    return partly
+
+
+@spliced
+def _count_mistakes(gold: np.ndarray, path: np.ndarray, m: Int) -> Int:
+    """Count the first m decisions that contradict what is known."""
+    mistakes = 0
+    for t in range(m):
+        if gold[t] != FREE and gold[t] != path[t]:
+            mistakes += 1
+    return mistakes
+
+
 @kernel
-def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
+def _epoch(
+    task: SegmentTask,
+    order: np.ndarray,
+    begin: int,
+    end: int,
+    model: Scorer,
+    rule: Rule,
+    noise: Noise,
+    adjustment: Adjustment | None,
+    work: SegmentWork,
+) -> tuple[int, int]:
     """Visit the texts ``order[begin:end]`` in turn: search, step, tick.
 
     Returns (code, k): DONE and ``end``, or why it stopped before text ``order[k]`` was
@@ -128,31 +182,22 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
         load(
             task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden
         )
-        partly = False
-        for t in range(n):
-            target[t] = gold[t]
-            work.forced[t] = gold[t] if gold[t] != FREE else limit[t]
-            partly = partly or gold[t] == FREE
-        target[n] = START
+        partly = _load_gold(gold, limit, n, work)
         # With all decisions known, a state that is lost is lost to a better one. The
         # best completion of a text known in part may have been lost to a worse: its
         # search had the beam for itself.
         shadow = partly or model.update == MAX_VIOLATION
         m = n
         gap = 0.0
-        for final in range(
-            0 if partly else 1, 2
-        ):  # first the best completion of what is known
+        # First the best completion of what is known.
+        for final in range(0 if partly else 1, 2):
             known = limit if final else work.forced[:n]
             right = gold if final else gold[:0]
             out = path[: n + 1] if final else target[: n + 1]
             m, _, gap = search(
                 known, right, shadow and final == 1, model, adjustment, work, out, None
             )
-        mistakes = 0
-        for t in range(min(m, n)):
-            if gold[t] != FREE and gold[t] != path[t]:
-                mistakes += 1
+        mistakes = _count_mistakes(gold, path, min(m, n))
         if mistakes > 0 and (gap >= 0.0 or model.update == STANDARD):
             differing = count_differing(target, path, min(m + 1, n + 1))
             # Features, and the words, prefix by prefix; checked before anything
@@ -169,7 +214,18 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
 
 
 @kernel
-def predict(task, begin, end, model, noise, work, lists, out, score, found):
+def predict(
+    task: SegmentTask,
+    begin: int,
+    end: int,
+    model: Scorer,
+    noise: Noise,
+    work: SegmentWork,
+    lists: Lists | None,
+    out: np.ndarray,
+    score: np.ndarray,
+    found: np.ndarray,
+) -> None:
     """Segment the texts ``begin <= i < end``: the best segmentation, or with ``lists``
     the k best.
 
@@ -209,14 +265,29 @@ def predict(task, begin, end, model, noise, work, lists, out, score, found):
                 place += n
 
 
-def epoch(task, order, begin, end, model, rule, noise, work):
-    """See :func:`_epoch`."""
+def epoch(
+    task: SegmentTask,
+    order: np.ndarray,
+    begin: int,
+    end: int,
+    model: Scorer,
+    rule: Rule,
+    noise: Noise,
+    work: SegmentWork,
+) -> tuple[int, int]:
+    """Visit the texts ``order[begin:end]`` in turn and learn from each.
+
+    Returns (code, k) of :func:`_epoch`: DONE and ``end``, or what is needed before text
+    ``order[k]`` can be learned.
+    """
     adjustment = adjustment_of(model.features, rule, noise)
     return _epoch(task, order, begin, end, model, rule, noise, adjustment, work)
 
 
-def new_model(templates, beam, update, min_count, rule):
-    """A model without features."""
+def new_model(
+    templates: int, beam: int, update: int, min_count: int, rule: Rule
+) -> Scorer:
+    """Make a model without features."""
     features = new_table(1 if templates == ZC14 else 2, rule, min_count)
     return Scorer(templates, beam, update, features, new_clock())
 
@@ -226,9 +297,16 @@ def new_model(templates, beam, update, min_count, rule):
 # decisions would score
 # --------------------------------------------------------------------------------------
 @kernel
-def list_features(char, path, model, noise, work, out):
-    """The features of the decisions of ``path`` (n + 1,), of which the first and the
-    last are START.
+def list_features(
+    char: np.ndarray,
+    path: np.ndarray,
+    model: Scorer,
+    noise: Noise,
+    work: SegmentWork,
+    out: np.ndarray,
+) -> int:
+    """List the features of the decisions of ``path`` (n + 1,), of which the first and
+    the last are START.
 
     Writes rows (i, row, column) of ``out``, where i is the decision, and returns how
     many there are. New features are numbered.
@@ -237,16 +315,15 @@ def list_features(char, path, model, noise, work, out):
     m = 0
     zero = np.int64(0)
     load(char, n, zero, noise, work.char, work.hidden)
-    word = last = zero
+    word: Int = zero
+    last: Int = zero
     for i in range(1, n + 1):
         decision = zero + path[i]
         emit_decision(model, None, work, last, word, zero + i, decision, 1.0)
         for entry in range(work.difference.size[0]):
-            out[m, 0], out[m, 1], out[m, 2] = (
-                i,
-                work.difference.row[entry],
-                work.difference.column[entry],
-            )
+            out[m, 0] = i
+            out[m, 1] = work.difference.row[entry]
+            out[m, 2] = work.difference.column[entry]
             m += 1
         clear(work.difference)
         if decision == START:
@@ -255,20 +332,32 @@ def list_features(char, path, model, noise, work, out):
     return m
 
 
-def features_of_path(model, task, path, work):
-    """(decision, row, column) arrays of the known features of one segmentation of the
-    only text of a task.
+def features_of_path(
+    model: Scorer, task: SegmentTask, path: np.ndarray, work: SegmentWork
+) -> np.ndarray:
+    """List the known features of one segmentation of the only text of a task.
+
+    Parameters
+    ----------
+    model : Scorer
+    task : SegmentTask
+    path : ndarray of shape (n + 1,), int8
+        The decisions.
+    work : SegmentWork
+
+    Returns
+    -------
+    ndarray of shape (3, m), int64
+        The decision that each feature speaks for, its row and its column.
     """
     n = task.char.shape[0]
     out = np.empty((ROWS_EACH * (n + 1), 3), np.int64)
-    more = with_room(
-        model.features, out.shape[0] + n
-    )  # a prefix of a word at each character
-    out = out[
-        : list_features(
-            task.char, path, model._replace(features=more), QUIET, work, out
-        )
-    ]
+    # A prefix of a word may be new at each character.
+    larger = with_room(model.features, out.shape[0] + n)
+    m = list_features(
+        task.char, path, model._replace(features=larger), QUIET, work, out
+    )
+    out = out[:m]
     return out[out[:, 1] < model.features.entries[0]].T
 
 
@@ -285,9 +374,16 @@ ROUNDING = 1e-12
 
 
 @inline
-def _advance(limit, i, size, model, work, part):
-    """Take the decision at i; returns how many states there are now, and the best
-    score.
+def _advance(
+    limit: np.ndarray,
+    i: Int,
+    size: Int,
+    model: Scorer,
+    work: SegmentWork,
+    part: np.ndarray,
+) -> tuple[Int, float]:
+    """Take the decision at i from ``size`` states; returns how many there are then, and
+    the best score.
     """
     part[0] = i
     part[1] = i + 1
@@ -300,8 +396,8 @@ def _advance(limit, i, size, model, work, part):
 
 
 @inline
-def _alike(a, b, size, gain):
-    """Whether the states are the same ones, and the scores of ``a`` higher by ``gain``."""
+def _alike(a: States, b: States, size: Int, gain: float) -> bool:
+    """Return whether the states are the same, the scores of ``a`` higher by a gain."""
     for z in range(size):
         x = a.score[z, SCORE]
         y = b.score[z, SCORE]
@@ -316,7 +412,18 @@ def _alike(a, b, size, gain):
 
 
 @kernel
-def search_rivals(task, path, limit, model, noise, work, other, usual, part, gain):
+def search_rivals(
+    task: SegmentTask,
+    path: np.ndarray,
+    limit: np.ndarray,
+    model: Scorer,
+    noise: Noise,
+    work: SegmentWork,
+    other: SegmentWork,
+    usual: SegmentWork,
+    part: np.ndarray,
+    gain: np.ndarray,
+) -> tuple[float, int]:
     """Write to ``gain`` (n,) by how much the decision other than ``path[i]`` raises the
     best score.
 
@@ -339,7 +446,7 @@ def search_rivals(task, path, limit, model, noise, work, other, usual, part, gai
         Decisions that all searches took.
     """
     n = limit.shape[0]
-    size = np.int64(1)
+    size: Int = np.int64(1)
     steps = 0
     score = 0.0
     load(task.char, n, model.clock.step[0], noise, work.char, work.hidden)
@@ -364,9 +471,10 @@ def search_rivals(task, path, limit, model, noise, work, other, usual, part, gai
     return score, steps
 
 
-def rival_scores(model, task, path):
-    """The scores of the best segmentations with another decision, and the work that
-    was.
+def rival_scores(
+    model: Scorer, task: SegmentTask, path: np.ndarray
+) -> tuple[dict[int, float], int]:
+    """Find the scores of the best segmentations with another decision at one place.
 
     Parameters
     ----------

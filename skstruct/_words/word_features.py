@@ -2,7 +2,7 @@
 and of characters.
 
 Features are met while searching; the search only looks them up, an update numbers those
-it meets for the first time (``_core.hashing.intern``). A key is a *compound*, four times
+it meets for the first time (``_core.hashing.intern``). A key is a *compound*, 4 times
 the template's number plus a decision, and two integers. Characters are their code
 points plus 1, 0 is the boundary; so keys mean the same in every model.
 
@@ -35,7 +35,9 @@ lengths, b the decisions before: does a word start at a character (S) or go on (
   the paper's table 1, but for the word itself, which is 0. Lengths count up to 15.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -47,6 +49,16 @@ from .._core.noise import token_masked
 from .._core.penalties import read_weight
 from .._core.rules import emit, emit_feature, noise_factor
 from .._core.store import Clock
+
+if TYPE_CHECKING:
+    from .._core.noise import Noise
+    from .._core.rules import Adjustment, Difference
+    from .word_beam import SegmentWork
+
+Int: TypeAlias = int | np.integer
+"""A whole number in a kernel: of arrays, or an int64 where a literal would have a helper
+compiled once more.
+"""
 
 NONE = 2
 """Stands for the decision at a character that does not exist."""
@@ -93,9 +105,11 @@ class Scorer(NamedTuple):
 
 
 @inline
-def load(char, n, step, noise, c, hidden):
-    """The characters of a text, padded, and which of them input dropout hides at this
-    step.
+def load(
+    char: np.ndarray, n: Int, step: Int, noise: Noise, c: np.ndarray, hidden: np.ndarray
+) -> None:
+    """Write the n characters of a text, padded, into ``c``, and which of them input
+    dropout hides at this step into ``hidden``.
     """
     for k in range(n):
         c[PAD + k] = char[k]
@@ -111,8 +125,8 @@ def load(char, n, step, noise, c, hidden):
 # :func:`sum_keys`.
 # --------------------------------------------------------------------------------------
 @inline
-def list_context(c, hidden, i, keys):
-    """ZSZ18: the characters around the decision at character i.
+def list_context(c: np.ndarray, hidden: np.ndarray, i: Int, keys: np.ndarray) -> None:
+    """Write the keys of ZSZ18 for the characters around the decision at character i.
 
     A hidden character takes its features along; not those of c-1 as the last character
     of w.
@@ -129,8 +143,8 @@ def list_context(c, hidden, i, keys):
 
 
 @inline
-def previous(length, before):
-    """(b-1, b-2): they are functions of the state."""
+def decisions_before(length: Int, before: Int) -> tuple[Int, Int]:
+    """Return the two decisions before, (b-1, b-2): functions of the state."""
     if length == 1:
         b2 = NONE
         if before > 0:
@@ -140,12 +154,21 @@ def previous(length, before):
 
 
 @inline
-def list_state(c, hidden, i, length, before, node, node_before, keys):
-    """ZSZ18: the words before the decision at character i."""
+def list_state(
+    c: np.ndarray,
+    hidden: np.ndarray,
+    i: Int,
+    length: Int,
+    before: Int,
+    node: Int,
+    node_before: Int,
+    keys: np.ndarray,
+) -> None:
+    """Write the keys of ZSZ18 for the words before the decision at character i."""
     j = PAD + i
     first = c[j - length]
     last = c[j - 1]
-    b1, b2 = previous(length, before)
+    b1, b2 = decisions_before(length, before)
     keys[9, 0] = length
     keys[9, 1] = 0
     keys[10, 0] = first
@@ -154,11 +177,10 @@ def list_state(c, hidden, i, length, before, node, node_before, keys):
     keys[11, 1] = length
     keys[12, 0] = first
     keys[12, 1] = last
-    keys[13, 0], keys[13, 1] = (
-        c[j - length - 1],
-        last,
-    )  # the boundary if there is no word before
-    keys[14, 0], keys[14, 1] = -1 if hidden[j] else first, c[j]
+    keys[13, 0] = c[j - length - 1]  # the boundary if there is no word before
+    keys[13, 1] = last
+    keys[14, 0] = -1 if hidden[j] else first
+    keys[14, 1] = c[j]
     keys[15, 0] = b1
     keys[15, 1] = b2
     keys[16, 0] = node
@@ -168,8 +190,19 @@ def list_state(c, hidden, i, length, before, node, node_before, keys):
 
 
 @inline
-def list_words(c, hidden, i, length, before, node, node_before, keys):
-    """ZC14: the word that ends before character i, and the one before it."""
+def list_words(
+    c: np.ndarray,
+    hidden: np.ndarray,
+    i: Int,
+    length: Int,
+    before: Int,
+    node: Int,
+    node_before: Int,
+    keys: np.ndarray,
+) -> None:
+    """Write the keys of ZC14 for the word that ends before character i, and the one
+    before it.
+    """
     j = PAD + i - length
     first = c[j]
     last = c[PAD + i - 1]
@@ -208,8 +241,8 @@ def list_words(c, hidden, i, length, before, node, node_before, keys):
 
 
 @inline
-def list_pair(c, hidden, i, keys):
-    """ZC14: the characters i - 1 and i, inside of a word."""
+def list_pair(c: np.ndarray, hidden: np.ndarray, i: Int, keys: np.ndarray) -> None:
+    """Write the key of ZC14 for the characters i - 1 and i, inside of a word."""
     j = PAD + i
     keys[PAIR, 0] = -1 if hidden[j - 1] or hidden[j] else c[j - 1]
     keys[PAIR, 1] = c[j]
@@ -219,14 +252,23 @@ def list_pair(c, hidden, i, keys):
 # Scores
 # --------------------------------------------------------------------------------------
 @inline
-def is_edge(templates, compound):
-    """Whether a feature is the one of transitions: the decisions before (ZSZ18)."""
+def is_edge(templates: Int, compound: Int) -> bool:
+    """Return whether a feature is the one of transitions: decisions before (ZSZ18)."""
     return templates != ZC14 and compound >> 2 == SHARED
 
 
 @inline
-def add_row(model, adjustment, compound, key, row, total):
-    """``total[a] += w[row, a]``, corrupted if there is noise."""
+def add_row(
+    model: Scorer,
+    adjustment: Adjustment | None,
+    compound: Int,
+    key: Int,
+    row: Int,
+    total: np.ndarray,
+) -> None:
+    """Add the weights of a feature: ``total[a] += w[row, a]``, corrupted if there is
+    noise.
+    """
     features = model.features
     step = model.clock.step[0]
     store = features.weights
@@ -245,7 +287,15 @@ def add_row(model, adjustment, compound, key, row, total):
 
 
 @inline
-def sum_keys(model, adjustment, keys, begin, end, decision, total):
+def sum_keys(
+    model: Scorer,
+    adjustment: Adjustment | None,
+    keys: np.ndarray,
+    begin: Int,
+    end: Int,
+    decision: Int,
+    total: np.ndarray,
+) -> None:
     """Add the weights of the numbers ``begin <= k < end``; ``decision`` is part of
     their compounds.
     """
@@ -253,7 +303,8 @@ def sum_keys(model, adjustment, keys, begin, end, decision, total):
     for k in range(begin, end):  # all slots are asked for before the first is needed
         if keys[k, 0] >= 0:
             slot = home_of(table, 4 * k + decision, (keys[k, 0] << 32) | keys[k, 1])
-            keys[k, 2], keys[k, 3] = table[slot, 0], table[slot, 1]
+            keys[k, 2] = table[slot, 0]
+            keys[k, 3] = table[slot, 1]
     for k in range(begin, end):
         if keys[k, 0] < 0 or keys[k, 3] == EMPTY:
             continue
@@ -267,7 +318,15 @@ def sum_keys(model, adjustment, keys, begin, end, decision, total):
 
 
 @inline
-def sum_state(model, adjustment, keys, begin, end, node, total):
+def sum_state(
+    model: Scorer,
+    adjustment: Adjustment | None,
+    keys: np.ndarray,
+    begin: Int,
+    end: Int,
+    node: Int,
+    total: np.ndarray,
+) -> None:
     """Add the weights of a state: of the numbers ``begin <= k < end``, and of the word
     if it has a node.
     """
@@ -278,8 +337,10 @@ def sum_state(model, adjustment, keys, begin, end, node, total):
 
 
 @inline
-def sum_characters(model, adjustment, i, work):
-    """What states before the decision at i share, in rows 0 and 1 of ``work.total``.
+def sum_characters(
+    model: Scorer, adjustment: Adjustment | None, i: Int, work: SegmentWork
+) -> None:
+    """Sum what states before the decision at i share, in ``work.total[:2]``.
 
     ZSZ18: the scores of the decisions by the one before. ZC14: that of the pair of
     characters i - 1 and i inside of a word, in ``total[0, 0]``.
@@ -312,8 +373,17 @@ def sum_characters(model, adjustment, i, work):
 
 
 @spliced
-def sum_decisions(model, adjustment, i, length, before, node, node_before, work):
-    """ZSZ18: the scores of the decisions at i in a state, in ``work.total[3]``."""
+def sum_decisions(
+    model: Scorer,
+    adjustment: Adjustment | None,
+    i: Int,
+    length: Int,
+    before: Int,
+    node: Int,
+    node_before: Int,
+    work: SegmentWork,
+) -> None:
+    """Score the decisions at i in a state under ZSZ18, in ``work.total[3]``."""
     keys = work.keys
     total = work.total
     shared = work.shared[length]
@@ -322,16 +392,27 @@ def sum_decisions(model, adjustment, i, length, before, node, node_before, work)
     if work.shared_at[length] != i:
         work.shared_at[length] = i
         b = START if length == 1 else INSIDE
-        shared[0], shared[1] = total[b, 0], total[b, 1]
+        shared[0] = total[b, 0]
+        shared[1] = total[b, 1]
         sum_state(model, adjustment, keys, zero + CONTEXT, zero + SHARED, node, shared)
-    total[3, 0], total[3, 1] = shared[0], shared[1]
+    total[3, 0] = shared[0]
+    total[3, 1] = shared[1]
     sum_keys(model, adjustment, keys, zero + SHARED, zero + N_NUMBERS, zero, total[3])
 
 
 @spliced
-def sum_words(model, adjustment, i, length, before, node, node_before, work):
-    """ZC14: add the score of the word that ends before character i, after the one
-    before, to ``total[3]``.
+def sum_words(
+    model: Scorer,
+    adjustment: Adjustment | None,
+    i: Int,
+    length: Int,
+    before: Int,
+    node: Int,
+    node_before: Int,
+    work: SegmentWork,
+) -> None:
+    """Add the score under ZC14 of the word that ends before character i, after the one
+    before, to ``work.total[3]``.
     """
     zero = np.int64(0)
     list_words(work.char, work.hidden, i, length, before, node, node_before, work.keys)
@@ -341,8 +422,8 @@ def sum_words(model, adjustment, i, length, before, node, node_before, work):
 
 
 @inline
-def extended(table, node, character):
-    """The node of a word with one more character; -1 if it is unknown."""
+def extend_word(table: np.ndarray, node: Int, character: Int) -> Int:
+    """Return the node of a word with one more character; -1 if it is unknown."""
     row = find(table, np.int64(WORD), node, character) if node >= 0 else node
     return row + 1 if row >= 0 else np.int64(-1)
 
@@ -352,31 +433,61 @@ def extended(table, node, character):
 # --------------------------------------------------------------------------------------
 @inline
 def emit_keys(
-    model, adjustment, keys, begin, end, decision, column, amount, difference
-):
+    model: Scorer,
+    adjustment: Adjustment | None,
+    keys: np.ndarray,
+    begin: Int,
+    end: Int,
+    decision: Int,
+    column: Int,
+    amount: float,
+    difference: Difference,
+) -> None:
     """Emit the features :func:`sum_keys` sums; new ones are numbered."""
     for k in range(begin, end):
         if keys[k, 0] >= 0:
             compound = np.int64(4 * k + decision)
             emit_feature(
-                model.features, adjustment, is_edge(model.templates, compound), model.clock.step[0],
-                compound, keys[k, 0], keys[k, 1], column, amount, difference,
-            )  # fmt: skip
+                model.features,
+                adjustment,
+                is_edge(model.templates, compound),
+                model.clock.step[0],
+                compound,
+                keys[k, 0],
+                keys[k, 1],
+                column,
+                amount,
+                difference,
+            )
 
 
 @inline
-def intern_word(table, entries, c, begin, end):
-    """The node of the characters ``begin <= k < end`` as a word, numbered if it is new."""
-    node = np.int64(0)
+def intern_word(
+    table: np.ndarray, entries: np.ndarray, c: np.ndarray, begin: Int, end: Int
+) -> Int:
+    """Return the node of the characters ``begin <= k < end`` as a word, numbered if it
+    is new.
+    """
+    node: Int = np.int64(0)
     for k in range(begin, end):
         node = intern(table, entries, np.int64(WORD), node, c[PAD + k]) + 1
     return node
 
 
 @inline
-def emit_decision(model, adjustment, work, last, word, i, decision, amount):
-    """Emit the features of the decision at i; the word in progress, and the one before,
-    begin where said.
+def emit_decision(
+    model: Scorer,
+    adjustment: Adjustment | None,
+    work: SegmentWork,
+    last: Int,
+    word: Int,
+    i: Int,
+    decision: Int,
+    amount: float,
+) -> None:
+    """Emit the features of the decision at i, for which new ones are numbered.
+
+    ``word`` is where the word in progress begins, ``last`` where the one before does.
     """
     c = work.char
     hidden = work.hidden
@@ -404,7 +515,7 @@ def emit_decision(model, adjustment, work, last, word, i, decision, amount):
     before = word - last
     node_before = intern_word(table, entries, c, last, word)
     node = intern_word(table, entries, c, word, i)
-    column = zero
+    column: Int = zero
     context = zero
     begin = zero + 1
     if words:
@@ -413,13 +524,20 @@ def emit_decision(model, adjustment, work, last, word, i, decision, amount):
         list_context(c, hidden, i, keys)
         list_state(c, hidden, i, length, before, node, node_before, keys)
         column = decision
-        context = zero + previous(length, before)[0]
+        context = zero + decisions_before(length, before)[0]
         begin = zero + CONTEXT - 1
     for part in range(1 if words else 2):  # 1: what looks at the decision before
         emit_keys(
-            model, adjustment, keys, zero + 1 if part else begin, begin if part else zero + N_NUMBERS,
-            context if part else zero, column, amount, difference,
-        )  # fmt: skip
+            model,
+            adjustment,
+            keys,
+            zero + 1 if part else begin,
+            begin if part else zero + N_NUMBERS,
+            context if part else zero,
+            column,
+            amount,
+            difference,
+        )
     row = node - 1
     edge = is_edge(model.templates, zero)
     step = model.clock.step[0]

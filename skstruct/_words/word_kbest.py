@@ -13,21 +13,26 @@ With all states kept these are the k best segmentations. Under a beam they are t
 best of those that the beam kept.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .._core.codes import INSIDE, START
 from .._core.compile import inline
 
+if TYPE_CHECKING:
+    from .word_beam import SegmentWork
+    from .word_features import Int
+
 
 class Ranked(NamedTuple):
     """Lists of the k best prefixes, best first; ties: the one met first."""
 
     found: np.ndarray  # (R,) int32: how many a list has
-    score: (
-        np.ndarray
-    )  # (R, k) float64; of a record how far behind its first one: the loss
+    # (R, k) float64; of a record how far behind its first one: the loss.
+    score: np.ndarray
     source: np.ndarray  # (R, k) int32: the record before
     rank: np.ndarray  # (R, k) int32: the rank there
 
@@ -42,25 +47,34 @@ class Lists(NamedTuple):
     new: Ranked  # of a word that starts after one of ℓ characters, n + 2 of them
 
 
-def new_lists(work, k):
-    """Scratch beside that of a search, for k segmentations; no text has more than 2 **
-    (n - 1).
+def new_lists(work: SegmentWork, k: int) -> Lists:
+    """Make scratch beside that of a search, for k segmentations of each text.
+
+    No text of n characters has more than 2 ** (n - 1): there is no room for more.
     """
     m = work.slot.shape[0]
     k = min(k, 2 ** min(m - 3, 62))
-    kept, new = (
-        Ranked(np.empty(R, np.int32), np.empty((R, k)), *np.empty((2, R, k), np.int32))
-        for R in (work.record_length.shape[0] + 1, m)
-    )
+    kept = _new_ranked(work.record_length.shape[0] + 1, k)
+    new = _new_ranked(m, k)
     kept.found[0] = 1
     kept.score[0, 0] = 0.0
     return Lists(kept, new)
 
 
+def _new_ranked(R: int, k: int) -> Ranked:
+    """Make R empty lists of k prefixes."""
+    return Ranked(
+        found=np.empty(R, np.int32),
+        score=np.empty((R, k)),
+        source=np.empty((R, k), np.int32),
+        rank=np.empty((R, k), np.int32),
+    )
+
+
 @inline
-def offer(lists, length, score, record):
-    """A word of ``length`` ends; the best prefix of its ``record`` has this score
-    there. Merge the lists.
+def offer(lists: Lists, length: Int, score: float, record: Int) -> None:
+    """Merge the list of a ``record`` into that of the words that start after a word of
+    ``length``; its best prefix has this score there.
     """
     new = lists.new
     r = record + 1
@@ -93,9 +107,9 @@ def offer(lists, length, score, record):
 
 
 @inline
-def keep(lists, length, record):
-    """The beam kept the word that starts after one of ``length``: its list is that of
-    ``record``.
+def keep(lists: Lists, length: Int, record: Int) -> None:
+    """Make the list of the word that starts after one of ``length`` that of a
+    ``record``: the beam kept it.
     """
     kept = lists.kept
     new = lists.new
@@ -108,9 +122,11 @@ def keep(lists, length, record):
 
 
 @inline
-def trace_rank(lists, record_length, rank, path, n):
-    """Decisions of the segmentation of this rank; the list of words that start behind
-    the text is at 0.
+def trace_rank(
+    lists: Lists, record_length: np.ndarray, rank: Int, path: np.ndarray, n: Int
+) -> None:
+    """Write the decisions of the segmentation of this rank into ``path`` (n + 1,); the
+    list of words that start behind the text is at 0.
     """
     for t in range(n + 1):
         path[t] = INSIDE

@@ -5,7 +5,11 @@ Features carry their meaning in their keys (see :mod:`.word_features`), so that 
 no vocabulary beside the table.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,16 +33,36 @@ from .._training.run import Run
 from .._training.saved import NamedWeights
 from .._training.tables import TableModel, features_of, final_arrays, training_of
 from ..metrics.text_scores import word_f1_score
-from . import word_epoch as structure
 from .boundaries import as_gold, white_space_limits
 from .word_beam import SegmentTask, new_work
+from .word_epoch import epoch
+from .word_epoch import predict as predict_words
 from .word_features import Scorer
 from .word_kbest import new_lists
-from .word_names import DECISIONS, IS_NODE, feature_names, features, in_order, in_use
+from .word_names import (
+    DECISIONS,
+    IS_NODE,
+    extend_to_held_words,
+    feature_names,
+    features,
+    words_come_first,
+)
+
+if TYPE_CHECKING:
+    from .._data.types import Corpus, Ranked, Texts
+    from .._saving.fields import Members
+    from .boundaries import Pieces
+    from .word_beam import SegmentWork
+    from .word_segmenter import WordSegmenter
 
 
-def make_task(texts, limit, gold=None, weight=None):
-    """The arrays that the kernels read.
+def make_task(
+    texts: list[str],
+    limit: np.ndarray,
+    gold: np.ndarray | None = None,
+    weight: np.ndarray | None = None,
+) -> SegmentTask:
+    """Make the arrays that the kernels read.
 
     Parameters
     ----------
@@ -59,26 +83,25 @@ def make_task(texts, limit, gold=None, weight=None):
     )
 
 
-def _are_features(f, keys):
-    return in_order(f["templates"], keys)
+def _are_features(f: Members, keys: np.ndarray) -> bool:
+    return words_come_first(f["templates"], keys)
 
 
-def _arguments(f):
+def _arguments(f: Members) -> dict[str, Any]:
+    """Read the arguments of :class:`WordModel` from a file."""
     # What is learned from (the update) the next training says.
-    return {
-        "arrays": Scorer(
-            f["templates"], f["beam"], STANDARD, f["features"], new_clock()
-        )
-    }
+    scorer = Scorer(f["templates"], f["beam"], STANDARD, f["features"], new_clock())
+    return {"arrays": scorer}
 
 
 @dataclass
 class WordModel(TableModel):
-    """What prediction needs; see also :class:`.TableModel`.
+    """What prediction of a word segmenter needs.
 
     Attributes
     ----------
     arrays : Scorer
+        Its beam is that of training.
     """
 
     arrays: Scorer
@@ -101,37 +124,54 @@ class WordModel(TableModel):
     FACTS = "stream", "min_count"
 
     inputs = Inputs(WORDS, str, 1)
-    """See ``_data.inputs.Inputs``."""
+    """What the model reads and predicts: texts, and their words."""
 
-    def rows_to_keep(self, keys, used):
-        """See :class:`.TableModel`; words that other features hold stay."""
-        return in_use(self.arrays.templates, keys, used)
+    def rows_to_keep(
+        self, keys: np.ndarray, used: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows that a smaller model has, and their keys.
+
+        ``used`` (R,) bool are those with weights; words that other features hold stay,
+        too.
+        """
+        return extend_to_held_words(self.arrays.templates, keys, used)
 
     @classmethod
-    def average(cls, models, nonzero):
-        """The average of models with the same templates, taken one at a time; see
-        ``_core.final_weights``.
+    def average(cls, models: Iterable[WordModel], nonzero: bool) -> WordModel:
+        """Average models with the same templates, taken one at a time.
+
+        ``nonzero``: over the models in which a weight is not zero, else over all.
         """
-        total = None
+        total: TableAverage | None = None
         for model in models:
             if total is None:
-                first = model.arrays._replace(features=None)
-                total = TableAverage(nonzero, IS_NODE[first.templates])
+                templates = model.arrays.templates
+                beam = model.beam
+                update = model.arrays.update
+                clock = model.arrays.clock
+                total = TableAverage(nonzero, IS_NODE[templates])
             total.add(model.weights, model.keys())
             del model  # the next one is trained when it is asked for
-        return cls(first._replace(features=total.result()))
+        assert total is not None, "no model to average"
+        return cls(Scorer(templates, beam, update, total.result(), clock))
 
     @property
-    def beam(self):
+    def beam(self) -> int:
         """States kept in training; 0: all."""
         return self.arrays.beam
 
-    def scorer(self, beam):
-        """The arrays that kernels search under, for so many states."""
+    def scorer(self, beam: int) -> Scorer:
+        """Return the arrays that kernels search under; ``beam`` states, 0 for all."""
         return as_writeable_view(self.arrays._replace(beam=beam))
 
-    def predict(self, pieces, limit=None, n_jobs=None, beam=None):
-        """Best segmentations.
+    def predict(
+        self,
+        pieces: Pieces,
+        limit: np.ndarray | None = None,
+        n_jobs: int | None = None,
+        beam: int | None = None,
+    ) -> tuple[list[list[str]], np.ndarray]:
+        """Find the best segmentations.
 
         Parameters
         ----------
@@ -149,16 +189,20 @@ class WordModel(TableModel):
         words : list of lists of str
         scores : ndarray of shape (n,)
         """
-        found = [
-            ranked[0]
-            for ranked in self.predict_kbest(pieces, None, limit, n_jobs, beam)
-        ]
-        return [words for words, _ in found], np.array(
-            [score for _, score in found], np.float64
-        )
+        ranked = self.predict_kbest(pieces, None, limit, n_jobs, beam)
+        best = [of_text[0] for of_text in ranked]
+        scores = np.array([score for _, score in best], np.float64)
+        return [words for words, _ in best], scores
 
-    def predict_kbest(self, pieces, k, limit=None, n_jobs=None, beam=None):
-        """The k best segmentations of each text, as lists of (words, score), best
+    def predict_kbest(
+        self,
+        pieces: Pieces,
+        k: int | None,
+        limit: np.ndarray | None = None,
+        n_jobs: int | None = None,
+        beam: int | None = None,
+    ) -> Ranked:
+        """Find the k best segmentations of each text, as lists of (words, score), best
         first.
 
         If k is None it is the best one alone, by a kernel without lists. Other
@@ -169,7 +213,7 @@ class WordModel(TableModel):
         beam = self.beam if beam is None else beam
         scorer = self.scorer(beam)
 
-        def work(bounds):
+        def work(bounds: tuple[int, int, int, int]) -> Ranked:
             first, last, begin, end = bounds
             task = make_task(texts[first:last], limit[begin:end])
             some = texts[first:last]
@@ -179,72 +223,64 @@ class WordModel(TableModel):
             out = np.empty(most * (end - begin), np.int8)
             score = np.empty((last - first, most))
             found = np.empty(last - first, np.int64)
-            structure.predict(
+            predict_words(
                 task, 0, last - first, scorer, QUIET, scratch, lists, out, score, found
             )
             offsets = offsets_of(np.repeat(np.diff(task.token), found))
             repeated = "".join([text * n for text, n in zip(some, found.tolist())])
-            words = iter(
-                words_at(repeated, out[: offsets[-1]] == START, offsets)
-                if repeated
-                else ()
-            )
-            ranked = []
+            starts = out[: offsets[-1]] == START
+            words = iter(words_at(repeated, starts, offsets) if repeated else ())
+            ranked: Ranked = []
             for scores, n in zip(score, found.tolist()):
-                ranked.append(
-                    [(next(words), value) for value in scores[:n].tolist()]
-                    or [([], 0.0)]
-                )
+                of_text = [(next(words), value) for value in scores[:n].tolist()]
+                ranked.append(of_text or [([], 0.0)])
             return ranked
 
+        token = offsets_of(lengths_of(texts))
         with no_collection():
-            parts = map_chunks(
-                work,
-                offsets_of(lengths_of(texts)),
-                n_jobs,
-                max(1, PIECE_TOKENS // (k or 1)),
-            )
+            parts = map_chunks(work, token, n_jobs, max(1, PIECE_TOKENS // (k or 1)))
         return [ranked for part in parts for ranked in part]
 
-    def named_weights(self):
-        """The weights with the names of their features, as a list of NamedWeights."""
+    def named_weights(self) -> list[NamedWeights]:
+        """Return the weights with the names of their features."""
         keys = self.keys()
         templates = self.arrays.templates
 
-        def names(rows):
+        def names(rows: np.ndarray) -> list[str]:
             return feature_names(templates, features(templates, keys, rows))
 
-        return [
-            NamedWeights(
-                self.weights,
-                ["word"] if templates == ZC14 else list(DECISIONS[:2]),
-                names,
-            )
-        ]
+        labels = ["word"] if templates == ZC14 else list(DECISIONS[:2])
+        return [NamedWeights(self.weights, labels, names)]
 
 
 class WordRun(Run):
     """A training run of a word segmenter."""
 
-    epoch = staticmethod(structure.epoch)
+    estimator: WordSegmenter
+    epoch = staticmethod(epoch)
     score_name = "word F1"
     model_class = WordModel
 
     @staticmethod
-    def node_halves(model):
-        """See ``_training.run.Run``: the halves that are the node of a word."""
+    def node_halves(  # type: ignore[override] # it is no method: it gets a model
+        model: Scorer,
+    ) -> np.ndarray:
+        """Return by number which halves of a key are nodes of words, (n, 2) bool."""
         return IS_NODE[model.templates]
 
-    def finished(self, model, reuse=False):
-        """See ``_training.run.Run``."""
+    def finished(self, model: Scorer, reuse: bool = False) -> WordModel:
+        """Return the :class:`WordModel` that prediction would use by now."""
         return WordModel(final_arrays(model, self.state.rule, reuse, self.ended))
 
-    def scratch(self):
-        """See ``_training.run.Run``."""
+    def scratch(self) -> SegmentWork:
+        """Return scratch for the longest text of the task."""
         return new_work(self.task, self.state.model.beam)
 
-    def held_out_part(self, X, y):
-        """See ``_training.run.Run``."""
+    def held_out_part(self, X: Texts, y: Corpus) -> tuple[HeldOut, list[Any]]:
+        """Check held-out texts and their words, and cut the texts at white space.
+
+        Returns them, and no labels: there are none that training could lack.
+        """
         pieces = as_pieces(X)
         _, words = as_gold(X, pieces, y)
         if None in words:
@@ -252,31 +288,31 @@ class WordRun(Run):
         with_characters(pieces)
         return held_out_texts(pieces, words), []
 
-    def held_out_score(self, model):
-        """Word F1."""
+    def held_out_score(self, model: WordModel) -> float:
+        """Return the F1 of the words of the held-out texts."""
+        assert self.held_out is not None
         pieces = self.held_out.encoded
         words = self.held_out.y
-        return word_f1_score(
-            words, model.predict(pieces, None, self.estimator.n_jobs)[0]
-        )
+        predicted, _ = model.predict(pieces, None, self.estimator.n_jobs)
+        return word_f1_score(words, predicted)
 
-    # Keys mean the same everywhere: there is nothing to bring together.
-    def vocabulary(self, min_count):
-        """See ``_training.run.Run``."""
+    def vocabulary(self, min_count: int) -> Vocabulary:
+        """Return an empty vocabulary: features carry their meaning in their keys."""
         return Vocabulary()
 
     @classmethod
-    def merged(cls, vocabularies, learner, key):
-        """See ``_training.run.Run``."""
+    def merged(  # type: ignore[override] # the shards of a segmenter are learned by one
+        cls, vocabularies: list[Vocabulary], learner: WordSegmenter, key: int
+    ) -> tuple[WordRun, list[dict[str, Any]]]:
+        """Make a run without texts; the plans are empty."""
         state = learner._fresh_state(key)
-        return cls(learner, state, make_task([], np.zeros(0, np.int8))), [
-            {} for _ in vocabularies
-        ]
+        run = cls(learner, state, make_task([], np.zeros(0, np.int8)))
+        return run, [{} for _ in vocabularies]
 
-    def adopt(self, plan):
-        """See ``_training.run.Run``."""
+    def adopt(self, plan: dict[str, Any]) -> None:
+        """Change nothing: keys mean the same in all shards."""
 
 
-def held_out_texts(pieces, words):
-    """Held-out texts, cut at their white space."""
+def held_out_texts(pieces: Pieces, words: list[Any]) -> HeldOut:
+    """Make held-out texts of pieces, which are kept as well, and of their words."""
     return HeldOut([" ".join(parts) for parts in pieces], words, pieces)

@@ -8,8 +8,8 @@ run in :mod:`.word_model`.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,24 +21,29 @@ from .._data.segmented import as_dictionary, as_pieces, as_words, with_character
 from .._data.types import Corpus, Given, Self, Texts, Weights
 from .._saving.registry import savable
 from .._sklearn import BaseEstimator, sample_weights, text_tags, with_callbacks
-from .._training.learner import OnlineLearner
+from .._training.learner import OnlineLearner, warn_if_few_are_long
 from .._training.parameters import documented, parameter
 from .._training.run import TrainingState, new_key
-from .._training.tables import check_unchanged, continued_state
+from .._training.tables import check_unchanged, copy_state
 from ..metrics.text_scores import word_f1_score
 from .boundaries import as_gold, as_limits, white_space_limits
 from .word_epoch import new_model
 from .word_model import WordModel, WordRun, held_out_texts, make_task
 
+if TYPE_CHECKING:
+    from .boundaries import Boundaries, Pieces
+
 
 @savable
 @documented(
-    dropout="""Probability that a character is masked for one visit of its text ([2]_, equation 18). Features
-    of words see all characters; what goes are features of the characters around a decision (``"zc14"``: of
-    pairs of characters across a boundary and inside of a word).""",
-    edge_noise="""The same for the feature of the two decisions before, the only one of transitions;
-    ``"same"`` follows ``feature_noise``. ``"zc14"`` has none.""",
-    min_count="Weights that fewer updates changed do not count: features are met while searching.",
+    dropout="""Probability that a character is masked for one visit of its text ([2]_,
+    equation 18). Features of words see all characters; what goes are features of the
+    characters around a decision (``"zc14"``: of pairs of characters across a boundary
+    and inside of a word).""",
+    edge_noise="""The same for the feature of the two decisions before, the only one of
+    transitions; ``"same"`` follows ``feature_noise``. ``"zc14"`` has none.""",
+    min_count="""Weights that fewer updates changed do not count: features are met while
+    searching.""",
     warm_start="Start ``fit`` from the weights of the last one.",
 )
 @dataclass(eq=False, repr=False)
@@ -80,16 +85,16 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
 
     References
     ----------
-    .. [1] K. Zhang, M. Sun, C. Zhou (2012). Word segmentation on Chinese micro-blog data with a linear-time
-       incremental model. CIPS-SIGHAN.
-    .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
-       word segmentation, POS tagging and parsing. EACL.
-    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron algorithm.
-       ACL.
-    .. [4] Y. Zhang, S. Clark (2007). Chinese segmentation with a word-based perceptron algorithm.
-       ACL.
-    .. [5] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search.
-       NAACL.
+    .. [1] K. Zhang, M. Sun, C. Zhou (2012). Word segmentation on Chinese micro-blog
+       data with a linear-time incremental model. CIPS-SIGHAN.
+    .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case
+       study on Chinese word segmentation, POS tagging and parsing. EACL.
+    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron
+       algorithm. ACL.
+    .. [4] Y. Zhang, S. Clark (2007). Chinese segmentation with a word-based perceptron
+       algorithm. ACL.
+    .. [5] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact
+       search. NAACL.
 
     Examples
     --------
@@ -108,23 +113,25 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
 
     templates: Literal["zsz18", "zc14"] = parameter(
         "zsz18",
-        """Features: the 18 of [1]_, which score decisions in linear time, or the 14 of [4]_, which score
-        pairs of adjacent words.""",
+        """Features: the 18 of [1]_, which score decisions in linear time, or the 14 of
+        [4]_, which score pairs of adjacent words.""",
     )
     _: KW_ONLY
     beam_size: int | None = parameter(
         8,
-        """States kept at each character, in training and in prediction, for which it may be set anew. None
-        keeps all: the search is exact, its time grows with the third power of the length of a text, its
-        memory with the second.""",
+        """States kept at each character, in training and in prediction, for which it
+        may be set anew. None keeps all: the search is exact, its time grows with the
+        third power of the length of a text, its memory with the second.""",
     )
     update: Literal["max-violation", "early", "standard"] = parameter(
         "max-violation",
-        """What is learned from: the text up to where the score of the right segmentation falls back most
-        [5]_, up to where it left the beam [3]_, or the whole text (which may do harm unless the search is
-        exact). See Notes.""",
+        """What is learned from: the text up to where the score of the right
+        segmentation falls back most [5]_, up to where it left the beam [3]_, or the
+        whole text (which may do harm unless the search is exact). See Notes.""",
     )
 
+    _model: WordModel = field(init=False)
+    _training: TrainingState = field(init=False)
     _model_class = WordModel
     explained_as = "words"
 
@@ -196,7 +203,15 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """
         return self._partial_fit(X, y, sample_weight)
 
-    def _prepare(self, X, y, sample_weight, given=None, continued=False, stream=False):
+    def _prepare(
+        self,
+        X: Texts,
+        y: Corpus,
+        sample_weight: Weights,
+        given: tuple[Given, Given] | None = None,
+        continued: bool = False,
+        stream: bool = False,
+    ) -> WordRun:
         """Check and encode everything; what is left to do is to train."""
         rule = self._rule()
         pieces = as_pieces(X)
@@ -235,17 +250,17 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             )
             beam = self.beam_size or 0
             update = UPDATES[self.update]
-            state = continued_state(
-                self._training, rule, stream, beam=beam, update=update
-            )
+            state = copy_state(self._training, rule, stream, beam=beam, update=update)
         else:
             state = self._fresh_state(new_key(self.random_state))
         run = WordRun(self, state, task, held_out)
+        if not stream:
+            warn_if_few_are_long(np.diff(task.token))
         run.hold_out(given)
         return run
 
-    def _fresh_state(self, key):
-        """A training state without features and weights."""
+    def _fresh_state(self, key: int) -> TrainingState:
+        """Return a training state without features and weights."""
         rule = self._rule()
         templates = WORD_TEMPLATES[self.templates]
         update = UPDATES[self.update]
@@ -255,14 +270,21 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         return TrainingState(model, rule, key)
 
     # -- prediction --------------------------------------------------------------------
-    def _limited(self, X, dictionary, boundaries):
-        """(the texts cut at white space, the decisions that must be taken)."""
+    def _limited(
+        self, X: Texts, dictionary: Collection[str] | None, boundaries: Boundaries
+    ) -> tuple[Pieces, np.ndarray]:
+        """Return the texts cut at white space, and the decisions that must be taken."""
         check_is_fitted(self)
         pieces = as_pieces(X)
         known = None if dictionary is None else as_dictionary(dictionary)
         return pieces, as_limits(X, pieces, boundaries, known)
 
-    def _best(self, X, dictionary=None, boundaries=None):
+    def _best(
+        self,
+        X: Texts,
+        dictionary: Collection[str] | None = None,
+        boundaries: Boundaries = None,
+    ) -> tuple[list[list[str]], np.ndarray]:
         pieces, limit = self._limited(X, dictionary, boundaries)
         return self._model.predict(pieces, limit, self.n_jobs, self._beam())
 

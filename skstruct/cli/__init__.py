@@ -10,16 +10,20 @@ names file and line; 2 wrong usage; 130 after Ctrl-C; 141 if the reader closed s
 output.
 """
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import importlib
 import os
 import sys
 import warnings
+from collections.abc import Sequence
+from typing import NoReturn
 
 from .._saving.atomic import FULL
 from .._version import __version__
-from .common import CommandError, tell, warn
+from .common import Arguments, CommandError, tell, warn
 
 COMMANDS = tuple(
     "demo train tag evaluate report show check select serve convert compare compile".split()
@@ -39,7 +43,7 @@ PIPE_CLOSED = 141
 class _Help(argparse.ArgumentDefaultsHelpFormatter):
     """Help that ends with the default of an option that has one."""
 
-    def _get_help_string(self, action):
+    def _get_help_string(self, action: argparse.Action) -> str | None:
         has_one = type(action.default) in (int, float, str) and action.option_strings
         return super()._get_help_string(action) if has_one else action.help
 
@@ -49,13 +53,15 @@ class _Command(argparse.ArgumentParser):
     twelve.
     """
 
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         self.exit(
             2, f"{self.prog}: error: {message}; {self.prog} --help lists the options\n"
         )
 
 
-def new_parser(prog="skstruct", names=COMMANDS):
+def new_parser(
+    prog: str = "skstruct", names: Sequence[str] = COMMANDS
+) -> argparse.ArgumentParser:
     """The parser of commands.
 
     Parameters
@@ -97,7 +103,7 @@ def new_parser(prog="skstruct", names=COMMANDS):
     return parser
 
 
-def _asked_for(arguments):
+def _asked_for(arguments: list[str]) -> tuple[str, ...]:
     """The commands that a parser of these arguments needs to know."""
     if arguments == ["--version"]:
         return ()
@@ -107,7 +113,7 @@ def _asked_for(arguments):
     return (first,) if first in COMMANDS else COMMANDS
 
 
-def main(argv=None, prog="skstruct"):
+def main(argv: list[str] | None = None, prog: str = "skstruct") -> int:
     """Run a command.
 
     Parameters
@@ -133,10 +139,12 @@ def main(argv=None, prog="skstruct"):
     ):  # words in any script, on terminals of any encoding
         sys.stdout.reconfigure(errors="replace")
     given = list(sys.argv[1:] if argv is None else argv)
-    arguments = None
+    arguments: Arguments | None = None
     try:
         try:
-            arguments = new_parser(prog, _asked_for(given)).parse_args(given)
+            arguments = new_parser(prog, _asked_for(given)).parse_args(
+                given, Arguments()
+            )
             with warnings.catch_warnings():
                 warnings.showwarning = lambda message, *_: warn(
                     str(message).replace("alignment_report(X, y)", "skstruct check")
@@ -164,7 +172,7 @@ def main(argv=None, prog="skstruct"):
         return DATA_ERROR
 
 
-def _reason(error):
+def _reason(error: BaseException) -> str:
     """An error as one line."""
     if isinstance(error, OSError) and error.strerror:
         # Files name themselves: what does not, and is full, is standard output.
@@ -181,7 +189,7 @@ def _reason(error):
     return " ".join(text.split("\n"))
 
 
-def _discard_output():
+def _discard_output() -> None:
     """Let what is still to be flushed go nowhere, so that Python does not fail while it
     shuts down.
     """

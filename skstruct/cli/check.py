@@ -7,8 +7,12 @@ among others. Of annotated texts these are whole spans, missing ones too; - stan
 no span.
 """
 
+from __future__ import annotations
+
+import argparse
 import json
 import warnings
+from typing import TYPE_CHECKING, Any
 
 from .._data.places import counted
 from ..datasets.formats.span_writing import write_spans
@@ -29,10 +33,14 @@ from .corpus import learned, locating, read_files
 from .learners import add_features, add_learner, features_of, new_model, task_of
 from .options import THREADS, add_corpus, add_options
 
+if TYPE_CHECKING:
+    from .corpus import Corpus
+
+
 WRITTEN = "html", "jsonl", "prodigy", "label-studio"
 
 
-def add_arguments(parser):
+def add_arguments(parser: Any) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add_corpus(parser)
@@ -64,7 +72,7 @@ def add_arguments(parser):
     parser.set_defaults(**dict.fromkeys(("cluster", "stream", "dev", "recall")))
 
 
-def run(arguments):
+def run(arguments: argparse.Namespace) -> int | None:
     """Run the command."""
     if arguments.output is not None:
         check_target(arguments.output, arguments.files)
@@ -127,11 +135,11 @@ def run(arguments):
             print(f"{issue.score:.3f}\t{where}\t{labels}\t{issues.context(issue)}")
 
 
-def _write_tasks(file, issues, corpus, format):
+def _write_tasks(file: Any, issues: Any, corpus: Corpus, format: str | None) -> None:
     """Write the texts that have issues, the most suspicious first, with their spans as
     suggested.
     """
-    of_text = {}
+    of_text: dict[Any, Any] = {}
     for issue in issues:
         of_text.setdefault(issue.sequence, []).append(issue)
     spans = [corrected(corpus.y[i], found) for i, found in of_text.items()]
@@ -142,7 +150,7 @@ def _write_tasks(file, issues, corpus, format):
     write_spans(file, [corpus.X[i] for i in of_text], spans, format, metadata=metadata)
 
 
-def _tell_moves(model, corpus):
+def _tell_moves(model: Any, corpus: Corpus) -> None:
     """List the spans that do not end where tokens do."""
     for text, position, span, problem, result in model.alignment_report(
         corpus.X, corpus.y

@@ -5,13 +5,17 @@ Results go to standard output, everything else to standard error; a command that
 do its job raises, and `skstruct.cli.main` turns that into one line and an exit code.
 """
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import errno
 import os
 import stat
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any, NoReturn, Protocol
 
 from .._saving.atomic import atomic_write, descriptor_of, naming
 
@@ -19,27 +23,63 @@ STANDARD = (None, "-")
 """Names of standard input and output."""
 
 
+class Arguments(argparse.Namespace):
+    """What a parser hands to a command, and what every command's parser sets."""
+
+    run: Callable[[argparse.Namespace], int | None]
+    """The function ``run`` of the command's module."""
+
+    usage_error: Callable[[str], NoReturn]
+    """End with a message about wrong usage, and code 2."""
+
+    traceback: bool
+
+
+class Model(Protocol):
+    """What commands ask of a model; verbs that only some have are looked for."""
+
+    def fit(self, X: Any, y: Any, **more: Any) -> Any:
+        """Learn from labelled sequences or texts."""
+
+    def partial_fit(self, X: Any, y: Any, **more: Any) -> Any:
+        """Go on learning."""
+
+    def predict(self, X: Any, **more: Any) -> Any:
+        """Label sequences or texts."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor's parameters."""
+
+    def set_params(self, **parameters: Any) -> Any:
+        """Change parameters."""
+
+    def save(self, path: Any, **options: Any) -> None:
+        """Write the model to a file."""
+
+
 class CommandError(Exception):
     """Input or data that a command cannot use; the text is the whole message."""
 
 
-def tell(text):
+def tell(text: str) -> None:
     """Write a message to standard error."""
     with contextlib.suppress(OSError, ValueError):  # standard error is closed
         print(f"skstruct: {text}", file=sys.stderr, flush=True)
 
 
-def warn(text):
+def warn(text: str) -> None:
     """Write a warning to standard error."""
     tell(f"warning: {text}")
 
 
-def fitting(parse, fits, what):
+def fitting(
+    parse: Callable[[str], Any], fits: Callable[[Any], bool], what: str
+) -> Callable[[str], Any]:
     """A type of ``argparse``: what a function makes of a text, if that fits; ``what``
     describes it.
     """
 
-    def checked(text):
+    def checked(text: str) -> Any:
         with contextlib.suppress(ValueError, LookupError):
             if fits(found := parse(text)):
                 return found
@@ -53,7 +93,7 @@ share = fitting(float, lambda x: 0.0 <= x <= 1.0, "from 0 to 1")
 n_jobs = fitting(int, bool, "an int, and not 0")
 
 
-def load_model(path, jobs=None):
+def load_model(path: str, jobs: int | None = None) -> Any:
     """The model in a file, of another tool too, set to use a number of threads if one
     is given.
     """
@@ -71,7 +111,9 @@ def load_model(path, jobs=None):
     return model
 
 
-def check_target(path, read=(), regular=False):
+def check_target(
+    path: str, read: Iterable[str | None] = (), regular: bool = False
+) -> None:
     """Raise unless a file can be written to a path; asked before any work.
 
     That is a regular file, which is replaced as a whole and is none of those read, or,
@@ -106,19 +148,19 @@ def check_target(path, read=(), regular=False):
     check_replaced([path], read)
 
 
-def _check_name(path):
+def _check_name(path: str) -> None:
     """Raise if nothing can have a name."""
     if not path or "\0" in path:
         wrong = "has a NUL character, as no name can" if path else "is empty"
         raise CommandError(f"{path!r}: the name of a file {wrong}")
 
 
-def _check_writable(path, folder):
+def _check_writable(path: str, folder: Any) -> None:
     if not os.access(folder, os.W_OK):
         raise CommandError(f"{path}: no permission to write into the folder {folder}")
 
 
-def check_output(path, is_folder=False):
+def check_output(path: str, is_folder: bool = False) -> None:
     """`check_target` of a path for `output`, which may be standard output, too.
 
     Or of a folder, which is made if need be.
@@ -136,7 +178,7 @@ def check_output(path, is_folder=False):
     _check_writable(path, there)
 
 
-def check_within(path):
+def check_within(path: str) -> None:
     """Raise unless a file can be written to a path, with folders made if need be."""
     _check_name(path)
     try:
@@ -147,7 +189,7 @@ def check_within(path):
         check_target(path)
 
 
-def check_inputs(paths, folders=False):
+def check_inputs(paths: Iterable[str], folders: bool = False) -> None:
     """Raise unless files, or folders if they are taken, can be read: before any is."""
     for path in paths:
         if path in STANDARD:
@@ -160,7 +202,7 @@ def check_inputs(paths, folders=False):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
 
-def check_replaced(written, read, force=None):
+def check_replaced(written: Any, read: Any, force: str | None = None) -> None:
     """Raise if a command would write over a file that it reads.
 
     Parameters
@@ -180,7 +222,7 @@ def check_replaced(written, read, force=None):
         )
 
 
-def _file_id(path):
+def _file_id(path: str) -> tuple[int, int] | None:
     """What tells a file from others, by whatever path or link it was named; None if
     there is no such file.
     """
@@ -190,7 +232,7 @@ def _file_id(path):
 
 
 @contextlib.contextmanager
-def output(path, encoding="utf-8"):
+def output(path: str | None, encoding: str = "utf-8") -> Iterator[Any]:
     """A text file to write results to: standard output, or a file that is written whole
     or not at all.
 

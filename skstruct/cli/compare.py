@@ -9,11 +9,14 @@ lists of labels. They take turns in one process, so that a busy machine is busy 
 both.
 """
 
+from __future__ import annotations
+
 import argparse
 import importlib.util
 import time
 import warnings
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -31,6 +34,10 @@ from .corpus import read
 from .evaluate import encodes_segments, warn_of_unknown
 from .learners import ALGORITHMS, add_features, features_of, named_algorithm
 from .options import add_options, repeated, setting
+
+if TYPE_CHECKING:
+    from .corpus import Corpus
+
 
 PAIRS = {"ap": "perceptron", "pa": "pa", "lbfgs": "l1crf"}
 """CRFsuite's algorithm -> ours."""
@@ -56,7 +63,7 @@ _COLUMNS = (
 )
 
 
-def add_arguments(parser):
+def add_arguments(parser: Any) -> None:
     """Add the arguments of the command."""
     parser.add_argument("train", metavar="TRAIN", help="corpus to learn from")
     parser.add_argument("test", metavar="TEST", help="test corpus")
@@ -71,7 +78,7 @@ def add_arguments(parser):
     group.add_argument("--param", "-p", **repeated("NAME=VALUE", setting), help=what)
 
 
-def _algorithm(text):
+def _algorithm(text: str) -> str:
     """CRFsuite's name of an algorithm."""
     ours = named_algorithm(text)
     for theirs, name in PAIRS.items():
@@ -81,7 +88,7 @@ def _algorithm(text):
     raise argparse.ArgumentTypeError(wrong)
 
 
-def _settings(arguments):
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     """{algorithm: its parameters}."""
     found = {
         name: dict(_PARAMETERS[name]) for name in arguments.algorithm or ("ap", "pa")
@@ -103,7 +110,7 @@ def _settings(arguments):
     return found
 
 
-def run(arguments):
+def run(arguments: argparse.Namespace) -> int | None:
     """Run the command."""
     if importlib.util.find_spec("sklearn_crfsuite") is None:
         raise CommandError(
@@ -148,7 +155,7 @@ def run(arguments):
 # --------------------------------------------------------------------------------------
 # Corpora and sides
 # --------------------------------------------------------------------------------------
-def sequences_of(corpus):
+def sequences_of(corpus: Corpus) -> Any:
     """A `Corpus` as both sides take it: of texts the characters, and labels that say
     words or spans.
     """
@@ -162,12 +169,12 @@ def sequences_of(corpus):
     return corpus._replace(X=X, y=y)
 
 
-def _words_of(X, y):
+def _words_of(X: Any, y: Any) -> list[list[str]]:
     """The words that labels of characters say."""
     return [labels_to_words("".join(x), labels, _SCHEME) for x, labels in zip(X, y)]
 
 
-def templates_for(corpus, features):
+def templates_for(corpus: Corpus, features: Any) -> Any:
     """The templates that a ``features`` parameter means for a corpus."""
     flat = flatten(corpus.X[:1000])
     return resolve_templates(features, flat[0], flat)
@@ -178,21 +185,23 @@ class Crfsuite:
     took in `fit`.
     """
 
-    def __init__(self, algorithm, parameters, templates):
+    def __init__(
+        self, algorithm: str, parameters: dict[str, Any], templates: Any
+    ) -> None:
         import sklearn_crfsuite
 
         self.name = f"sklearn-crfsuite {algorithm}"
         self.strings = FeatureStrings(templates)
         self.model = sklearn_crfsuite.CRF(algorithm=algorithm, **parameters)
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> None:
         """Make strings, then train."""
         began = time.perf_counter()
         features = list(map(self.strings, X))
         self.feature_seconds = time.perf_counter() - began
         self.model.fit(features, y)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> list[list[str]]:
         """Make strings, then label."""
         return [
             list(labels) for labels in self.model.predict(list(map(self.strings, X)))
@@ -204,7 +213,9 @@ class Ours:
 
     feature_seconds = None
 
-    def __init__(self, algorithm, parameters, templates):
+    def __init__(
+        self, algorithm: str, parameters: dict[str, Any], templates: Any
+    ) -> None:
         learner = ALGORITHMS[PAIRS[algorithm]]
         given = dict(parameters)
         passes = given.pop("max_iterations")
@@ -218,7 +229,7 @@ class Ours:
         self.fit = self.model.fit
         self.predict = self.model.predict
 
-    def warm_up(self, X, y):
+    def warm_up(self, X: Any, y: Any) -> None:
         """Get the kernels compiled, or loaded."""
         few = {**self.model.get_params(deep=False), "max_iter": 1}
         with warnings.catch_warnings():
@@ -254,7 +265,7 @@ class FeatureStrings:
     [['U00:_B-1', 'U01:he'], ['U00:the', 'U01:og']]
     """
 
-    def __init__(self, templates):
+    def __init__(self, templates: Any) -> None:
         offsets = (0, *templates.offsets)
         self._before = [f"_B-{d}" for d in range(-min(offsets), 0, -1)]
         self._behind = [f"_B+{d}" for d in range(1, max(offsets) + 1)]
@@ -274,7 +285,7 @@ class FeatureStrings:
                 form = "%s".join(literal.replace("%", "%%") for literal in literals)
                 self._forms.append((form, template.atoms))
 
-    def __call__(self, sentence):
+    def __call__(self, sentence: Any) -> list[list[str]]:
         """The features of a sentence.
 
         Parameters
@@ -288,7 +299,7 @@ class FeatureStrings:
         """
 
         @cache
-        def padded(name, column):
+        def padded(name: str, column: int) -> list[str]:
             strings = [
                 token if isinstance(token, str) else token[column] for token in sentence
             ]
@@ -309,7 +320,7 @@ class FeatureStrings:
 # --------------------------------------------------------------------------------------
 # Measuring
 # --------------------------------------------------------------------------------------
-def _measure(side, train, test, with_segments):
+def _measure(side: Any, train: Corpus, test: Corpus, with_segments: bool) -> Any:
     """A dict of figures."""
     tell(f"{side.name}: training")
     began = time.perf_counter()
@@ -329,7 +340,7 @@ def _measure(side, train, test, with_segments):
     }  # fmt: skip
 
 
-def _print(rows, train, test, templates):
+def _print(rows: Any, train: Corpus, test: Corpus, templates: Any) -> None:
     unit = "character" if train.format == "segmented" else "token"
     for name, corpus in (("train", train), ("test", test)):
         sizes = f"{counted(len(corpus.X), 'sentence')}, {counted(sum(map(len, corpus.X)), unit)}"
@@ -350,7 +361,7 @@ def _print(rows, train, test, templates):
         )
 
 
-def _ratio(theirs, ours, key):
+def _ratio(theirs: Any, ours: Any, key: Any) -> str:
     """How many times better ours is, where the ratio is meaningful."""
     a = theirs[key]
     b = ours[key]

@@ -5,9 +5,13 @@ the perceptron. What is in the cache already is not compiled again. The last lin
 standard output, is the folder of the cache.
 """
 
+from __future__ import annotations
+
+import argparse
 import os
 import subprocess
 import sys
+from typing import Any
 
 from numba import config
 
@@ -17,7 +21,7 @@ from .._warming import warm_up
 from .common import CommandError, tell
 
 
-def add_arguments(parser):
+def add_arguments(parser: Any) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add("--all", action="store_true", help="every kind of model, which takes minutes")
@@ -27,7 +31,7 @@ def add_arguments(parser):
     add("--clear", action="store_true", help=what)
 
 
-def run(arguments):
+def run(arguments: argparse.Namespace) -> int | None:
     """Run the command."""
     if arguments.clear:
         for folder in clear_cache():

@@ -8,8 +8,12 @@ a page, that runs by itself. What a format cannot express is refused by name.
 What is read is told by its content, what is written by its name, or an option.
 """
 
+from __future__ import annotations
+
+import argparse
 import os
 from argparse import Namespace
+from typing import Any
 
 from .._one_file.writing import ENDINGS
 from ..interchange import export, save_crfpp, save_crfsuite, save_wapiti
@@ -31,7 +35,7 @@ _ENDINGS = {
 }  # fmt: skip
 
 
-def add_arguments(parser):
+def add_arguments(parser: Any) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add("source", metavar="IN", help="a model file; its content says of which tool")
@@ -55,7 +59,7 @@ def add_arguments(parser):
     add("--title", help="of a page")
 
 
-def run(arguments):
+def run(arguments: argparse.Namespace) -> int | None:
     """Run the command."""
     ending = os.path.splitext(arguments.target)[1].lower()
     to = arguments.to or _ENDINGS.get(ending)
@@ -90,7 +94,7 @@ def run(arguments):
         tell(line)
 
 
-def _corpus(arguments, model):
+def _corpus(arguments: argparse.Namespace, model: Any) -> Any:
     """The corpus to compare the file's labels on; its errors do not name the model."""
     try:
         inputs = inputs_of(model, "crfsuite")

@@ -8,10 +8,14 @@ its first lines. What a model reads and predicts is its `skstruct._data.inputs.I
 which decides how a file is read for it.
 """
 
+from __future__ import annotations
+
+import argparse
 import contextlib
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.places import counted
@@ -36,6 +40,9 @@ from .input_files import (
 )
 from .texts import are_annotated, marked, reading_of
 
+if TYPE_CHECKING:
+    from ..datasets.formats.span_files import AnnotationReader
+
 
 class _Task(NamedTuple):
     """How files are read for models of one task, unless options say otherwise."""
@@ -44,8 +51,8 @@ class _Task(NamedTuple):
     reads: str
     formats: tuple
     fields: tuple = ()  # CoNLL-U fields of a token,
-    label: object = None  # and of what is predicted; see `Layout`
-    column: object = None  # its columns
+    label: Any = None  # and of what is predicted; see `Layout`
+    column: Any = None  # its columns
 
 
 _TABLE = "columns or CoNLL-U", ("columns", "conllu")
@@ -64,10 +71,12 @@ class Layout(NamedTuple):
     tokens: (
         tuple | None
     )  # None: all columns but the label's, or as many of them as a model reads
-    label: object  # int or name of a field; of trees two of them
+    label: Any  # int or name of a field; of trees two of them
     separator: str | None
     comment: str | None
-    reading: object = None  # of annotated texts: their `AnnotationReader`
+    reading: AnnotationReader | None = (
+        None  # of annotated texts: their `AnnotationReader`
+    )
 
 
 class Sentence(NamedTuple):
@@ -78,7 +87,7 @@ class Sentence(NamedTuple):
     lines: list  # (number, text without line end, whether it is a token's)
 
     @property
-    def numbers(self):
+    def numbers(self) -> list[str]:
         """Numbers of the lines that hold tokens."""
         return [number for number, _, is_token in self.lines if is_token]
 
@@ -93,7 +102,7 @@ class Corpus(NamedTuple):
     places: list  # for errors: of a sentence the lines of its tokens, of an annotated text where it stands
 
 
-def inputs_of(model, format=None):
+def inputs_of(model: Any, format: str | None = None) -> Any:
     """The `skstruct._data.inputs.Inputs` of a fitted model.
 
     Parameters
@@ -133,7 +142,12 @@ def inputs_of(model, format=None):
 # --------------------------------------------------------------------------------------
 # Formats
 # --------------------------------------------------------------------------------------
-def layout_of(arguments, source, inputs=None, task=LABELS):
+def layout_of(
+    arguments: argparse.Namespace,
+    source: Source,
+    inputs: Any = None,
+    task: str = LABELS,
+) -> Layout:
     """The `Layout` of a source, from the options and, where they are silent, name and
     content.
 
@@ -185,7 +199,9 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
     return Layout(format, tokens, label, *rest)
 
 
-def _format_of(arguments, source, inputs, task):
+def _format_of(
+    arguments: argparse.Namespace, source: Source, inputs: Any, task: str
+) -> Any:
     """The format of a source: what an option or its name says, or what it looks like."""
     how = _TASKS[task]
     format = arguments.format or named_format(source)
@@ -227,7 +243,7 @@ def _format_of(arguments, source, inputs, task):
     return format
 
 
-def several(label):
+def several(label: Any) -> tuple[Any, ...]:
     """The columns or fields of a `Layout.label`."""
     return label if isinstance(label, tuple) else (label,)
 
@@ -235,7 +251,9 @@ def several(label):
 # --------------------------------------------------------------------------------------
 # Sentences
 # --------------------------------------------------------------------------------------
-def sentences(source, layout, inputs=None, labels=True):
+def sentences(
+    source: Source, layout: Layout, inputs: Any = None, labels: Any = True
+) -> Iterator[Sentence]:
     """Yield the sentences of a source, one by one.
 
     Parameters
@@ -255,7 +273,7 @@ def sentences(source, layout, inputs=None, labels=True):
     return _READERS[layout.format](source, layout, inputs, labels)
 
 
-def _attributes(source, *_):
+def _attributes(source: Source, *_: Any) -> Iterator[Sentence]:
     for rows in iter_attributes(source):
         lines = [(number, line, bool(line)) for number, line in source.take()]
         yield Sentence(
@@ -263,7 +281,7 @@ def _attributes(source, *_):
         )
 
 
-def _segmented(source, *_):
+def _segmented(source: Source, *_: Any) -> Iterator[Sentence]:
     with numbered_lines(source, source.encoding) as (_, lines):
         for _, line in lines:
             ((number, text),) = source.take()
@@ -271,8 +289,10 @@ def _segmented(source, *_):
             yield Sentence("".join(words), words, [(number, text, bool(words))])
 
 
-def _columns(source, layout, inputs, labels):
-    def is_token(line):
+def _columns(
+    source: Source, layout: Layout, inputs: Any, labels: Any
+) -> Iterator[Sentence]:
+    def is_token(line: str) -> bool:
         return bool(line.strip(" \t")) and not (
             layout.comment and line.startswith(layout.comment)
         )
@@ -294,7 +314,9 @@ def _columns(source, layout, inputs, labels):
         yield _sentence(rows, tokens, label, source.name, lines)
 
 
-def _conllu(source, layout, inputs, labels):
+def _conllu(
+    source: Source, layout: Layout, inputs: Any, labels: Any
+) -> Iterator[Sentence]:
     n = len(layout.tokens)
     label = several(layout.label) if labels else ()
     tokens = _as_kind(list(range(n)), inputs, source.name)
@@ -319,7 +341,7 @@ _READERS = {
 }
 
 
-def _choose(n, layout, inputs, labels, where):
+def _choose(n: int, layout: Layout, inputs: Any, labels: Any, where: str) -> Any:
     """(column or columns of the tokens, columns of the label if read) for rows of `n`
     cells.
     """
@@ -347,7 +369,7 @@ def _choose(n, layout, inputs, labels, where):
     return _as_kind(tokens, inputs, where), label
 
 
-def _as_kind(places, inputs, where):
+def _as_kind(places: Any, inputs: Any, where: str) -> Any:
     """One place for tokens that are str, a list for tuples; checked against what a
     model reads.
     """
@@ -361,7 +383,7 @@ def _as_kind(places, inputs, where):
     return places[0] if inputs.token is str else places
 
 
-def _sentence(rows, tokens, label, name, lines):
+def _sentence(rows: Any, tokens: Any, label: Any, name: str, lines: Any) -> Sentence:
     """The `Sentence` of rows of cells; ``tokens``: a place or places, ``label``:
     places, none if not read.
     """
@@ -382,14 +404,16 @@ def _sentence(rows, tokens, label, name, lines):
     return sentence._replace(labels=list(zip(heads, [row[label[1]] for row in rows])))
 
 
-def read(path, arguments, inputs=None, task=LABELS):
+def read(
+    path: str, arguments: argparse.Namespace, inputs: Any = None, task: str = LABELS
+) -> Corpus:
     """The `Corpus` in a file; for ``inputs`` and ``task`` see `layout_of`."""
     with Source(path, arguments.encoding) as source:
         return read_all(source, layout_of(arguments, source, inputs, task), inputs)
 
 
 @contextlib.contextmanager
-def learned(arguments, task):
+def learned(arguments: argparse.Namespace, task: str) -> Iterator[Any]:
     """(open `Source`, its `Layout`) of the first file of `options.add_corpus`;
     `read_files` reads all.
     """
@@ -405,7 +429,7 @@ def learned(arguments, task):
         )
 
 
-def read_files(arguments, source, layout):
+def read_files(arguments: argparse.Namespace, source: Source, layout: Layout) -> Corpus:
     """The `Corpus` of all files that are learned."""
     parts = [read_all(source, layout)]
     for path in arguments.files[1:]:
@@ -418,7 +442,7 @@ def read_files(arguments, source, layout):
     return parts[0]._replace(**joined)
 
 
-def _told(arguments, layout, path):
+def _told(arguments: argparse.Namespace, layout: Layout, path: str) -> Any:
     """The `Layout` of a file that may annotate some types only, or be one of several."""
     if layout.format != "spans":
         if arguments.annotated or len(arguments.files) > 1:
@@ -430,13 +454,15 @@ def _told(arguments, layout, path):
     return layout._replace(reading=replace(layout.reading, annotated=types))
 
 
-def read_all(source, layout, inputs=None):
+def read_all(source: Source, layout: Layout, inputs: Any = None) -> Corpus:
     """The whole `Corpus` of a source."""
     (corpus,) = batches(source, layout, None, inputs)
     return corpus
 
 
-def batches(source, layout, size, inputs=None):
+def batches(
+    source: Source, layout: Layout, size: int | None, inputs: Any = None
+) -> Iterator[Corpus]:
     """Yield a `Corpus` piece by piece: ``size`` sentences, or for None all."""
     if layout.format == "spans":
         read = marked(source, layout.reading, size is not None)
@@ -456,7 +482,7 @@ def batches(source, layout, size, inputs=None):
 
 
 @contextlib.contextmanager
-def locating(name, places):
+def locating(name: str, places: Any) -> Iterator[None]:
     """Within it a ValueError becomes a `CommandError` that names the line; see
     `located`.
     """
@@ -466,7 +492,7 @@ def locating(name, places):
         raise located(error, name, places) from error
 
 
-def located(error, name, places):
+def located(error: Any, name: str, places: Any) -> CommandError:
     """A `CommandError` that says in which line of a file the sequence stands that an
     error names.
 

@@ -8,10 +8,14 @@ sentence is for testing), as rows of one table. The corpora are too small for cl
 about accuracy; the demo shows that everything works, and how fast it is.
 """
 
+from __future__ import annotations
+
+import argparse
 import os
 import platform
 import time
 from importlib import metadata
+from typing import Any
 
 from .._data.inputs import flatten
 from .._data.places import counted
@@ -34,13 +38,13 @@ LEARNERS = (StructuredPerceptron, PassiveAggressiveTagger)
 ROW = "{:<28}{:<26}{:<12}{:>7}{:>14}{:>9}{:>9}"
 
 
-def add_arguments(parser):
+def add_arguments(parser: Any) -> None:
     """Add the arguments of the command."""
     what = "only write English chunks to train.txt and test.txt, and entities to notes.jsonl and more.jsonl"
     parser.add_argument("--files", metavar="FOLDER", help=what)
 
 
-def jobs():
+def jobs() -> Any:
     """(task, measure, texts or tokens, words or labels) of each row."""
     sample = load_sample("zh")
     pairs = [list(zip(words, tags)) for words, tags in zip(sample.words, sample.tags)]
@@ -52,7 +56,7 @@ def jobs():
     ]
 
 
-def _new(learner, X, **options):
+def _new(learner: Any, X: Any, **options: Any) -> Any:
     """An estimator for texts, or for tokens."""
     return (
         Segmenter(learner(**options))
@@ -61,7 +65,7 @@ def _new(learner, X, **options):
     )
 
 
-def write_columns(sentences, path):
+def write_columns(sentences: Any, path: str) -> None:
     """Write sentences of tuples of str: a token a line, a blank line after each
     sentence.
     """
@@ -70,12 +74,12 @@ def write_columns(sentences, path):
             file.writelines(" ".join(row) + "\n" for row in [*rows, ()])
 
 
-def split(sequences):
+def split(sequences: Any) -> Any:
     """Three quarters and one quarter: every fourth is for testing."""
     return [s for i, s in enumerate(sequences) if i % 4 != 3], sequences[3::4]
 
 
-def write_files(folder):
+def write_files(folder: str) -> None:
     """Write the chunking corpus as columns and the entities as texts, each to train and
     to test with.
     """
@@ -99,7 +103,7 @@ def write_files(folder):
         tell(f"wrote {counted(len(items), 'text' if texts else 'sentence')} to {path}")
 
 
-def run(arguments):
+def run(arguments: argparse.Namespace) -> int | None:
     """Run the demo."""
     if arguments.files is not None:
         write_files(arguments.files)
@@ -139,7 +143,7 @@ def run(arguments):
     print(f"\nTotal time: {time.perf_counter() - began:.1f} s, imports aside")
 
 
-def _run_job(task, measure, X, y, learner):
+def _run_job(task: str, measure: Any, X: Any, y: Any, learner: Any) -> Any:
     """Print one row; returns the predictions."""
     (X, X_test), (y, y_test) = split(X), split(y)
     estimator = _new(learner, X, random_state=0)

@@ -9,9 +9,13 @@ columns whose last two are the true and the predicted label, as conlleval reads 
 `tag` writes it.
 """
 
+from __future__ import annotations
+
+import argparse
 import json
 import unicodedata
 from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 from .. import metrics
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
@@ -28,8 +32,11 @@ from .input_files import Source, tell_empty
 from .options import add_model, add_options
 from .texts import are_annotated
 
+if TYPE_CHECKING:
+    from .corpus import Corpus
 
-def add_arguments(parser):
+
+def add_arguments(parser: Any) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add("file", metavar="FILE", nargs="?", help="the corpus (default: standard input)")
@@ -50,7 +57,7 @@ def add_arguments(parser):
     add("--json", action="store_true", help="print one JSON object")
 
 
-def run(arguments):
+def run(arguments: argparse.Namespace) -> int | None:
     """Run the command."""
     gold = arguments.gold
     pred = arguments.pred
@@ -79,7 +86,7 @@ def run(arguments):
     print(json.dumps(scores, ensure_ascii=False) if arguments.json else as_text(scores))
 
 
-def _options(arguments, task):
+def _options(arguments: argparse.Namespace, task: str) -> Any:
     """The options of `scores_of`."""
     options = {"scheme": arguments.scheme, "strict": arguments.strict}
     if arguments.vocabulary is not None:
@@ -96,7 +103,7 @@ def _options(arguments, task):
     return options
 
 
-def _scores(task, corpus, predicted, options):
+def _scores(task: str, corpus: Corpus, predicted: Any, options: Any) -> dict[str, Any]:
     with locating(corpus.name, ()):  # labels that are not of the scheme, say
         return scores_of(task, corpus.X, corpus.y, predicted, **options)
 
@@ -104,7 +111,7 @@ def _scores(task, corpus, predicted, options):
 # --------------------------------------------------------------------------------------
 # A model and a corpus
 # --------------------------------------------------------------------------------------
-def model_scores(model, corpus, **options):
+def model_scores(model: Any, corpus: Corpus, **options: Any) -> dict[str, Any]:
     """Scores of a model on a `Corpus`; labels that the model does not know are warned
     of.
 
@@ -128,7 +135,7 @@ def model_scores(model, corpus, **options):
     return _scores(task, corpus, predicted, options)
 
 
-def _of_model(arguments):
+def _of_model(arguments: argparse.Namespace) -> Any:
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     options = _options(arguments, inputs.task)
@@ -144,7 +151,7 @@ def _of_model(arguments):
 # --------------------------------------------------------------------------------------
 # True and predicted labels from files
 # --------------------------------------------------------------------------------------
-def _of_one(arguments):
+def _of_one(arguments: argparse.Namespace) -> Any:
     """(corpus, predicted) from one file with both."""
     with Source(arguments.file, arguments.encoding) as source:
         arguments.format = arguments.format or (
@@ -168,7 +175,7 @@ def _of_one(arguments):
     return corpus._replace(y=gold), predicted
 
 
-def _of_two(arguments):
+def _of_two(arguments: argparse.Namespace) -> Any:
     """(corpus, predicted) from two files."""
     corpora = []
     for path, label in ((arguments.gold, arguments.label), (arguments.pred, None)):
@@ -183,7 +190,7 @@ def _of_two(arguments):
     return corpora[0], corpora[1].y
 
 
-def _check_same_tokens(gold, pred):
+def _check_same_tokens(gold: Corpus, pred: Corpus) -> None:
     """Raise unless two corpora hold the same sentences."""
     names = f"{gold.name} and {pred.name}"
     of_texts = gold.format in ("segmented", "spans")
@@ -218,12 +225,14 @@ _LISTED = 10
 """Labels that a warning lists."""
 
 
-def encodes_segments(*corpora):
+def encodes_segments(*corpora: Corpus) -> bool:
     """Whether the labels of some corpora are read as segments."""
     return are_chunks(label for y in corpora for labels in y for label in labels)
 
 
-def scores_of(task, X, y, predicted, vocabulary=None, **options):
+def scores_of(
+    task: str, X: Any, y: Any, predicted: Any, vocabulary: Any = None, **options: Any
+) -> dict[str, Any]:
     """Scores of what a model of a task predicts; ``options`` are those of
     `tagging_scores`.
     """
@@ -238,7 +247,9 @@ def scores_of(task, X, y, predicted, vocabulary=None, **options):
     )
 
 
-def tagging_scores(y, predicted, scheme="auto", strict=False):
+def tagging_scores(
+    y: Any, predicted: Any, scheme: str = "auto", strict: bool = False
+) -> dict[str, Any]:
     """Scores of labels.
 
     Parameters
@@ -273,7 +284,7 @@ def tagging_scores(y, predicted, scheme="auto", strict=False):
     }
 
 
-def word_scores(y, predicted, vocabulary=None):
+def word_scores(y: Any, predicted: Any, vocabulary: Any = None) -> dict[str, Any]:
     """Scores of words.
 
     Returns
@@ -302,7 +313,7 @@ def word_scores(y, predicted, vocabulary=None):
     )
 
 
-def span_scores(texts, y, predicted):
+def span_scores(texts: Any, y: Any, predicted: Any) -> dict[str, Any]:
     """Scores of spans of texts; white space at their ends does not count.
 
     Returns
@@ -318,7 +329,7 @@ def span_scores(texts, y, predicted):
     }
 
 
-def tree_scores(X, y, predicted):
+def tree_scores(X: Any, y: Any, predicted: Any) -> dict[str, Any]:
     """Scores of dependency trees.
 
     Punctuation is, as in the CoNLL-X shared task, a form all of whose characters are
@@ -347,11 +358,11 @@ def tree_scores(X, y, predicted):
     return {name: value for name, value in scores.items() if value == value}
 
 
-def _is_punctuation(character):
+def _is_punctuation(character: str) -> bool:
     return unicodedata.category(character).startswith("P")
 
 
-def as_text(scores):
+def as_text(scores: dict[str, Any]) -> str:
     """Scores as lines of text, a name and a number each, and a table of segments."""
     lines = []
     rows = scores.get("segments") or {}
@@ -373,7 +384,7 @@ def as_text(scores):
     return "\n".join(lines)
 
 
-def warn_of_unknown(y, known, name):
+def warn_of_unknown(y: Any, known: Any, name: str) -> None:
     """Warn of labels that a model does not know; they can only count as wrong."""
     unknown = Counter(
         label for label in flatten(y) if label is not None and label not in known

@@ -10,19 +10,27 @@ Tables that other programs export begin with the names of their columns and know
 blank lines. Nothing in the format forbids that, so that these are warnings.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import re
 import shlex
 import sys
 from collections import Counter, deque
+from collections.abc import Generator, Iterator
 from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import flatten
 from .._data.places import counted
 from .._saving.atomic import naming
 from ..datasets.formats.text_files import UNREADABLE, opened, split_cells, unreadable
 from .common import STANDARD, CommandError, warn
+
+if TYPE_CHECKING:
+    from .corpus import Corpus
+
 
 PEEK = 50
 """Lines that a guess is made from."""
@@ -44,20 +52,20 @@ class Source(contextlib.AbstractContextManager):
         Whether warnings about the content are left out, since they were given before.
     """
 
-    def __init__(self, path, encoding="utf-8", quiet=False):
+    def __init__(self, path: str, encoding: str = "utf-8", quiet: bool = False) -> None:
         self.path = None if path in STANDARD else path
         self.name = path if self.path else "<stdin>"
         self.encoding = encoding
         self.quiet = quiet
         # (number, line)
         self._ahead = deque()
-        self._kept = []
+        self._kept: list[Any] = []
         self._raw, self._lines = self._decoded(), self._all()
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         self._raw.close()
 
-    def _decoded(self):
+    def _decoded(self) -> Generator[tuple[int, str], None, None]:
         """Yield (number, line) of the file, which is opened now: those of brat are
         opened by their names.
         """
@@ -83,7 +91,7 @@ class Source(contextlib.AbstractContextManager):
             with naming(self.name):
                 raise error
 
-    def peek(self, n=PEEK):
+    def peek(self, n: int = PEEK) -> list[str]:
         """The first `n` lines that are not blank, or fewer; they will be read again."""
         found = [line for _, line in self._ahead if line.strip()]
         while len(found) < n and (numbered := next(self._raw, None)) is not None:
@@ -91,7 +99,7 @@ class Source(contextlib.AbstractContextManager):
             found += [numbered[1]] if numbered[1].strip() else []
         return [line.rstrip("\r\n") for line in found[:n]]
 
-    def _all(self):
+    def _all(self) -> Iterator[str]:
         """Yield the lines, and keep them."""
         ahead = self._ahead
         raw = self._raw
@@ -100,21 +108,21 @@ class Source(contextlib.AbstractContextManager):
                 self._kept.append(numbered)
             yield numbered[1]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return self._lines
 
-    def readline(self):
+    def readline(self) -> str:
         """The next line, or an empty string; by this method readers know a file."""
         return next(self._lines, "")
 
-    def unkept(self):
+    def unkept(self) -> Source:
         """The same source, which keeps no lines from now on: for who never calls
         `take`.
         """
         self._kept = None
         return self
 
-    def watched(self):
+    def watched(self) -> Iterator[str]:
         """As `unkept`; a bar shows how much has been read, if the extra ``progress`` is
         installed.
         """
@@ -135,7 +143,7 @@ class Source(contextlib.AbstractContextManager):
                     read = 0
                 yield line
 
-    def take(self):
+    def take(self) -> Any:
         """The (number, line without its end) read since the last call."""
         kept = self._kept
         self._kept = []
@@ -157,20 +165,20 @@ _ENOUGH = 10
 """Text of at least so many lines that looks like columns is warned of."""
 
 
-def named_format(source):
+def named_format(source: Source) -> str | None:
     """The format that the name of a file says, or None."""
     return EXTENSIONS.get(
         os.path.splitext((source.path or "").removesuffix(".gz"))[1].lower()
     )
 
 
-def is_conllu(line):
+def is_conllu(line: str) -> bool:
     """Whether a line looks like a token of CoNLL-U."""
     cells = line.split("\t")
     return len(cells) == 10 and re.fullmatch(r"\d+([-.]\d+)?", cells[0]) is not None
 
 
-def begins_as_conllu(source):
+def begins_as_conllu(source: Source) -> bool:
     """Whether the first line that is no comment looks like it; no more is read, since a
     pipe may wait.
     """
@@ -178,7 +186,7 @@ def begins_as_conllu(source):
     return is_conllu(next((line for line in lines if not line.startswith("#")), ""))
 
 
-def guess(source, separator):
+def guess(source: Source, separator: str | None) -> str:
     """The format that the first lines look like."""
     lines = source.peek()
     rows = [line for line in lines if not line.startswith("# ")] or lines
@@ -197,7 +205,7 @@ def guess(source, separator):
     )
 
 
-def _are_columns(widths):
+def _are_columns(widths: Any) -> bool:
     """Whether lines of so many cells look like columns."""
     n_lines = widths.total()
     (width, n) = widths.most_common(1)[0]
@@ -206,7 +214,7 @@ def _are_columns(widths):
     return n_lines > 1 and width > 1 and 4 * n >= 3 * n_lines
 
 
-def warn_of_text(source):
+def warn_of_text(source: Source) -> None:
     """Warn of a file for a tagger or a parser that looks like text: every line would be
     a token.
     """
@@ -221,7 +229,7 @@ def warn_of_text(source):
         warn(f"{source.name}: {what}, a blank line ends a sentence")
 
 
-def warn_of_columns(source, what):
+def warn_of_columns(source: Source, what: str) -> None:
     """Warn of a file for a model of texts that looks like columns; ``what`` is done
     with it.
     """
@@ -255,7 +263,7 @@ the right one.
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
 
-def noticed(source, found, number, line, label):
+def noticed(source: Source, found: Any, number: int, line: str, label: Any) -> Any:
     """The same (rows of cells, lines) of sentences of columns; in the end what is
     unusual is warned of.
 
@@ -302,7 +310,7 @@ def noticed(source, found, number, line, label):
         )
 
 
-def tell_empty(corpus):
+def tell_empty(corpus: Corpus) -> None:
     """Warn of a corpus whose tokens have a column that nobody has filled in."""
     first = next(iter(corpus.X[0]), "")  # of a text a character
     for c in range(1, len(first) if isinstance(first, tuple) else 0):
@@ -312,7 +320,7 @@ def tell_empty(corpus):
             )
 
 
-def tell_labels(corpus):
+def tell_labels(corpus: Corpus) -> None:
     """Warn of a corpus whose labels look like words, or have mistakes of typing: before
     it is learned.
     """

@@ -5,8 +5,12 @@ estimators around it. All that can be wrong with them ends the command with code
 before the corpus is read.
 """
 
+from __future__ import annotations
+
 import argparse
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
@@ -64,7 +68,7 @@ _AROUND = (
 )
 
 
-def add_features(group):
+def add_features(group: Any) -> None:
     """Add the two options that choose features."""
     either = group.add_mutually_exclusive_group()
     what = "a preset of feature templates; auto: by the look of the tokens"
@@ -76,7 +80,7 @@ def add_features(group):
     )
 
 
-def add_learner(group, default):
+def add_learner(group: Any, default: str) -> None:
     """Add the options that choose a learner and its parameters."""
     what = f"the learner: {', '.join(ALGORITHMS)}, or the name of its class"
     group.add_argument(
@@ -94,7 +98,7 @@ def add_learner(group, default):
     group.add_argument("--param", "-p", **repeated("NAME=VALUE", setting), help=what)
 
 
-def features_of(arguments):
+def features_of(arguments: argparse.Namespace) -> Any:
     """The value of an estimator's ``features``: templates, or a preset's name."""
     named = getattr(arguments, "lexicon", [])
     if arguments.template is None and not named:
@@ -119,7 +123,7 @@ def features_of(arguments):
     return FeatureTemplates(lines, lexicons)
 
 
-def named_algorithm(text):
+def named_algorithm(text: str) -> Any:
     """The name in `ALGORITHMS` for a name, for CRFsuite's or for a class's: a type of
     ``argparse``.
     """
@@ -132,12 +136,12 @@ def named_algorithm(text):
     raise argparse.ArgumentTypeError(wrong)
 
 
-def task_of(arguments):
+def task_of(arguments: argparse.Namespace) -> str:
     """What the learner predicts: see `skstruct._data.inputs`."""
     return _TASKS.get(ALGORITHMS[arguments.algorithm], LABELS)
 
 
-def new_model(arguments, features, format):
+def new_model(arguments: argparse.Namespace, features: Any, format: str | None) -> Any:
     """The unfitted estimator that the options describe.
 
     Parameters
@@ -186,7 +190,7 @@ def new_model(arguments, features, format):
     return model
 
 
-def _parts(arguments, features, format):
+def _parts(arguments: argparse.Namespace, features: Any, format: str | None) -> Any:
     """(the learner, the tagger that reads features, what reads raw text around it or
     None).
 
@@ -224,7 +228,7 @@ def _parts(arguments, features, format):
     return learner, tagger, outer
 
 
-def _given_parameters(arguments, *parts):
+def _given_parameters(arguments: argparse.Namespace, *parts: Any) -> Any:
     """Give each ``--param`` to the first part that has it; returns those of estimators
     inside, by name.
     """
@@ -247,7 +251,7 @@ def _given_parameters(arguments, *parts):
     return deeper
 
 
-def _wrapped(arguments, learned):
+def _wrapped(arguments: argparse.Namespace, learned: Any) -> Any:
     """A learner with what the options put around it."""
     kind = type(learned)
     several = arguments.members > 1
@@ -309,7 +313,7 @@ def _wrapped(arguments, learned):
     )
 
 
-def _check_way(arguments, *parts):
+def _check_way(arguments: argparse.Namespace, *parts: Any) -> None:
     """Refuse a stream, or a held-out corpus, for what cannot learn with it."""
     for part in parts:
         if arguments.stream is not None and not hasattr(part, "partial_fit"):
@@ -326,15 +330,15 @@ def _check_way(arguments, *parts):
             )
 
 
-def _on_shards(arguments):
+def _on_shards(arguments: argparse.Namespace) -> Any:
     """Whether the corpus is dealt to shards."""
     return arguments.shards > 1 or arguments.cluster is not None
 
 
-def fit_of(arguments, model):
+def fit_of(arguments: argparse.Namespace, model: Any) -> Callable[..., Any]:
     """How the model learns from the whole corpus."""
 
-    def train(tagger):
+    def train(tagger: Any) -> Any:
         return lambda X, y: tagger.fit_shards(
             dealt(X, y, None, arguments.shards), client=arguments.cluster
         )

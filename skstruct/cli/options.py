@@ -1,8 +1,12 @@
 """Options that say how corpus files are read."""
 
+from __future__ import annotations
+
 import ast
 import codecs
 import contextlib
+from collections.abc import Callable
+from typing import Any
 
 from .common import fitting, n_jobs
 
@@ -11,7 +15,7 @@ THREADS = "threads (default: 1; -1: all cores)"
 FORMATS = ("columns", "conllu", "segmented", "crfsuite", "spans", "text")
 
 
-def add_options(parser):
+def add_options(parser: Any) -> None:
     """Add the options that say how files are read."""
     add = parser.add_argument_group("input").add_argument
     add(
@@ -38,12 +42,12 @@ def add_options(parser):
     add("--encoding", type=_encoding, default="utf-8", help="of all text files")
 
 
-def repeated(metavar, type):
+def repeated(metavar: str, type: Callable[[str], Any]) -> dict[str, Any]:
     """What ``add_argument`` takes for an option that may be given several times."""
     return {"action": "append", "default": [], "metavar": metavar, "type": type}
 
 
-def add_model(parser, required=True):
+def add_model(parser: Any, required: bool = True) -> None:
     """Add a model and its threads."""
     parser.add_argument(
         "--model", "-m", required=required, metavar="MODEL", help="a model file"
@@ -51,7 +55,7 @@ def add_model(parser, required=True):
     parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help=THREADS)
 
 
-def add_corpus(parser):
+def add_corpus(parser: Any) -> None:
     """Add the files that are learned, and what one of several annotates."""
     what = "the corpus; - is standard input; several files of annotated texts are learned together"
     parser.add_argument("files", metavar="FILE", nargs="+", help=what)
@@ -59,7 +63,7 @@ def add_corpus(parser):
     parser.add_argument("--annotated", **repeated("FILE=TYPES", _annotated), help=what)
 
 
-def _types(text):
+def _types(text: str) -> Any:
     path, _, types = text.rpartition("=")
     return path, types.split(",")
 
@@ -73,7 +77,7 @@ lexicon = fitting(
 """Types of ``argparse``."""
 
 
-def _setting(text):
+def _setting(text: str) -> Any:
     name, equals, value = text.partition("=")
     with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
         value = ast.literal_eval(value)
@@ -83,11 +87,11 @@ def _setting(text):
 setting = fitting(_setting, lambda pair: pair[0].isidentifier(), "NAME=VALUE")
 
 
-def _field(text):
+def _field(text: str) -> Any:
     return int(text) if text.lstrip("-").isdecimal() else text
 
 
-def _fields(text):
+def _fields(text: str) -> Any:
     return tuple(_field(part) for part in text.split(","))
 
 
@@ -96,5 +100,5 @@ _encoding = fitting(
 )
 
 
-def _separator(text):
+def _separator(text: str) -> str | None:
     return {"tab": "\t", "\\t": "\t", "space": " ", "": None}.get(text, text)

@@ -4,13 +4,18 @@ Write a page of HTML: scores with confidence intervals, confusions, wrong senten
 what speaks for their labels and against the right ones, probabilities, weights.
 """
 
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
 from ..inspection import report
 from .common import check_inputs, check_target, load_model, tell
 from .corpus import inputs_of, locating, read
 from .options import add_model, add_options
 
 
-def add_arguments(parser):
+def add_arguments(parser: Any) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         "file", metavar="DATA", nargs="?", help="the corpus (default: standard input)"
@@ -22,7 +27,7 @@ def add_arguments(parser):
     add_options(parser)
 
 
-def run(arguments):
+def run(arguments: argparse.Namespace) -> int | None:
     """Run the command."""
     check_target(arguments.output, [arguments.file, arguments.model])
     check_inputs([arguments.file, arguments.model], folders=True)

@@ -5,6 +5,11 @@ other, best first, as they stand in the file; texts for a model of spans as JSON
 with the spans that it predicts.
 """
 
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
 from .._data.inputs import SPANS
 from ..datasets.formats.span_writing import write_spans
 from ..inspection import select
@@ -25,7 +30,7 @@ from .input_files import Source
 from .options import add_model, add_options
 
 
-def add_arguments(parser):
+def add_arguments(parser: Any) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add("file", metavar="POOL", nargs="?", help="sentences (default: standard input)")
@@ -48,7 +53,7 @@ def add_arguments(parser):
     parser.set_defaults(write=None)
 
 
-def run(arguments):
+def run(arguments: argparse.Namespace) -> int | None:
     """Run the command."""
     check_output(arguments.output)
     check_replaced([arguments.output], [arguments.file, arguments.model])

@@ -6,12 +6,15 @@ A request is JSON, as predict takes it: [["the", "dog"]], or ["Ann met Bob."] fo
 of texts; or, as text/plain, one text.
 """
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import logging
 import signal
 import sys
 import threading
+from typing import Any
 
 from ..serving.hosts import ANY, host_of
 from ..serving.label_studio import TASKS_LIMIT, Backend
@@ -23,7 +26,7 @@ from .common import check_inputs, check_target, fitting, positive, tell
 from .options import repeated
 
 
-def add_arguments(parser):
+def add_arguments(parser: Any) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     what = "model files; without NAME= one is called model, several as their files"
@@ -52,7 +55,7 @@ def add_arguments(parser):
     add("--train-on", type=positive, metavar="N", help=what)
 
 
-def _allowed_host(text):
+def _allowed_host(text: str) -> Any:
     """A host, as written: a type of ``argparse``."""
     try:
         if text != ANY:
@@ -62,7 +65,7 @@ def _allowed_host(text):
     return text
 
 
-def run(arguments):
+def run(arguments: argparse.Namespace) -> int | None:
     """Run the command, until it is stopped."""
     arguments.max_bytes = arguments.max_bytes or (
         TASKS_LIMIT if arguments.label_studio else LIMIT
@@ -78,7 +81,7 @@ def run(arguments):
     )  # a full queue is no fault
     signals = []
 
-    def stop(number, _):
+    def stop(number: int, _: Any) -> None:
         signals.append(number)
         if len(signals) > 1:  # somebody does not want to wait
             sys.exit(0)
@@ -91,7 +94,7 @@ def run(arguments):
     run_server(server, lambda: bool(signals), arguments.timeout)
 
 
-def _application(arguments):
+def _application(arguments: argparse.Namespace) -> Any:
     """What is to be served."""
     if (arguments.collect or arguments.train_on) and not arguments.label_studio:
         arguments.usage_error("--collect and --train-on are for --label-studio")

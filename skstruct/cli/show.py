@@ -6,9 +6,13 @@ what made it label a sentence as it does.
 What `skstruct.inspection` says, printed.
 """
 
+from __future__ import annotations
+
+import argparse
 import inspect
 import json
 import os
+from typing import Any
 
 from .._data.elements import spelled
 from .._data.inputs import LABELS, TREES
@@ -24,7 +28,7 @@ from .corpus import inputs_of
 _FEATURES_LISTED = 40
 
 
-def add_arguments(parser):
+def add_arguments(parser: Any) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add("file", nargs="?", metavar="MODEL", help="a model file")
@@ -46,7 +50,7 @@ def add_arguments(parser):
     add("--json", action="store_true", help="print one JSON object")
 
 
-def run(arguments):
+def run(arguments: argparse.Namespace) -> int | None:
     """Run the command."""
     if (arguments.model is None) == (arguments.file is None):
         arguments.usage_error("name one model file: show MODEL, or show --model MODEL")
@@ -104,7 +108,7 @@ def run(arguments):
         print(f"\ntransitions\n{transition_weights(tagger)}")
 
 
-def _about(model, tagger):
+def _about(model: Any, tagger: Any) -> Any:
     """What there is to say about a model and the tagger in it, by name; None: nothing."""
     inside = tagger._model
     defaults = inspect.signature(type(tagger)).parameters
@@ -143,7 +147,7 @@ def _about(model, tagger):
     }
 
 
-def _features(inputs, lines):
+def _features(inputs: Any, lines: Any) -> Any:
     """What a token is, and the templates of features."""
     if lines is None:
         return {"features": ["(ready-made, from dicts or lists of str)"]}
@@ -155,7 +159,7 @@ def _features(inputs, lines):
     return {"token": token, "preset": preset_of(lines), "features": list(lines)}
 
 
-def _explain(model, path, arguments):
+def _explain(model: Any, path: str, arguments: argparse.Namespace) -> int | None:
     """Print what made a model label a sentence as it does."""
     inputs = inputs_of(model)
     words = arguments.explain.split()

@@ -12,9 +12,13 @@ through bounded memory. Everything that was read is written again: columns with 
 words; comments and blank lines stay.
 """
 
+from __future__ import annotations
+
+import argparse
 import shlex
 from functools import partial
 from itertools import islice, repeat
+from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.schemes import labels_to_spans
@@ -34,6 +38,10 @@ from .corpus import inputs_of, layout_of, locating, sentences, several
 from .input_files import Source
 from .options import add_model, add_options
 
+if TYPE_CHECKING:
+    from .corpus import Layout
+
+
 BATCH = 1000
 """Sentences that are labelled at a time."""
 
@@ -44,7 +52,7 @@ NO_LABEL = "_"
 """What a parser without labels writes in their place."""
 
 
-def add_arguments(parser):
+def add_arguments(parser: Any) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     what = "what to label (default: standard input); for models of spans also folders of brat or .txt files"
@@ -83,7 +91,7 @@ def add_arguments(parser):
     add_options(parser)
 
 
-def run(arguments):
+def run(arguments: argparse.Namespace) -> int | None:
     """Run the command."""
     check_output(arguments.output, is_folder=arguments.write == "brat")
     check_replaced([arguments.output], [arguments.model])
@@ -111,7 +119,7 @@ def run(arguments):
                 last = _tag(model, source, layout, inputs, file, arguments)
 
 
-def _check_usage(model, inputs, arguments):
+def _check_usage(model: Any, inputs: Any, arguments: argparse.Namespace) -> None:
     """Refuse options for what a model cannot do, and settle those that a model knows."""
     probable = "predict_segment_proba" if inputs.task == WORDS else "predict_marginals"
     texts.require(
@@ -144,7 +152,7 @@ def _check_usage(model, inputs, arguments):
     arguments.dictionary = sorted(set(words))
 
 
-def _layout(arguments, source, inputs):
+def _layout(arguments: argparse.Namespace, source: Source, inputs: Any) -> Any:
     """The `Layout` of a source, if labels have a place in it."""
     layout = layout_of(arguments, source, inputs)
     of_labels = layout.format if inputs.task == LABELS else None
@@ -165,7 +173,14 @@ def _layout(arguments, source, inputs):
     return layout
 
 
-def _tag(model, source, layout, inputs, file, arguments):
+def _tag(
+    model: Any,
+    source: Source,
+    layout: Layout,
+    inputs: Any,
+    file: Any,
+    arguments: argparse.Namespace,
+) -> Any:
     """Write the sentences of a source with their labels, batch by batch; returns the
     last line.
     """
@@ -185,7 +200,9 @@ def _tag(model, source, layout, inputs, file, arguments):
     return last
 
 
-def _check_tags(batch, layout, source, arguments):
+def _check_tags(
+    batch: Any, layout: Layout, source: Source, arguments: argparse.Namespace
+) -> None:
     """Raise if words have no tags: a parser that learned from tags would answer with
     garbage.
     """
@@ -206,7 +223,7 @@ def _check_tags(batch, layout, source, arguments):
     )
 
 
-def _ranked(model, X, arguments, **options):
+def _ranked(model: Any, X: Any, arguments: argparse.Namespace, **options: Any) -> Any:
     """For each sequence what is to be written of it, best first, with scores, or None
     without.
     """
@@ -218,7 +235,7 @@ def _ranked(model, X, arguments, **options):
     return [[pair] for pair in zip(model.predict(X, **options), scores)]
 
 
-def _header(rank, score):
+def _header(rank: int, score: float) -> list[str]:
     """The line before what has a score, if there is one."""
     return [] if score is None else [f"# {rank} {score:.6f}\n"]
 
@@ -226,7 +243,9 @@ def _header(rank, score):
 # --------------------------------------------------------------------------------------
 # Segmented text
 # --------------------------------------------------------------------------------------
-def _segmented(model, batch, layout, name, arguments):
+def _segmented(
+    model: Any, batch: Any, layout: Layout, name: str, arguments: argparse.Namespace
+) -> Any:
     """Yield a line for each line, or for each of its segmentations a line with its
     score and one of words.
     """
@@ -256,7 +275,7 @@ def _segmented(model, batch, layout, name, arguments):
             )
 
 
-def _beside(words, proba):
+def _beside(words: Any, proba: Any) -> Any:
     """Words, or pairs with tags, with how probable they are."""
     pairs = ([word] if isinstance(word, str) else word for word in words)
     return [(*pair, f"{p:.6f}") for pair, (_, p) in zip(pairs, proba)]
@@ -265,7 +284,9 @@ def _beside(words, proba):
 # --------------------------------------------------------------------------------------
 # Labels and trees
 # --------------------------------------------------------------------------------------
-def _labelled(model, batch, layout, name, arguments):
+def _labelled(
+    model: Any, batch: Any, layout: Layout, name: str, arguments: argparse.Namespace
+) -> Any:
     """Yield the lines of a batch with their labels."""
     X = [sentence.tokens for sentence in batch]
     with locating(name, [sentence.numbers for sentence in batch]):
@@ -288,7 +309,7 @@ def _labelled(model, batch, layout, name, arguments):
         )
 
 
-def _probabilities(model, X, found, scheme):
+def _probabilities(model: Any, X: Any, found: Any, scheme: str) -> Any:
     """For each token of the labellings found the names and values that go beside its
     label.
 
@@ -317,7 +338,7 @@ def _probabilities(model, X, found, scheme):
     return beside
 
 
-def _marked(lines, header, marks, mark):
+def _marked(lines: Any, header: Any, marks: Any, mark: Any) -> Any:
     """Yield the lines of a sentence with one labelling."""
     blank = next(k for k, (_, line, _) in enumerate(lines) if line.strip(" \t"))
     yield from (line + "\n" for _, line, _ in lines[:blank])
@@ -328,14 +349,14 @@ def _marked(lines, header, marks, mark):
         yield "\n"
 
 
-def _cells(label, layout):
+def _cells(label: Any, layout: Layout) -> list[str]:
     """What is written for a label, or for an arc."""
     if not isinstance(layout.label, tuple):
         return [str(label)]
     return list(map(str, label if isinstance(label, tuple) else (label, NO_LABEL)))
 
 
-def _mark_columns(layout, line, cells, beside):
+def _mark_columns(layout: Layout, line: str, cells: Any, beside: Any) -> Any:
     separator = layout.separator
     if separator is None:
         line = line.rstrip(" \t")  # nothing else: an ideographic space can be a token
@@ -343,11 +364,11 @@ def _mark_columns(layout, line, cells, beside):
     return separator.join([line, *cells, *(value for _, value in beside)])
 
 
-def _mark_attributes(layout, line, cells, beside):
+def _mark_attributes(layout: Layout, line: str, cells: Any, beside: Any) -> Any:
     return "\t".join([*cells, *line.split("\t")[1:]])
 
 
-def _mark_conllu(layout, line, cells, beside):
+def _mark_conllu(layout: Layout, line: str, cells: Any, beside: Any) -> Any:
     row = line.split("\t")
     for field, cell in zip(several(layout.label), cells):
         row[CONLLU_FIELDS.index(field)] = cell

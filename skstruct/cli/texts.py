@@ -5,13 +5,18 @@ An input is annotated texts, in a format that `skstruct.datasets.read_spans` kno
 it is plain text, which is one text, or one on each line.
 """
 
+from __future__ import annotations
+
+import argparse
 import json
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import fields
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, PlaceError
@@ -59,7 +64,7 @@ predicted ones.
 """
 
 
-def are_annotated(source):
+def are_annotated(source: Source) -> bool:
     """Whether a source looks like annotated texts: a folder or a file of brat, or JSON."""
     if source.path is not None and is_brat(source.path):
         return True
@@ -74,7 +79,7 @@ def are_annotated(source):
         return False
 
 
-def reading_of(arguments):
+def reading_of(arguments: argparse.Namespace) -> Any:
     """The `AnnotationReader` that the options of ``--read`` describe."""
     options = dict(arguments.read)
     known = {each.name for each in fields(AnnotationReader)} - {"encoding"}
@@ -89,7 +94,7 @@ def reading_of(arguments):
         arguments.usage_error(f"--read: {error}")
 
 
-def _given(source):
+def _given(source: Source) -> Any:
     """What readers of annotated texts take for a source; they number the lines
     themselves.
     """
@@ -100,7 +105,7 @@ def _given(source):
     )
 
 
-def marked(source, reader, is_stream):
+def marked(source: Source, reader: AnnotationReader, is_stream: bool) -> Any:
     """Yield annotated texts as (text, spans, place); places are for errors.
 
     In a stream texts that are white space are left out: a model that learns from each
@@ -114,7 +119,7 @@ def marked(source, reader, is_stream):
 # --------------------------------------------------------------------------------------
 # tag
 # --------------------------------------------------------------------------------------
-def add_options(parser):
+def add_options(parser: Any) -> None:
     """Add what ``tag`` knows for models of spans."""
     add = parser.add_argument_group("texts, for models that mark spans").add_argument
     add(
@@ -165,7 +170,7 @@ _REMEDIES = {
 """Word of a reason, and what it means on the command line."""
 
 
-def refuse(arguments, task):
+def refuse(arguments: argparse.Namespace, task: str) -> None:
     """Refuse options that models of a task have no use for."""
     for name in _NOT_FOR[task]:
         if getattr(arguments, name, None) not in (None, False):
@@ -179,7 +184,7 @@ def refuse(arguments, task):
             arguments.usage_error(f"--{option} is not for models that {what}{instead}")
 
 
-def require(arguments, model, **methods):
+def require(arguments: argparse.Namespace, model: Any, **methods: str) -> None:
     """Refuse options, by name, that need a method which the model lacks."""
     for name, method in methods.items():
         if getattr(arguments, name) and not hasattr(model, method):
@@ -190,7 +195,7 @@ def require(arguments, model, **methods):
             arguments.usage_error(f"--{name}: {why}{remedy}")
 
 
-def tag(model, arguments):
+def tag(model: Any, arguments: argparse.Namespace) -> int | None:
     """Run ``tag`` for a model of spans."""
     wanted = arguments.write or "jsonl"
     if arguments.sets and not hasattr(model, "predict_sets"):
@@ -230,10 +235,10 @@ def tag(model, arguments):
             file.flush()  # who reads the pipe need not wait for the end
 
 
-def _brat_labels(model, arguments):
+def _brat_labels(model: Any, arguments: argparse.Namespace) -> Any:
     """What is written for each label of a model; asked before any text is read."""
     space = arguments.label_space
-    names = {}
+    names: dict[str, str] = {}
     for label in span_labels(model):
         name = label if space is None else space.join(label.split())
         if name.split() != [name]:
@@ -247,7 +252,9 @@ def _brat_labels(model, arguments):
     return {label: name for name, label in names.items()}
 
 
-def _write_brat(model, texts, files, arguments):
+def _write_brat(
+    model: Any, texts: Any, files: Any, arguments: argparse.Namespace
+) -> None:
     """Write the files of brat, two for each text, where nothing is replaced by them."""
     beside = [each for _, _, each in texts]
     try:
@@ -267,7 +274,7 @@ def _write_brat(model, texts, files, arguments):
     _write(arguments.output, model, texts, "brat", arguments)
 
 
-def expanded(paths):
+def expanded(paths: Iterable[str]) -> Any:
     """(path, name or None) of each file; of a folder without annotations of brat its
     files of text.
     """
@@ -292,7 +299,7 @@ def expanded(paths):
     return found
 
 
-def texts_of(files, arguments):
+def texts_of(files: Any, arguments: argparse.Namespace) -> Any:
     """Yield the texts of several files; those of a folder keep their names."""
     for path, name in files:
         with Source(path, arguments.encoding) as source:
@@ -300,7 +307,7 @@ def texts_of(files, arguments):
                 yield place, text, beside if name is None else {**beside, "name": name}
 
 
-def _named(texts):
+def _named(texts: Any) -> Any:
     """The texts, each with a name for its files of brat: its own if all have one, else
     a number.
     """
@@ -312,7 +319,7 @@ def _named(texts):
     ]
 
 
-def files_of(expanded):
+def files_of(expanded: Any) -> Any:
     """All files that are read for what `expanded` gives."""
     found = []
     for path, _ in expanded:
@@ -324,7 +331,7 @@ def files_of(expanded):
     return found
 
 
-def read_texts(source, arguments):
+def read_texts(source: Source, arguments: argparse.Namespace) -> Any:
     """Yield (place, text, metadata); of the metadata what is to be written beside
     predicted spans.
     """
@@ -363,7 +370,7 @@ def read_texts(source, arguments):
         yield source.name, "".join(source.unkept()), name
 
 
-def _beside(wanted, name):
+def _beside(wanted: Any, name: str) -> Any:
     """The function that chooses what of a record's metadata is written beside predicted
     spans.
 
@@ -373,12 +380,12 @@ def _beside(wanted, name):
     reserved = reserved_keys(wanted) if wanted in FORMATS else ()
 
     @cache
-    def tell(key):  # once
+    def tell(key: Any) -> None:  # once
         warn(
             f"{name}: the records' own {key!r} is left out: {wanted} has no place for it"
         )
 
-    def fits(key, value):
+    def fits(key: Any, value: Any) -> bool:
         if key in _OF_ANNOTATIONS or (
             key in (*SPAN_KEYS, "candidates")
             and not isinstance(value, str | int | float)
@@ -394,7 +401,9 @@ def _beside(wanted, name):
     }
 
 
-def _write(file, model, batch, wanted, arguments):
+def _write(
+    file: Any, model: Any, batch: Any, wanted: Any, arguments: argparse.Namespace
+) -> None:
     """Label a batch of texts, and write it."""
     X = [text for _, text, _ in batch]
     metadata = [beside for _, _, beside in batch]
@@ -436,7 +445,7 @@ def _write(file, model, batch, wanted, arguments):
         write_spans(file, X, y, wanted, metadata=metadata, proba=proba, **more)
 
 
-def _xml(text, spans):
+def _xml(text: str, spans: Any) -> str:
     """A text with its spans, which have probabilities or None, as elements; odd labels
     are attributes.
     """

@@ -8,9 +8,14 @@ said before the corpus is read, and everything about the target before the train
 begins.
 """
 
+from __future__ import annotations
+
+import argparse
 import contextlib
 import sys
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -23,25 +28,23 @@ from .._training.held_out import NAMES
 from .._training.parameters import parameters_named
 from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
-from .common import (
-    CommandError,
-    check_inputs,
-    check_target,
-    positive,
-    share,
-    tell,
-)
+from .common import CommandError, check_inputs, check_target, positive, share, tell
 from .corpus import batches, learned, located, locating, read, read_files
 from .evaluate import as_text, model_scores
 from .input_files import Source, tell_empty, tell_labels
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
 from .options import add_corpus, add_options, lexicon, repeated
 
+if TYPE_CHECKING:
+    from .common import Model
+    from .corpus import Corpus, Layout
+
+
 PARTIAL = ".partial"
 """Ending of the model that an interrupted training leaves, after the name asked for."""
 
 
-def add_arguments(parser):
+def add_arguments(parser: Any) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         "--model", "-m", required=True, metavar="OUT", help="file to write the model to"
@@ -76,7 +79,7 @@ def add_arguments(parser):
     add("--keep-training", action="store_true", help=what)
 
 
-def _add_ways(add):
+def _add_ways(add: Callable[..., Any]) -> None:
     """Add the options that put something around the learner, or deal the corpus in
     parts.
     """
@@ -101,7 +104,7 @@ def _add_ways(add):
     )
 
 
-def run(arguments):
+def run(arguments: argparse.Namespace) -> int | None:
     """Run the command."""
     _check_usage(arguments)
     lexicons = (path for _, path in arguments.lexicon)
@@ -111,7 +114,7 @@ def run(arguments):
     check_inputs([*arguments.files, *beside], folders=True)
     task = task_of(arguments)
     with learned(arguments, task) as (source, layout):
-        model = new_model(arguments, features_of(arguments), layout.format)
+        model: Model = new_model(arguments, features_of(arguments), layout.format)
         words_of = _words_parameter(arguments, model)
         repair = _repairer(arguments, model, layout.format)
         corpus = (
@@ -151,7 +154,7 @@ def run(arguments):
         print(as_text(model_scores(model, dev)))
 
 
-def _check_usage(arguments):
+def _check_usage(arguments: argparse.Namespace) -> None:
     """Refuse files that cannot be read together."""
     files = arguments.files
     stream = arguments.stream
@@ -181,7 +184,7 @@ def _check_usage(arguments):
             arguments.usage_error(message)
 
 
-def _words_parameter(arguments, model):
+def _words_parameter(arguments: argparse.Namespace, model: Any) -> str | None:
     """The parameter of a model that ``--text`` is for; None without the option."""
     if arguments.text is None:
         return None
@@ -194,7 +197,9 @@ def _words_parameter(arguments, model):
     return min(names, key=len)  # what is around others gives it to them
 
 
-def _read_text(arguments, model, parameter):
+def _read_text(
+    arguments: argparse.Namespace, model: Any, parameter: str | None
+) -> None:
     """Let the taggers of a model read clusters of the words of ``--text``."""
     if parameter is None:
         return
@@ -214,12 +219,14 @@ def _read_text(arguments, model, parameter):
 _UNITS = {"segmented": ("sentence", "word"), "spans": ("text", "span")}
 
 
-def _amount(format, *numbers):
+def _amount(format: str, *numbers: int) -> str:
     """``40 sentences, 900 tokens``."""
     return ", ".join(map(counted, numbers, _UNITS.get(format, ("sentence", "token"))))
 
 
-def _learn_whole(arguments, model, corpus, dev):
+def _learn_whole(
+    arguments: argparse.Namespace, model: Any, corpus: Corpus, dev: Corpus | None
+) -> None:
     """Learn a corpus that is in memory."""
     tell(f"read {_amount(corpus.format, len(corpus.X), sum(map(len, corpus.y)))}")
     try:
@@ -229,7 +236,9 @@ def _learn_whole(arguments, model, corpus, dev):
         raise
 
 
-def _learn(method, corpus, dev=None):
+def _learn(
+    method: Callable[..., Any], corpus: Corpus, dev: Corpus | None = None
+) -> None:
     """Call ``fit`` or ``partial_fit``; ``dev`` is the held-out `Corpus`."""
     given = {} if dev is None else {"X_val": dev.X, "y_val": dev.y}
     try:
@@ -247,7 +256,9 @@ def _learn(method, corpus, dev=None):
         raise found from error
 
 
-def _repairer(arguments, model, format):
+def _repairer(
+    arguments: argparse.Namespace, model: Any, format: str | None
+) -> Callable[[Corpus], Corpus]:
     """The function that rewrites the labels of a `Corpus` that a model is to learn."""
     if not arguments.repair:
         return lambda corpus: corpus
@@ -257,7 +268,7 @@ def _repairer(arguments, model, format):
             "--repair is for taggers with --param constraints=SCHEME, such as BIO"
         )
 
-    def repair(corpus):
+    def repair(corpus: Corpus) -> Corpus:
         source, repaired = rewriting(corpus.y, check_scheme(scheme))
         if source is None:  # the error says why
             with locating(corpus.name, corpus.places):
@@ -274,7 +285,7 @@ def _repairer(arguments, model, format):
     return repair
 
 
-def _tell_chosen(arguments, model):
+def _tell_chosen(arguments: argparse.Namespace, model: Any) -> None:
     """Say which templates ``features="auto"`` has chosen, and which penalties a search."""
     *_, (tagger, _) = layers(model)
     lines = getattr(getattr(tagger, "_model", None), "lines", None)
@@ -293,7 +304,13 @@ def _tell_chosen(arguments, model):
             tell(f"chosen: c1={layer.c1_:g}, c2={layer.c2_:g}; {score}")
 
 
-def _stream(arguments, model, layout, source, repair):
+def _stream(
+    arguments: argparse.Namespace,
+    model: Any,
+    layout: Layout,
+    source: Source,
+    repair: Callable[[Corpus], Corpus],
+) -> None:
     """Learn a file piece by piece; no more than a piece of it is in memory.
 
     What was learned before an error is kept: it may stand behind hours of reading.
@@ -321,7 +338,7 @@ def _stream(arguments, model, layout, source, repair):
         raise
 
 
-def _forget(model):
+def _forget(model: Any) -> None:
     """Reset what concerned this training only: a line for each epoch, a folder of this
     machine.
     """
@@ -337,7 +354,7 @@ def _forget(model):
         )
 
 
-def _keep(model, arguments, learned=None):
+def _keep(model: Any, arguments: argparse.Namespace, learned: Any = None) -> None:
     """Save what a training has learned before it was cut short, if anything, beside the
     file asked for.
     """

@@ -9,7 +9,7 @@ are ours.
 import sys
 from importlib import import_module
 
-_MODULES = (
+MODULES = (
     "pycrfsuite",
     "pycrfsuite._dumpparser",
     "pycrfsuite._logparser",
@@ -38,10 +38,11 @@ def install() -> None:
     ImportError
         If one of the originals has been imported already.
     """
-    ours = {name: import_module(f"{__name__}.{name}") for name in _MODULES}
+    ours = {name: import_module(f"{__name__}.{name}") for name in MODULES}
     for name, module in ours.items():
         if sys.modules.get(name, module) is not module:
             raise ImportError(
-                f"{name} has been imported already: call skstruct.compat.install() before"
+                f"{name} has been imported already: "
+                "call skstruct.compat.install() before"
             )
     sys.modules.update(ours)

@@ -53,9 +53,7 @@ def text_of(value: Any, what: str) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     if isinstance(value, str):
-        from .._data.elements import exact  # numpy, which items alone do not need
-
-        return exact(value)
+        return str.__str__(value)  # what an object of a subclass of str holds
     raise TypeError(
         f"{what} must be str or bytes, got {value!r:.80} of type {type(value).__name__}"
     )

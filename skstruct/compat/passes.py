@@ -33,8 +33,7 @@ class HeldOut(NamedTuple):
         cls, examples: list[Example], holdout: int, labels: list[str]
     ) -> HeldOut | None:
         """Those of the group ``holdout`` of (tokens, labels, group); None if there are
-        none.
-        """
+        none."""
         chosen = (
             [(x, y) for x, y, group in examples if group == holdout]
             if holdout >= 0
@@ -126,8 +125,7 @@ class PassLog:
         self, record: dict[str, Any], attributes: Callable[[], dict[str, Any]]
     ) -> bool:
         """Log a pass, from its entry of ``history_`` and a function that returns the
-        fitted attributes.
-        """
+        fitted attributes."""
         if "objective" not in record:
             return self._online(record, attributes)
         # Passes of SGD, which begin a training, do not measure the loss, which programs
@@ -141,11 +139,8 @@ class PassLog:
     ) -> bool:
         fitted = attributes()
         model = fitted["_model"]
-        norm = np.sqrt(
-            sum(
-                float(store.value @ store.value) for store in (model.nodes, model.edges)
-            )
-        )
+        values = model.nodes.value, model.edges.value
+        norm = np.sqrt(sum(float(value @ value) for value in values))
         self._log([("Loss", record["loss"]), ("Feature norm", norm)], lambda: fitted)
         if self.algorithm == "averaged-perceptron":
             return record["token_error"] < self.epsilon
@@ -185,8 +180,7 @@ class PassLog:
 
     def end(self) -> None:
         """Log a training that needed none of the passes that are logged, by what it
-        found.
-        """
+        found."""
         e = self.estimator
         if not self.number and getattr(e, "history_", None):
             record = {

@@ -31,8 +31,7 @@ class SequenceArray(np.ndarray):
 
     def __eq__(self, other: Any) -> Any:
         """Which sequences are equal; ``other`` may be one sequence, which is compared
-        with each.
-        """
+        with each."""
         is_many = isinstance(other, Iterable) and not isinstance(other, (str, bytes))
         if self.ndim != 1 or not is_many:
             return super().__eq__(other)

@@ -35,14 +35,15 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 1e-100
-"""Stands for the value 0: the attribute is shown, and no sum of other values changes."""
+"""Stands for the value 0: the attribute is shown, and no sum of others changes."""
 
 _NO_WEIGHT = 1e-100
-"""Of a sequence that only makes a label known: labels of sequences of weight 0 are not."""
+"""Of a sequence that only makes a label known, as one of weight 0 does not."""
 
 _NO_AROW = (
-    "the algorithm 'arow' is not implemented, since CRFsuite's AROW tags 6 to 9 points worse than its own 'pa': "
-    "a passive-aggressive tagger of type 2 (PA-II) is trained; write algorithm='pa', pa_type=2 for the same"
+    "the algorithm 'arow' is not implemented, since CRFsuite's AROW loses 6 to 9 "
+    "points of entity F1 to its own 'pa': a passive-aggressive tagger of type 2 "
+    "(PA-II) is trained; write algorithm='pa' to choose it yourself"
 )
 
 
@@ -62,8 +63,7 @@ class _Corpus(NamedTuple):
     @classmethod
     def of(cls, examples: list[Example], holdout: int) -> _Corpus:
         """That of ``examples``, (tokens, labels, group), without those of the group
-        ``holdout``.
-        """
+        ``holdout``."""
         number = {
             label: k
             for k, label in enumerate(
@@ -82,8 +82,7 @@ class _Corpus(NamedTuple):
 
     def weights(self) -> np.ndarray | None:
         """Of the sequences, for ``fit``: those that were added count for nothing; None
-        if there are none.
-        """
+        if there are none."""
         if not self.n_added:
             return None
         return np.repeat([1.0, _NO_WEIGHT], [len(self.X) - self.n_added, self.n_added])
@@ -171,10 +170,11 @@ class Training:
         log("Storing the model")
         if self.path:
             write_whole(self.path, crfsuite_bytes(named))
+        n_names = len(named.names)
         n_active = named.weight.size + np.count_nonzero(named.transitions[0])
         log(
             f"Number of active features: {n_active} ({self.counts.features})",
-            f"Number of active attributes: {len(named.names)} ({self.counts.attributes})",
+            f"Number of active attributes: {n_names} ({self.counts.attributes})",
             f"Number of active labels: {len(named.labels)} ({len(named.labels)})",
             _seconds(began),
             "",
@@ -281,8 +281,7 @@ class _Counts(NamedTuple):
 
 def _counts(corpus: _Corpus, least: float, all_pairs: bool | str) -> _Counts:
     """The :class:`_Counts` of a corpus; raises for what cannot be trained on or
-    written.
-    """
+    written."""
     for label in corpus.labels:
         _check_name(label, f"the label {label!r:.80}")
     vectorizer = TokenVectorizer()
@@ -341,7 +340,8 @@ def _check_name(name: str, what: str) -> None:
             else "half of a surrogate pair, which is no text"
         )
         raise ValueError(
-            f"{what} has {wrong}: CRFsuite's files cannot hold it; leave it out or replace it"
+            f"{what} has {wrong}: CRFsuite's files cannot hold it; "
+            "leave it out or replace it"
         )
 
 

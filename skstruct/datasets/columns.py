@@ -96,7 +96,7 @@ def from_columns(
     ]
 
 
-def _column(data, name):
+def _column(data: Any, name: str) -> Any:
     """A column as a list of lists."""
     if (
         isinstance(data, Mapping)
@@ -136,7 +136,7 @@ def _column(data, name):
     return rows
 
 
-def _strings(k, entries, name):
+def _strings(k: int, entries: Any, name: str) -> Any:
     """The entries of a row as str; one that is missing is no word."""
     if set(map(type, entries)) <= {str}:
         return entries
@@ -147,14 +147,14 @@ def _strings(k, entries, name):
     return list(map(str, entries))
 
 
-def _is_missing(entry):
+def _is_missing(entry: Any) -> bool:
     """Whether it is None, NaN, or what pandas has for these."""
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(entry, (float, np.floating)) and bool(np.isnan(entry))
 
 
-def _names_of(data, label):
+def _names_of(data: Any, label: Any) -> Any:
     """The names that a Dataset gives to the integers of a column; None if it has none."""
     features = getattr(data, "features", None)
     feature = features.get(label) if hasattr(features, "get") else None
@@ -162,7 +162,7 @@ def _names_of(data, label):
     return None if names is None else list(names)
 
 
-def _named(k, entries, names, label):
+def _named(k: int, entries: Any, names: Any, label: Any) -> Any:
     """The labels of a row; None where there is none."""
     entries = [None if _is_missing(entry) else entry for entry in entries]
     if names is None:
@@ -271,7 +271,7 @@ def columns_to_spans(
     return texts, spans
 
 
-def _spans_of(words, labels, scheme, gap):
+def _spans_of(words: Any, labels: Any, scheme: str, gap: str) -> Any:
     """The spans of a text in order."""
     ends = list(
         accumulate((len(word) + gap for word in words), initial=0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from sklearn.utils import Bunch
@@ -76,23 +77,23 @@ _SHARED_TASK = (
 
 
 def _fetch(
-    part,
-    folder,
-    read,
-    as_X_y,
-    data_home,
-    download_if_missing,
-    timeout,
-    return_X_y,
-    **about,
-):
+    part: Any,
+    folder: str,
+    read: Callable[..., Any],
+    as_X_y: Callable[..., Any],
+    data_home: Path | None,
+    download_if_missing: bool,
+    timeout: float,
+    return_X_y: bool,
+    **about: Any,
+) -> Any:
     """A subset of a corpus, after downloading it if need be; ``as_X_y`` parts the
     sentences that are read.
     """
     path = os.path.join(get_data_home(data_home), folder, part.url.rsplit("/", 1)[1])
     description = _DESCRIPTION.format(url=part.url, **about)
 
-    def check(candidate):
+    def check(candidate: Path) -> Any:
         if not read(candidate):
             raise ValueError("it holds no sentence")
 
@@ -108,7 +109,7 @@ def _fetch(
     )
 
 
-def _read_text(path, encoding, widths):
+def _read_text(path: Path, encoding: str, widths: Any) -> Any:
     with open(path, "rb") as file:
         compressed = file.read(2) == b"\x1f\x8b"  # whatever its name says
     opener = gzip.open if compressed else open
@@ -303,19 +304,19 @@ def fetch_ud(
     )  # fmt: skip
 
 
-def _of_tagging(sentences):
+def _of_tagging(sentences: Any) -> Any:
     return [[form for form, *_ in s] for s in sentences], [
         [tag for _, tag, *_ in s] for s in sentences
     ]
 
 
-def _of_parsing(sentences):
+def _of_parsing(sentences: Any) -> Any:
     return [[token[:2] for token in s] for s in sentences], [
         [token[2:] for token in s] for s in sentences
     ]
 
 
-def _of_segmentation(sentences):
+def _of_segmentation(sentences: Any) -> Any:
     words = [["".join(form.split()) for form, *_ in sentence] for sentence in sentences]
     return list(map("".join, words)), words
 

@@ -20,6 +20,8 @@ import sys
 import urllib.error
 import urllib.request
 import zlib
+from collections.abc import Callable
+from typing import Any
 
 from .._core.kernel_folders import user_cache
 from .._data.types import Path
@@ -64,15 +66,15 @@ def get_data_home(data_home: Path | None = None) -> str:
 
 
 def fetch_file(
-    url,
-    path,
+    url: str,
+    path: Path,
     *,
-    sha256=(),
-    download_if_missing=True,
-    timeout=30.0,
-    check=None,
-    notice=None,
-):
+    sha256: str | tuple[str, ...] = (),
+    download_if_missing: bool = True,
+    timeout: float = 30.0,
+    check: Callable[..., Any] | None = None,
+    notice: str | None = None,
+) -> Any:
     """Make sure that a file is there, by downloading it if need be.
 
     Parameters
@@ -159,7 +161,7 @@ def fetch_file(
     return path
 
 
-def _reason(error):
+def _reason(error: BaseException) -> str:
     if isinstance(error, urllib.error.HTTPError):
         return f"the server answered {error.code} {error.reason}"
     if isinstance(error, TimeoutError) or isinstance(
@@ -171,7 +173,7 @@ def _reason(error):
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def _created(path, stack):
+def _created(path: Path, stack: Any) -> Any:
     """A new file, open for writing, in a folder that is made if need be; kept if the
     stack ends well.
     """
@@ -187,7 +189,7 @@ def _created(path, stack):
         raise DownloadError(f"{wrong}; {remedy}") from error
 
 
-def _download(url, file, timeout):
+def _download(url: str, file: Any, timeout: float) -> Any:
     """Download to an open file. Raises OSError if less came than was promised."""
     request = urllib.request.Request(
         url, headers={"User-Agent": f"skstruct/{__version__}"}
@@ -202,7 +204,13 @@ def _download(url, file, timeout):
         )
 
 
-def _checked(path, source, expected, check, remedy):
+def _checked(
+    path: Path,
+    source: str,
+    expected: tuple[str, ...],
+    check: Callable[..., Any] | None,
+    remedy: str,
+) -> Any:
     """The SHA-256 of a file from ``source``, if it is one of those expected; if any is,
     ``check`` decides.
     """

@@ -222,7 +222,7 @@ def load_parsing() -> tuple[list[list[tuple[str, str]]], list[list[tuple[int, st
     return _pair(sample.tokens, sample.pos), _pair(sample.heads, sample.labels)
 
 
-def _pair(firsts, seconds):
+def _pair(firsts: Any, seconds: Any) -> Any:
     """Zip two columns, sentence by sentence."""
     return [list(zip(a, b)) for a, b in zip(firsts, seconds)]
 
@@ -330,7 +330,9 @@ def make_hmm_sequences(
     return _name("w", words, n_words, lengths), _name("L", labels, n_labels, lengths)
 
 
-def _check(name, value, kind, low, high=None):
+def _check(
+    name: str, value: Any, kind: Any, low: float, high: float | None = None
+) -> Any:
     """Raise unless a value is a number of a kind between two others."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(
@@ -341,7 +343,7 @@ def _check(name, value, kind, low, high=None):
         raise ValueError(f"{name} must be {allowed}, got {value}")
 
 
-def _transitions(rng, n_labels, stickiness):
+def _transitions(rng: np.random.Generator, n_labels: int, stickiness: float) -> Any:
     """Draw the transition probabilities, shape (L, L), rows from."""
     if n_labels == 1:
         return np.ones((1, 1))
@@ -354,7 +356,9 @@ def _transitions(rng, n_labels, stickiness):
     return others
 
 
-def _draw_chain(rng, lengths, transitions):
+def _draw_chain(
+    rng: np.random.Generator, lengths: np.ndarray, transitions: np.ndarray
+) -> Any:
     """Draw the labels, shape (sum of lengths,), sequence after sequence."""
     L = len(transitions)
     # Row l: the distribution of the label after l; row L: of the first label.
@@ -373,7 +377,14 @@ def _draw_chain(rng, lengths, transitions):
     return np.array(labels, dtype=np.int64)
 
 
-def _draw_words(rng, labels, L, W, zipf_exponent, separable):
+def _draw_words(
+    rng: np.random.Generator,
+    labels: Any,
+    L: int,
+    W: int,
+    zipf_exponent: float,
+    separable: bool,
+) -> Any:
     """Draw one word for each label, shape (n_tokens,)."""
     names = rng.permutation(W)
     first = (
@@ -392,7 +403,7 @@ def _draw_words(rng, labels, L, W, zipf_exponent, separable):
     return names[(first[labels] + ranks) % W]
 
 
-def _name(prefix, numbers, n, lengths):
+def _name(prefix: str, numbers: np.ndarray, n: int, lengths: np.ndarray) -> Any:
     """Turn numbers below `n` into names, cut into sequences."""
     names = np.array([f"{prefix}{i}" for i in range(n)], dtype=object)
     return by_sequence(names[numbers].tolist(), offsets_of(lengths))

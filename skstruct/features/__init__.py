@@ -1,8 +1,9 @@
 """From tokens to rows of weights.
 
-- What an encoder is, and which weight row a feature has: ``base``; what it makes:
-  ``encoded``; which one a corpus gets, or which two: ``choose``. The fields of each in
-  files stand at the end of its module.
+- What an encoder is: ``base``, with ``indexed_encoder``; which weight row a feature
+  has: ``row_index``; what encoders make: ``encoded``; which one a corpus gets, or which
+  two: ``encoder_choice``. The fields of each in files stand at the end of its module;
+  those that several have in ``encoder_fields``.
 - Templates over strings: ``templates``, ``presets``, ``tokens`` (columns, ids,
   functions of a token), ``contexts`` (functions of a position: ``accessor`` variety,
   lexicons); ``template_encoder``, with the rows, and their names, in ``template_rows``.
@@ -10,8 +11,12 @@
   value.
 - Rows of numbers: ``numeric``, ``rows_encoder``.
 - Patterns of CRF++ and Wapiti: ``patterns``, ``byte_matching``, ``pattern_encoder``.
-- Transformers of sequences, for scikit-learn's pipelines: ``sequence_transformer`` is
-  their base.
+- Transformers of sequences, for scikit-learn's pipelines, over
+  ``sequence_transformer``, their base: ``transformer`` with ``target_encoding``,
+  ``predictions``, ``vectorizer``, ``window``; ``union``, which puts columns side by
+  side (``joining``, ``remembered``).
+- Words of raw text: ``word_vectors`` and ``word_clusters``, from ``raw_text`` and
+  ``neighbour_counts``.
 """
 
 from typing import TYPE_CHECKING
@@ -25,20 +30,20 @@ if TYPE_CHECKING:
     from . import presets as presets
     from .predictions import TokenPredictions as TokenPredictions
     from .transformer import TokenTransformer as TokenTransformer
+    from .union import SequenceUnion as SequenceUnion
     from .vectorizer import TokenVectorizer as TokenVectorizer
-    from .wide_rows import SequenceUnion as SequenceUnion
-    from .wide_rows import Window as Window
+    from .window import Window as Window
     from .word_vectors import WordVectors as WordVectors
 
 # Taggers import modules of this package, and need no transformer.
 _NAMES = {
     "Inputs": ".._data.inputs",
-    "SequenceUnion": "wide_rows",
+    "SequenceUnion": "union",
     "TextToken": ".._data.text",
     "TokenPredictions": "predictions",
     "TokenTransformer": "transformer",
     "TokenVectorizer": "vectorizer",
-    "Window": "wide_rows",
+    "Window": "window",
     "WordVectors": "word_vectors",
     "patterns": "patterns",
     "presets": "presets",

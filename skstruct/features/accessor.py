@@ -4,9 +4,11 @@ Idea (Feng et al. 2004; equation 16 of Gao, Qiu and Huang 2010): a word meets ma
 neighbours, a part of a word few. With "abcd" always inside "xabcdy", its accessor
 variety is 1 however often it occurs.
 
-    AV(s) = min(L_av(s), R_av(s)) L_av(s) = number of distinct tokens before s + number
-    of distinct sentences that begin with s R_av(s) = number of distinct tokens behind s
-    + number of distinct sentences that end with s
+    AV(s)   = min(L_av(s), R_av(s))
+    L_av(s) = number of distinct tokens before s
+              + number of distinct sentences that begin with s
+    R_av(s) = number of distinct tokens behind s
+              + number of distinct sentences that end with s
 
 Strings become nodes, by interning them pairwise (``_core.hashing``). A token behind s
 makes a string one longer, so R_av counts the distinct strings of length n + 1 that
@@ -18,9 +20,14 @@ Template functions such as ``%av2`` read these statistics.
 References
 ----------
 H. Feng, K. Chen, X. Deng, W. Zheng (2004). Accessor variety criteria for Chinese word
-extraction. Computational Linguistics 30(1). W. Gao, X. Qiu, X. Huang (2010). Adaptive
-Chinese word segmentation with online passive-aggressive algorithm. CIPS-SIGHAN.
+extraction. Computational Linguistics 30(1).
+W. Gao, X. Qiu, X. Huang (2010). Adaptive Chinese word segmentation with online
+passive-aggressive algorithm. CIPS-SIGHAN.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +35,11 @@ from .._core.hashing import find_pairs, intern_pairs, table_of
 from .._data.places import by_sequence, ranges
 from .._saving.container import require
 from .tokens import Alphabet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._data.types import Self
 
 LONGEST = 4
 """Tokens of the longest strings that count (Gao et al. 2010, section 6)."""
@@ -61,17 +73,18 @@ class AccessorVariety:
 
     Examples
     --------
-    >>> statistics = AccessorVariety().fit_flat(list("门把手小门把大手"), np.array([0, 3, 8]))
+    >>> text = list("门把手小门把大手")
+    >>> statistics = AccessorVariety().fit_flat(text, np.array([0, 3, 8]))
     >>> dict(zip(statistics.alphabet, statistics.varieties[0].tolist()))
     {'门': 1, '把': 1, '手': 2, '小': 1, '大': 1}
 
     手 follows 把 and 大, and ends two sentences; 把 follows 门 only.
     """
 
-    def __init__(self, minimum=1):
+    def __init__(self, minimum: int = 1) -> None:
         self.minimum = minimum
 
-    def fit_flat(self, flat, token):
+    def fit_flat(self, flat: Sequence[str], token: np.ndarray) -> Self:
         """Count on a text; a sentence that occurs several times counts once.
 
         Parameters
@@ -121,10 +134,26 @@ class AccessorVariety:
             size = at.shape[0]
         return self.set(alphabet, *_frequent(pairs[:-1], varieties, self.minimum))
 
-    def set(self, alphabet, pairs, varieties, where="it"):
-        """Take over statistics; returns self.
+    def set(
+        self,
+        alphabet: Alphabet,
+        pairs: list[np.ndarray],
+        varieties: list[np.ndarray],
+        where: str = "it",
+    ) -> Self:
+        """Take over statistics, as a file has them.
 
-        An error says ``where`` a string occurs twice.
+        Parameters
+        ----------
+        alphabet : Alphabet
+        pairs, varieties : list of ndarray
+            See the class.
+        where : str
+            What an error names if a string occurs twice.
+
+        Returns
+        -------
+        self
         """
         self.alphabet = alphabet
         self.pairs = pairs
@@ -137,9 +166,24 @@ class AccessorVariety:
         self._buckets = [np.append(bucket, 0).astype(np.uint8) for bucket in buckets]
         return self
 
-    def nodes(self, flat, token, longest=LONGEST):
-        """For each length the node of the string that starts at each token, -1 if it is
-        unknown.
+    def nodes(
+        self, flat: Sequence[str], token: np.ndarray, longest: int = LONGEST
+    ) -> list[np.ndarray]:
+        """Look up the strings that start at each token.
+
+        Parameters
+        ----------
+        flat : list of str
+            N tokens.
+        token : ndarray of shape (n + 1,), int64
+            Where each sentence starts.
+        longest : int
+            Length of the longest strings asked for.
+
+        Returns
+        -------
+        list of ndarray of shape (N,), int32
+            For the lengths 1, 2, ... the node of the string; -1 if it is unknown.
         """
         ids = self.alphabet.lookup(flat)
         nodes = [ids]
@@ -149,8 +193,10 @@ class AccessorVariety:
             nodes.append(out)
         return nodes
 
-    def buckets(self, flat, token, longest=LONGEST):
-        """Bucketed accessor variety of the strings around each token.
+    def buckets(
+        self, flat: Sequence[str], token: np.ndarray, longest: int = LONGEST
+    ) -> list[np.ndarray]:
+        """Look up the bucketed accessor varieties of the strings around each token.
 
         Parameters
         ----------
@@ -180,9 +226,9 @@ class AccessorVariety:
         return out
 
 
-def _distinct(ids, token):
+def _distinct(ids: np.ndarray, token: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The text without the sentences that occurred before."""
-    seen = {}
+    seen: dict[bytes, int] = {}
     for i, sentence in enumerate(by_sequence(ids, token)):
         seen.setdefault(sentence.tobytes(), i)
     keep = np.fromiter(seen.values(), np.int64, len(seen))
@@ -190,9 +236,11 @@ def _distinct(ids, token):
     return ids[places], token
 
 
-def _frequent(pairs, varieties, minimum):
-    """The same without strings that are too rare, unless a longer one that is not
-    begins with them.
+def _frequent(
+    pairs: list[np.ndarray], varieties: list[np.ndarray], minimum: int
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The strings that are frequent enough, and those that a longer one begins with
+    that is.
     """
     keep = [v >= minimum for v in varieties]
     for n in range(len(pairs), 1, -1):  # strings of n + 1 tokens keep their first n

@@ -13,12 +13,15 @@ Distinct pairs of key and value are resolved once and remembered; only new ones 
 looked at in Python.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Set
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain, islice, repeat
 from math import isfinite
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,8 +32,9 @@ from .._data.places import placed
 from .._data.reads import Reads
 from .._saving.container import require, within
 from .._saving.fields import Field, Table, array, built, inline, integer, strings
-from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
 from .encoded import NO_BAG, NO_ROWS, NOTHING, Bag, without_templates
+from .encoder_fields import INDEX, MIN_COUNT, has_cutoff
+from .indexed_encoder import NamedEncoder
 from .pairs import (
     UNSEEN,
     Nested,
@@ -40,7 +44,19 @@ from .pairs import (
     encode_nested,
     spellings,
 )
+from .row_index import FeatureIndex
 from .vectors_in_tokens import way_out
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from .._data.corpus import TokenCorpus
+    from .._data.types import Self
+    from .._saving.fields import Members
+    from .base import Features, SmallRows
+    from .encoded import Encoded, RowMap
+    from .pairs import Chunk
 
 CHUNK = 1024
 """Tokens encoded at a time: bounds the number of live (key, value) tuples."""
@@ -51,7 +67,7 @@ MOST_NUMBERS = 100_000
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating)
 
 
-class BagEncoder(Encoder):
+class BagEncoder(NamedEncoder):
     """Encodes tokens that are bags of features.
 
     Parameters
@@ -66,16 +82,29 @@ class BagEncoder(Encoder):
     named = "ready-made features"
 
     @classmethod
-    def for_tokens(cls, features, min_count, flat):
-        """The encoder that a ``features`` parameter means for a corpus."""
+    def for_tokens(
+        cls,
+        features: Features,
+        min_count: int,
+        corpus: TokenCorpus,
+        scaled: bool | None = True,
+    ) -> Self:
+        """Make an encoder of ready-made features, which ``features="auto"`` means.
+
+        Raises
+        ------
+        ValueError
+            If ``features`` is anything else.
+        """
         if not (isinstance(features, str) and features == "auto"):
-            text = f"features must be 'auto' where tokens are features, such as {describe(flat[0])}, got "
-            raise ValueError(text + describe(features))
+            text = "features must be 'auto' where tokens are features, such as "
+            text += f"{describe(corpus.tokens[0])}, "
+            raise ValueError(f"{text}got {describe(features)}")
         return cls(min_count)
 
     @classmethod
-    def of_names(cls, names):
-        """An encoder that knows the features with these names, row by row in their
+    def of_names(cls, names: Iterable[str]) -> Self:
+        """Make an encoder that knows the features with these names, row by row in their
         order.
 
         Which (key, value) a name was made from it does not tell. So every pair that
@@ -89,29 +118,31 @@ class BagEncoder(Encoder):
         return encoder
 
     @cached_property
-    def pairs(self):
-        """The pairs that are remembered; those of an encoder of names are made for the
-        first dict.
+    def pairs(self) -> Pairs:
+        """The pairs that are remembered.
+
+        Those of an encoder of names are made for the first dict.
         """
         pairs = Pairs()
         pairs.remember(spellings(self.nodes.ids))
         return pairs
 
-    def __init__(self, min_count=1):
+    def __init__(self, min_count: int = 1) -> None:
         self.min_count = min_count
-        self.nodes, self.edges = FeatureIndex(), FeatureIndex(1)
+        self.nodes = FeatureIndex()
+        self.edges = FeatureIndex(1)
         self.pairs = Pairs()
         self._n_numbers = 0
 
-    def copy(self):
-        """An encoder that can grow while this one stays as it is."""
+    def copy(self) -> Self:
+        """Make an encoder that can grow while this one stays as it is."""
         twin = super().copy()
         if "pairs" in vars(self):
             twin.pairs = self.pairs.copy()
         return twin
 
     # -- one pair ----------------------------------------------------------------------
-    def _resolve(self, key, value, grow):
+    def _resolve(self, key: Any, value: Any, grow: bool) -> tuple[int, float]:
         """(feature id, value) of one pair; raises Nested for values that hold several
         features.
         """
@@ -119,7 +150,9 @@ class BagEncoder(Encoder):
         return (-1 if name is None else self.nodes.number(name, grow)), number
 
     # -- many --------------------------------------------------------------------------
-    def _encode_dicts(self, tokens, first, offsets, grow):
+    def _encode_dicts(
+        self, tokens: list[dict[str, Any]], first: int, offsets: np.ndarray, grow: bool
+    ) -> Chunk:
         """Feature ids, values (None if all are 1) and features per token of a chunk of
         dictionaries.
         """
@@ -131,12 +164,17 @@ class BagEncoder(Encoder):
         # A value that holds several features, or one that is wrong: look at each token
         # alone.
         return encode_nested(
-            tokens, first, offsets, lambda *pair: self._resolve(*pair, grow)
+            tokens,
+            first,
+            offsets,
+            lambda key, value: self._resolve(key, value, grow),
         )
 
-    def _encode_simple(self, tokens, grow, nested):
-        """The same if every value is one feature or, with ``nested``, a dictionary of
-        such.
+    def _encode_simple(
+        self, tokens: list[dict[str, Any]], grow: bool, nested: bool
+    ) -> Chunk:
+        """What :meth:`_encode_dicts` returns, if every value is one feature or, with
+        ``nested``, a dictionary of such.
         """
         pairs = self.pairs
         keys, values, sizes, items_at = (
@@ -168,7 +206,7 @@ class BagEncoder(Encoder):
                 numbers[k] = number
         return features, numbers, sizes
 
-    def _look_up(self, items):
+    def _look_up(self, items: list[tuple[Any, Any]]) -> Iterable[tuple[int, float]]:
         """(feature id, value) of each pair that is not remembered."""
         keys, values = zip(*items)
         if (
@@ -185,7 +223,7 @@ class BagEncoder(Encoder):
                 return zip(map(self.nodes.ids.get, keys, repeat(-1)), values)
         return [self._resolve(key, value, False) for key, value in items]
 
-    def _number(self, value):
+    def _number(self, value: Any) -> int:
         """The number of a value for ``pairs``, a new one if it has none and is to be
         remembered; else -2.
         """
@@ -196,7 +234,13 @@ class BagEncoder(Encoder):
             self._n_numbers += 1
         return values.add(value)
 
-    def _learn(self, items, keys, values, unknown):
+    def _learn(
+        self,
+        items: list[tuple[Any, Any]],
+        keys: np.ndarray,
+        values: np.ndarray,
+        unknown: np.ndarray,
+    ) -> dict[int, tuple[int, float]]:
         """Resolve what is new in a chunk, in its order, and remember the pairs.
 
         Parameters
@@ -249,8 +293,12 @@ class BagEncoder(Encoder):
                 pairs.add(left[new], right[new], *zip(*found))
         return others
 
-    def _encode_lists(self, tokens, first, offsets, grow):
-        """The same of lists of names."""
+    def _encode_lists(
+        self, tokens: list[list[str]], first: int, offsets: np.ndarray, grow: bool
+    ) -> Chunk:
+        """Feature ids, None for values that are all 1, and features per token of a
+        chunk of lists of names.
+        """
         sizes = lengths_of(tokens)
         names = list(chain.from_iterable(tokens))
         try:
@@ -268,7 +316,7 @@ class BagEncoder(Encoder):
                 features[k] = self.nodes.number(exact(names[k]), grow)
         return features, None, sizes
 
-    def encode(self, corpus, grow):
+    def encode(self, corpus: TokenCorpus, grow: bool) -> Encoded:
         """Encode a corpus.
 
         Parameters
@@ -284,7 +332,10 @@ class BagEncoder(Encoder):
         """
         flat = corpus.tokens
         token = corpus.offsets
-        encode = {dict: self._encode_dicts, list: self._encode_lists}
+        encode: dict[type, Callable[..., Chunk]] = {
+            dict: self._encode_dicts,
+            list: self._encode_lists,
+        }
         parts = [
             encode[kind](tokens[k : k + CHUNK], first + k, token, grow)
             for kind, first, tokens in _runs(flat, token)
@@ -297,8 +348,11 @@ class BagEncoder(Encoder):
             token, Bag(offsets_of(sizes), self.nodes.row_of.take(features), values)
         )
 
-    def encode_one(self, tokens):
-        """See :class:`.base.Encoder`: of dicts, or of lists of str."""
+    def encode_one(self, tokens: list[Any]) -> SmallRows | None:
+        """Look up the rows of a sentence of dicts, or of lists of str; None of both.
+
+        See :meth:`.base.Encoder.encode_one`.
+        """
         kinds = set(map(type, tokens))
         if len(tokens) > CHUNK or kinds not in ({dict}, {list}):
             return None
@@ -315,20 +369,31 @@ class BagEncoder(Encoder):
         )
         return token, token, 0, NO_ROWS, NOTHING, NOTHING, *bag
 
-    def keep_rows(self, nodes, edges):
-        """See :class:`.base.Encoder`."""
-        twin, *rows = super().keep_rows(nodes, edges)
-        twin.pairs, stays = Pairs(), self.nodes.stays(nodes)
+    def keep_rows(
+        self, nodes: np.ndarray, edges: np.ndarray
+    ) -> tuple[Self, np.ndarray, np.ndarray]:
+        """Make an encoder that knows some rows only, and the pairs that lead to them.
+
+        See :meth:`.base.Encoder.keep_rows`.
+        """
+        twin, node_rows, edge_rows = super().keep_rows(nodes, edges)
+        twin.pairs = Pairs()
+        stays = self.nodes.is_kept(nodes)
         # A str that is not remembered is known to be no feature; anything else would be
         # looked at each time.
         known = self.pairs.renumbered(np.where(stays, np.cumsum(stays) - 1, -1))
         twin.pairs.remember(
             each for each in known if each[2] >= 0 or not isinstance(each[1], str)
         )
-        return twin, *rows
+        return twin, node_rows, edge_rows
 
-    def merged(self, encoders, counts, min_count):
-        """See :func:`.encoder_choice.merge_encoders`; this is the first of ``encoders``."""
+    def merged(
+        self, encoders: Sequence[Self], counts: Sequence[RowMap | None], min_count: int
+    ) -> tuple[Self, list[RowMap]]:
+        """Make one encoder of all names and pairs that those of several shards know.
+
+        See :meth:`.base.Encoder.merged`; this is the first of ``encoders``.
+        """
         out, maps = super().merged(encoders, counts, min_count)
         out.pairs = Pairs()
         out._n_numbers = 0
@@ -340,7 +405,7 @@ class BagEncoder(Encoder):
         return out, maps
 
 
-def _exact_dict(token):
+def _exact_dict(token: dict[Any, Any]) -> dict[Any, Any]:
     """A dict whose keys and values, inner ones too, are str where they are of a
     subclass of str.
     """
@@ -350,19 +415,18 @@ def _exact_dict(token):
     return dict(zip(exact_strings(list(token)), exact_strings(values)))
 
 
-def _runs(flat, offsets):
+def _runs(flat: list[Any], offsets: np.ndarray) -> list[tuple[type, int, list[Any]]]:
     """(dict or list, number of the first, tokens): neighbours of one kind, as plain
     dicts and lists.
     """
     kinds = set(map(type, flat))
     if kinds <= {dict} or kinds <= {list}:
         return [(kind, 0, flat) for kind in kinds]
-    runs = []
+    runs: list[tuple[type, int, list[Any]]] = []
     for k, token in enumerate(flat):
         if isinstance(token, Set):  # of a frozenset, or the keys of a dict, too
-            token = sorted(
-                token, key=spelled
-            )  # whatever the hashes of this process are
+            # Whatever the hashes of this process are.
+            token = sorted(token, key=spelled)
         kind = next((kind for kind in (dict, list) if isinstance(token, kind)), None)
         if kind is None:
             raise placed(
@@ -385,7 +449,7 @@ def _runs(flat, offsets):
 # as the feature is named ``key:value``; True and False are written as the numbers to
 # which they are equal.
 # --------------------------------------------------------------------------------------
-def _remembered(encoder):
+def _remembered(encoder: BagEncoder) -> dict[str, Any]:
     by_key = defaultdict(list)
     for key, *found in encoder.pairs.items():
         by_key[key].append(found)
@@ -405,7 +469,7 @@ def _remembered(encoder):
     }
 
 
-def _pairs(f):
+def _pairs(f: Members) -> list[tuple[Any, ...]]:
     """(key, value, feature, number) of each pair."""
     text = f["text"]
     feature = f["feature"]

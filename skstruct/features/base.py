@@ -1,177 +1,214 @@
-"""What every encoder has: the contract between features and models, and the weight rows
-of features.
+"""What every encoder has: the contract between the features of tokens and the models
+that weight them.
+
+An encoder numbers features, and gives those that count a *row* of weights. Models know
+its methods and attributes only, whatever the tokens are.
 """
 
-import copy
-import re
-from itertools import compress, repeat
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
-from .._core.hashing import check_rows
 from .._data.corpus import OTHER
 from .._data.places import by_sequence
 from .._data.reads import Reads
-from .._saving import fields
-from .._saving.container import require, within
-from .._saving.fields import (
-    Field,
-    Table,
-    array,
-    built,
-    distinct,
-    integer,
-    via,
-    without_last,
+from .encoded import features_listed, grid_listed
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Collection, Sequence
+    from typing import Any
+
+    from .._chain.bigram import ChainTask
+    from .._data.corpus import TokenCorpus
+    from .._data.types import Self
+    from .encoded import Bag, Encoded, RowMap
+    from .numeric import NumericFeatures
+    from .patterns import Patterns
+    from .templates import FeatureTemplates
+
+Features: TypeAlias = (
+    "str | os.PathLike[str] | Collection[str] | FeatureTemplates | Patterns "
+    "| NumericFeatures"
 )
-from .encoded import NOTHING, RowMap, features_listed, grid_listed
+"""What the parameter ``features`` of an estimator may be."""
 
-_KEY = re.compile("[^:=]*")
+SmallRows: TypeAlias = "tuple[Any, ...]"
+"""The arrays of an encoded sentence in the order in which small kernels take them; see
+``_chain.chain_arguments.rows_of``.
+"""
 
-MOST_ROWS = 2**31  # of weights
-MIN_COUNT = Field("min_count", integer(1))
+NamedFeatures: TypeAlias = "list[list[tuple[int, float, str]]]"
+"""By token the (row, value, name) of its features."""
 
 
-class Encoder:
-    """Turns tokens of one kind into rows of weights; subclasses are listed in
-    :mod:`.encoder_choice`.
+class Encoder(ABC):
+    """Turns tokens of one kind into rows of weights.
 
-    A subclass has the constructor ``for_tokens(features, min_count, flat)``, ``flat``
-    the corpus' tokens, and
-
-    * ``reads``: a ``_data.reads.Reads``, the tokens that it takes;
-    * ``encode(corpus, grow)``: the rows of a corpus that passed ``check``, an
-      ``Encoded``;
-    * ``n_node_rows``, ``n_edge_rows``, ``has_bigram``, ``n_features``: the weights a
-      model needs for it;
-    * ``min_count``, ``templates`` (None without), ``token_type`` and ``n_columns``:
-      what it reads;
-    * ``keep_rows(nodes, edges)``: an encoder with the rows marked True, and each kept
-      row's old number;
-    * ``row_names(rows)``, and ``edge_names`` of transitions: its features in words;
-    * ``merged(encoders, counts, min_count)``: one encoder from those of several shards.
+    :data:`.encoder_choice.ENCODERS` lists the subclasses. There are two sorts of
+    rows: *node rows* are of features of labels, *edge rows* of features of
+    transitions.
     """
 
-    TOKENS = ()
-    """Types of the first token of corpora of lists that are for it."""
+    TOKENS: ClassVar[tuple[type, ...]] = ()
+    """Types of the first token of the corpora of lists that it is chosen for."""
 
-    reads = Reads(OTHER)
-    """What it reads; of an instance where that depends on training."""
-
-    token_type = None
-    """Of tokens, as ``_data.inputs.Inputs`` has it."""
-
-    templates = None
-    """Those of features; None if features are ready-made."""
-
-    n_columns = 0
-    """Columns of a token that input dropout could mask; 0 if a token is one item."""
-
-    has_bigram = True
-    """Whether the label bigram is a feature."""
-
-    bias_row = -1
-    """The row of the bias of rows of numbers; -1 if there is none."""
-
-    may_repeat = True
-    """Whether a token may have one feature several times."""
-
-    named = "features"
+    named: ClassVar[str] = "features"
     """What errors call what it makes."""
 
-    def check(self, corpus):
-        """Raise unless a corpus is what it reads: once a verb, before the corpus is cut
-        into pieces.
-        """
-        self.reads.check(corpus)
+    reads: Reads = Reads(OTHER)
+    """The tokens that it takes; of an instance where that depends on training."""
 
-    def copy(self):
-        """An encoder that can grow while this one stays as it is."""
-        twin = copy.copy(self)
-        twin.nodes, twin.edges = self.nodes.copy(), self.edges.copy()
-        return twin
+    templates: FeatureTemplates | Patterns | None = None
+    """What describes the features of strings; None if features are ready-made."""
 
-    def count_anew(self):
-        """Count in the next corpus alone what no count cut-off has let in: it may be
-        the last one again.
-        """
-        if self.min_count > 1:
-            self.nodes.count_anew(self.min_count)
-            self.edges.count_anew(self.min_count)
+    features: NumericFeatures | None = None
+    """How rows of numbers count; None if it reads none."""
 
-    def encode_one(self, tokens):
-        """``chain_arguments.rows_of`` a list of tokens; None if it may not read these,
-        or transitions do.
-        """
+    min_count: int
+    """Features seen fewer times in training have no row."""
 
-    @property
-    def n_node_rows(self):
-        """Weight rows of the features of labels."""
-        return self.nodes.n_rows
+    n_columns: int = 0
+    """Columns of a token that input dropout could mask; 0 if a token is one item."""
 
-    @property
-    def n_edge_rows(self):
-        """Combinations that own a matrix of transition weights; the label bigram is the
-        first.
-        """
-        return self.edges.n_rows
+    has_bigram: bool = True
+    """Whether the label bigram is a feature."""
 
-    @property
-    def n_features(self):
-        """Number of features in use."""
-        return self.n_node_rows
+    # -- from tokens to rows -----------------------------------------------------------
+    @classmethod
+    @abstractmethod
+    def for_tokens(
+        cls,
+        features: Features,
+        min_count: int,
+        corpus: TokenCorpus,
+        scaled: bool | None = True,
+    ) -> Self:
+        """Make the encoder that a ``features`` parameter means for a corpus.
 
-    def row_names(self, rows):
-        """The names of rows of label features, {row: name}."""
-        return self.nodes.row_names(rows)
-
-    def edge_names(self, rows):
-        """The names of rows of transition features, {row: name}."""
-        return self.edges.row_names(rows)
-
-    def features_by_token(self, task):
-        """The features of an encoded corpus in words; by token, of labels and of
-        transitions.
+        Parameters
+        ----------
+        features : str, path, list of str, FeatureTemplates, Patterns or NumericFeatures
+        min_count : int
+            Features seen fewer times in training are left out.
+        corpus : TokenCorpus
+            Not empty, and of tokens that the class is for.
+        scaled : bool or None
+            Whether rows of numbers are scaled; see :class:`.rows_encoder.RowsEncoder`.
 
         Returns
         -------
-        nodes, edges : list of lists of (row, value, name)
+        Encoder
+            That has read nothing yet.
+
+        Raises
+        ------
+        ValueError
+            If ``features`` does not go together with such tokens.
         """
-        nodes = features_listed(task, task.token)
-        edges = grid_listed(task, task.token, task.edges, task.edge_alive)
-        return _named(nodes, self.row_names), _named(edges, self.edge_names)
 
-    def template_of_row(self, encoded):
-        """(n_node_rows,) the template, or the key, of each row as a number; None if
-        nobody knows.
+    def check(self, corpus: TokenCorpus) -> None:
+        """Raise ValueError unless a corpus is what it reads.
+
+        It is called once a verb, before the corpus is cut into pieces.
         """
-        return self.nodes.key_of_row()
+        self.reads.check(corpus)
 
-    def keep_rows(self, nodes, edges):
-        """See the class; of features that have names."""
-        twin = copy.copy(self)
-        twin.nodes, node_rows = self.nodes.kept(nodes, self.min_count)
-        twin.edges, edge_rows = self.edges.kept(edges, self.min_count)
-        return twin, node_rows, edge_rows
+    @abstractmethod
+    def encode(self, corpus: TokenCorpus, grow: bool) -> Encoded:
+        """Look up the rows of all features of a corpus.
 
-    def merged(self, encoders, counts, min_count):
-        """See :func:`.encoder_choice.merge_encoders`: of features that have names."""
-        out = copy.copy(self)
-        nodes, edges = zip(*((e.nodes, e.edges) for e in encoders))
-        out.min_count, counts = (
-            min_count,
-            [count or RowMap(None, None) for count in counts],
-        )
-        out.nodes, of_nodes = FeatureIndex.merged(
-            nodes, [count.nodes for count in counts], min_count
-        )
-        out.edges, of_edges = FeatureIndex.merged(
-            edges, [count.edges for count in counts], min_count
-        )
-        return out, list(map(RowMap, of_nodes, of_edges))
+        Parameters
+        ----------
+        corpus : TokenCorpus
+            That passed :meth:`check`.
+        grow : bool
+            Training: new features are added, and given rows. Without, features that
+            are not known are left out, and the encoder stays as it is.
 
-    def adapted(self, corpus):
-        """The encoder with the statistics of another text, if it has any.
+        Returns
+        -------
+        Encoded
+        """
+
+    def encode_one(self, tokens: list[Any]) -> SmallRows | None:
+        """Look up the rows of one sentence, a list of tokens, for small kernels.
+
+        Returns
+        -------
+        tuple of arrays, or None
+            None if it may not read these tokens, or if transitions do; then
+            :meth:`check` and :meth:`encode` say more.
+        """
+        return None
+
+    # -- growing, and cutting down -----------------------------------------------------
+    @abstractmethod
+    def copy(self) -> Self:
+        """Make an encoder that can grow while this one stays as it is."""
+
+    @abstractmethod
+    def count_anew(self) -> None:
+        """Forget how often features occurred that are still below the count cut-off.
+
+        The next corpus alone then decides about them: it may be the last one again.
+        """
+
+    @abstractmethod
+    def keep_rows(
+        self, nodes: np.ndarray, edges: np.ndarray
+    ) -> tuple[Self, np.ndarray, np.ndarray]:
+        """Make an encoder that knows some of the rows only.
+
+        Parameters
+        ----------
+        nodes : ndarray of shape (n_node_rows,), bool
+            Which rows of features of labels stay.
+        edges : ndarray of shape (n_edge_rows,), bool
+            Which rows of features of transitions stay.
+
+        Returns
+        -------
+        encoder : Encoder
+        nodes, edges : ndarray of int
+            The row that each of the new rows was.
+        """
+
+    @abstractmethod
+    def merged(
+        self,
+        encoders: Sequence[Self],
+        counts: Sequence[RowMap | None],
+        min_count: int,
+    ) -> tuple[Self, list[RowMap]]:
+        """Make one encoder that knows what those of several shards know.
+
+        Parameters
+        ----------
+        encoders : list of Encoder
+            Of one class and without count cut-off; this is the first of them.
+        counts : list of RowMap or None
+            Occurrences of each row; needed if ``min_count`` is above 1.
+        min_count : int
+            The count cut-off of all shards together.
+
+        Returns
+        -------
+        encoder : Encoder
+        maps : list of RowMap
+            What the rows of each shard have become.
+
+        Raises
+        ------
+        ValueError
+            If they do not go together.
+        """
+
+    def adapted(self, corpus: TokenCorpus | None) -> Self:
+        """Make the encoder with the statistics of another text, if it has any.
 
         Raises
         ------
@@ -182,286 +219,98 @@ class Encoder:
             f"there is nothing to adapt: {self.named} have no accessor variety"
         )
 
-
-def _named(bag, names_of):
-    names = names_of(set(bag.row.tolist()))
-    values = bag.value if bag.value.size else np.ones(bag.row.shape)
-    flat = [
-        (row, value, names[row])
-        for row, value in zip(bag.row.tolist(), values.tolist())
-    ]
-    return by_sequence(flat, bag.start)
-
-
-# --------------------------------------------------------------------------------------
-# Numbered features, and the weight rows of those that are frequent enough
-# --------------------------------------------------------------------------------------
-def with_new_rows(row_of, n, n_rows, deserving=True, width=1):
-    """The rows of ``n`` features, of which the first have been given rows before.
-
-    Parameters
-    ----------
-    row_of : ndarray of int32
-        Rows so far by number, -1 if there is none; the last -1 serves number -1.
-    n, n_rows : int
-        Features, and rows that are given away.
-    deserving : ndarray of shape (n,), bool, or True
-        Whether a feature without rows gets some.
-    width : int
-        Rows of a feature, which are neighbours; ``row_of`` has the first.
-
-    Returns
-    -------
-    row_of : ndarray of shape (n + 1,), int32
-    n_rows : int
-
-    Raises
-    ------
-    ValueError
-        If there are more rows than 32 bits can number.
-    """
-    out = np.full(n + 1, -1, np.int32)
-    out[: len(row_of[:-1])] = row_of[:-1]
-    new = np.flatnonzero((out[:-1] < 0) & deserving)
-    total = n_rows + width * new.shape[0]
-    check_rows(total)
-    out[new] = n_rows + width * np.arange(new.shape[0])
-    return out, total
-
-
-class RowIndex:
-    """The weight rows of features that are numbered in the order in which they were
-    met.
-
-    Parameters
-    ----------
-    first_row : int
-        Rows below it belong to no feature.
-
-    Attributes
-    ----------
-    row_of : ndarray of shape (n + 1,), int32
-        By number the row, -1 if there is none; the last -1 serves number -1.
-    counts : ndarray of shape (n,), int64
-        Occurrences, if there is a count cut-off.
-    n_rows : int
-    """
-
-    def __init__(self, first_row=0):
-        self.first_row = self.n_rows = first_row
-        self.row_of = np.full(1, -1, np.int32)
-        self.counts = np.zeros(0, np.int64)
-
-    def copy(self):
-        """One that can grow while this stays as it is."""
-        return copy.copy(self)  # arrays are replaced, never changed
-
-    def give_rows(self, n, seen, min_count, always=NOTHING):
-        """Give rows to features that are new, or have become frequent.
+    def rescaled(self, task: ChainTask, scale: float) -> ChainTask:
+        """Multiply the values of a task by a scale; those of no numbers stay.
 
         Parameters
         ----------
-        n : int
-            Features by now.
-        seen : ndarray of int
-            Their numbers in a corpus, which count; negative ones do not.
-        min_count : int
-        always : ndarray of int
-            Numbers of features that have rows however rare they are.
+        task : ChainTask
+            That this encoder made, of values as they are.
+        scale : float
         """
-        enough = True
-        if min_count > 1:
-            counts = np.bincount(seen[seen >= 0], minlength=n)
-            counts[: self.counts.shape[0]] += self.counts
-            self.counts = counts
-            enough = counts >= min_count
-            enough[always] = True
-        self.row_of, self.n_rows = with_new_rows(self.row_of, n, self.n_rows, enough)
+        return task
 
-    def count_anew(self, min_count):
-        """See :meth:`Encoder.count_anew`."""
-        self.counts = np.where(self.counts < min_count, 0, self.counts)
+    # -- what a model needs to know ----------------------------------------------------
+    @property
+    @abstractmethod
+    def n_node_rows(self) -> int:
+        """Number of weight rows of features of labels."""
 
-    def stays(self, used):
-        """(n,) whether the row of each feature is ``used``."""
-        return np.append(used, False)[self.row_of[:-1]]  # False is for row -1
-
-    def kept(self, used, min_count):
-        """An index of the features whose rows are ``used``, and the row that each row
-        was.
+    @property
+    @abstractmethod
+    def n_edge_rows(self) -> int:
+        """Number of combinations that own a matrix of transition weights; the label
+        bigram is the first.
         """
-        out = type(self)(self.first_row)
-        stays = self.stays(used)
-        rows = np.append(np.arange(self.first_row), self.row_of[:-1][stays])
-        out.row_of, out.n_rows = with_new_rows(
-            out.row_of, np.count_nonzero(stays), self.first_row
-        )
-        if min_count > 1:  # beyond the cut-off nobody asks how often
-            out.counts = np.minimum(self.counts[stays], min_count)
-        return out, rows
 
-    def merge(self, parts, numbers, counts, n, min_count, always=NOTHING):
-        """Be the index of several that have no count cut-off.
+    @property
+    def n_features(self) -> int:
+        """Number of features that have weights."""
+        return self.n_node_rows
+
+    @property
+    def token_type(self) -> type | None:
+        """Type of the tokens, as ``_data.inputs.Inputs`` has it."""
+        return None
+
+    @property
+    def bias_row(self) -> int:
+        """The row of the bias of rows of numbers; -1 if there is none."""
+        return -1
+
+    @property
+    def scale(self) -> float:
+        """What values of features are multiplied by: 1 but for rows of numbers."""
+        return 1.0
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether a token may have one feature several times."""
+        return True
+
+    # -- features in words -------------------------------------------------------------
+    @abstractmethod
+    def row_names(self, rows: set[int]) -> dict[int, str]:
+        """Name rows of features of labels, {row: name}."""
+
+    @abstractmethod
+    def edge_names(self, rows: set[int]) -> dict[int, str]:
+        """Name rows of features of transitions, {row: name}."""
+
+    @abstractmethod
+    def template_of_row(self, encoded: Encoded | ChainTask) -> np.ndarray | None:
+        """Tell which template, or key, each row of features of labels belongs to.
 
         Parameters
         ----------
-        parts : list of RowIndex
-        numbers : list of ndarray
-            What the numbers of each part have become.
-        counts : list of ndarray
-            Occurrences by row of each; looked at if ``min_count`` is above 1.
-        n, min_count, always
-            Features of all; the others as of :meth:`give_rows`.
+        encoded : Encoded or ChainTask
+            A corpus in which all rows occur.
 
         Returns
         -------
-        list of ndarray, int32
-            What the rows of each part have become.
+        ndarray of shape (n_node_rows,), int32, or None
+            Their numbers; None if columns of numbers have no such groups.
         """
-        if min_count > 1:
-            self.counts = np.zeros(n, np.int64)
-            for part, mine, count in zip(parts, numbers, counts):
-                self.counts[mine] += np.asarray(count)[part.row_of[:-1]]
-        self.give_rows(n, NOTHING, min_count, always)
-        maps = [
-            np.zeros(part.n_rows, np.int32) for part in parts
-        ]  # row 0 of the transitions stays
-        for part, mine, rows in zip(parts, numbers, maps):
-            rows[part.row_of[:-1]] = self.row_of[mine]
-        return maps
 
+    def features_by_token(self, task: ChainTask) -> tuple[NamedFeatures, NamedFeatures]:
+        """List the features of an encoded corpus in words.
 
-class FeatureIndex(RowIndex):
-    """The weight rows of features that have names; ``ids`` has the numbers of these."""
-
-    def __init__(self, first_row=0):
-        super().__init__(first_row)
-        self.ids = {}
-
-    @classmethod
-    def of_names(cls, names, first_row=0):
-        """All of some names, each with a row, in their order."""
-        index = cls(first_row)
-        index.find(list(names), grow=True)
-        index.assign(NOTHING, 1)
-        return index
-
-    def copy(self):
-        """One that can grow while this stays as it is."""
-        twin = super().copy()
-        twin.ids = dict(self.ids)
-        return twin
-
-    def number(self, name, grow):
-        """The number of a name; one that is unknown is added, or -1."""
-        return (
-            self.ids.setdefault(name, len(self.ids)) if grow else self.ids.get(name, -1)
-        )
-
-    def find(self, names, grow):
-        """Numbers of names as int32; those that are unknown are added, or -1."""
-        ids = self.ids
-        found = map(self.ids.get, names, repeat(-1))
-        if grow:
-            found = (ids.setdefault(name, len(ids)) for name in names)
-        return np.fromiter(found, np.int32, len(names))
-
-    def assign(self, seen, min_count):
-        """Give rows to new names; ``seen`` are the numbers in a corpus, which count."""
-        self.give_rows(len(self.ids), seen, min_count)
-
-    def kept(self, used, min_count):
-        """The names whose rows are in use, and the row that each row was."""
-        out, rows = super().kept(used, min_count)
-        out.find(list(compress(self.ids, self.stays(used).tolist())), grow=True)
-        return out, rows
-
-    def row_names(self, rows):
-        """The names of rows, {row: name}."""
-        return {
-            row: name
-            for row, name in zip(self.row_of.tolist(), self.ids)
-            if row in rows
-        }
-
-    def key_of_row(self):
-        """(n_rows,) the key of each feature as a number: its name up to a colon or
-        equals sign.
+        Returns
+        -------
+        nodes, edges : list of lists of (row, value, name)
+            By token, of labels and of transitions.
         """
-        numbers = {}
-        of_row = np.zeros(self.n_rows, np.int32)
-        for name, row in zip(self.ids, self.row_of.tolist()):
-            if row >= 0:
-                of_row[row] = numbers.setdefault(_KEY.match(name).group(), len(numbers))
-        return of_row
-
-    @classmethod
-    def merged(cls, parts, counts, min_count):
-        """One from several, and what the rows of each have become; see
-        :meth:`RowIndex.merge`.
-        """
-        out = cls(parts[0].first_row)
-        numbers = [out.find(list(part.ids), grow=True) for part in parts]
-        return out, out.merge(parts, numbers, counts, len(out.ids), min_count)
+        nodes = features_listed(task, task.token)
+        edges = grid_listed(task, task.token, task.edges, task.edge_alive)
+        return _in_words(nodes, self.row_names), _in_words(edges, self.edge_names)
 
 
-# --------------------------------------------------------------------------------------
-# In files
-# --------------------------------------------------------------------------------------
-TOKENS = fields.choice({None: None, "str": str, "tuple": tuple})._replace(
-    null=True
-)  # of foreign models
-TITLES = Field(
-    "titles",
-    via(fields.each(fields.string), list, tuple),
-    of="reads.titles",
-    default=None,
-)
-
-
-def take_titles(encoder, f):
-    """Let an encoder of strings read the columns of a data frame that it was trained
-    on.
-    """
-    if f["titles"] is not None:
-        encoder.reads = encoder.reads._replace(titles=f["titles"])
-
-
-def has_cutoff(f):
-    """Whether features that are rare do not count."""
-    return f["min_count"] > 1
-
-
-def _check_rows(index, f):
-    row = f["row"]
-    require(
-        within(row[row >= 0], index.first_row, index.n_rows),
-        f"{f.where}.row is out of range",
-    )
-
-
-_ROWS = (
-    Field("row", without_last(array("int32", "n", low=-1, high="n_rows")), of="row_of"),
-    Field("n_rows", integer("first_row", MOST_ROWS)),
-    Field(
-        "count",
-        array("int64", "n", low=0),
-        "counts",
-        "cut",
-        default=lambda _: np.zeros(0, np.int64),
-    ),
-)
-
-ROWS = Table("Rows of features", *_ROWS, make=built(RowIndex, "first_row", _check_rows))
-
-INDEX = Table(
-    "Features by name",
-    Field(
-        "names",
-        via(distinct, list, lambda names: {name: k for k, name in enumerate(names)}),
-        of="ids",
-    ),
-    *_ROWS,
-    make=built(FeatureIndex, "first_row", _check_rows),
-    n=lambda f: len(f["names"]),
-)
+def _in_words(
+    bag: Bag, names_of: Callable[[set[int]], dict[int, str]]
+) -> NamedFeatures:
+    """The (row, value, name) of the features of a bag, by token."""
+    names = names_of(set(bag.row.tolist()))
+    rows: list[int] = bag.row.tolist()
+    values: Any = bag.value if bag.value.size else np.ones(bag.row.shape)
+    flat = [(row, value, names[row]) for row, value in zip(rows, values.tolist())]
+    return by_sequence(flat, bag.start)

@@ -10,6 +10,8 @@ References
 T. Lavergne, O. Cappé, F. Yvon (2010). Practical very large scale CRFs. ACL: the tool.
 """
 
+from __future__ import annotations
+
 import string
 from functools import cache
 
@@ -28,7 +30,7 @@ LONGEST = 200
 """Elements of an expression; each may cost a level of recursion."""
 
 
-def _bytes_of(element):
+def _bytes_of(element: bytes) -> frozenset[int]:
     """The bytes that one element of an expression stands for."""
     if element == b".":
         return _ALL
@@ -52,10 +54,11 @@ class ByteExpression:
         If it ends in a backslash, or is too long.
     """
 
-    def __init__(self, text):
+    def __init__(self, text: bytes) -> None:
         self.at_start = text.startswith(b"^")
         rest = text[self.at_start :]
-        self.elements = []  # (bytes, "", "*" or "?"); None stands for a last $
+        # (bytes, "", "*" or "?"); None stands for a last $.
+        self.elements: list[tuple[frozenset[int], bytes] | None] = []
         while rest:
             if rest == b"$":
                 self.elements.append(None)
@@ -70,11 +73,12 @@ class ByteExpression:
             rest = rest[size + len(again) :]
         if len(self.elements) > LONGEST:
             raise ValueError(
-                f"a regular expression of {len(self.elements)} elements, above {LONGEST}"
+                f"a regular expression of {len(self.elements)} elements, above "
+                f"{LONGEST}"
             )
 
-    def match(self, value):
-        """(place, length) of the first match, or None.
+    def match(self, value: bytes) -> tuple[int, int] | None:
+        """Find the first match in a value: (place, length), or None.
 
         The length is counted as Wapiti counts it: characters that a failed attempt
         inside ``x?`` has taken stay counted, so that it can exceed what is left of the
@@ -82,15 +86,16 @@ class ByteExpression:
         """
 
         @cache
-        def matched(k, place):
+        def matched(k: int, place: int) -> tuple[bool, int]:
             """(whether the elements from k match at a place, by how much the count has
             changed).
             """
             if k == len(self.elements):
                 return True, 0
-            if self.elements[k] is None:
+            element = self.elements[k]
+            if element is None:
                 return place == len(value), 0
-            accepted, again = self.elements[k]
+            accepted, again = element
             if again == b"*":
                 for taken in range(len(value) - place + 1):
                     found, length = matched(k + 1, place + taken)

@@ -13,7 +13,10 @@ it, so that matches never overlap. A text of N tokens costs N times the length o
 longest entry at worst, whatever the number of entries.
 """
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -26,11 +29,20 @@ from .._saving.fields import Field, Table, array, each, flag, integer, optional,
 from .accessor import LONGEST, N_BUCKETS, AccessorVariety
 from .tokens import Alphabet, alphabet
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from .._saving.fields import Members
+    from .tokens import Channel
+
 MARKS = ("O", "B", "I", "E", "S")
 """What a token is: outside of all matches; first, inner, last token of one; a match by
 itself.
 """
 
+Entry: TypeAlias = str | tuple[str, ...]
+"""An entry of a lexicon: what is split into tokens, or the tokens."""
 
 _VARIETY = re.compile(r"av([1-4])\Z")
 _LEXICON = re.compile(r"lex_(\w+)\Z")
@@ -42,19 +54,19 @@ _VARIETIES = (
 )
 
 
-def is_context(name):
-    """Whether ``%name`` is one of these functions."""
+def is_context(name: str) -> bool:
+    """Tell whether ``%name`` is one of these functions."""
     return _VARIETY.match(name) is not None or _LEXICON.match(name) is not None
 
 
-def lexicon_of(name):
-    """The lexicon that ``%name`` reads, or None."""
+def lexicon_of(name: str) -> str | None:
+    """Tell which lexicon ``%name`` reads; None if it reads none."""
     match = _LEXICON.match(name)
     return match[1] if match else None
 
 
-def context_values(name):
-    """All values of a function, by id."""
+def context_values(name: str) -> tuple[str, ...]:
+    """List all values of a function, by id."""
     return _VARIETIES if _VARIETY.match(name) else MARKS
 
 
@@ -83,23 +95,27 @@ class Contexts:
         the first text.
     """
 
-    def __init__(self, channels, lexicons):
-        self.longest = {}  # column -> tokens of the longest strings whose accessor variety is read
-        self._uses = []  # (lexicon, column)
+    def __init__(
+        self, channels: Iterable[Channel], lexicons: Mapping[str, Sequence[Entry]]
+    ) -> None:
+        # By column, the tokens of the longest strings whose accessor variety is read.
+        self.longest: dict[int, int] = {}
+        self._uses: list[tuple[str, int]] = []  # (lexicon, column)
         for name, column in channels:
             if variety := _VARIETY.match(name):
                 self.longest[column] = max(int(variety[1]), self.longest.get(column, 0))
-            elif lexicon_of(name) is not None:
-                self._uses.append((lexicon_of(name), column))
+            elif (lexicon := lexicon_of(name)) is not None:
+                self._uses.append((lexicon, column))
         self._entries = lexicons
         self.lexicon_columns = {column for _, column in self._uses}
         self.in_use = bool(self.longest or self._uses)
-        self._lexicons = {}  # (lexicon, whether of characters) -> Lexicon; copies share it
-        self.trained = {}
-        self.adapted = None
-        self.characters = {}
+        # By lexicon, and whether it is of characters; copies share it.
+        self._lexicons: dict[tuple[str, bool], Lexicon] = {}
+        self.trained: dict[int, AccessorVariety] = {}
+        self.adapted: dict[int, AccessorVariety] | None = None
+        self.characters: dict[int, bool] = {}
 
-    def learn(self, columns, token):
+    def learn(self, columns: list[list[str]], token: np.ndarray) -> None:
         """Take the statistics of a training text, unless there are some already."""
         if self.longest and not self.trained:
             self.trained = self.statistics(columns, token)
@@ -108,15 +124,26 @@ class Contexts:
                 c: are_characters(columns[c]) for c in sorted(self.lexicon_columns)
             }
 
-    def statistics(self, columns, token):
-        """By column read, the :class:`AccessorVariety` of a text."""
+    def statistics(
+        self, columns: list[list[str]], token: np.ndarray
+    ) -> dict[int, AccessorVariety]:
+        """Count the accessor varieties of a text, {column: :class:`AccessorVariety`}.
+
+        Parameters
+        ----------
+        columns : list of lists of str
+        token : ndarray of shape (n + 1,), int64
+            Where each sequence starts.
+        """
         return {
             c: AccessorVariety(minimum=2).fit_flat(columns[c], token)
             for c in self.longest
         }
 
-    def ids(self, columns, token):
-        """Value ids of all functions.
+    def ids(
+        self, columns: list[list[str]], token: np.ndarray
+    ) -> dict[Channel, np.ndarray]:
+        """Compute the value ids of all functions.
 
         Parameters
         ----------
@@ -138,10 +165,13 @@ class Contexts:
         statistics = self.trained if self.adapted is None else self.adapted
         for column, longest in self.longest.items():
             tokens = columns[column]
-            found = np.zeros((longest, 3, 0), np.uint8)
+            found = [np.zeros((3, 0), np.uint8)] * longest
             if tokens and column not in statistics:
-                text = "the templates read accessor varieties, and there are no statistics of any text yet: "
-                raise ValueError(f"{text}fit the model, or adapt it to a text")
+                raise ValueError(
+                    "the templates read accessor varieties, and there are no "
+                    "statistics "
+                    "of any text yet: fit the model, or adapt it to a text"
+                )
             if tokens:
                 found = statistics[column].buckets(tokens, token, longest)
             for n, parts in enumerate(found, 1):
@@ -155,7 +185,7 @@ class Contexts:
         return out
 
 
-def _varieties(parts):
+def _varieties(parts: np.ndarray) -> np.ndarray:
     """Ids of ``%av``: place in, and bucket of, the most varied string around each
     token.
 
@@ -168,9 +198,20 @@ def _varieties(parts):
     return np.where(best > 0, 3 * (best - 1) + place + 1, 0).astype(np.int32)
 
 
-def entries_in_tokens(entries, characters):
-    """The tokens of each entry of a :class:`Lexicon`."""
-    split = (lambda entry: list("".join(entry.split()))) if characters else str.split
+def _letters_of(entry: str) -> list[str]:
+    return list("".join(entry.split()))
+
+
+def entries_in_tokens(
+    entries: Iterable[Entry], characters: bool
+) -> list[Sequence[str]]:
+    """Split the entries of a :class:`Lexicon` into tokens.
+
+    A str stands for its characters, white space left out, or for its words.
+    """
+    split: Callable[[str], list[str]] = str.split
+    if characters:
+        split = _letters_of
     return [entry if isinstance(entry, tuple) else split(entry) for entry in entries]
 
 
@@ -186,25 +227,39 @@ class Lexicon:
         space left out; else for its words, what ``str.split`` makes of it.
     """
 
-    def __init__(self, entries, characters):
+    def __init__(self, entries: Iterable[Entry], characters: bool) -> None:
         sequences = entries_in_tokens(entries, characters)
         ids, self._alphabet = Alphabet().interned(flatten(sequences))
         self._trie = Trie(ids, offsets_of(lengths_of(sequences)))
 
-    def match(self, flat, token):
-        """For each token its mark, (N,) uint8: positions in `MARKS`."""
+    def match(self, flat: Sequence[str], token: np.ndarray) -> np.ndarray:
+        """Find the entries in sequences of tokens.
+
+        Parameters
+        ----------
+        flat : list of str
+            N tokens.
+        token : ndarray of shape (n + 1,), int64
+            Where each sequence starts.
+
+        Returns
+        -------
+        ndarray of shape (N,), uint8
+            For each token its mark, a position in `MARKS`.
+        """
         return self._trie.match(self._alphabet.lookup(flat), token)
 
 
-def are_characters(flat):
-    """Whether a column of a corpus holds characters: over half of its tokens are of
-    length 1.
+def are_characters(flat: Sequence[str]) -> bool:
+    """Tell whether a column of a corpus holds characters.
+
+    It does if over half of its tokens are of length 1.
     """
     return 2 * sum(map((1).__eq__, map(len, flat))) > len(flat)
 
 
-def as_entries(entries, where):
-    """The distinct entries of a lexicon, sorted.
+def as_entries(entries: Any, where: str) -> tuple[Entry, ...]:
+    """Check the entries of a lexicon: distinct ones, sorted.
 
     Raises
     ------
@@ -214,7 +269,8 @@ def as_entries(entries, where):
     """
     if isinstance(entries, (str, bytes)) or not hasattr(entries, "__iter__"):
         raise ValueError(
-            f"{where} must be a list of str or of tuples of str, got {describe(entries)}"
+            f"{where} must be a list of str or of tuples of str, got "
+            f"{describe(entries)}"
         )
     checked = set()
     for k, entry in enumerate(entries):
@@ -224,7 +280,10 @@ def as_entries(entries, where):
             and parts
             and all(isinstance(p, str) and p for p in parts)
         ):
-            text = f"entry {k} must be a str or a tuple of str, and not empty, got {describe(entry)}"
+            text = (
+                f"entry {k} must be a str or a tuple of str, and not empty, got "
+                f"{describe(entry)}"
+            )
             raise ValueError(f"{where}: {text}")
         checked.add(str(entry) if isinstance(entry, str) else tuple(map(str, entry)))
     return tuple(sorted(checked, key=lambda e: (isinstance(e, tuple), e)))
@@ -234,7 +293,9 @@ def as_entries(entries, where):
 # Entries found in sequences: maximum matching
 # --------------------------------------------------------------------------------------
 @kernel
-def _plant(table, ids, start, ends):
+def _plant(
+    table: np.ndarray, ids: np.ndarray, start: np.ndarray, ends: np.ndarray
+) -> int:
     """Grow the trie by the entries ``ids[start[i]:start[i + 1]]``; returns the number
     of nodes.
 
@@ -258,7 +319,13 @@ def _plant(table, ids, start, ends):
 
 
 @kernel
-def _match(table, ends, ids, token, mark):
+def _match(
+    table: np.ndarray,
+    ends: np.ndarray,
+    ids: np.ndarray,
+    token: np.ndarray,
+    mark: np.ndarray,
+) -> None:
     """Mark the leftmost-longest matches of each sequence; ids of -1 are in no entry."""
     for i in range(token.shape[0] - 1):
         stop = token[i + 1]
@@ -296,13 +363,13 @@ class Trie:
         Where each entry starts. Empty entries are never found.
     """
 
-    def __init__(self, ids, start):
+    def __init__(self, ids: np.ndarray, start: np.ndarray) -> None:
         self._table = grown(empty_table(), ids.shape[0])
         self._ends = np.zeros(ids.shape[0] + 1, np.uint8)
         _plant(self._table, ids, start, self._ends)
 
-    def match(self, ids, token):
-        """The matches in sequences of ids.
+    def match(self, ids: np.ndarray, token: np.ndarray) -> np.ndarray:
+        """Find the entries in sequences of ids.
 
         Parameters
         ----------
@@ -321,8 +388,8 @@ class Trie:
         return mark
 
 
-def find_words(pieces, words):
-    """Where texts hold words of a dictionary, found by maximum matching.
+def find_words(pieces: Sequence[Sequence[str]], words: Sequence[str]) -> np.ndarray:
+    """Find the words of a dictionary in texts, by maximum matching.
 
     From left to right the longest word that begins at a character is taken, and the
     search goes on behind it; none reaches over white space.
@@ -351,19 +418,19 @@ def find_words(pieces, words):
 # --------------------------------------------------------------------------------------
 # In files; the entries of lexicons are part of the templates
 # --------------------------------------------------------------------------------------
-def _statistics(f):
+def _statistics(f: Members) -> tuple[int, AccessorVariety]:
     """(column, its :class:`AccessorVariety`)."""
     return f["column"], AccessorVariety(f["minimum"]).set(
         f["tokens"], f["pairs"], f["varieties"], f.where
     )
 
 
-def _shorter(f, done):
+def _shorter(f: Members, done: list[Any]) -> dict[str, Any]:
     """The strings that the next longer ones begin with."""
     return {"strings one shorter": [f["tokens"], *done][-1]}
 
 
-def _strings(f, done):
+def _strings(f: Members, done: list[Any]) -> dict[str, Any]:
     """The strings whose varieties are the next."""
     return {"strings": [f["tokens"], *f["pairs"]][len(done)]}
 
@@ -384,7 +451,7 @@ STATISTICS = Table(
 )
 
 
-def _contexts(f):
+def _contexts(f: Members) -> Contexts:
     """The encoder's :class:`.contexts.Contexts`, filled."""
     contexts = f["encoder"].contexts
     varieties = set(contexts.longest)
@@ -405,7 +472,9 @@ def _contexts(f):
     return contexts
 
 
-def _by_column(statistics):
+def _by_column(
+    statistics: dict[int, AccessorVariety] | None,
+) -> list[dict[str, Any]] | dict[int, AccessorVariety] | None:
     return statistics and [
         {"column": column, **vars(item)} for column, item in statistics.items()
     ]

@@ -3,7 +3,9 @@
 Encoders give it, whatever their tokens are, and kernels read it.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -13,9 +15,17 @@ from .._data.corpus import TokenCorpus
 from .._data.places import offsets_of, ranges
 from .numeric import as_features
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from .._chain.bigram import ChainTask
+    from .._data.types import Self
+    from .base import Encoder
+
 
 class Grid(NamedTuple):
-    """Feature rows by anchor for G groups of templates; A anchors in the whole corpus."""
+    """Feature rows by anchor for G groups of templates; A anchors in the corpus."""
 
     row: (
         np.ndarray
@@ -50,12 +60,14 @@ class Dense(NamedTuple):
     scale: float  # values are multiplied by it
     bias: bool  # whether there is one more feature, of value 1
     low: int  # first and
-    high: int  # last neighbour of a token whose columns are features of it, 0 both without a window
-    full: bool  # whether most values are not zero; decides what is faster, not what comes out
+    high: (
+        int  # last neighbour whose columns are features of a token; 0 without a window
+    )
+    full: bool  # whether most values are not zero: decides what is faster alone
 
     @property
-    def n_rows(self):
-        """Features of a token."""
+    def n_rows(self) -> int:
+        """Number of features of a token."""
         return self.block.shape[1] * (self.high - self.low + 1) + self.bias
 
 
@@ -74,9 +86,15 @@ class Encoded(NamedTuple):
     edge_alive: np.ndarray  # (E,) uint8
     dense: Dense | tuple[()] = ()  # empty if tokens are no dense rows of numbers
 
-    def take(self, sequences, token):
-        """The features of some sequences, an array of numbers; ``token`` (n + 1,):
-        where each starts.
+    def take(self, sequences: np.ndarray, token: np.ndarray) -> Encoded:
+        """Take the features of some sequences.
+
+        Parameters
+        ----------
+        sequences : ndarray of int
+            Their numbers.
+        token : ndarray of shape (n + 1,), int64
+            Where each sequence of this corpus starts.
         """
         anchor, at = ranges(self.anchor[sequences], np.diff(self.anchor)[sequences])
         of = ranges(token[sequences], np.diff(token)[sequences])[1]
@@ -108,17 +126,17 @@ class EncodedCorpus(TokenCorpus):
     _kept = None, None
 
     @classmethod
-    def by(cls, encoder, corpus, encoded):
-        """A corpus with the :class:`Encoded` that an encoder made of it."""
+    def by(cls, encoder: Encoder, corpus: TokenCorpus, encoded: Encoded) -> Self:
+        """Make a corpus that keeps the :class:`Encoded` that an encoder made of it."""
         X = cls.__new__(cls)
         vars(X).update(vars(corpus), _kept=(encoder, encoded))
         return X
 
-    def encoded_by(self, encoder):
-        """See :class:`.TokenCorpus`."""
+    def encoded_by(self, encoder: Encoder) -> Encoded | None:
+        """Return what an encoder made of this corpus; None if that is not kept."""
         return self._kept[1] if self._kept[0] is encoder else None
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         found = super().__getitem__(key)
         (encoder, encoded) = self._kept
         if encoder is not None and isinstance(found, TokenCorpus):
@@ -128,7 +146,7 @@ class EncodedCorpus(TokenCorpus):
             )
         return found
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_kept"}
 
 
@@ -153,8 +171,25 @@ NO_BAG = Bag(np.zeros(1, np.int64), NOTHING, np.zeros(0))
 _NO_ATOMS = np.zeros(1, np.int32)
 
 
-def without_templates(token, bag, edges=None, dense=()):
-    """An encoded corpus whose features stand at their tokens; ``edges`` is a grid."""
+def without_templates(
+    token: np.ndarray,
+    bag: Bag,
+    edges: Grid | None = None,
+    dense: Dense | tuple[()] = (),
+) -> Encoded:
+    """Make an encoded corpus whose features stand at their tokens.
+
+    Parameters
+    ----------
+    token : ndarray of shape (n + 1,), int64
+        Where each sequence starts.
+    bag : Bag
+        Features of labels.
+    edges : Grid, optional
+        Features of transitions.
+    dense : Dense, optional
+        Rows of numbers.
+    """
     none = Grid(
         np.empty((0, int(token[-1])), np.int32),
         NOTHING,
@@ -177,7 +212,16 @@ def without_templates(token, bag, edges=None, dense=()):
 
 
 @kernel
-def count_grid(rows, lo, width, left, anchor, token, first, count):
+def count_grid(
+    rows: np.ndarray,
+    lo: np.ndarray,
+    width: np.ndarray,
+    left: int,
+    anchor: np.ndarray,
+    token: np.ndarray,
+    first: int,
+    count: np.ndarray,
+) -> None:
     """Add the occurrences of each feature of a grid to ``count`` (R,), of tokens from
     ``first`` on.
 
@@ -195,8 +239,8 @@ def count_grid(rows, lo, width, left, anchor, token, first, count):
                     count[rows[g, a] + s] += 1
 
 
-def count_rows(encoder, task):
-    """Occurrences of all features in a corpus, as a :class:`RowMap` holds rows.
+def count_rows(encoder: Encoder, task: ChainTask) -> RowMap:
+    """Count the occurrences of all features in a corpus.
 
     Parameters
     ----------
@@ -230,9 +274,8 @@ def count_rows(encoder, task):
 # --------------------------------------------------------------------------------------
 # Features listed by token
 # --------------------------------------------------------------------------------------
-def bag_of(encoded, token):
-    """The features of rows of numbers as a bag, dense rows too, behind others of a
-    token.
+def bag_of(encoded: Encoded | ChainTask, token: np.ndarray) -> Bag:
+    """Make a bag of the features of a corpus, those of dense rows behind the others.
 
     Parameters
     ----------
@@ -241,12 +284,14 @@ def bag_of(encoded, token):
         Where each sequence starts.
     """
     bags = [encoded.bag] if encoded.bag.start.shape[0] > 1 else []
-    return _side_by_side([*bags, _of_dense(encoded.dense, token)])
+    if encoded.dense:
+        bags.append(_of_dense(encoded.dense, token))
+    return _side_by_side(bags)
 
 
-def features_listed(encoded, token):
-    """The features of labels that have rows, by token, as a :class:`Bag`: numbers,
-    named ones, templates.
+def features_listed(encoded: Encoded | ChainTask, token: np.ndarray) -> Bag:
+    """List the features of labels that have rows, by token: numbers, named ones,
+    templates.
     """
     bags = [_of_dense(encoded.dense, token)] if encoded.dense else []
     if encoded.bag.start.shape[0] > 1:
@@ -254,17 +299,30 @@ def features_listed(encoded, token):
     if encoded.nodes.row.shape[0] or not bags:
         bags.append(grid_listed(encoded, token, encoded.nodes, encoded.node_alive))
     bag = _side_by_side(bags)
-    return kept(bag, bag.row >= 0)
+    return keep_features(bag, bag.row >= 0)
 
 
-def kept(bag, used):
-    """The features of a bag, which has values, that are ``used``."""
+def keep_features(bag: Bag, used: np.ndarray) -> Bag:
+    """Keep the features of a bag, which has values, that are ``used``."""
     return Bag(offsets_of(used)[bag.start], bag.row[used], bag.value[used])
 
 
-def grid_listed(encoded, token, grid, alive):
-    """The rows of a grid that are ``alive`` by token, in the order in which kernels add
-    them.
+def grid_listed(
+    encoded: Encoded | ChainTask, token: np.ndarray, grid: Grid, alive: np.ndarray
+) -> Bag:
+    """List the rows of a grid that are ``alive``, by token.
+
+    They come in the order in which kernels add them.
+
+    Parameters
+    ----------
+    encoded : Encoded or ChainTask
+    token : ndarray of shape (n + 1,), int64
+        Where each sequence starts.
+    grid : Grid
+        Its ``nodes`` or ``edges``.
+    alive : ndarray of uint8
+        By row whether it counts; empty if all do.
     """
     anchor = encoded.anchor
     n = int(token[-1])
@@ -284,7 +342,7 @@ def grid_listed(encoded, token, grid, alive):
     return Bag(np.append(0, np.cumsum(used.sum(axis=1))), rows[used], np.zeros(0))
 
 
-def _of_dense(dense, token):
+def _of_dense(dense: Dense, token: np.ndarray) -> Bag:
     rows = sparse.csr_matrix(dense.block)
     start, row, value = as_features(
         rows, token, (dense.low, dense.high), dense.scale, dense.bias
@@ -292,7 +350,7 @@ def _of_dense(dense, token):
     return Bag(start, row.astype(np.int32), value)
 
 
-def _side_by_side(bags):
+def _side_by_side(bags: Sequence[Bag]) -> Bag:
     """A bag of the features of several, with all values."""
     values = [
         bag.value if bag.value.shape[0] else np.ones(bag.row.shape[0]) for bag in bags
@@ -304,6 +362,5 @@ def _side_by_side(bags):
     ]
     order = np.argsort(np.concatenate(owner), kind="stable")
     rows = np.concatenate([bag.row for bag in bags])
-    return Bag(
-        sum(bag.start for bag in bags), rows[order], np.concatenate(values)[order]
-    )
+    start = np.sum([bag.start for bag in bags], axis=0)
+    return Bag(start, rows[order], np.concatenate(values)[order])

@@ -1,13 +1,15 @@
 """The choice of an encoder by the first token of a corpus, or of two of them by its
-blocks; and of shards.
+blocks; and one encoder from those of shards.
 
 A kind of input is a subclass of :class:`.base.Encoder`, entered in :data:`ENCODERS`
 with the table of its fields in files. Features that are :class:`.patterns.Patterns`
 choose their encoder, whatever the token is.
 """
 
+from __future__ import annotations
+
 import os
-from operator import attrgetter
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +29,7 @@ from .._data.tables import as_float
 from .._saving.container import require
 from .._saving.fields import Field, Kind, Table, array, choice, each, optional, string
 from .bag_encoder import BAG, BagEncoder
-from .base import Encoder
+from .base import Encoder, Features
 from .encoded import RowMap
 from .numeric import NumericFeatures
 from .pattern_encoder import PATTERN_ENCODER, PatternEncoder
@@ -38,12 +40,42 @@ from .template_encoder import TEMPLATE_ENCODER, TemplateEncoder
 from .templates import resolve_templates
 from .word_clusters import check_strings_in
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def new_encoder(features, min_count, corpus, scaled=True, words=None):
-    """The encoder that suits the first token of a corpus; ``scaled``: whether rows of
-    numbers may be.
+    from .._chain.bigram import ChainTask
+    from .._data.types import Self
+    from .._saving.fields import Members
+    from .encoded import Encoded
+    from .templates import FeatureTemplates
+    from .word_clusters import WordClusters
 
-    ``words``: the :class:`.word_clusters.WordClusters` that templates read, if any.
+
+def new_encoder(
+    features: Features,
+    min_count: int,
+    corpus: TokenCorpus,
+    scaled: bool | None = True,
+    words: WordClusters | None = None,
+) -> Encoder:
+    """Make the encoder that suits the first token of a corpus.
+
+    Parameters
+    ----------
+    features : str, path, list of str, FeatureTemplates, Patterns or NumericFeatures
+        As of the estimators.
+    min_count : int
+        Features seen fewer times in training are left out.
+    corpus : TokenCorpus
+        Not empty.
+    scaled : bool or None
+        Whether rows of numbers are scaled; see :class:`.rows_encoder.RowsEncoder`.
+    words : WordClusters, optional
+        Clusters that templates read.
+
+    Returns
+    -------
+    Encoder
 
     Raises
     ------
@@ -61,18 +93,30 @@ def new_encoder(features, min_count, corpus, scaled=True, words=None):
     if isinstance(features, NumericFeatures):
         text = f"features={features!r} reads rows of numbers, but the first token is "
         raise ValueError(text + describe(first))
-    fitting = (cls for cls, _ in ENCODERS.values() if isinstance(first, cls.TOKENS))
-    cls = PatternEncoder if isinstance(features, Patterns) else next(fitting, None)
+    cls = _class_for(features, first)
     if cls is None:
-        text = "a token must be a str, a tuple of str, a dict, a list of str or a row of numbers, got "
+        text = (
+            "a token must be a str, a tuple of str, a dict, a list of str or a row "
+            "of numbers, got "
+        )
         raise placed(corpus.offsets, 0, text + describe(first))
-    encoder = cls.for_tokens(features, min_count, corpus.tokens)
+    encoder = cls.for_tokens(features, min_count, corpus, scaled)
     if corpus.blocks[0].names is not None:
         encoder.reads = encoder.reads._replace(titles=corpus.blocks[0].names)
     return encoder
 
 
-def _with_words(features, words, corpus):
+def _class_for(features: Features, first: Any) -> type[Encoder] | None:
+    """The class of encoders for a first token, or None."""
+    if isinstance(features, Patterns):
+        return PatternEncoder
+    fitting = (cls for cls, _ in ENCODERS.values() if isinstance(first, cls.TOKENS))
+    return next(fitting, None)
+
+
+def _with_words(
+    features: Features, words: WordClusters, corpus: TokenCorpus
+) -> FeatureTemplates:
     """The templates that a ``features`` parameter means, with clusters of words."""
     check_strings_in(corpus)
     flat = corpus.only(STRINGS).tokens
@@ -83,25 +127,43 @@ def _with_words(features, words, corpus):
     return resolve_templates(features, flat[0], flat).with_words(words)
 
 
-def check_same_features(encoder, features, min_count, words=None):
-    """Raise if parameters ask for other features than those a model was trained with."""
+def check_same_features(
+    encoder: Encoder,
+    features: Features,
+    min_count: int,
+    words: WordClusters | None = None,
+) -> None:
+    """Raise ValueError if parameters ask for other features than an encoder has.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        Of the training so far, which a fit continues.
+    features, min_count, words
+        As of :func:`new_encoder`.
+    """
     if min_count != encoder.min_count:
-        text = f"min_count={min_count} differs from that of the training so far, {encoder.min_count}; "
+        text = (
+            f"min_count={min_count} differs from that of the training so far, "
+            f"{encoder.min_count}; "
+        )
         raise ValueError(f"{text}a fit that continues cannot change it")
     if words != getattr(encoder.templates, "words", None):
         raise ValueError(
-            "words= differ from those of the training so far; a fit that continues keeps them"
+            "words= differ from those of the training so far; a fit that continues "
+            "keeps them"
         )
     if isinstance(features, (str, os.PathLike)):
         name = os.fspath(features)
         if name == "auto" or not (name in PRESETS or os.path.isfile(name)):
             return  # a template file is read once; it may have gone since
-    asked = features
-    known = getattr(encoder, "features", None)
-    if not isinstance(features, NumericFeatures):
-        asked = resolve_templates(features, "", [])
-        known = encoder.templates
-        asked = asked if words is None else asked.with_words(words)
+    asked: Any = features
+    known: Any = encoder.templates
+    if isinstance(features, NumericFeatures):
+        known = encoder.features
+    elif not isinstance(features, Patterns):
+        templates = resolve_templates(features, "", [])
+        asked = templates if words is None else templates.with_words(words)
     if asked != known:
         text = (
             f"features={describe(features)} differ from those of the training so far; "
@@ -109,12 +171,14 @@ def check_same_features(encoder, features, min_count, words=None):
         raise ValueError(f"{text}a fit that continues cannot change them")
 
 
-def merge_encoders(encoders, counts, min_count):
-    """The encoder that has read all shards, and the new rows of each.
+def merge_encoders(
+    encoders: Sequence[Encoder], counts: Sequence[RowMap | None], min_count: int
+) -> tuple[Encoder, list[RowMap]]:
+    """Make the encoder that has read all shards.
 
     Parameters
     ----------
-    encoders : list of TemplateEncoder or BagEncoder
+    encoders : list of Encoder
         Without count cut-off; of one kind.
     counts : list of RowMap or None
         Occurrences by row of each, needed if ``min_count`` is above 1.
@@ -122,8 +186,9 @@ def merge_encoders(encoders, counts, min_count):
 
     Returns
     -------
-    encoder : TemplateEncoder or BagEncoder
+    encoder : Encoder
     maps : list of RowMap
+        What the rows of each shard have become.
 
     Raises
     ------
@@ -141,7 +206,8 @@ def merge_encoders(encoders, counts, min_count):
             > 1
         ):
             raise ValueError(
-                f"shard {s}: words= are not those of shard 0: learn them before, words.table()"
+                f"shard {s}: words= are not those of shard 0: learn them before, "
+                "words.table()"
             )
         if kinds[0] != kinds[1]:
             raise ValueError(
@@ -162,7 +228,7 @@ class MixedEncoder(Encoder):
     ----------
     numbers : RowsEncoder
         Of the dense columns.
-    others : encoder
+    others : Encoder
         Of the rest.
     columns : ndarray of bool, or tuple of str
         Which columns are dense, or the names of the columns of strings.
@@ -171,8 +237,17 @@ class MixedEncoder(Encoder):
     token_type = np.ndarray
 
     @classmethod
-    def for_tokens(cls, features, min_count, corpus, scaled):
-        """The encoder that a ``features`` parameter means for a corpus."""
+    def for_tokens(
+        cls,
+        features: Features,
+        min_count: int,
+        corpus: TokenCorpus,
+        scaled: bool | None = True,
+    ) -> Self:
+        """Make an encoder of dense rows, and one of what stands beside them.
+
+        ``features`` is for strings if there are some and it can be.
+        """
         strings = corpus.block(STRINGS)
         numeric = strings is None or isinstance(features, NumericFeatures)
         of_rows, of_others = (
@@ -185,7 +260,12 @@ class MixedEncoder(Encoder):
             numbers, others, corpus.is_dense if strings is None else strings.names
         )
 
-    def __init__(self, numbers, others, columns):
+    def __init__(
+        self,
+        numbers: RowsEncoder,
+        others: Encoder,
+        columns: np.ndarray | tuple[str, ...],
+    ) -> None:
         self.numbers = numbers
         self.others = others
         self.columns = columns
@@ -196,37 +276,79 @@ class MixedEncoder(Encoder):
         self.has_bigram = others.has_bigram
         self.n_columns = others.n_columns
         self.are_strings = isinstance(columns, tuple)  # the rest, not sparse rows
-        self.runs = () if self.are_strings else runs_of(columns)
-        if self.are_strings:
+        self.runs: tuple[int, ...] = ()
+        if isinstance(columns, tuple):
             self.reads = Reads(
                 called_by_kind(DENSE, STRINGS), numbers.width, numbers.names, columns
             )
         else:
-            names = names_of_all(self.runs, numbers.names, others.names)
+            self.runs = runs_of(columns)
+            rest = cast(RowsEncoder, others)
+            names = names_of_all(self.runs, numbers.names, rest.names)
             self.reads = Reads(called_by_kind(DENSE, SPARSE), columns.shape[0], names)
 
-    def copy(self):
-        """An encoder that can grow while this one stays as it is."""
+    def copy(self) -> Self:
+        """Make an encoder that can grow while this one stays as it is."""
         return type(self)(self.numbers.copy(), self.others.copy(), self.columns)
 
-    def count_anew(self):
-        """See :class:`.base.Encoder`; dense rows are never cut off."""
+    def count_anew(self) -> None:
+        """Forget how often features occurred that are still below the count cut-off.
+
+        Dense rows are never cut off.
+        """
         self.others.count_anew()
 
     # -- what the parts say ------------------------------------------------------------
-    n_edge_rows = property(attrgetter("others.n_edge_rows"))
-    bias_row = property(attrgetter("numbers.bias_row"))
-    scale = property(attrgetter("numbers.scale"))
-    rescaled = property(attrgetter("numbers.rescaled"))
-    edge_names = property(attrgetter("others.edge_names"))
-    n_node_rows = property(
-        lambda self: self.numbers.n_node_rows + self.others.n_node_rows
-    )
-    n_features = property(lambda self: self.numbers.n_features + self.others.n_features)
+    @property
+    def n_node_rows(self) -> int:
+        """Number of weight rows of features of labels, of both parts."""
+        return self.numbers.n_node_rows + self.others.n_node_rows
+
+    @property
+    def n_edge_rows(self) -> int:
+        """Number of combinations that own a matrix of transition weights; the label
+        bigram is the first.
+        """
+        return self.others.n_edge_rows
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that have weights, of both parts."""
+        return self.numbers.n_features + self.others.n_features
+
+    @property
+    def bias_row(self) -> int:
+        """The row of the bias of dense rows; -1 if there is none."""
+        return self.numbers.bias_row
+
+    @property
+    def scale(self) -> float:
+        """What dense rows are multiplied by."""
+        return self.numbers.scale
+
+    def rescaled(self, task: ChainTask, scale: float) -> ChainTask:
+        """Multiply the dense rows of a task by a scale; see
+        :meth:`.base.Encoder.rescaled`.
+        """
+        return self.numbers.rescaled(task, scale)
 
     # -- encoding ----------------------------------------------------------------------
-    def encode(self, corpus, grow):
-        """Encode a corpus: see :class:`.rows_encoder.RowsEncoder`."""
+    def encode(self, corpus: TokenCorpus, grow: bool) -> Encoded:
+        """Encode a corpus of dense rows with others, each by its part.
+
+        Parameters
+        ----------
+        corpus : TokenCorpus
+            Of rows of numbers, whose columns are divided as they were in training, or
+            of strings with numbers.
+        grow : bool
+            Training: new features are added.
+
+        Returns
+        -------
+        Encoded
+            With ``dense``, and the features of the other part behind.
+        """
         if not self.are_strings and corpus.offsets[-1]:
             corpus = self._divided(corpus)
         dense = self.numbers.encode(corpus.only(DENSE), grow).dense
@@ -236,24 +358,33 @@ class MixedEncoder(Encoder):
         check_rows(self.n_node_rows)
         if alive.shape[0]:
             alive = np.append(np.ones(n, np.uint8), alive)
-        nodes, bag = (
-            part._replace(row=_behind(part.row, n)) for part in (found.nodes, found.bag)
+        return found._replace(
+            nodes=found.nodes._replace(row=_behind(found.nodes.row, n)),
+            bag=found.bag._replace(row=_behind(found.bag.row, n)),
+            node_alive=alive,
+            dense=dense,
         )
-        return found._replace(nodes=nodes, bag=bag, node_alive=alive, dense=dense)
 
-    def _divided(self, corpus):
+    def _divided(self, corpus: TokenCorpus) -> TokenCorpus:
         """The corpus with those columns dense that were dense in training."""
         if corpus.runs == self.runs:
             return corpus
+        is_dense = np.asarray(self.columns)
         matrix = sparse.csr_matrix(corpus.matrix)
-        dense = number_block(as_float(matrix[:, self.columns].toarray()))
-        complete = ColumnInfo(self.has_bigram, np.zeros(self.others.width, np.int32))
-        others = number_block(matrix[:, ~self.columns])._replace(info=complete)
+        rest = matrix[:, ~is_dense]
+        dense = number_block(as_float(matrix[:, is_dense].toarray()))
+        complete = ColumnInfo(self.has_bigram, np.zeros(rest.shape[1], np.int32))
+        others = number_block(rest)._replace(info=complete)
         return TokenCorpus.of((dense, others), corpus.lengths, self.runs)
 
-    def adapted(self, corpus):
-        """The encoder with the statistics of another text, if the strings' templates
-        have any.
+    def adapted(self, corpus: TokenCorpus | None) -> Self:
+        """Make the encoder with the statistics of another text, if the templates of
+        its strings have any.
+
+        Raises
+        ------
+        ValueError
+            If they have none.
         """
         others = self.others.adapted(
             None if corpus is None else corpus.only(SPARSE, STRINGS)
@@ -261,8 +392,8 @@ class MixedEncoder(Encoder):
         return type(self)(self.numbers, others, self.columns)
 
     # -- names -------------------------------------------------------------------------
-    def row_names(self, rows):
-        """The names of rows, {row: name}."""
+    def row_names(self, rows: set[int]) -> dict[int, str]:
+        """Name rows of features of labels, {row: name}, of both parts."""
         n = self.numbers.n_node_rows
         behind = self.others.row_names({row - n for row in rows if row >= n})
         return {
@@ -270,19 +401,34 @@ class MixedEncoder(Encoder):
             **{row + n: name for row, name in behind.items()},
         }
 
-    def template_of_row(self, encoded):
-        """Nobody knows of numbers."""
+    def edge_names(self, rows: set[int]) -> dict[int, str]:
+        """Name rows of features of transitions, {row: name}, which are of strings."""
+        return self.others.edge_names(rows)
 
-    def keep_rows(self, nodes, edges):
-        """See :class:`.base.Encoder`; dense rows keep all columns."""
+    def template_of_row(self, encoded: Encoded | ChainTask) -> None:
+        """Return None: columns of dense rows have no templates."""
+        return None
+
+    def keep_rows(
+        self, nodes: np.ndarray, edges: np.ndarray
+    ) -> tuple[Self, np.ndarray, np.ndarray]:
+        """Make an encoder that knows some rows of the other part; dense rows keep all.
+
+        See :meth:`.base.Encoder.keep_rows`.
+        """
         n = self.numbers.n_node_rows
-        others, behind, edges = self.others.keep_rows(nodes[n:], edges)
+        others, behind, edge_rows = self.others.keep_rows(nodes[n:], edges)
         twin = type(self)(self.numbers.copy(), others, self.columns)
-        return twin, np.append(np.arange(n), behind + n), edges
+        return twin, np.append(np.arange(n), behind + n), edge_rows
 
     # -- shards ------------------------------------------------------------------------
-    def merged(self, encoders, counts, min_count):
-        """See :func:`merge_encoders`; this is the first of ``encoders``."""
+    def merged(
+        self, encoders: Sequence[Self], counts: Sequence[RowMap | None], min_count: int
+    ) -> tuple[Self, list[RowMap]]:
+        """Make one encoder of both parts of those of several shards.
+
+        See :meth:`.base.Encoder.merged`; this is the first of ``encoders``.
+        """
         for s, other in enumerate(encoders):
             if other.are_strings != self.are_strings or list(other.columns) != list(
                 self.columns
@@ -292,9 +438,9 @@ class MixedEncoder(Encoder):
                 )
         numbers, first = self.numbers.merged([e.numbers for e in encoders], counts, 1)
         n = self.numbers.n_node_rows
-        counts = [c if c is None else RowMap(c.nodes[n:], c.edges) for c in counts]
+        rest = [c if c is None else RowMap(c.nodes[n:], c.edges) for c in counts]
         others, behind = self.others.merged(
-            [e.others for e in encoders], counts, min_count
+            [e.others for e in encoders], rest, min_count
         )
         maps = [
             RowMap(np.append(a.nodes, _behind(b.nodes, n)), b.edges)
@@ -303,7 +449,7 @@ class MixedEncoder(Encoder):
         return type(self)(numbers, others, self.columns), maps
 
 
-def _behind(rows, n):
+def _behind(rows: np.ndarray, n: int) -> np.ndarray:
     """Rows that are n further on; -1 stays."""
     return np.where(rows < 0, np.int32(-1), rows + np.int32(n))
 
@@ -311,7 +457,7 @@ def _behind(rows, n):
 # --------------------------------------------------------------------------------------
 # In files
 # --------------------------------------------------------------------------------------
-def _joint(f):
+def _joint(f: Members) -> MixedEncoder:
     numbers, others, mask, columns = (
         f[name] for name in ("numbers", "others", "mask", "columns")
     )
@@ -331,14 +477,16 @@ def _joint(f):
     return MixedEncoder(numbers, others, tuple(columns) if mask is None else mask)
 
 
-def _write_encoder(value, writer, name, f):
+def _write_encoder(
+    value: Encoder, writer: Any, name: str, f: Members
+) -> dict[str, Any]:
     for kind, (cls, table) in ENCODERS.items():
         if type(value) is cls:
             return {"kind": kind, **table.write(value, writer, name, f)}
     raise TypeError(f"features made by a {type(value).__name__} cannot be saved")
 
 
-def _read_encoder(node, where, f):
+def _read_encoder(node: Any, where: str, f: Members) -> Encoder:
     require(isinstance(node, dict) and "kind" in node, f"{where} lacks kind")
     _, table = choice(ENCODERS).read(node["kind"], f"{where}.kind", f)
     return table.read(node, where, f)
@@ -361,7 +509,7 @@ JOINT = Table(
     make=_joint,
 )
 
-ENCODERS = {
+ENCODERS: dict[str, tuple[type[Encoder], Table]] = {
     "bag": (BagEncoder, BAG),
     "joint": (MixedEncoder, JOINT),
     "rows": (RowsEncoder, NUMBERS),

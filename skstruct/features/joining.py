@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -12,18 +12,30 @@ from .._data.matrix import SequenceMatrix, assembled
 from .._data.reads import ColumnInfo, FeatureNames, joined_runs
 from .numeric import side_by_side
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._data.corpus import Block, TokenCorpus
+    from .remembered import Remembered
+
 
 class Joined(NamedTuple):
     """What is known of columns side by side, and does not depend on the tokens."""
 
-    # Which are dense, as ``_data.reads.runs_of`` has it; None where all are of one kind.
+    # Which are dense, as ``_data.reads.runs_of`` has it; None if all are of one kind.
     runs: tuple[int, ...] | None
     # By kind of block: the names of its columns, and what else is known of them.
     by_kind: dict[str, tuple[FeatureNames, ColumnInfo | None]]
 
 
-def united(parts, weights, prefixes, remembered):
-    """The tokens of all parts: dense columns in one block, sparse ones in another.
+def join_columns(
+    parts: Sequence[TokenCorpus],
+    weights: Sequence[float | None],
+    prefixes: Sequence[str],
+    remembered: Remembered,
+) -> SequenceMatrix:
+    """Put the columns of all parts side by side: dense ones in one block, sparse ones
+    in another.
 
     Parameters
     ----------
@@ -56,7 +68,7 @@ def united(parts, weights, prefixes, remembered):
     return SequenceMatrix.of(tuple(found), parts[0].lengths, joined.runs)
 
 
-def _times(part, weight, are_sparse):
+def _times(part: TokenCorpus, weight: float | None, are_sparse: bool) -> TokenCorpus:
     """A part with its weight.
 
     Dense columns that have one become sparse if others are: no model scales them.
@@ -71,7 +83,11 @@ def _times(part, weight, are_sparse):
     return assembled(matrix, part.lengths, part.names)
 
 
-def _joined(parts, weighted, prefixes):
+def _joined(
+    parts: Sequence[TokenCorpus],
+    weighted: Sequence[TokenCorpus],
+    prefixes: Sequence[str],
+) -> Joined:
     """The :class:`Joined` of parts, and of what their weights make of them."""
     are_dense = any(any(part.runs[::2]) for part in parts)
     by_kind = {}
@@ -95,7 +111,7 @@ def _joined(parts, weighted, prefixes):
     return Joined(runs, by_kind)
 
 
-def _names_of(part, block):
+def _names_of(part: TokenCorpus, block: Block) -> FeatureNames | None:
     """The names of the columns of a block.
 
     Without names, columns of two blocks have the numbers that these have in both.
@@ -106,7 +122,9 @@ def _names_of(part, block):
     return FeatureNames([f"x{c}" for c in columns.tolist()])
 
 
-def _info_of(part, weighted, kind, width):
+def _info_of(
+    part: TokenCorpus, weighted: TokenCorpus, kind: str, width: int
+) -> ColumnInfo | None:
     """What is known of the columns of a block.
 
     Under a weight, the columns of two blocks become one template.
@@ -119,8 +137,8 @@ def _info_of(part, weighted, kind, width):
     return info._replace(template=np.zeros(width, np.int32))
 
 
-def column_info(known):
-    """What is known of sparse columns beside dense ones, or encoded before.
+def column_info(known: Sequence[tuple[int, ColumnInfo | None]]) -> ColumnInfo:
+    """Join what is known of sparse columns beside dense ones, or encoded before.
 
     Parameters
     ----------
@@ -136,7 +154,9 @@ def column_info(known):
     return ColumnInfo(any(bigrams) if bigrams else True, np.concatenate(templates))
 
 
-def with_boundaries(known, n_ends):
-    """What is known of the columns of neighbours, with those of boundaries behind."""
+def with_boundaries(known: Sequence[tuple[int, ColumnInfo]], n_ends: int) -> ColumnInfo:
+    """Join what is known of the columns of neighbours, with ``n_ends`` columns of
+    boundaries behind.
+    """
     info = known[0][1]._replace(template=np.arange(n_ends, dtype=np.int32))
     return column_info([*known, (n_ends, info)])

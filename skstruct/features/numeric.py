@@ -1,11 +1,11 @@
-"""How rows of numbers become features: intercept, scale, and the columns of neighbours."""
+"""How rows of numbers become features: intercept, scale and columns of neighbours."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,10 @@ from scipy import sparse
 from .._core.user_warnings import warn
 from .._data.inputs import describe, is_int, offsets_of
 from .._data.places import ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 MOST_MEAN = 0.99
 """Share of the mean vector in the mean squared norm of rows above which there is a
@@ -53,8 +57,8 @@ class NumericFeatures:
     >>> import numpy as np
     >>> from skstruct import NumericFeatures, StructuredPerceptron
     >>> X, y = [np.eye(3), np.eye(3)[::-1]], [["a", "b", "c"], ["c", "b", "a"]]
-    >>> tagger = StructuredPerceptron(NumericFeatures(bias=False), random_state=0).fit(X, y)
-    >>> tagger.n_features()
+    >>> tagger = StructuredPerceptron(NumericFeatures(bias=False), random_state=0)
+    >>> tagger.fit(X, y).n_features()
     3
     """
 
@@ -65,30 +69,31 @@ class NumericFeatures:
     def __post_init__(self) -> None:
         if not isinstance(self.bias, (bool, np.bool_)):
             raise ValueError(f"bias must be a bool, got {describe(self.bias)}")
-        number = isinstance(self.scale, (int, float, np.number)) and not isinstance(
-            self.scale, bool
-        )
-        if not (
-            number
-            and 0 < self.scale < np.inf
-            or isinstance(self.scale, str)
-            and self.scale == "auto"
-        ):
+        if isinstance(self.scale, str):
+            is_scale = self.scale == "auto"
+        else:
+            number = isinstance(self.scale, (int, float, np.number))
+            is_scale = number and not isinstance(self.scale, bool)
+            is_scale = is_scale and 0 < self.scale < np.inf
+        if not is_scale:
             raise ValueError(
                 f"scale must be 'auto' or a positive number, got {describe(self.scale)}"
             )
         pair = tuple(self.window) if isinstance(self.window, (tuple, list)) else ()
         if not (len(pair) == 2 and all(map(is_int, pair)) and pair[0] <= 0 <= pair[1]):
-            text = "window must be two ints, the first at most 0 and the last at least 0, got "
+            text = (
+                "window must be two ints, the first at most 0 and the last at least "
+                "0, got "
+            )
             raise ValueError(text + describe(self.window))
         object.__setattr__(self, "window", tuple(map(int, pair)))
 
     def size(self, width: int) -> int:
-        """How many features rows of so many columns have."""
+        """Tell how many features rows of so many columns have."""
         return width * (self.window[1] - self.window[0] + 1) + int(self.bias)
 
     def factor(self, squares: Fraction, n_tokens: int) -> float:
-        """What values are multiplied by.
+        """Compute what values are multiplied by.
 
         Parameters
         ----------
@@ -104,7 +109,7 @@ class NumericFeatures:
 def warn_unless_centred(
     sums: NDArray[np.float64], squares: Fraction, n_tokens: int
 ) -> None:
-    """Say so if rows are nearly the same: their mean then drowns what tells them apart.
+    """Warn if rows are nearly the same: their mean then drowns what tells them apart.
 
     Parameters
     ----------
@@ -118,13 +123,19 @@ def warn_unless_centred(
         return
     share = float(sums @ sums) / n_tokens / float(squares)
     if share > MOST_MEAN:
-        text = f"the mean of the rows makes up {share:.2%} of their mean squared norm: little is left of "
-        text += "what tells them apart; centre the columns first, as TokenTransformer(StandardScaler()) does"
+        text = (
+            f"the mean of the rows makes up {share:.2%} of their mean squared norm: "
+            "little is left of "
+        )
+        text += (
+            "what tells them apart; centre the columns first, as "
+            "TokenTransformer(StandardScaler()) does"
+        )
         warn(text)
 
 
 def exact_sum(values: NDArray[np.float64]) -> Fraction:
-    """The sum of floats without rounding.
+    """Sum floats without rounding.
 
     Shards of a corpus add up to the whole, so that models trained on them agree to the
     last bit.
@@ -139,8 +150,10 @@ def exact_sum(values: NDArray[np.float64]) -> Fraction:
     return total
 
 
-def neighbours_of(token, low, high):
-    """The tokens from ``low`` to ``high`` places away from each token.
+def neighbours_of(
+    token: np.ndarray, low: int, high: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find the tokens from ``low`` to ``high`` places away from each token.
 
     Parameters
     ----------
@@ -162,8 +175,20 @@ def neighbours_of(token, low, high):
     return np.where(inside, at, 0), inside
 
 
-def picked(matrix, at, inside):
-    """The rows ``at`` of a dense or CSR matrix; zeros where they are not ``inside``."""
+def take_rows(matrix: Any, at: np.ndarray, inside: np.ndarray) -> Any:
+    """Take the rows ``at`` of a dense or CSR matrix; zeros where they are not
+    ``inside``.
+
+    Parameters
+    ----------
+    matrix : ndarray or CSR of shape (N, F)
+    at : ndarray of shape (M,), int64
+    inside : ndarray of shape (M,), bool
+
+    Returns
+    -------
+    ndarray or CSR of shape (M, F)
+    """
     if not sparse.issparse(matrix):
         return np.where(inside[:, None], matrix[at], matrix.dtype.type(0))
     start, entry = ranges(
@@ -173,8 +198,8 @@ def picked(matrix, at, inside):
     return type(matrix)(parts, shape=(at.shape[0], matrix.shape[1]))
 
 
-def side_by_side(parts):
-    """Matrices with the same rows as one: sparse if one is."""
+def side_by_side(parts: Sequence[Any]) -> Any:
+    """Join matrices with the same rows to one, which is sparse if one of them is."""
     if len(parts) == 1:
         return parts[0]
     kinds = [type(part) for part in parts if sparse.issparse(part)]
@@ -185,9 +210,14 @@ def side_by_side(parts):
     )
 
 
-def as_features(rows, token, window, scale, bias):
-    """Sparse rows as features by token: (start, number, value); see
-    :class:`.encoded.Dense` for numbers.
+def as_features(
+    rows: sparse.csr_matrix,
+    token: np.ndarray,
+    window: tuple[int, int],
+    scale: float,
+    bias: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """List the features that sparse rows are.
 
     Parameters
     ----------
@@ -200,11 +230,20 @@ def as_features(rows, token, window, scale, bias):
         Values are multiplied by it.
     bias : bool
         Whether each token has one more feature, the last, of value 1.
+
+    Returns
+    -------
+    start : ndarray of shape (N + 1,), int64
+        Where the features of each token start.
+    number : ndarray of int32
+        Which they are; see :class:`.encoded.Dense`.
+    value : ndarray of float64
     """
-    (n, width), (low, high) = rows.shape, window
+    n, width = rows.shape
+    low, high = window
     if (low, high) != (0, 0):
         at, inside = neighbours_of(token, low, high)
-        rows = side_by_side([picked(rows, *pair) for pair in zip(at.T, inside.T)])
+        rows = side_by_side([take_rows(rows, *pair) for pair in zip(at.T, inside.T)])
     start = rows.indptr.astype(np.int64)
     value = rows.data.astype(np.float64)
     number = rows.indices.astype(np.int32, copy=False)

@@ -8,10 +8,13 @@ number is kept as its four bytes: these are joined to an array faster than integ
 converted.
 """
 
+from __future__ import annotations
+
 import sys
 from functools import lru_cache, partial
 from itertools import chain, islice
 from math import inf, isfinite
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -21,9 +24,26 @@ from .._data.inputs import describe, lengths_of
 from .._data.places import placed
 from .vectors_in_tokens import way_out
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+
 MOST_LAYOUTS = 1000
 """Layouts remembered."""
 
+
+Chunk: TypeAlias = "tuple[np.ndarray, np.ndarray | None, np.ndarray]"
+"""Of some tokens the ids of their features (int32), the values (float64; None if all
+are 1), and how many features each token has (int64).
+"""
+
+NumberedPairs: TypeAlias = (
+    "tuple[np.ndarray, np.ndarray, np.ndarray, "
+    "Callable[[np.ndarray], list[tuple[Any, Any]]]]"
+)
+"""The numbers of keys and of values of dictionaries (int32), pairs per token (int64),
+and a function that returns the (key, value) at ascending places.
+"""
 
 UNSEEN_TEXT = -1
 UNSEEN = -2
@@ -35,24 +55,26 @@ _UNSEEN_TEXT, _UNSEEN = (
 _EVERYWHERE = np.zeros(2, np.int64)  # no position at the ends is left out
 
 
-class _Numbers(dict):
+class _Numbers(dict[Any, bytes]):
     """Anything hashable -> the bytes of its number."""
 
-    def __missing__(self, item):
+    def __missing__(self, item: Any) -> bytes:
         return _UNSEEN_TEXT if type(item) is str else _UNSEEN
 
-    def add(self, item):
-        """The number of something; a new one if it has none."""
+    def add(self, item: Any) -> int:
+        """Look up the number of something; it gets one if it has none."""
         return int.from_bytes(
             self.setdefault(item, len(self).to_bytes(4, sys.byteorder)), sys.byteorder
         )
 
 
-def _numbers_of_keys(numbers, keys):
+def _numbers_of_keys(numbers: _Numbers, keys: Iterable[Any]) -> bytes:
     return b"".join(map(numbers.__getitem__, keys))
 
 
-def _inner_keys(numbers, key, inner):
+def _inner_keys(
+    numbers: _Numbers, key: Any, inner: tuple[Any, ...]
+) -> tuple[bytes, list[str]]:
     """Of a key, and those of the dictionary that it has, the numbers of ``key:inner``,
     and the names.
     """
@@ -63,11 +85,13 @@ def _inner_keys(numbers, key, inner):
     return _numbers_of_keys(numbers, names), names
 
 
-def _array(parts):
+def _array(parts: Iterable[bytes]) -> np.ndarray:
     return np.frombuffer(bytearray().join(parts), np.int32)
 
 
-def _items_at(tokens, places):
+def _items_at(
+    tokens: list[dict[Any, Any]], places: np.ndarray
+) -> list[tuple[Any, Any]]:
     """The (key, value) at ascending places among all pairs of dictionaries."""
     if len(tokens) <= 2 * places.shape[0]:
         items = list(chain.from_iterable(map(dict.items, tokens)))
@@ -97,25 +121,23 @@ class Pairs:
         Whether all these values are 1.
     """
 
-    def __init__(self):
-        self.keys, self.values = _Numbers(), _Numbers()
-        self.feature, self.number, self.plain = (
-            np.full(1, -1, np.int32),
-            np.ones(1),
-            True,
-        )
+    def __init__(self) -> None:
+        self.keys = _Numbers()
+        self.values = _Numbers()
+        self.feature = np.full(1, -1, np.int32)
+        self.number = np.ones(1)
+        self.plain = True
         self._entries = np.zeros(1, np.int64)
         self._table, _ = table_of([])
-        self._layouts, self._inner_layouts = (
-            lru_cache(MOST_LAYOUTS)(partial(make, self.keys))
-            for make in (_numbers_of_keys, _inner_keys)
-        )
-        self._texts = (), None  # see `may_be_features`
+        self._layouts = lru_cache(MOST_LAYOUTS)(partial(_numbers_of_keys, self.keys))
+        self._inner_layouts = lru_cache(MOST_LAYOUTS)(partial(_inner_keys, self.keys))
+        # See `may_be_features`.
+        self._texts: tuple[tuple[int, ...], np.ndarray | None] = (), None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return int(self._entries[0])
 
-    def __getstate__(self):
+    def __getstate__(self) -> tuple[Any, ...]:
         # The table and the layouts follow from the rest.
         n = len(self)
         return (
@@ -126,30 +148,30 @@ class Pairs:
             self.number[:n],
         )
 
-    def __setstate__(self, state):
-        self.__init__()
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        vars(self).update(vars(Pairs()))
         keys, values, pairs, feature, number = state
         for numbers, items in ((self.keys, keys), (self.values, values)):
             numbers.update(
                 (item, k.to_bytes(4, sys.byteorder)) for k, item in enumerate(items)
             )
-        self.add(*pairs.T, feature, number)
+        left, right = pairs.T
+        self.add(left, right, feature, number)
 
-    def copy(self):
-        """Pairs that can grow while these stay as they are."""
+    def copy(self) -> Pairs:
+        """Make pairs that can grow while these stay as they are."""
         twin = Pairs()
         twin.keys.update(self.keys)
         twin.values.update(self.values)
-        twin.plain, twin._entries, twin._table = (
-            self.plain,
-            self._entries.copy(),
-            self._table.copy(),
-        )
-        twin.feature, twin.number = self.feature.copy(), self.number.copy()
+        twin.plain = self.plain
+        twin._entries = self._entries.copy()
+        twin._table = self._table.copy()
+        twin.feature = self.feature.copy()
+        twin.number = self.number.copy()
         return twin
 
-    def numbers_of(self, tokens):
-        """The pairs of dictionaries, one behind the other.
+    def numbers_of(self, tokens: list[dict[Any, Any]]) -> NumberedPairs:
+        """Number the keys and values of dictionaries, one behind the other.
 
         Returns
         -------
@@ -178,9 +200,11 @@ class Pairs:
             partial(_items_at, tokens),
         )
 
-    def numbers_of_nested(self, tokens):
-        """The same where values may be dictionaries: ``{"a": {"b": 1}}`` is the pair of
-        ``a:b`` and 1.
+    def numbers_of_nested(self, tokens: list[dict[Any, Any]]) -> NumberedPairs:
+        """Number the keys and values of dictionaries whose values may be dictionaries.
+
+        ``{"a": {"b": 1}}`` is the pair of ``a:b`` and 1. What is returned is as of
+        :meth:`numbers_of`.
 
         Raises
         ------
@@ -191,10 +215,10 @@ class Pairs:
         """
         numbers = self.keys
         inner = self._inner_layouts
-        left = []
-        keys = []
-        values = []
-        sizes = []
+        left: list[bytes] = []
+        keys: list[Any] = []
+        values: list[Any] = []
+        sizes: list[int] = []
         for token in tokens:
             before = len(values)
             for key, value in token.items():
@@ -203,61 +227,68 @@ class Pairs:
                     values += value.values()
                 else:
                     number = numbers[key]
-                    names = (key,)
+                    names = [key]
                     values.append(value)
                 left.append(number)
                 keys += names
             sizes.append(len(values) - before)
 
-        def items(places):
+        def items(places: np.ndarray) -> list[tuple[Any, Any]]:
+            """Look up the (key, value) at some places."""
             return [(keys[k], values[k]) for k in places.tolist()]
 
         right = _array(map(self.values.__getitem__, values))
         return _array(left), right, np.array(sizes, np.int64), items
 
-    def find(self, left, right):
-        """Pairs of numbers to their ids, int32; -1 for what is unknown."""
+    def find(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Look up the ids of pairs of numbers, int32; -1 for what is unknown."""
         n = left.shape[0]
         out = np.empty(n, np.int32)
         out.fill(-1)
         find_pairs(self._table, 0, left, right, 0, _EVERYWHERE, np.array([0, n]), out)
         return out
 
-    def number_key(self, key):
-        """The number of a key, a new one if it has none."""
+    def number_key(self, key: str) -> int:
+        """Look up the number of a key; it gets one if it has none."""
         if key not in self.keys:
             self._layouts.cache_clear()
             self._inner_layouts.cache_clear()
         return self.keys.add(key)
 
-    def add(self, left, right, feature, number):
+    def add(self, left: Any, right: Any, feature: Any, number: Any) -> None:
         """Add pairs of numbers, which are new and distinct, with their features and
         values, in this order.
         """
         n = len(self)
         end = len(self) + len(left)
-        self.feature, self.number = (
-            _roomy(self.feature, end, -1),
-            _roomy(self.number, end, 1.0),
-        )
+        self.feature = _roomy(self.feature, end, -1)
+        self.number = _roomy(self.number, end, 1.0)
         self.feature[n:end] = feature
         self.number[n:end] = number
         self.plain = self.plain and bool((self.number[n:end] == 1.0).all())
         left = np.array(left, np.int32)
         right = np.array(right, np.int32)
         self._table = intern_pairs(
-            self._table, self._entries, 0, left, right, 0, _EVERYWHERE, np.array([0, end - n]),
-            np.empty(end - n, np.int32), np.array([n]),
-        )  # fmt: skip
+            self._table,
+            self._entries,
+            0,
+            left,
+            right,
+            0,
+            _EVERYWHERE,
+            np.array([0, end - n]),
+            np.empty(end - n, np.int32),
+            np.array([n]),
+        )
 
-    def remember(self, known):
+    def remember(self, known: Iterable[tuple[Any, ...]]) -> None:
         """Add pairs, (key, value, feature, value of the feature), but for those that
         are equal to another.
 
         Distinct integers may be equal where a file holds them as floats.
         """
         done = set(map(tuple, pairs_of(self._table, 0).tolist()))
-        new = {}
+        new: dict[tuple[int, int], list[Any]] = {}
         for key, value, *found in known:
             pair = self.number_key(key), self.values.add(value)
             if pair not in done:
@@ -265,8 +296,10 @@ class Pairs:
         if new:
             self.add(*zip(*new), *zip(*new.values()))
 
-    def may_be_features(self, left, right, ids):
-        """Which pairs of numbers that are not remembered may be features of those with
+    def may_be_features(
+        self, left: np.ndarray, right: np.ndarray, ids: dict[str, int]
+    ) -> np.ndarray:
+        """Tell which pairs of numbers that are not remembered may be features with
         names in ``ids``.
 
         All may, if a feature was also met in another spelling, as ``{"a": {"b": 1}}``
@@ -294,25 +327,31 @@ class Pairs:
             )
             ambiguous = any(map(self.keys.__contains__, parts))
             self._texts = sizes, text if known and (has_all or not ambiguous) else None
-        text = self._texts[1]
-        return (
-            np.ones(left.shape, np.bool_)
-            if text is None
-            else (left < 0) | ~text.take(right)
-        )
+        may_be_text = self._texts[1]
+        if may_be_text is None:
+            return np.ones(left.shape, np.bool_)
+        return (left < 0) | ~may_be_text.take(right)
 
-    def renumbered(self, id_of):
-        """All (key, value, feature, value of the feature) under other ids of features,
-        by id; -1 stays.
+    def renumbered(self, id_of: np.ndarray) -> Iterator[tuple[Any, ...]]:
+        """Go through all pairs under other ids of features, by id.
+
+        Parameters
+        ----------
+        id_of : ndarray of int
+            By old id the new one; -1 stays.
+
+        Yields
+        ------
+        (key, value, feature, value of the feature)
         """
-        id_of = [*id_of.tolist(), -1]
+        ids = [*id_of.tolist(), -1]
         return (
-            (key, value, id_of[feature], number)
+            (key, value, ids[feature], number)
             for key, value, feature, number in self.items()
         )
 
-    def items(self):
-        """All (key, value, feature, value of the feature), by id."""
+    def items(self) -> list[tuple[Any, ...]]:
+        """List all (key, value, feature, value of the feature), by id."""
         keys = list(self.keys)
         values = list(self.values)
         pairs = zip(
@@ -330,9 +369,21 @@ class Nested(Exception):
     """A value holds several features; the chunk is encoded pair by pair."""
 
 
-def as_feature(key, value):
-    """(name, value) of a pair, with None for the name if it is no feature; raises
-    Nested if it is several.
+def as_feature(key: Any, value: Any) -> tuple[str | None, float]:
+    """Name the feature of a pair, and tell its value.
+
+    Returns
+    -------
+    name : str or None
+        None if the pair is no feature.
+    value : float
+
+    Raises
+    ------
+    Nested
+        If the pair is several features.
+    ValueError
+        If it is wrong.
     """
     if not isinstance(key, str):
         raise ValueError(f"a feature name must be a str, got {describe(key)}")
@@ -351,13 +402,20 @@ def as_feature(key, value):
         return (key if number else None), number
     if isinstance(value, (tuple, frozenset)):
         raise Nested
-    text = f"feature {key!r} must be a str, a bool, a number, or a list or dict of these, got "
+    text = (
+        f"feature {key!r} must be a str, a bool, a number, or a list or dict of "
+        "these, got "
+    )
     raise ValueError(text + describe(value) + way_out(value, key))
 
 
-def encode_nested(tokens, first, offsets, resolve):
-    """Feature ids, values and features per token of dictionaries whose values may be
-    collections.
+def encode_nested(
+    tokens: list[dict[str, Any]],
+    first: int,
+    offsets: np.ndarray,
+    resolve: Callable[[str, Any], tuple[int, float]],
+) -> Chunk:
+    """Encode dictionaries whose values may be collections, token by token.
 
     Parameters
     ----------
@@ -386,8 +444,8 @@ def encode_nested(tokens, first, offsets, resolve):
     )
 
 
-def _roomy(array, n, rest):
-    """``array`` with more than ``n`` entries; those behind the old ones are ``rest``."""
+def _roomy(array: np.ndarray, n: int, rest: float) -> np.ndarray:
+    """``array`` with more than ``n`` entries; those behind the old ones are ``rest``"""
     if n < array.shape[0]:
         return array
     out = np.full(max(n + 1, 2 * array.shape[0]), rest, array.dtype)
@@ -395,15 +453,15 @@ def _roomy(array, n, rest):
     return out
 
 
-def concatenated(parts):
-    """The features, values (empty if all are 1) and sizes of all chunks."""
-    nothing = np.zeros(0, np.int32), None, np.zeros(0, np.int64)
-    features, values, sizes = zip(*(parts or [nothing]))
-    if all(some is None or (some == 1.0).all() for some in values):
+def concatenated(parts: list[Chunk]) -> list[np.ndarray]:
+    """Join the features, values (empty if all are 1) and sizes of all chunks."""
+    nothing: Chunk = np.zeros(0, np.int32), None, np.zeros(0, np.int64)
+    features, known, sizes = zip(*(parts or [nothing]))
+    if all(some is None or (some == 1.0).all() for some in known):
         values = [np.zeros(0)]
     else:
         values = [
-            np.ones(f.shape[0]) if v is None else v for f, v in zip(features, values)
+            np.ones(f.shape[0]) if v is None else v for f, v in zip(features, known)
         ]
     return [
         each[0] if len(each) == 1 else np.concatenate(each)
@@ -411,8 +469,11 @@ def concatenated(parts):
     ]
 
 
-def expand(token, prefix=""):
-    """(key, simple value) pairs of a dictionary whose values may be collections."""
+def expand(token: dict[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the (key, simple value) of a dictionary whose values may be collections.
+
+    ``prefix`` stands before the keys.
+    """
     for key, value in token.items():
         if not isinstance(key, str):
             raise ValueError(f"a feature name must be a str, got {describe(key)}")
@@ -434,11 +495,12 @@ def expand(token, prefix=""):
             yield name, value
 
 
-def spellings(ids):
-    """All (key, value, feature, 1.0) that make the names of features, of which ``ids``
-    are given by name.
+def spellings(ids: dict[str, int]) -> list[tuple[Any, ...]]:
+    """List all (key, value, feature, 1.0) that make the names of features.
+
+    ``ids`` has the features by name.
     """
-    pairs = []
+    pairs: list[tuple[Any, ...]] = []
     keys = dict.fromkeys(ids)
     for name, k in ids.items():
         parts = name.split(":")

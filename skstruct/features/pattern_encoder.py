@@ -6,28 +6,41 @@ Each pattern of transitions that reads tokens is a group of its own, whose combi
 stands at the token that it speaks of.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._data.corpus import STRINGS, called_by_kind
 from .._data.inputs import describe
 from .._data.reads import Reads
 from .._saving.fields import Field, Table, built, knowing, value, via
-from .base import (
+from .encoded import NOTHING, Bag, Grid, without_templates
+from .encoder_fields import (
     INDEX,
     MIN_COUNT,
     TITLES,
     TOKENS,
-    Encoder,
-    FeatureIndex,
     has_cutoff,
     take_titles,
 )
-from .encoded import NOTHING, Bag, Grid, without_templates
+from .indexed_encoder import NamedEncoder
 from .patterns import Patterns, pattern_writer
+from .row_index import FeatureIndex
 from .tokens import string_columns
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
 
-class PatternEncoder(Encoder):
+    from .._data.corpus import TokenCorpus
+    from .._data.types import Self
+    from .base import Features
+    from .encoded import Encoded
+
+
+class PatternEncoder(NamedEncoder):
     """Encodes tokens that are strings, or tuples of strings, by the patterns of a tool.
 
     Parameters
@@ -39,34 +52,57 @@ class PatternEncoder(Encoder):
 
     reads = Reads(called_by_kind(STRINGS))
     named = "patterns"
+    templates: Patterns
 
     @classmethod
-    def for_tokens(cls, features, min_count, flat):
-        """The encoder that a ``features`` parameter means for a corpus."""
-        if not isinstance(flat[0], (str, tuple)):
-            text = f"features={describe(features)} are for tokens that are str or tuples of str, got "
-            raise ValueError(text + describe(flat[0]))
+    def for_tokens(
+        cls,
+        features: Features,
+        min_count: int,
+        corpus: TokenCorpus,
+        scaled: bool | None = True,
+    ) -> Self:
+        """Make an encoder of patterns for tokens that are strings, or tuples of them.
+
+        Raises
+        ------
+        ValueError
+            If the tokens are others.
+        """
+        first = corpus.tokens[0]
+        if not isinstance(first, (str, tuple)):
+            text = (
+                f"features={describe(features)} are for tokens that are str or "
+                "tuples of str, got "
+            )
+            raise ValueError(text + describe(first))
+        if not isinstance(features, Patterns):
+            raise TypeError(f"features={describe(features)} are no patterns")
         return cls(features, min_count)
 
-    def __init__(self, patterns, min_count=1):
+    def __init__(self, patterns: Patterns, min_count: int = 1) -> None:
         self.templates = patterns
         self.has_bigram = patterns.bigram
         self.n_columns = patterns.n_columns
         self.min_count = min_count
-        self.first_type = None  # str or tuple, from the first corpus
-        self.nodes, self.edges = FeatureIndex(), FeatureIndex(1)
+        # str or tuple, from the first corpus.
+        self.first_type: type | None = None
+        self.nodes = FeatureIndex()
+        self.edges = FeatureIndex(1)
 
     @classmethod
-    def of_names(cls, patterns, nodes, edges):
-        """An encoder that knows features with these names, row by row in their order."""
+    def of_names(
+        cls, patterns: Patterns, nodes: Iterable[str], edges: Iterable[str]
+    ) -> Self:
+        """Make an encoder that knows features with these names, row by row in their
+        order.
+        """
         encoder = cls(patterns)
-        encoder.nodes, encoder.edges = (
-            FeatureIndex.of_names(nodes),
-            FeatureIndex.of_names(edges, 1),
-        )
+        encoder.nodes = FeatureIndex.of_names(nodes)
+        encoder.edges = FeatureIndex.of_names(edges, 1)
         return encoder
 
-    def encode(self, corpus, grow):
+    def encode(self, corpus: TokenCorpus, grow: bool) -> Encoded:
         """Encode a corpus.
 
         Parameters
@@ -89,9 +125,8 @@ class PatternEncoder(Encoder):
         found = [self.nodes.find(write(pattern), grow) for pattern in of_labels]
         nodes = np.array(found, np.int32).reshape(len(of_labels), n).T.ravel()
         edges = np.full((len(of_transitions), n), -1, np.int32)
-        places = np.setdiff1d(
-            np.arange(n), token
-        )  # there is no transition into the first token
+        # There is no transition into the first token.
+        places = np.setdiff1d(np.arange(n), token)
         for k, pattern in enumerate(of_transitions):
             written = write(pattern)
             edges[k, places] = self.edges.find(
@@ -118,12 +153,12 @@ class PatternEncoder(Encoder):
 
     # -- what models and their readers ask ---------------------------------------------
     @property
-    def token_type(self):
-        """Of tokens; see `takes_both`."""
+    def token_type(self) -> type:
+        """Type of the tokens, str or tuple; see `takes_both`."""
         return self.first_type or (tuple if self.n_columns > 1 else str)
 
     @property
-    def takes_both(self):
+    def takes_both(self) -> bool:
         """Whether tuples will do as well as str: of a model from a file that reads one
         column.
         """
@@ -133,7 +168,7 @@ class PatternEncoder(Encoder):
 # --------------------------------------------------------------------------------------
 # In files
 # --------------------------------------------------------------------------------------
-def _are_patterns(found):
+def _are_patterns(found: Any) -> Patterns:
     if not isinstance(found, Patterns):
         raise ValueError("patterns expected")
     return found

@@ -8,8 +8,8 @@ these tools therefore keep patterns.
 
 References
 ----------
-T. Kudo, "CRF++: yet another CRF toolkit", 2005. T. Lavergne, O. Cappé, F. Yvon (2010).
-Practical very large scale CRFs. ACL.
+T. Kudo, "CRF++: yet another CRF toolkit", 2005.
+T. Lavergne, O. Cappé, F. Yvon (2010). Practical very large scale CRFs. ACL.
 """
 
 from __future__ import annotations
@@ -19,12 +19,16 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import repeat
 from string import ascii_lowercase, ascii_uppercase
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .._data.inputs import check_choice, describe
 from .._saving.fields import Field, Table, built, string, value, via
 from .._saving.values import savable_value
 from .byte_matching import ByteExpression
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 CRFPP = "crf++"
 WAPITI = "wapiti"
@@ -43,7 +47,8 @@ _MOST_COLUMNS = 1000
 
 _CRFPP_MACRO = re.compile(r"%x\[(?P<position>-?\d+),(?P<column>\d+)\]")
 _WAPITI_MACRO = re.compile(
-    r"%(?P<kind>[xtmXTM])\[(?P<absolute>@?)\s*(?P<position>[+-]?(?:0[xX][0-9a-fA-F]+|\d+)),\s*(?P<column>\+?\d+)"
+    r"%(?P<kind>[xtmXTM])\[(?P<absolute>@?)\s*"
+    r"(?P<position>[+-]?(?:0[xX][0-9a-fA-F]+|\d+)),\s*(?P<column>\+?\d+)"
     r'(?:,"(?P<expression>(?:[^"\\]|\\.)*)")?\]',
     re.DOTALL,
 )
@@ -73,8 +78,8 @@ class Pattern(NamedTuple):
     text: str
     label: bool  # whether it is a feature of the label,
     transition: bool  # and of the transition into it
-    literals: tuple
-    macros: tuple
+    literals: tuple[str, ...]
+    macros: tuple[Macro, ...]
 
 
 class Patterns:
@@ -109,8 +114,8 @@ class Patterns:
     >>> from skstruct.features.patterns import Patterns
     >>> from skstruct.inspection import features_of
     >>> patterns = Patterns(["u:%x[0,0]", 'u:%m[-1,0,".?$"]', "b"], "wapiti")
-    >>> crf = L1CRF(patterns, c1=0.01, random_state=0).fit([["the", "dog"]], [["D", "N"]])
-    >>> features_of(crf, ["the", "dog"])
+    >>> crf = L1CRF(patterns, c1=0.01, random_state=0)
+    >>> features_of(crf.fit([["the", "dog"]], [["D", "N"]]), ["the", "dog"])
     [['u:the', 'u:1'], ['u:dog', 'u:e']]
     """
 
@@ -146,8 +151,13 @@ class Patterns:
         return hash((self.lines, self.syntax))
 
 
-def parse_pattern(line, syntax):
-    """The :class:`Pattern` of a line.
+def parse_pattern(line: Any, syntax: str) -> Pattern:
+    """Parse one line of a file of patterns.
+
+    Parameters
+    ----------
+    line : str
+    syntax : {"crf++", "wapiti"}
 
     Raises
     ------
@@ -161,7 +171,8 @@ def parse_pattern(line, syntax):
     if first not in letters:
         known = ", ".join(letters[:-1])
         raise ValueError(
-            f"a pattern of {syntax} starts with {known} or {letters[-1]}, got {line!r:.80}"
+            f"a pattern of {syntax} starts with {known} or {letters[-1]}, got "
+            f"{line!r:.80}"
         )
     text = first + line[1:]
     literals = tuple(macro.split(text)[:: macro.groups + 1])
@@ -173,7 +184,7 @@ def parse_pattern(line, syntax):
     return Pattern(text, first in "Uu*", first in "Bb*", literals, macros)
 
 
-def _integer(text):
+def _integer(text: str) -> int:
     """A number as C's ``%i`` reads it: decimal, ``0x10`` or octal."""
     digits = text.lstrip("+-").lower()
     base = 16 if digits.startswith("0x") else 8 if digits.startswith("0") else 10
@@ -181,7 +192,7 @@ def _integer(text):
     return -number if text.startswith("-") else number
 
 
-def _macro(found, text, syntax):
+def _macro(found: dict[str, Any], text: str, syntax: str) -> Macro:
     """The :class:`Macro` of a match."""
     try:
         position = (
@@ -213,7 +224,7 @@ def _macro(found, text, syntax):
     return Macro(position, absolute, column, kind.lower(), kind.isupper(), expression)
 
 
-def _bytes(text):
+def _bytes(text: str) -> bytes:
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # a lone surrogate that stands for no byte
@@ -223,9 +234,14 @@ def _bytes(text):
 # --------------------------------------------------------------------------------------
 # Writing
 # --------------------------------------------------------------------------------------
-def boundary(syntax, distance):
-    """What stands for the token that is ``distance`` before (negative) or behind a
-    sequence.
+def boundary(syntax: str, distance: int) -> str:
+    """Write what stands for a token outside of a sequence.
+
+    Parameters
+    ----------
+    syntax : {"crf++", "wapiti"}
+    distance : int
+        How far it is before the sequence (negative), or behind it.
     """
     if syntax == CRFPP:
         return f"_B{distance:+d}"
@@ -236,8 +252,10 @@ def boundary(syntax, distance):
     )
 
 
-def pattern_writer(syntax, columns, offsets):
-    """A function of a pattern: the strings that it writes for a corpus, by token.
+def pattern_writer(
+    syntax: str, columns: list[list[str]], offsets: list[int]
+) -> Callable[[Pattern], list[str]]:
+    """Make a function that writes a pattern: for a corpus its strings, by token.
 
     Parameters
     ----------
@@ -249,8 +267,8 @@ def pattern_writer(syntax, columns, offsets):
     """
 
     @cache
-    def tokens_at(column, position, absolute):
-        """The tokens at a position, by token; those outside of the sequence by the
+    def tokens_at(column: int, position: int, absolute: bool) -> list[str]:
+        """List the tokens at a position, by token; those outside of the sequence by the
         tool's symbols.
         """
         tokens = columns[column]
@@ -266,19 +284,19 @@ def pattern_writer(syntax, columns, offsets):
                     else boundary(syntax, p if p < 0 else p - T + 1)
                 ] * T
                 continue
-            back, ahead = (
-                min(max(-position, 0), T),
-                min(max(position, 0), T),
-            )  # tokens whose place is outside
+            # Tokens whose place is outside.
+            back = min(max(-position, 0), T)
+            ahead = min(max(position, 0), T)
             out += [boundary(syntax, t + position) for t in range(back)]
             out += tokens[begin + ahead : end - back]
             out += [boundary(syntax, t + position - T + 1) for t in range(T - ahead, T)]
         return out
 
     @cache
-    def values_of(macro):
+    def values_of(macro: Macro) -> list[str]:
+        """List what a macro writes, by token."""
         values = tokens_at(macro.column, macro.position, macro.absolute)
-        if macro.kind != "x":
+        if macro.expression is not None:  # of %t and %m, not of %x
             expression = ByteExpression(_bytes(macro.expression))
             value_of = {
                 value: _matched(expression, value, macro.kind) for value in set(values)
@@ -286,8 +304,9 @@ def pattern_writer(syntax, columns, offsets):
             values = list(map(value_of.__getitem__, values))
         return [value.translate(_LOWER) for value in values] if macro.lower else values
 
-    def write(pattern):
-        parts = [repeat(pattern.literals[0], offsets[-1])]
+    def write(pattern: Pattern) -> list[str]:
+        """List what a pattern writes, by token."""
+        parts: list[Iterable[str]] = [repeat(pattern.literals[0], offsets[-1])]
         for macro, literal in zip(pattern.macros, pattern.literals[1:]):
             parts += (
                 [values_of(macro), repeat(literal)] if literal else [values_of(macro)]
@@ -302,7 +321,7 @@ def pattern_writer(syntax, columns, offsets):
     return write
 
 
-def _matched(expression, value, kind):
+def _matched(expression: ByteExpression, value: str, kind: str) -> str:
     """The value of ``%t`` or ``%m`` for a token."""
     raw = _bytes(value)
     found = expression.match(raw)
@@ -314,7 +333,7 @@ def _matched(expression, value, kind):
     return taken.decode("utf-8", "surrogateescape") + "\0" * (place + length > len(raw))
 
 
-def _rejoined(written):
+def _rejoined(written: str) -> str:
     """A string with bytes of cut characters that stand together made whole, up to a
     NUL.
     """
@@ -324,7 +343,7 @@ def _rejoined(written):
 # --------------------------------------------------------------------------------------
 # In files
 # --------------------------------------------------------------------------------------
-def _lines(found):
+def _lines(found: Any) -> list[str]:
     if not (isinstance(found, list) and all(type(line) is str for line in found)):
         raise ValueError("a list of strings expected")
     return found

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +41,17 @@ from .sequence_transformer import (
     fit_on,
     reading,
     reads_of,
-    table_of,
+    stack_tokens,
 )
+
+if TYPE_CHECKING:
+    from .._data.corpus import TokenCorpus
 
 METHODS = ("predict_log_proba", "predict_proba", "decision_function")
 
 LEAST = 0.01
-"""Probabilities below count as this one in logarithms: a forest's 0 is not a certainty."""
+"""Probabilities below count as this one in logarithms: a forest's 0 is not a certainty.
+"""
 
 
 @dataclass(eq=False, repr=False)
@@ -63,9 +67,9 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
     classifier : classifier
         Over samples that are tokens, which it gets as the transformer of
         :class:`TokenTransformer` does. It may be a pipeline.
-    method : {"auto", "predict_log_proba", "predict_proba", "decision_function"},
-    default="auto"
-        Which scores. Logarithms are those of probabilities of at least 0.01. ``"auto"``
+    method : str, default="auto"
+        Which scores: ``"predict_log_proba"``, ``"predict_proba"`` or
+        ``"decision_function"``. Logarithms are those of probabilities of at least 0.01. ``"auto"``
         takes the first of these methods that the classifier has.
     cv : int, splitter or iterable of splits, default=5
         How ``fit_transform`` splits *sequences*: those of a part are scored by a
@@ -105,7 +109,8 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
     >>> X = [np.array([[0.0], [1.0], [0.0]]), np.array([[1.0], [0.0]])] * 3
     >>> y = [["a", "b", "a"], ["b", "a"]] * 3
     >>> trees = ExtraTreesClassifier(5, random_state=0)
-    >>> pipeline = make_pipeline(TokenPredictions(trees), StructuredPerceptron(random_state=0))
+    >>> tagger = StructuredPerceptron(random_state=0)
+    >>> pipeline = make_pipeline(TokenPredictions(trees), tagger)
     >>> pipeline.fit(X, y).predict([np.array([[1.0], [0.0]])])
     [['b', 'a']]
     """
@@ -127,12 +132,13 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
     classes_: NDArray[Any] = field(init=False)
     method_: str = field(init=False)
 
-    def _needs_labels(self):
+    def _needs_labels(self) -> bool:
         return True
 
     def get_metadata_routing(self) -> Any:
-        """Who gets which metadata: what the classifier requests, one value a sequence,
-        is repeated by token.
+        """Tell who gets which metadata.
+
+        What the classifier requests, one value a sequence, is repeated by token.
 
         Returns
         -------
@@ -194,7 +200,8 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         splits = folds_of(self.cv, X, y, groups, once=True)
         whole = self._trained(tokens, corpus, y, params)
 
-        def rows(k, train, test):
+        def rows(k: int, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+            """Score the tokens ``test`` by what learned from ``train``."""
             inner = self._trained(
                 tokens, corpus, y, params, train, f"split {k} of cv={self.cv!r}"
             )
@@ -206,12 +213,14 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         self._become(method, whole, corpus)
         return assembled(scores, corpus.lengths, self._names)
 
-    def _begin(self, caller, X, y, params):
+    def _begin(
+        self, caller: str, X: Corpus, y: Corpus, params: dict[str, Any]
+    ) -> tuple[Any, TokenCorpus, str, dict[str, Any], Any]:
         """(tokens, corpus, the method of scores, metadata of the classifier, groups of
         the splitter)
         """
         self._validate_params()
-        tokens, corpus = table_of(X)
+        tokens, corpus = stack_tokens(X)
         check_some(corpus.offsets[-1])
         if y is None:
             raise ValueError("y must be a list of label sequences, got None")
@@ -223,7 +232,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
             groups = params.pop("groups", None)
         return tokens, corpus, self._method(), params, groups
 
-    def _method(self):
+    def _method(self) -> str:
         """The method whose scores are taken; logarithms are those of probabilities."""
         methods = METHODS if self.method == "auto" else (self.method,)
         has = partial(hasattr, self.classifier)
@@ -235,17 +244,16 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         if not known:
             name = type(self.classifier).__name__
             raise ValueError(
-                f"{name} has none of the methods {', '.join(methods)}, whose scores are needed"
+                f"{name} has none of the methods {', '.join(methods)}, whose scores "
+                "are needed"
             )
         return known[0]
 
-    def _become(self, method, fitted, corpus):
+    def _become(self, method: str, fitted: Any, corpus: TokenCorpus) -> Self:
         """Set what is fitted, once all is done."""
-        self.classifier_, self.classes_, self.method_ = (
-            fitted,
-            np.asarray(fitted.classes_),
-            method,
-        )
+        self.classifier_ = fitted
+        self.classes_ = np.asarray(fitted.classes_)
+        self.method_ = method
         one = (
             method == "decision_function" and len(self.classes_) == 2
         )  # the score of the second label
@@ -255,8 +263,16 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         self._reads = reads_of(corpus, self.classifier)
         return self
 
-    def _trained(self, tokens, corpus, y, params, keep=None, where="X"):
-        """A clone of the classifier, trained on the tokens ``keep`` that have a label."""
+    def _trained(
+        self,
+        tokens: Any,
+        corpus: TokenCorpus,
+        y: Corpus,
+        params: dict[str, Any],
+        keep: np.ndarray | None = None,
+        where: str = "X",
+    ) -> Any:
+        """A clone of the classifier that learned from the labelled ones of tokens."""
         classifier = clone(self.classifier)
         fit_on(classifier.fit, tokens, corpus, y, params, keep, where)
         return classifier
@@ -277,7 +293,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
             rows.
         """
         check_is_fitted(self)
-        tokens, corpus = table_of(X, self._reads)
+        tokens, corpus = stack_tokens(X, self._reads)
         scores = np.zeros((0, len(self._names.all())))
         if corpus.offsets[-1]:
             with reading(self._reads, corpus):
@@ -285,7 +301,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         return assembled(scores, corpus.lengths, self._names)
 
 
-def _scores(fitted, name, classes, tokens):
+def _scores(fitted: Any, name: str, classes: np.ndarray, tokens: Any) -> np.ndarray:
     """(tokens, columns): the scores of the labels ``classes``; those a classifier lacks
     are lowest.
     """
@@ -301,7 +317,10 @@ def _scores(fitted, name, classes, tokens):
     if found.ndim == 1:  # of two labels
         found = np.column_stack([-found, found])
     if found.ndim != 2 or found.shape[1] != len(known):
-        text = f"must give one score a label, {len(known)}, got an array of shape {found.shape}; with "
+        text = (
+            f"must give one score a label, {len(known)}, got an array of shape "
+            f"{found.shape}; with "
+        )
         text += "one-against-one scores set decision_function_shape='ovr'"
         raise ValueError(f"{type(fitted).__name__}.{name} {text}")
     if len(known) < n:

@@ -45,7 +45,8 @@ RULES = {
 
 
 def rule_of(tokenizer: str | Callable[[str], Any]) -> str | Callable[[str], Any]:
-    """What ``_data.text.tokenized`` takes for a ``tokenizer``: a function or a name.
+    """Look up what ``_data.text.tokenized`` takes for a ``tokenizer``, a function or a
+    name.
 
     Raises
     ------
@@ -93,7 +94,9 @@ def words_of_lines(
     yield from _words(lines, rule)
 
 
-def _words(lines, rule):
+def _words(
+    lines: Iterable[str], rule: str | Callable[[str], Any]
+) -> Iterator[tuple[list[str], np.ndarray]]:
     for first, texts in parts(lines):
         with renumbered(range(first, first + len(texts))):
             texts = as_texts(texts, "lines")

@@ -22,7 +22,8 @@ class Remembered:
     def of(
         self, objects: Sequence[Any], facts: Hashable, make: Callable[[], Any]
     ) -> Any:
-        """The result for some objects and facts; that of the last call if these agree.
+        """Return the result for some objects and facts, that of the last call if these
+        agree.
 
         Parameters
         ----------

@@ -8,7 +8,11 @@ model. Hashed features have a million columns of which few are used: those that 
 occur have no weights.
 """
 
+from __future__ import annotations
+
+import copy
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -20,16 +24,9 @@ from .._saving import fields
 from .._saving.container import require
 from .._saving.fields import Field, Table
 from .._saving.values import savable_value
-from .base import (
-    MIN_COUNT,
-    MOST_ROWS,
-    ROWS,
-    Encoder,
-    FeatureIndex,
-    RowIndex,
-    has_cutoff,
-)
 from .encoded import NO_BAG, NOTHING, Bag, Dense, RowMap, without_templates
+from .encoder_fields import MIN_COUNT, MOST_ROWS, ROWS, has_cutoff
+from .indexed_encoder import IndexedEncoder
 from .numeric import (
     NumericFeatures,
     as_features,
@@ -37,12 +34,24 @@ from .numeric import (
     neighbours_of,
     warn_unless_centred,
 )
+from .row_index import FeatureIndex, RowIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from .._chain.bigram import ChainTask
+    from .._data.corpus import TokenCorpus
+    from .._data.types import Self
+    from .._saving.fields import Members
+    from .base import Features
+    from .encoded import Encoded
 
 SOME_ROWS = 4096
 """Dense rows that are read at a time where a copy is made."""
 
 
-class RowsEncoder(Encoder):
+class RowsEncoder(IndexedEncoder):
     """Encodes tokens that are rows of numbers.
 
     Parameters
@@ -66,9 +75,29 @@ class RowsEncoder(Encoder):
     token_type = np.ndarray
     named = called_by_kind(DENSE)
 
+    features: NumericFeatures
+    nodes: RowIndex
+    edges: FeatureIndex
+    scale: float = 1.0
+    """What values are multiplied by, so that rows are of one size."""
+
     @classmethod
-    def for_tokens(cls, features, min_count, corpus, scaled=True):
-        """The encoder that a ``features`` parameter means for a corpus."""
+    def for_tokens(
+        cls,
+        features: Features,
+        min_count: int,
+        corpus: TokenCorpus,
+        scaled: bool | None = True,
+    ) -> Self:
+        """Make an encoder for the columns of a corpus.
+
+        The columns of features that were encoded before count as they are.
+
+        Raises
+        ------
+        ValueError
+            If ``features`` reads strings.
+        """
         bigram = True if corpus.info is None else corpus.info.bigram
         if isinstance(features, str) and features == "auto":
             # The columns of features that were encoded once are complete as they are.
@@ -78,7 +107,10 @@ class RowsEncoder(Encoder):
                 else NumericFeatures(False, 1.0)
             )
         if not isinstance(features, NumericFeatures):
-            text = f"features={describe(features)} reads strings, but the tokens are rows of numbers; use "
+            text = (
+                f"features={describe(features)} reads strings, but the tokens are "
+                "rows of numbers; use "
+            )
             raise ValueError(f"{text}features='auto' or NumericFeatures")
         matrix = corpus.matrix
         is_sparse = sparse.issparse(matrix)
@@ -92,7 +124,16 @@ class RowsEncoder(Encoder):
             scaled,
         )
 
-    def __init__(self, features, width, names, is_sparse, min_count, bigram, scaled):
+    def __init__(
+        self,
+        features: NumericFeatures,
+        width: int,
+        names: FeatureNames | None,
+        is_sparse: bool,
+        min_count: int,
+        bigram: bool,
+        scaled: bool | None,
+    ) -> None:
         self.features = features
         self.width = width
         self.names = names
@@ -102,51 +143,49 @@ class RowsEncoder(Encoder):
         self.scaled = scaled
         if min_count > 1 and not is_sparse:
             raise ValueError(f"min_count={min_count} applies to sparse rows only")
-        self.size, most = (
-            features.size(width),
-            np.iinfo(np.int32).max,
-        )  # features that there may be
+        self.size = features.size(width)  # features that there may be
+        most = np.iinfo(np.int32).max
         if self.size > most:
-            text = f"X has {width} columns; with window={features.window} these are {self.size} features, "
+            text = (
+                f"X has {width} columns; with window={features.window} these are "
+                f"{self.size} features, "
+            )
             raise ValueError(f"{text}more than {most}")
-        self._bias = (
-            self.size - 1 if features.bias else -1
-        )  # its number is behind those of all columns
+        # Its number is behind those of all columns.
+        self._bias = self.size - 1 if features.bias else -1
         self.reads = Reads(self.named, width, names)
         self.scale = 1.0
-        self.squares, self.n_tokens = (
-            Fraction(0),
-            0,
-        )  # of the first corpus: sum of ‖x_t‖², tokens
-        self.sums = None  # sum of the rows of a shard
-        self._template = None  # (width,) of columns that are features encoded before
+        self.squares = Fraction(0)  # of the first corpus: sum of ‖x_t‖²,
+        self.n_tokens = 0  # and tokens
+        # Sum of the rows of a shard, and of their squared norms.
+        self.sums: tuple[np.ndarray, Fraction] | None = None
+        # (width,) of columns that are features encoded before.
+        self._template: np.ndarray | None = None
         # Features are numbered place by place of the window, then by column; the last
         # one is the bias. Copies share these arrays: they are replaced, never changed.
         self.order = NOTHING  # features by first use
-        self.nodes, self.edges = (
-            RowIndex(),
-            FeatureIndex(1),
-        )  # their rows, in this order
+        self.nodes = RowIndex()  # their rows, in this order
+        self.edges = FeatureIndex(1)
         # (size,) 1 + the row of each feature, 0 if it has none: zeros take memory only
         # where features are.
         self._place = NOTHING
         if not is_sparse:
             self._number(np.arange(self.size, dtype=np.int32))
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_place": NOTHING}  # which follows from the rest
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self.place(self.order)
 
     @property
-    def bias_row(self):
-        """The row of the bias, -1 if there is none."""
+    def bias_row(self) -> int:
+        """The row of the bias; -1 if there is none."""
         return int(self._place[self._bias]) - 1 if self.features.bias else -1
 
     # -- encoding ----------------------------------------------------------------------
-    def encode(self, corpus, grow):
+    def encode(self, corpus: TokenCorpus, grow: bool) -> Encoded:
         """Encode a corpus.
 
         Parameters
@@ -180,11 +219,11 @@ class RowsEncoder(Encoder):
         dense = Dense(matrix, self.scale, bool(how.bias), *how.window, full)
         return without_templates(token, NO_BAG, dense=dense)
 
-    def _measure(self, matrix, token, are_data):
+    def _measure(self, matrix: Any, token: np.ndarray, are_data: bool) -> None:
         """Take the scale from the rows of the first corpus."""
-        norms = np.zeros(
-            matrix.shape[0]
-        )  # added up in the order of the columns, whatever the matrix is
+        # Added up in the order of the columns, whatever the matrix is.
+        norms = np.zeros(matrix.shape[0])
+        sums: Any  # (width,) float64
         if sparse.issparse(matrix):
             owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
             values = matrix.data.astype(np.float64)
@@ -196,9 +235,8 @@ class RowsEncoder(Encoder):
                     norms[first : first + SOME_ROWS] += column * column
             sums = matrix.sum(axis=0, dtype=np.float64)
         low, high = self.features.window
-        times = neighbours_of(token, -high, -low)[1].sum(
-            axis=1
-        )  # that a row is read: it has so many readers
+        # How often a row is read: it has so many readers.
+        times = neighbours_of(token, -high, -low)[1].sum(axis=1)
         squares = (n * exact_sum(norms[times == n]) for n in np.unique(times).tolist())
         self._take_scale(squares, matrix.shape[0])
         if are_data and self.scaled:
@@ -206,7 +244,7 @@ class RowsEncoder(Encoder):
         elif are_data and self.scaled is None:
             self.sums = sums, exact_sum(norms)
 
-    def _take_scale(self, squares, n_tokens):
+    def _take_scale(self, squares: Iterable[Fraction], n_tokens: int) -> None:
         """Take over sums of squared norms, of so many tokens in all, and the scale that
         follows.
         """
@@ -215,7 +253,7 @@ class RowsEncoder(Encoder):
         if self.scaled:
             self.scale = self.features.factor(self.squares, n_tokens)
 
-    def _bag(self, rows, token, grow):
+    def _bag(self, rows: sparse.csr_matrix, token: np.ndarray, grow: bool) -> Bag:
         """The rows of a corpus as features by token; in training those that are new get
         rows of weights.
         """
@@ -225,12 +263,10 @@ class RowsEncoder(Encoder):
         )
         if grow and self.sparse:
             use = np.arange(number.shape[0])
-            first = np.zeros(
-                self.size, np.int64
-            )  # as `_place`: zeros take memory only where features are
-            first[number[::-1]] = use[
-                ::-1
-            ]  # of several the last one written: the first use
+            # As `_place`: zeros take memory only where features are.
+            first = np.zeros(self.size, np.int64)
+            # Of several the last one written: the first use.
+            first[number[::-1]] = use[::-1]
             met = number[first[number] == use]
             new = met[self._by_feature(np.int32(0))[met] == 0]
             self._number(np.append(self.order, new.astype(np.int32)), number)
@@ -240,7 +276,7 @@ class RowsEncoder(Encoder):
             np.zeros(0) if (value == 1.0).all() else value,
         )
 
-    def _number(self, order, column=NOTHING):
+    def _number(self, order: np.ndarray, column: np.ndarray = NOTHING) -> None:
         """Give rows to the features of ``order`` that have none and deserve them; those
         of a corpus count.
         """
@@ -253,17 +289,23 @@ class RowsEncoder(Encoder):
         )
         self.place(order)
 
-    def place(self, order):
-        """Take over the features of the index, in the order of their numbers there."""
+    def place(self, order: np.ndarray) -> None:
+        """Take over the features of the index, in the order of their numbers there.
+
+        Parameters
+        ----------
+        order : ndarray of int32
+            Their numbers here: place by place of the window, then by column.
+        """
         self.order = order
         self._place = self._by_feature(self.nodes.row_of[:-1])
 
     @property
-    def row_of(self):
+    def row_of(self) -> np.ndarray:
         """(size,) int32: the row of each feature, -1 if it has none."""
         return self._place - np.int32(1)
 
-    def _by_feature(self, values):
+    def _by_feature(self, values: np.ndarray | np.int32) -> np.ndarray:
         """(size,) int32: 1 + the values of the features met, in their order; 0 of
         others.
         """
@@ -272,8 +314,11 @@ class RowsEncoder(Encoder):
         return out
 
     # -- what models and their readers ask ---------------------------------------------
-    def template_of_row(self, encoded):
-        """See :class:`.base.Encoder`: those of columns that were encoded before."""
+    def template_of_row(self, encoded: Encoded | ChainTask) -> np.ndarray | None:
+        """Tell the templates of columns that were encoded before; None of others.
+
+        See :meth:`.base.Encoder.template_of_row`.
+        """
         if self._template is None:
             return None
         bias = int(self._template.max(initial=-1)) + 1  # a template of its own
@@ -283,7 +328,7 @@ class RowsEncoder(Encoder):
         of_row[rows[used]] = self._template[self.order[used]]
         return of_row
 
-    def _name(self, feature):
+    def _name(self, feature: int) -> str:
         if feature == self._bias:
             return "bias"
         at, column = divmod(feature, self.width)
@@ -291,8 +336,8 @@ class RowsEncoder(Encoder):
         shift = self.features.window[0] + at
         return f"{name}@{shift:+d}" if shift else name
 
-    def row_names(self, rows):
-        """The names of rows, {row: name}."""
+    def row_names(self, rows: set[int]) -> dict[int, str]:
+        """Name rows of columns, {row: name}; ``x3@-1`` where they have no name."""
         numbered = zip(self.order.tolist(), self.nodes.row_of.tolist())
         return {
             row: self._name(column)
@@ -300,21 +345,38 @@ class RowsEncoder(Encoder):
             if row >= 0 and row in rows
         }
 
-    def keep_rows(self, nodes, edges):
-        """See :class:`.base.Encoder`; dense rows keep all columns."""
+    def edge_names(self, rows: set[int]) -> dict[int, str]:
+        """Name rows of features of transitions, of which there are none: ``{}``."""
+        return self.edges.row_names(rows)
+
+    def keep_rows(
+        self, nodes: np.ndarray, edges: np.ndarray
+    ) -> tuple[Self, np.ndarray, np.ndarray]:
+        """Make an encoder that gives some columns rows; dense ones all keep theirs.
+
+        See :meth:`.base.Encoder.keep_rows`.
+        """
         if not self.sparse:
             return self.copy(), np.arange(self.n_node_rows), np.zeros(1, np.int64)
-        twin, *rows = super().keep_rows(nodes, edges)
-        twin.place(self.order[self.nodes.stays(nodes)])
-        return twin, *rows
+        twin = copy.copy(self)
+        twin.nodes, node_rows = self.nodes.keep(nodes, self.min_count)
+        twin.edges, edge_rows = self.edges.keep(edges, self.min_count)
+        twin.place(self.order[self.nodes.is_kept(nodes)])
+        return twin, node_rows, edge_rows
 
     # -- shards ------------------------------------------------------------------------
-    def merged(self, encoders, counts, min_count):
-        """See :func:`.encoder_choice.merge_encoders`; this is the first of ``encoders``."""
+    def merged(
+        self, encoders: Sequence[Self], counts: Sequence[RowMap | None], min_count: int
+    ) -> tuple[Self, list[RowMap]]:
+        """Make one encoder of the columns of several shards, with one scale for all.
+
+        See :meth:`.base.Encoder.merged`; this is the first of ``encoders``.
+        """
         for s, other in enumerate(encoders):
             if other.width != self.width:
                 raise ValueError(
-                    f"shard {s}: {other.width} columns, those of shard 0 are {self.width}"
+                    f"shard {s}: {other.width} columns, those of shard 0 are "
+                    f"{self.width}"
                 )
             self.reads.check_names(other.names, f"shard {s}", "shard 0")
             if (other.sparse, other.has_bigram) != (self.sparse, self.has_bigram):
@@ -326,28 +388,31 @@ class RowsEncoder(Encoder):
         out._take_scale(
             (e.squares for e in encoders), sum(e.n_tokens for e in encoders)
         )
-        if all(encoder.sums is not None for encoder in encoders):
-            sums = sum(encoder.sums[0] for encoder in encoders)
-            warn_unless_centred(
-                sums, sum(encoder.sums[1] for encoder in encoders), out.n_tokens
-            )
+        known = [encoder.sums for encoder in encoders if encoder.sums is not None]
+        if len(known) == len(encoders):
+            squares = sum((each for _, each in known), Fraction(0))
+            sums = np.sum([each for each, _ in known], axis=0)
+            warn_unless_centred(sums, squares, out.n_tokens)
         columns, first = np.unique(
             np.concatenate([encoder.order for encoder in encoders]), return_index=True
         )
         out.order = columns[np.argsort(first)]
         number_of = out._by_feature(np.arange(out.order.shape[0])) - 1
         numbers = [number_of[encoder.order] for encoder in encoders]
-        counts = [count and count.nodes for count in counts]
+        occurrences = [count and count.nodes for count in counts]
         bias = np.flatnonzero(out.order == out._bias)
         nodes = [encoder.nodes for encoder in encoders]
         maps = out.nodes.merge(
-            nodes, numbers, counts, out.order.shape[0], min_count, bias
+            nodes, numbers, occurrences, out.order.shape[0], min_count, bias
         )
         out.place(out.order)
         return out, [RowMap(rows, np.zeros(1, np.int32)) for rows in maps]
 
-    def rescaled(self, task, scale):
-        """A task of values as they are, which this encoder made, under a scale."""
+    def rescaled(self, task: ChainTask, scale: float) -> ChainTask:
+        """Multiply the values of a task by a scale; a bias stays 1.
+
+        See :meth:`.base.Encoder.rescaled`.
+        """
         if task.dense:
             return task._replace(dense=task.dense._replace(scale=scale))
         bag = task.bag
@@ -378,7 +443,7 @@ NUMERIC = Table(
 numeric = savable_value("$numeric", NumericFeatures, NUMERIC)
 
 
-def _fraction(parts):
+def _fraction(parts: tuple[str, str]) -> Fraction:
     if not (all(map(str.isdecimal, parts)) and int(parts[1])):
         raise ValueError("a fraction in digits expected")
     return Fraction(*map(int, parts))
@@ -392,7 +457,7 @@ fraction = fields.via(
 _READ = fields.built(RowsEncoder, "features width names sparse min_count bigram scaled")
 
 
-def _rows_encoder(f):
+def _rows_encoder(f: Members) -> RowsEncoder:
     """The encoder, once its parts agree; what is too large is refused before it takes
     memory.
     """

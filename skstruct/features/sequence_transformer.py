@@ -5,7 +5,7 @@ estimators take.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,15 @@ from .._data.types import Self
 from .._sklearn import get_tags, safe_indexing, safe_set_output, sequence_tags
 from .tokens import split_columns
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from .._data.corpus import TokenCorpus
+    from .._data.types import Corpus
+
+Fold: TypeAlias = tuple[np.ndarray, np.ndarray]
+"""Numbers of the sequences for training, and of those for testing."""
+
 
 class SequenceTransformer(TransformerMixin):
     """Base of transformers of sequences, whose output scikit-learn does not put into
@@ -42,7 +51,8 @@ class SequenceTransformer(TransformerMixin):
     _names: FeatureNames
 
     def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(auto_wrap_output_keys=None, **options)  # type: ignore[call-arg]
+        options["auto_wrap_output_keys"] = None
+        super().__init_subclass__(**options)
 
     def __sklearn_tags__(self) -> Any:
         tags = sequence_tags(super().__sklearn_tags__())  # type: ignore[misc]
@@ -67,7 +77,7 @@ class SequenceTransformer(TransformerMixin):
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns.
+        """Return the names of the columns.
 
         Parameters
         ----------
@@ -81,11 +91,11 @@ class SequenceTransformer(TransformerMixin):
         check_is_fitted(self)
         return np.array(self._names.all(), dtype=object)
 
-    def _needs_labels(self):
+    def _needs_labels(self) -> bool:
         """Whether ``fit`` needs labels."""
         return False
 
-    def _parts(self):
+    def _parts(self) -> Iterable[Any]:
         """What may be an estimator inside."""
         return vars(self).values()
 
@@ -106,7 +116,7 @@ class KnowsColumns:
         names = self._known_of_columns("names", "feature_names_in_").all()
         return np.array(names, dtype=object)
 
-    def _known_of_columns(self, what, attribute):
+    def _known_of_columns(self, what: str, attribute: str) -> Any:
         found = getattr(vars(self).get("_reads"), what, None)
         if found is None:
             me = type(self).__name__
@@ -116,11 +126,21 @@ class KnowsColumns:
         return found
 
 
-def table_of(X, reads=None):
-    """(tokens as a transformer of scikit-learn takes them, the corpus that they are)
+def stack_tokens(X: Corpus, reads: Reads | None = None) -> tuple[Any, TokenCorpus]:
+    """Read a corpus as a transformer of scikit-learn takes it.
 
-    With ``reads`` they have to be what a fit noted, and are frames only if they were
-    then. Strings given for numbers are read as numbers.
+    Parameters
+    ----------
+    X : list of sequences of tokens, or SequenceMatrix
+    reads : Reads, optional
+        What a fit noted, which the tokens have to be. They are frames only if they
+        were then. Strings given for numbers are read as numbers.
+
+    Returns
+    -------
+    tokens : list, array, matrix or data frame
+        Of all sequences, one a row.
+    corpus : TokenCorpus
     """
     corpus = tables_in(X) if reads is None or reads.of_frames else None
     if corpus is None or not corpus.is_frame:
@@ -143,13 +163,13 @@ def table_of(X, reads=None):
     like = corpus.like
     if not isinstance(like, tuple):
         return exact_strings(flat), corpus
-    table = np.empty((len(flat), len(like)), dtype=object)
+    array = np.empty((len(flat), len(like)), dtype=object)
     for c, column in enumerate(split_columns(corpus, len(like))):
-        table[:, c] = as_objects(exact_strings(column))
-    return table, corpus
+        array[:, c] = as_objects(exact_strings(column))
+    return array, corpus
 
 
-def _as_numbers(tokens):
+def _as_numbers(tokens: list[Any]) -> np.ndarray | None:
     """Tokens that are tuples of numbers, or of strings that say numbers, as an array;
     None if some do not.
     """
@@ -159,8 +179,8 @@ def _as_numbers(tokens):
         return None
 
 
-def reads_of(corpus, estimator, decides=True):
-    """What an estimator of scikit-learn reads that learned from a corpus.
+def reads_of(corpus: TokenCorpus, estimator: Any, decides: bool = True) -> Reads:
+    """Tell what an estimator of scikit-learn reads that learned from a corpus.
 
     A ``ColumnTransformer`` looks up the columns of frames by name, and says itself
     which are missing. What learns nothing, such as a ``FunctionTransformer``, reads
@@ -181,8 +201,8 @@ def reads_of(corpus, estimator, decides=True):
 
 
 @contextmanager
-def reading(reads, corpus):
-    """Errors inside, where an estimator of scikit-learn reads a corpus, say what
+def reading(reads: Reads, corpus: TokenCorpus) -> Iterator[None]:
+    """Let errors inside, where an estimator of scikit-learn reads a corpus, say what
     differs from training.
     """
     try:
@@ -192,8 +212,21 @@ def reading(reads, corpus):
         raise
 
 
-def by_token(name, value, lengths, keep):
-    """Metadata of sequences, repeated for their tokens; other values as they are."""
+def by_token(
+    name: str, value: Any, lengths: np.ndarray, keep: np.ndarray | None
+) -> Any:
+    """Repeat metadata of sequences for their tokens; other values stay as they are.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : Any
+    lengths : ndarray of shape (n_sequences,)
+        Tokens of each sequence.
+    keep : ndarray, optional
+        The tokens that take part; all by default.
+    """
     if (
         value is None
         or isinstance(value, (str, bytes, dict))
@@ -204,14 +237,15 @@ def by_token(name, value, lengths, keep):
         check_weights_of_sequences(value)
     if len(value) != lengths.shape[0]:
         raise ValueError(
-            f"{name} must have one value a sequence, {lengths.shape[0]}, got {len(value)}"
+            f"{name} must have one value a sequence, {lengths.shape[0]}, got "
+            f"{len(value)}"
         )
     repeated = np.repeat(np.asarray(value), lengths, axis=0)
     return repeated if keep is None else repeated[keep]
 
 
-def targets_of(y, lengths):
-    """(labels of the tokens that have one, which tokens these are), as arrays.
+def targets_of(y: Corpus, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Collect the labels of the tokens that have one.
 
     Parameters
     ----------
@@ -219,6 +253,12 @@ def targets_of(y, lengths):
         Labels; None is none. Labels that are tuples stay what they are.
     lengths : ndarray of shape (n_sequences,)
         Tokens of each sequence.
+
+    Returns
+    -------
+    labels : ndarray
+    given : ndarray of shape (n_tokens,), bool
+        Which tokens have one.
     """
     y = as_sequences(y, "y", "label")
     check_same_lengths(lengths, lengths_of(y))
@@ -230,13 +270,21 @@ def targets_of(y, lengths):
     return _targets(y, offsets_of(lengths), labels), given
 
 
-def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
+def fit_on(
+    fit: Callable[..., Any],
+    tokens: Any,
+    corpus: TokenCorpus,
+    y: Corpus | None,
+    params: dict[str, Any],
+    keep: np.ndarray | None = None,
+    where: str = "X",
+) -> None:
     """Let the method ``fit`` of an estimator learn from tokens.
 
     Parameters
     ----------
     tokens, corpus
-        From :func:`table_of`.
+        From :func:`stack_tokens`.
     y : list of lists, or None
         Tokens labelled None take no part; labels that are tuples stay what they are.
     params : dict
@@ -246,7 +294,7 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
     where : str
         What an error says of them.
     """
-    more = {}
+    more: dict[str, Any] = {}
     if y is not None:
         targets, given = targets_of(y, corpus.lengths)
         if keep is not None or not given.all():
@@ -264,7 +312,7 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
     fit(tokens if keep is None else safe_indexing(tokens, keep), **more)
 
 
-def _targets(y, offsets, labels):
+def _targets(y: Corpus, offsets: np.ndarray, labels: list[Any]) -> np.ndarray:
     """The labels of tokens that have one, as an array that scikit-learn takes; tuples
     stay what they are.
 
@@ -285,12 +333,24 @@ def _targets(y, offsets, labels):
                 wrong = (
                     f"expected a label of type {first.__name__}, got {describe(label)}"
                 )
-                raise PlaceError(*place(offsets, k), wrong, "y")
+                i, position = place(offsets, k)
+                raise PlaceError(i, position, wrong, "y")
     return np.asarray(labels)
 
 
-def as_rows(found, lengths, names):
-    """The output of a transformer, by sequence."""
+def as_rows(
+    found: Any, lengths: np.ndarray, names: FeatureNames | None
+) -> SequenceMatrix:
+    """Cut the output of a transformer where sequences end.
+
+    Parameters
+    ----------
+    found : array-like, sparse matrix or data frame
+        One row for each token.
+    lengths : ndarray of shape (n_sequences,)
+    names : FeatureNames or None
+        Of the columns, if there are as many.
+    """
     n = found.shape[0] if hasattr(found, "shape") else len(found)
     if n != lengths.sum():
         raise ValueError(
@@ -301,8 +361,12 @@ def as_rows(found, lengths, names):
     return assembled(X.matrix, lengths, names if known else X.names)
 
 
-def by_fold(of_token, folds, rows):
-    """The rows of tokens, each by what learned from other sequences.
+def by_fold(
+    of_token: np.ndarray,
+    folds: Sequence[Fold],
+    rows: Callable[[int, np.ndarray, np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """Compute the rows of tokens, each by what learned from other sequences.
 
     Parameters
     ----------
@@ -314,7 +378,7 @@ def by_fold(of_token, folds, rows):
         ``rows(k, train, test)`` are those of the tokens ``test``, by what learned from
         ``train``, those of the rest, in fold k.
     """
-    out = None
+    out: Any = None
     for k, fold in enumerate(folds):
         train, test = (_tokens_of(of_token, part) for part in fold)
         if test.shape[0]:
@@ -328,7 +392,7 @@ def by_fold(of_token, folds, rows):
     return out
 
 
-def _tokens_of(of_token, sequences):
+def _tokens_of(of_token: np.ndarray, sequences: np.ndarray) -> np.ndarray:
     """The tokens of some sequences, in the order of the corpus, with the repetitions
     that there are.
     """

@@ -8,6 +8,7 @@ columns are, for each sequence, those of an encoder that learned from other sequ
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
@@ -16,20 +17,47 @@ from .._data.tables import is_frame
 from .._sklearn import folds_of, safe_indexing
 from .sequence_transformer import by_fold
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def target_encoders(transformer):
-    """Those that a transformer is, or has among its parameters, at any depth."""
+    from sklearn.preprocessing import TargetEncoder
+
+    from .._data.types import Corpus
+    from .sequence_transformer import Fold
+
+
+def target_encoders(transformer: Any) -> list[TargetEncoder]:
+    """Find the encoders that a transformer is, or has among its parameters, at any
+    depth.
+    """
     from sklearn.preprocessing import TargetEncoder  # slow to import
 
     parts = transformer, *transformer.get_params().values()
     return [part for part in parts if isinstance(part, TargetEncoder)]
 
 
-def folds_for(encoder, shown, lengths, given):
-    """[(train, test)]: sequences, of those that have tokens, as an encoder's ``cv``
-    cuts.
+def folds_for(
+    encoder: TargetEncoder,
+    shown: tuple[Corpus, Corpus],
+    lengths: np.ndarray,
+    given: np.ndarray,
+) -> list[Fold]:
+    """Cut sequences as the ``cv`` of an encoder does.
 
-    ``shown``: these sequences and their labels, which the splitter may look into.
+    Parameters
+    ----------
+    encoder : TargetEncoder
+    shown : (sequences, labels)
+        Those that have tokens, which the splitter may look into.
+    lengths : ndarray of shape (n_sequences,)
+        Tokens of each sequence, of all.
+    given : ndarray of shape (n_tokens,), bool
+        Which tokens have a label.
+
+    Returns
+    -------
+    list of (train, test)
+        Numbers of sequences among those that have tokens.
 
     Raises
     ------
@@ -47,8 +75,14 @@ def folds_for(encoder, shown, lengths, given):
     return folds
 
 
-def cross_fitting(fitted, shown, lengths, labels):
-    """A copy of a fitted transformer that transforms the tokens of its fit alone.
+def cross_fitting(
+    fitted: Any,
+    shown: tuple[Corpus, Corpus],
+    lengths: np.ndarray,
+    labels: tuple[np.ndarray, np.ndarray],
+) -> Any:
+    """Copy a fitted transformer, so that it transforms the tokens of its fit by
+    encoders that have not seen them.
 
     Parameters
     ----------
@@ -78,7 +112,15 @@ def cross_fitting(fitted, shown, lengths, labels):
 class _Rows:
     """What ``transform`` of an encoder returns for the tokens of its fit."""
 
-    def __init__(self, encoder, unfitted, of_token, folds, targets, given):
+    def __init__(
+        self,
+        encoder: TargetEncoder,
+        unfitted: TargetEncoder,
+        of_token: np.ndarray,
+        folds: list[Fold],
+        targets: np.ndarray,
+        given: np.ndarray,
+    ) -> None:
         self._plain = encoder.transform
         self._unfitted = unfitted.set_output(transform="default")
         self._classes = getattr(encoder, "classes_", None)
@@ -87,10 +129,11 @@ class _Rows:
         self._targets = targets
         self._given = given
 
-    def __call__(self, X):
+    def __call__(self, X: Any) -> Any:
         number = np.cumsum(self._given) - 1  # of each token among those with a label
 
-        def rows(_, train, test):
+        def rows(_: int, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+            """Encode the tokens ``test`` by what learned from ``train``."""
             train = train[self._given[train]]
             known = safe_indexing(X, train), self._targets[number[train]]
             return self._values(*known, safe_indexing(X, test))
@@ -98,7 +141,7 @@ class _Rows:
         found = by_fold(self._of_token, self._folds, rows)
         return _like(self._plain(X), found)
 
-    def _values(self, X, y, others):
+    def _values(self, X: Any, y: np.ndarray, others: Any) -> np.ndarray:
         """The values of other tokens, by an encoder that learned from X and y."""
         classes = self._classes
         if classes is None or np.unique(y).shape[0] == classes.shape[0]:
@@ -113,7 +156,7 @@ class _Rows:
         return np.stack(by_label, axis=2).reshape(by_label[0].shape[0], -1)
 
 
-def _like(plain, values):
+def _like(plain: Any, values: np.ndarray) -> Any:
     """Values in the container of the plain output, which may be a data frame."""
     if not is_frame(plain):
         return values
@@ -122,7 +165,7 @@ def _like(plain, values):
     return type(plain)(values, schema=plain.columns)
 
 
-def _fitted_encoders(transformer):
+def _fitted_encoders(transformer: Any) -> list[TargetEncoder]:
     """The fitted ones inside: of what is still unfitted, nobody asks for rows."""
     from sklearn.preprocessing import TargetEncoder
 

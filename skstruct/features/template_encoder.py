@@ -6,9 +6,11 @@ their compound (see ``templates``). Encoding for training grows all three; encod
 prediction only looks up, and what is unknown has no feature.
 """
 
+from __future__ import annotations
+
 import copy
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,12 +29,32 @@ from .._saving.fields import (
     string,
     without_last,
 )
-from .base import MIN_COUNT, TITLES, TOKENS, Encoder, has_cutoff, take_titles
 from .contexts import CONTEXTS, Contexts, context_values, is_context
 from .encoded import ALL_ALIVE, NO_BAG, Encoded, Grid
-from .template_rows import SIDE, TemplateSide, merge_templates, row_names, stored
-from .templates import resolve_templates, templates_kind
+from .encoder_fields import MIN_COUNT, TITLES, TOKENS, has_cutoff, take_titles
+from .indexed_encoder import IndexedEncoder
+from .template_rows import (
+    SIDE,
+    TemplateSide,
+    members_of_side,
+    merge_templates,
+    row_names,
+)
+from .templates import FeatureTemplates, resolve_templates, templates_kind
 from .tokens import Alphabet, alphabet, column_function, split_columns, string_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from .._chain.bigram import ChainTask
+    from .._data.corpus import TokenCorpus
+    from .._data.types import Self
+    from .._saving.fields import Members
+    from .accessor import AccessorVariety
+    from .base import Features, SmallRows
+    from .encoded import RowMap
+    from .tokens import Channel, Unknown
 
 
 class Derived(NamedTuple):
@@ -41,12 +63,11 @@ class Derived(NamedTuple):
     function: str
     column: int
     values: Alphabet
-    of_string: (
-        np.ndarray
-    )  # int32: by string id the value id; the last, -1, serves id -1
+    # (n_strings + 1,) int32: by string id the value id; the last, -1, serves id -1.
+    of_string: np.ndarray
 
 
-class TemplateEncoder(Encoder):
+class TemplateEncoder(IndexedEncoder):
     """Encodes tokens that are strings, or tuples of strings, by feature templates.
 
     Parameters
@@ -58,28 +79,46 @@ class TemplateEncoder(Encoder):
 
     TOKENS = (str, tuple)
     reads = Reads(called_by_kind(STRINGS))
+    token_type: type | None = None
+    """str or tuple, from the first corpus."""
+
+    templates: FeatureTemplates
+    nodes: TemplateSide
+    edges: TemplateSide
 
     @classmethod
-    def for_tokens(cls, features, min_count, flat):
-        """The encoder that a ``features`` parameter means for a corpus."""
+    def for_tokens(
+        cls,
+        features: Features,
+        min_count: int,
+        corpus: TokenCorpus,
+        scaled: bool | None = True,
+    ) -> Self:
+        """Make an encoder of the templates that ``features`` means for such tokens.
+
+        Raises
+        ------
+        ValueError
+            If it is neither a preset, nor a file of templates, nor a list of them.
+        """
+        flat = corpus.tokens
         return cls(resolve_templates(features, flat[0], flat), min_count)
 
-    def __init__(self, templates, min_count=1):
+    def __init__(self, templates: FeatureTemplates, min_count: int = 1) -> None:
         self.templates = templates
         self.min_count = min_count
         self.plan = plan = templates.compile()
         self.has_bigram = plan.bigram
         self.n_columns = plan.n_columns
         self.alphabets = [Alphabet() for _ in range(plan.n_columns)]
-        self.derived = {}  # channel -> Derived
+        self.derived: dict[Channel, Derived] = {}
         for channel in plan.channels:
             if channel[0] not in ("x", "const") and not is_context(channel[0]):
-                column_function(
-                    channel[0], templates.words
-                )  # raises where clusters lack
-                self.derived[channel] = Derived(
-                    *channel, Alphabet(), np.full(1, -1, np.int32)
-                )
+                # Raises where there are no clusters.
+                column_function(channel[0], templates.words)
+                name, column = channel
+                nothing = np.full(1, -1, np.int32)
+                self.derived[channel] = Derived(name, column, Alphabet(), nothing)
         self.contexts = Contexts(plan.channels, templates.lexicons)
         self.table = empty_table()
         self.entries = np.zeros(1, np.int64)
@@ -88,63 +127,74 @@ class TemplateEncoder(Encoder):
         self.edges = TemplateSide(
             plan, plan.edges, plan.edge_groups, 1, 1, len(plan.nodes)
         )
-        self.token_type = None  # str or tuple, from the first corpus
 
-    def copy(self):
-        """An encoder that can grow while this one stays as it is."""
+    def copy(self) -> Self:
+        """Make an encoder that can grow while this one stays as it is."""
         twin = super().copy()
-        twin.alphabets, twin.derived = list(self.alphabets), dict(self.derived)
+        twin.alphabets = list(self.alphabets)
+        twin.derived = dict(self.derived)
         twin.contexts = copy.copy(self.contexts)
-        twin.table, twin.entries = self.table.copy(), self.entries.copy()
+        twin.table = self.table.copy()
+        twin.entries = self.entries.copy()
         return twin
 
     # -- strings to ids ----------------------------------------------------------------
-    def _columns(self, corpus):
+    def _columns(self, corpus: TokenCorpus) -> list[list[str]]:
         return split_columns(corpus, self.plan.n_columns, self.token_type)
 
-    def _value_ids(self, columns, token, grow):
-        """By channel the value ids of all tokens, -1 unknown; no boundaries yet. None
-        if it is constant.
+    def _value_ids(
+        self, columns: list[list[str]], token: np.ndarray, grow: bool
+    ) -> list[np.ndarray | None]:
+        """By channel the value ids of all tokens, -1 unknown; no boundaries yet.
 
         Raises TypeError if an element is not a string; then no alphabet has learned
         anything.
         """
-        known = zip(self.alphabets, columns)
-        found = [
-            each.interned(column) if grow else each.numbered(column)
-            for each, column in known
-        ]
-        ids, others = map(list, zip(*found))
+        unknown: list[Unknown] = [None] * len(columns)
+        ids: list[np.ndarray] = []
         if grow:
-            self.alphabets, others = others, [None] * len(columns)
-        known = {("x", c): column for c, column in enumerate(ids)} | {
-            ("const", 0): None
-        }
+            pairs = zip(self.alphabets, columns)
+            grown = [alphabet.interned(column) for alphabet, column in pairs]
+            ids = [found for found, _ in grown]
+            self.alphabets = [longer for _, longer in grown]
+        else:
+            for c, column in enumerate(columns):
+                found, unknown[c] = self.alphabets[c].numbered(column)
+                ids.append(found)
+        known: dict[Channel, np.ndarray | None] = {("const", 0): None}
+        known |= {("x", c): column for c, column in enumerate(ids)}
         known |= self.contexts.ids(columns, token)
         return [
             known[channel]
             if channel in known
-            else self._derived_ids(channel, ids, others, grow)
+            else self._derived_ids(channel, ids, unknown, grow)
             for channel in self.plan.channels
         ]
 
-    def _derived_ids(self, channel, ids, unknown, grow):
+    def _derived_ids(
+        self,
+        channel: Channel,
+        ids: list[np.ndarray],
+        unknown: list[Unknown],
+        grow: bool,
+    ) -> np.ndarray:
         """Value ids of a function of one token."""
         name, c = channel
         if grow:
             self.derive(channel)
         _, _, values, of_string = self.derived[channel]
         out = of_string.take(ids[c], mode="wrap")
-        if unknown[c]:
-            strings, places, numbers = unknown[c]
+        mine = unknown[c]
+        if mine is not None:
+            strings, places, numbers = mine
             fresh = values.lookup(
                 list(map(column_function(name, self.templates.words), strings))
             )
             out[places] = fresh.take(numbers)
         return out
 
-    def derive(self, channel):
-        """Let the values of a function of one token follow the alphabet."""
+    def derive(self, channel: Channel) -> None:
+        """Compute a function of one token for the strings that an alphabet has got."""
         name, c, values, of_string = self.derived[channel]
         strings = list(self.alphabets[c])[of_string.shape[0] - 1 :]
         fresh, values = values.interned(
@@ -154,7 +204,13 @@ class TemplateEncoder(Encoder):
         self.derived[channel] = Derived(name, c, values, of_string)
 
     # -- ids to nodes to rows ----------------------------------------------------------
-    def _on_anchors(self, values, token, anchor, more=0):
+    def _on_anchors(
+        self,
+        values: list[np.ndarray | None],
+        token: np.ndarray,
+        anchor: np.ndarray,
+        more: int = 0,
+    ) -> np.ndarray:
         """(K + more, A) int32: by channel and anchor its ids 0 ... left - 1 | left ...
         | the tokens.
 
@@ -186,8 +242,10 @@ class TemplateEncoder(Encoder):
             out[k, slots] = 0
         return out
 
-    def _nodes_of(self, side, channels, anchor):
-        """In training, one int32 array of nodes by anchor for each compound of a side."""
+    def _nodes_of(
+        self, side: TemplateSide, channels: np.ndarray, anchor: np.ndarray
+    ) -> list[np.ndarray]:
+        """In training, the int32 nodes by anchor of each compound of a side."""
         nodes = list(channels)
         for c, compound in enumerate(side.compounds):
             if compound.prefix < 0:
@@ -205,22 +263,53 @@ class TemplateEncoder(Encoder):
             )
         return [nodes[k] for k in side.source]
 
-    def intern(self, side, c, left, right, anchor, distance=0, *span):
-        """The nodes of a compound, from those of all atoms but the last, and the last;
-        new ones are added.
+    def intern(
+        self,
+        side: TemplateSide,
+        c: int,
+        left: np.ndarray,
+        right: np.ndarray,
+        anchor: np.ndarray,
+        distance: int = 0,
+        *span: int,
+    ) -> np.ndarray:
+        """Number the nodes of a compound; new ones are added.
 
-        For parameters see :func:`skstruct._core.hashing.intern_pairs`.
+        Parameters
+        ----------
+        side : TemplateSide
+        c : int
+            The compound.
+        left, right : ndarray of int32
+            The nodes of all atoms but the last, and of the last.
+        anchor, distance, span
+            See :func:`skstruct._core.hashing.intern_pairs`.
+
+        Returns
+        -------
+        ndarray of int32
+            By anchor the node, -1 for none.
         """
         out = np.full(anchor[-1], -1, np.int32)
         n_nodes = np.array([side.n_nodes[c]])
         self.table = intern_pairs(
-            self.table, self.entries, side.offset + c, left, right, distance, np.array(span or (0, 0)),
-            anchor, out, n_nodes,
-        )  # fmt: skip
+            self.table,
+            self.entries,
+            side.offset + c,
+            left,
+            right,
+            distance,
+            np.array(span or (0, 0)),
+            anchor,
+            out,
+            n_nodes,
+        )
         side.n_nodes[c] = int(n_nodes[0])
         return out
 
-    def _grown(self, values, token, anchor):
+    def _grown(
+        self, values: list[np.ndarray | None], token: np.ndarray, anchor: np.ndarray
+    ) -> Iterator[np.ndarray]:
         """The rows (G, A) of label and of transition features in training: all that is
         new is entered.
         """
@@ -230,8 +319,12 @@ class TemplateEncoder(Encoder):
             side.grow(nodes, self.plan.left, anchor, token, self.min_count)
             yield side.rows(nodes, anchor[-1])
 
-    def _found(self, values, token, anchor):
-        """The same in prediction: what is known."""
+    def _found(
+        self, values: list[np.ndarray | None], token: np.ndarray, anchor: np.ndarray
+    ) -> Iterator[np.ndarray]:
+        """The rows (G, A) of label and of transition features in prediction: what is
+        unknown has none.
+        """
         for side in (self.nodes, self.edges):
             rows = np.empty((len(side.groups), anchor[-1]), np.int32)
             if side.groups:
@@ -247,17 +340,15 @@ class TemplateEncoder(Encoder):
                 )
             yield rows
 
-    def n_values(self, k):
+    def n_values(self, k: int) -> int:
         """Number of ids of a channel, boundaries included."""
         channel = self.plan.channels[k]
         if channel[0] == "const":
             return 1
         return self.plan.left + self.plan.right + len(self.values_of(channel))
 
-    def values_of(self, channel):
-        """The values of a channel, by id without boundaries: an alphabet, or a tuple of
-        str.
-        """
+    def values_of(self, channel: Channel) -> Alphabet | tuple[str, ...]:
+        """Return the values of a channel, by id without boundaries."""
         name, c = channel
         if name == "x":
             return self.alphabets[c]
@@ -265,9 +356,9 @@ class TemplateEncoder(Encoder):
             context_values(name) if is_context(name) else self.derived[channel].values
         )
 
-    def adapted(self, corpus):
-        """This encoder with the accessor varieties of another text, or for None of the
-        training text.
+    def adapted(self, corpus: TokenCorpus | None) -> Self:
+        """Make an encoder with the accessor varieties of another text, or for None with
+        those of the training text.
 
         It shares everything else with this one, which stays as it is.
 
@@ -277,12 +368,15 @@ class TemplateEncoder(Encoder):
             If no template reads accessor varieties.
         """
         if not self.contexts.longest:
-            text = "there is nothing to adapt: none of the feature templates reads accessor varieties; "
+            text = (
+                "there is nothing to adapt: none of the feature templates reads "
+                "accessor varieties; "
+            )
             raise ValueError(
                 f"{text}features='char-av' do, or templates such as 'U:%av2[0,0]'"
             )
         twin = copy.copy(self)
-        statistics = None
+        statistics: dict[int, AccessorVariety] | None = None
         if corpus is not None:
             columns = string_columns(corpus, self.plan.n_columns, self.token_type)
             statistics = self.contexts.statistics(columns, corpus.offsets)
@@ -290,7 +384,7 @@ class TemplateEncoder(Encoder):
         twin.contexts.adapted = statistics
         return twin
 
-    def encode(self, corpus, grow):
+    def encode(self, corpus: TokenCorpus, grow: bool) -> Encoded:
         """Encode a corpus.
 
         Parameters
@@ -310,20 +404,26 @@ class TemplateEncoder(Encoder):
             if grow and token[-1]:
                 self.token_type = tuple if isinstance(corpus.like, tuple) else str
                 self.contexts.learn(columns, token)
-            anchor, *rows = self._rows(columns, token, grow)
+            anchor, nodes, edges = self._rows(columns, token, grow)
         except TypeError:
-            string_columns(
-                corpus, self.plan.n_columns, self.token_type
-            )  # names the place
+            # Names the place of what is no string.
+            string_columns(corpus, self.plan.n_columns, self.token_type)
             raise
-        sides = self.nodes, self.edges
-        grids = [Grid(each, *side.layout) for each, side in zip(rows, sides)]
-        alive = [side.alive if self.min_count > 1 else ALL_ALIVE for side in sides]
+        cuts = self.min_count > 1
         return Encoded(
-            anchor, self.plan.left, self.plan.n_columns, *grids, NO_BAG, *alive
+            anchor,
+            self.plan.left,
+            self.plan.n_columns,
+            Grid(nodes, *self.nodes.layout),
+            Grid(edges, *self.edges.layout),
+            NO_BAG,
+            self.nodes.alive if cuts else ALL_ALIVE,
+            self.edges.alive if cuts else ALL_ALIVE,
         )
 
-    def _rows(self, columns, token, grow=False):
+    def _rows(
+        self, columns: list[list[str]], token: np.ndarray, grow: bool = False
+    ) -> tuple[np.ndarray, ...]:
         """Anchors, and the rows (G, A) of features of labels and of transitions;
         ``grow`` as of `encode`.
         """
@@ -331,11 +431,15 @@ class TemplateEncoder(Encoder):
         anchor = token + (self.plan.left + self.plan.right) * np.arange(token.shape[0])
         return anchor, *(self._grown if grow else self._found)(values, token, anchor)
 
-    def encode_one(self, tokens):
-        """See :class:`.base.Encoder`: of str, or of tuples of as many str."""
+    def encode_one(self, tokens: list[Any]) -> SmallRows | None:
+        """Look up the rows of a sentence of str, or of tuples of as many str.
+
+        See :meth:`.base.Encoder.encode_one`; None too if templates of transitions read
+        tokens.
+        """
         kinds = set(map(type, tokens))
-        columns = [tokens]
-        (lo, width, *_) = self.nodes.layout
+        columns: list[Any] = [tokens]
+        lo, width = self.nodes.layout[:2]
         if kinds != {self.token_type} or self.edges.groups:
             return None
         if self.token_type is tuple:
@@ -349,12 +453,12 @@ class TemplateEncoder(Encoder):
         return token, anchor, self.plan.left, rows, lo, width, *NO_BAG
 
     @property
-    def may_repeat(self):
-        """See :class:`.base.Encoder`."""
+    def may_repeat(self) -> bool:
+        """Whether templates share a name: one row may speak of a token twice then."""
         return self.nodes.may_repeat
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features: combinations times the templates they serve.
 
         Without a count cut-off this includes places next to the ends of sequences that
@@ -363,22 +467,28 @@ class TemplateEncoder(Encoder):
         return int(self.nodes.alive.sum()) if self.min_count > 1 else self.nodes.n_rows
 
     # -- what models and their readers ask ---------------------------------------------
-    def keep_rows(self, nodes, edges):
-        """See :class:`.base.Encoder`."""
+    def keep_rows(
+        self, nodes: np.ndarray, edges: np.ndarray
+    ) -> tuple[Self, np.ndarray, np.ndarray]:
+        """Make an encoder that knows the combinations of some rows only.
+
+        See :meth:`.base.Encoder.keep_rows`.
+        """
         twin = self.copy()
-        pairs = []
-        rows = []
+        pairs: list[np.ndarray] = []
+        rows: list[np.ndarray] = []
         for side, used in ((twin.nodes, nodes), (twin.edges, edges)):
             own, kept = side.keep_rows(side.all_pairs(self.table), used, self.min_count)
             pairs += own
             rows.append(kept)
         twin.table, _ = table_of(pairs)
         twin.entries = np.array([sum(map(len, pairs))], np.int64)
-        return twin, *rows
+        return twin, rows[0], rows[1]
 
-    def template_of_row(self, encoded):
-        """(n_node_rows,) the template of each node row, as a number, from a corpus that
-        has them all.
+    def template_of_row(self, encoded: Encoded | ChainTask) -> np.ndarray:
+        """Number the templates: (n_node_rows,) int32, the template of each row.
+
+        See :meth:`.base.Encoder.template_of_row`.
         """
         of_row = np.zeros(self.n_node_rows, np.int32)
         n = 0
@@ -388,16 +498,21 @@ class TemplateEncoder(Encoder):
             n += width
         return of_row
 
-    def row_names(self, rows):
-        """The names of node rows, {row: name}."""
+    def row_names(self, rows: set[int]) -> dict[int, str]:
+        """Name rows of features of labels by their expansions, {row: name}."""
         return row_names(self, self.nodes, rows)
 
-    def edge_names(self, rows):
-        """The names of rows of transition features, {row: name}."""
+    def edge_names(self, rows: set[int]) -> dict[int, str]:
+        """Name rows of features of transitions by their expansions, {row: name}."""
         return row_names(self, self.edges, rows)
 
-    def merged(self, encoders, counts, min_count):
-        """See :func:`.encoder_choice.merge_encoders`; this is the first of ``encoders``."""
+    def merged(
+        self, encoders: Sequence[Self], counts: Sequence[RowMap | None], min_count: int
+    ) -> tuple[Self, list[RowMap]]:
+        """Make one encoder of all combinations that those of several shards know.
+
+        See :meth:`.base.Encoder.merged`; this is the first of ``encoders``.
+        """
         empty = type(self)(self.templates, min_count)
         empty.reads = self.reads
         return empty, merge_templates(empty, encoders, counts)
@@ -407,11 +522,10 @@ class TemplateEncoder(Encoder):
 # In files. The hash table is stored as its entries, so that no file holds one in which
 # a search never ends
 # --------------------------------------------------------------------------------------
-def _new_encoder(f):
+def _new_encoder(f: Members) -> TemplateEncoder:
     """The encoder without its combinations."""
-    columns = f[
-        "columns"
-    ]  # before the encoder is built: it makes an alphabet for every column
+    # Before the encoder is built: it makes an alphabet for every column.
+    columns = f["columns"]
     encoder = TemplateEncoder(f["templates"], f["min_count"])
     encoder.token_type = f["tokens"]
     encoder.alphabets = columns
@@ -424,7 +538,7 @@ def _new_encoder(f):
     return encoder
 
 
-def _encoder(f):
+def _encoder(f: Members) -> TemplateEncoder:
     encoder = f["encoder"]
     pairs = [*f["nodes"], *f["edges"]]
     require(f["contexts"] or not encoder.contexts.in_use, f"{f.where} lacks contexts")
@@ -466,12 +580,12 @@ TEMPLATE_ENCODER = Table(
     Field(
         "nodes",
         knowing(SIDE, lambda f: {"side": f["encoder"].nodes}),
-        of=lambda e: stored(e, e.nodes),
+        of=lambda e: members_of_side(e, e.nodes),
     ),
     Field(
         "edges",
         knowing(SIDE, lambda f: {"side": f["encoder"].edges}),
-        of=lambda e: stored(e, e.edges),
+        of=lambda e: members_of_side(e, e.edges),
     ),
     Field(
         "contexts",

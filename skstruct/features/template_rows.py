@@ -10,8 +10,11 @@ T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions,
 name rows here.
 """
 
+from __future__ import annotations
+
 import copy
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,17 +22,36 @@ from .._core.hashing import check_rows, pairs_of
 from .._data.inputs import lengths_of, offsets_of
 from .._saving.container import require, within
 from .._saving.fields import Field, Table, array, each, exactly, integer, without_last
-from .base import MOST_ROWS, with_new_rows
 from .encoded import NOTHING, RowMap, count_grid
+from .encoder_fields import MOST_ROWS
 from .patterns import CRFPP, boundary
+from .row_index import with_new_rows
 from .tokens import Alphabet
 from .word_clusters import CLUSTER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from .._data.types import Self
+    from .._saving.fields import Members
+    from .template_encoder import TemplateEncoder
+    from .templates import Compound, Form, Group, Plan
+    from .tokens import Channel
 
 
 class TemplateSide:
     """Nodes and rows of the label features, or of the transition features."""
 
-    def __init__(self, plan, compounds, groups, first_row, first_token, offset):
+    def __init__(
+        self,
+        plan: Plan,
+        compounds: Sequence[Compound],
+        groups: Sequence[Group],
+        first_row: int,
+        first_token: int,
+        offset: int,
+    ) -> None:
         self.compounds = compounds
         self.groups = groups
         # By group (distance, column of the data) of its atoms; a bias reads no input
@@ -49,23 +71,17 @@ class TemplateSide:
             .T.copy()
         )
         starts = offsets_of(lengths_of(atoms)).astype(np.int32)
-        self.layout = (
-            lo,
-            width,
-            starts,
-            distances,
-            columns,
-        )  # of a Grid, behind the rows
+        # Of a Grid, behind the rows.
+        self.layout = lo, width, starts, distances, columns
         self.offset = offset  # compound numbers in the hash table
         self.n_nodes = [0] * len(compounds)
-        self.row_of = [
-            np.full(1, -1, np.int32) for _ in compounds
-        ]  # a last -1 serves index -1
+        # By compound; a last -1 serves index -1.
+        self.row_of = [np.full(1, -1, np.int32) for _ in compounds]
         self.counts = [np.zeros((0, len(c.slots)), np.int32) for c in compounds]
-        self.first_row = self.n_rows = first_row
-        self.first_token = (
-            first_token  # transitions lead into the second token and later ones
-        )
+        self.first_row = first_row
+        self.n_rows = first_row
+        # Transitions lead into the second token and later ones.
+        self.first_token = first_token
         self.alive = np.ones(first_row, np.uint8)
         self.uses = [  # by compound, (slot, shift) of each use
             [
@@ -83,8 +99,8 @@ class TemplateSide:
         # For `find_rows`, which writes channels, then compounds of several atoms:
         # these, and where each is. Anchor p speaks of tokens p + shift: p >=
         # -max(shift), p <= T - 1 - min(shift).
-        pairs = []
-        self.source = []
+        pairs: list[tuple[int, ...]] = []
+        self.source: list[int] = []
         for c, (compound, span) in enumerate(zip(compounds, spans)):
             where = compound.channel
             if compound.prefix >= 0:
@@ -96,21 +112,22 @@ class TemplateSide:
                 )
             self.source.append(where)
         self.pairs = np.array(pairs, np.int64).reshape(-1, 6)
-        self._joined = None  # see `joined`
+        self._joined: tuple[np.ndarray, np.ndarray] | None = None  # see `joined`
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_joined": None}  # which follows from the rest
 
     @property
-    def may_repeat(self):
-        """Whether templates share a name, so that one row may speak of a token twice."""
+    def may_repeat(self) -> bool:
+        """Whether templates share a name: one row may speak of a token twice then."""
         return any(len({slot for slot, _ in uses}) < len(uses) for uses in self.uses)
 
-    def joined(self):
-        """``row_of`` as one array, and what ``_core.hashing.find_rows`` takes as
+    def joined(self) -> tuple[np.ndarray, np.ndarray]:
+        """Join what ``_core.hashing.find_rows`` takes: ``row_of`` as one array, and
         ``groups``.
         """
-        if self._joined is None:
+        joined = self._joined
+        if joined is None:
             row_of = np.concatenate(self.row_of)
             begin = offsets_of(lengths_of(self.row_of))
             groups = np.array(
@@ -120,33 +137,41 @@ class TemplateSide:
                 ]
             )
             self.row_of = np.split(row_of, begin[1:-1])  # which take no further memory
-            self._joined = row_of, groups
-        return self._joined
+            joined = self._joined = row_of, groups
+        return joined
 
-    def all_pairs(self, table):
-        """By compound its nodes as (node of all atoms but the last, value); none of
-        single atoms.
+    def all_pairs(self, table: np.ndarray) -> list[np.ndarray]:
+        """List the nodes of each compound, from the hash table.
+
+        Returns
+        -------
+        list of ndarray of shape (n_nodes, 2), int32
+            By compound (node of all atoms but the last, value); empty for single atoms.
         """
         return [pairs_of(table, self.offset + c) for c in range(len(self.compounds))]
 
-    def copy(self):
-        """A side that can grow while this one stays as it is."""
+    def copy(self) -> Self:
+        """Make a side that can grow while this one stays as it is."""
         twin = copy.copy(self)
-        twin.n_nodes, twin.row_of = list(self.n_nodes), list(self.row_of)
-        twin.counts, twin.alive = list(self.counts), self.alive.copy()
+        twin.n_nodes = list(self.n_nodes)
+        twin.row_of = list(self.row_of)
+        twin.counts = list(self.counts)
+        twin.alive = self.alive.copy()
         return twin
 
-    def count_anew(self, min_count):
-        """See :meth:`.base.Encoder.count_anew`."""
+    def count_anew(self, min_count: int) -> None:
+        """Forget how often features occurred that are still below ``min_count``."""
         self.counts = [
             np.where(count < min_count, np.int32(0), count) for count in self.counts
         ]
 
-    def assign_rows(self, c, min_count):
+    def assign_rows(self, c: int, min_count: int) -> None:
         """Give rows to the nodes of compound ``c`` that have none and deserve them."""
         width = len(self.compounds[c].slots)
         enough = self.counts[c] >= min_count
-        deserving = width > 0 and (min_count == 1 or enough.any(axis=1))
+        deserving: np.ndarray | bool = width > 0
+        if deserving and min_count > 1:
+            deserving = np.asarray(enough.any(axis=1))
         row_of, self.n_rows = with_new_rows(
             self.row_of[c], self.n_nodes[c], self.n_rows, deserving, width
         )
@@ -159,9 +184,25 @@ class TemplateSide:
             alive[row_of[:-1][has, None] + np.arange(width)] = enough[has]
             self.alive = alive
 
-    def grow(self, nodes, left, anchor, token, min_count):
-        """Count the features of a corpus, whose nodes are given by compound, and give
-        rows to new ones.
+    def grow(
+        self,
+        nodes: list[np.ndarray],
+        left: int,
+        anchor: np.ndarray,
+        token: np.ndarray,
+        min_count: int,
+    ) -> None:
+        """Count the features of a corpus, and give rows to new ones.
+
+        Parameters
+        ----------
+        nodes : list of ndarray of shape (A,), int32
+            By compound, the node at each anchor.
+        left : int
+            Anchors before the first token of a sequence.
+        anchor, token : ndarray of shape (n + 1,), int64
+            Where the anchors, and the tokens, of each sequence start.
+        min_count : int
         """
         for c, compound in enumerate(self.compounds):
             n_slots = len(compound.slots)
@@ -190,11 +231,21 @@ class TemplateSide:
                 self.counts[c] = count
             self.assign_rows(c, min_count)
 
-    def in_use(self, pairs, used):
-        """By compound whether each node has rows that are used; and whether, or a
-        longer one begins with it.
+    def in_use(
+        self, pairs: list[np.ndarray], used: np.ndarray
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Tell which nodes have rows that are used.
 
-        For parameters see :meth:`keep_rows`.
+        Parameters
+        ----------
+        pairs, used
+            As of :meth:`keep_rows`.
+
+        Returns
+        -------
+        has_rows, kept : list of ndarray of bool
+            By compound and node: whether its own rows are used; and whether they are,
+            or a longer combination that is used begins with it.
         """
         has_rows = []
         for row_of, compound in zip(self.row_of, self.compounds):
@@ -209,7 +260,9 @@ class TemplateSide:
                 kept[compound.prefix][pairs[c][kept[c], 0]] = True
         return has_rows, kept
 
-    def keep_rows(self, pairs, used, min_count):
+    def keep_rows(
+        self, pairs: list[np.ndarray], used: np.ndarray, min_count: int
+    ) -> tuple[list[np.ndarray], np.ndarray]:
         """Forget the nodes without rows in use, but for those that a longer combination
         starts with.
 
@@ -258,8 +311,15 @@ class TemplateSide:
         )
         return new_pairs, rows
 
-    def rows(self, nodes, n_anchors):
-        """The rows of a corpus, whose nodes are given by compound, (G, A) int32."""
+    def rows(self, nodes: list[np.ndarray], n_anchors: int) -> np.ndarray:
+        """Look up the rows of a corpus, (G, A) int32.
+
+        Parameters
+        ----------
+        nodes : list of ndarray of shape (A,), int32
+            By compound, the node at each anchor.
+        n_anchors : int
+        """
         row = np.empty((len(self.groups), n_anchors), np.int32)
         for g, group in enumerate(self.groups):
             first = self.row_of[group.compound][nodes[group.compound]]
@@ -270,17 +330,40 @@ class TemplateSide:
 # --------------------------------------------------------------------------------------
 # One encoder from those of several shards
 # --------------------------------------------------------------------------------------
-def merge_templates(out, encoders, counts):
-    """Let a new template encoder know all that others do; the new rows of each of
-    these.
+def merge_templates(
+    out: TemplateEncoder,
+    encoders: Sequence[TemplateEncoder],
+    counts: Sequence[RowMap | None],
+) -> list[RowMap]:
+    """Let a new template encoder know all that those of several shards know.
+
+    Parameters
+    ----------
+    out : TemplateEncoder
+        Changed; it has read nothing yet.
+    encoders : list of TemplateEncoder
+    counts : list of RowMap or None
+        Occurrences of each row; needed with a count cut-off.
+
+    Returns
+    -------
+    list of RowMap
+        What the rows of each shard have become.
+
+    Raises
+    ------
+    ValueError
+        If templates look at a text as a whole, or shards have been read differently.
     """
     first = encoders[0]
     plan = out.plan
     if first.contexts.longest and len(encoders) > 1:
         raise ValueError(
-            "accessor varieties are statistics of a whole text: shards cannot count them"
+            "accessor varieties are statistics of a whole text: shards cannot count "
+            "them"
         )
-    out.token_type, out.contexts = first.token_type, copy.copy(first.contexts)
+    out.token_type = first.token_type
+    out.contexts = copy.copy(first.contexts)
     if any(
         encoder.contexts.characters != first.contexts.characters for encoder in encoders
     ):
@@ -300,7 +383,9 @@ def merge_templates(out, encoders, counts):
     return [RowMap(*maps) for maps in zip(*sides)]
 
 
-def _channel_maps(out, encoders, channel):
+def _channel_maps(
+    out: TemplateEncoder, encoders: Sequence[TemplateEncoder], channel: Channel
+) -> list[np.ndarray]:
     """By shard, what the ids of a channel have become, boundaries included."""
     if channel[0] == "const":
         return [np.zeros(1, np.int32) for _ in encoders]
@@ -313,13 +398,18 @@ def _channel_maps(out, encoders, channel):
     ]
 
 
-def _merge_side(out, name, encoders, channels, counts):
+def _merge_side(
+    out: TemplateEncoder,
+    name: str,
+    encoders: Sequence[TemplateEncoder],
+    channels: list[list[np.ndarray]],
+    counts: Sequence[RowMap | None],
+) -> list[np.ndarray]:
     """Fill one side of the merged encoder; the row map of each shard."""
     side = getattr(out, name)
     sides = [getattr(encoder, name) for encoder in encoders]
-    maps = [
-        np.zeros(mine.n_rows, np.int32) for mine in sides
-    ]  # row 0 of the transitions stays
+    # Row 0 of the transitions stays.
+    maps = [np.zeros(mine.n_rows, np.int32) for mine in sides]
     nodes = []  # by compound and shard: the node that each node has become
     for c, compound in enumerate(side.compounds):
         last = channels[compound.channel]
@@ -353,7 +443,7 @@ def _merge_side(out, name, encoders, channels, counts):
 # Rows back to strings: the expansions that CRF++ would write, such as ``U05:the/dog``
 # for ``U05:%x[-1,0]/%x[0,0]``. Training and prediction never need them.
 # --------------------------------------------------------------------------------------
-def _write(form, values):
+def _write(form: Form, values: Sequence[str]) -> str:
     """The expansion of a template; ``values`` are those of the compound's atoms, in its
     order.
 
@@ -367,8 +457,10 @@ def _write(form, values):
     )
 
 
-def row_names(encoder, side, rows, syntax=CRFPP):
-    """The names of rows, {row: name}, from the encoder's tables alone.
+def row_names(
+    encoder: TemplateEncoder, side: TemplateSide, rows: set[int], syntax: str = CRFPP
+) -> dict[int, str]:
+    """Name rows, {row: name}, by what the encoder has interned.
 
     Parameters
     ----------
@@ -385,25 +477,28 @@ def row_names(encoder, side, rows, syntax=CRFPP):
     wanted[list(rows)] = True
 
     @cache
-    def strings(k):
-        """The values of a channel, by id."""
+    def strings(k: int) -> list[str]:
+        """List the values of a channel, by id."""
         if plan.channels[k][0] == "const":
             return [""]
         before = range(-1, -plan.left - 1, -1)
         behind = range(1, plan.right + 1)
         known = list(encoder.values_of(plan.channels[k]))
-        if plan.channels[k][0] == CLUSTER:
-            known = encoder.templates.words.described(known)
+        words = encoder.templates.words
+        if plan.channels[k][0] == CLUSTER and words is not None:
+            known = words.described(known)
         return [
             *(boundary(syntax, distance) for distance in (*before, *behind)),
             *known,
         ]
 
     @cache
-    def pairs(c):
+    def pairs(c: int) -> np.ndarray:
+        """Look up the nodes of a compound of several atoms."""
         return pairs_of(encoder.table, side.offset + c)
 
-    def values(c, n):
+    def values(c: int, n: int) -> list[str]:
+        """List the values of the atoms of a node."""
         compound = side.compounds[c]
         if compound.prefix < 0:
             return [strings(compound.channel)[n]]
@@ -423,7 +518,7 @@ def row_names(encoder, side, rows, syntax=CRFPP):
 # In files. What follows from the templates is compiled anew on loading and must agree
 # with the file
 # --------------------------------------------------------------------------------------
-def _compiled(encoder, side, c):
+def _compiled(encoder: TemplateEncoder, side: TemplateSide, c: int) -> dict[str, Any]:
     """What follows from the templates: atoms of a combination, (its row, shift) by
     template, sizes.
     """
@@ -438,8 +533,8 @@ def _compiled(encoder, side, c):
     }
 
 
-def stored(encoder, side):
-    """What a file has of one side."""
+def members_of_side(encoder: TemplateEncoder, side: TemplateSide) -> dict[str, Any]:
+    """Tell what a file has of one side, by name."""
     compounds = [
         {
             **_compiled(encoder, side, c),
@@ -452,7 +547,7 @@ def stored(encoder, side):
     return {"n_rows": side.n_rows, "compounds": compounds, "alive": side.alive}
 
 
-def _known(f, done):
+def _known(f: Members, done: list[Any]) -> dict[str, Any]:
     """What the members of the next combination are compared with."""
     encoder = f["encoder"]
     side = f["side"]
@@ -466,7 +561,7 @@ def _known(f, done):
     }
 
 
-def _compound(f):
+def _compound(f: Members) -> dict[str, Any]:
     row = f["row"]
     ok = within(row[row >= 0], f["side"].first_row, f["n_rows"] - f["slots"] + 1)
     require(ok, f"{f.where}.row is out of range")
@@ -500,7 +595,7 @@ COMPOUND = Table(
 )
 
 
-def _side(f):
+def _side(f: Members) -> list[np.ndarray]:
     """The pairs of each combination; the side of the encoder is filled."""
     side = f["side"]
     compounds = f["compounds"]

@@ -21,7 +21,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from .._data.elements import elements, exact_strings
 from .._data.inputs import describe
@@ -32,12 +32,28 @@ from .._saving.container import require
 from .._saving.fields import Field, Kind, Table, each, pair, string, value
 from .._saving.values import savable_value
 from .contexts import as_entries, is_context, lexicon_of
-from .patterns import Patterns
 from .presets import PRESETS, columns_preset, window
 from .tokens import FUNCTION_NAMES, is_function
 from .word_clusters import CLUSTER, WordClusters
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from .._saving.fields import Members
+    from .base import Features
+    from .contexts import Entry
+    from .tokens import Channel
+
 Lexicons: TypeAlias = Mapping[str, Collection[str | tuple[str, ...]]] | None
+
+Form: TypeAlias = tuple[tuple[str, ...], tuple[int, ...]]
+"""How a feature is written: the literals around its atoms, and which atom as written
+each one of a compound is.
+"""
+
+Atoms: TypeAlias = tuple[tuple[int, int], ...]
+"""(channel, distance from the anchor) of each atom of a compound."""
 
 FARTHEST = 1000
 """How many positions away a macro may look: sequences are encoded with as many
@@ -55,10 +71,10 @@ class Template(NamedTuple):
     text: str
     edge: bool
     skeleton: str
-    atoms: tuple
+    atoms: tuple[tuple[str, int, int], ...]
 
 
-def parse_template(line, where="template"):
+def parse_template(line: Any, where: str = "template") -> Template:
     """Parse one line of a template file.
 
     Raises
@@ -70,17 +86,22 @@ def parse_template(line, where="template"):
         raise ValueError(f"{where}: a template must be a str, got {line!r}")
     line = line.strip()
     if not line or line[0] not in "UB":
-        text = "a template starts with U (features of a label) or B (features of a label transition)"
+        text = (
+            "a template starts with U (features of a label) or B (features of a "
+            "label transition)"
+        )
         raise ValueError(f"{where}: {text}, got {line!r}")
     atoms = []
     for name, offset, column in MACRO.findall(line):
         if not (is_context(name) or name == CLUSTER or is_function(name)):
             raise ValueError(
-                f"{where}: unknown function %{name} in {line!r}; known are {FUNCTION_NAMES}"
+                f"{where}: unknown function %{name} in {line!r}; known are "
+                f"{FUNCTION_NAMES}"
             )
         if len(offset) > 5 or abs(int(offset)) > FARTHEST:
             raise ValueError(
-                f"{where}: {line!r:.80} reads too far away: a row is at most {FARTHEST} from 0"
+                f"{where}: {line!r:.80} reads too far away: a row is at most "
+                f"{FARTHEST} from 0"
             )
         atoms.append((name, int(column), int(offset)))
     if "%" in MACRO.sub("", line):
@@ -99,9 +120,10 @@ class Compound(NamedTuple):
     prefix: int  # index of the compound, -1 if this one has a single atom
     channel: int  # channel of the last atom
     distance: int  # position of the last atom relative to the anchor
-    atoms: tuple  # ((channel, distance), ...), by distance
-    slots: tuple  # shifts (token minus anchor) of its templates, in the order of their rows
-    forms: tuple  # for each slot (the literals around the atoms, which atom as written each one is)
+    atoms: Atoms  # by distance
+    # Shifts (token minus anchor) of its templates, in the order of their rows.
+    slots: tuple[int, ...]
+    forms: tuple[Form, ...]  # by slot
 
 
 class Group(NamedTuple):
@@ -118,33 +140,38 @@ class Group(NamedTuple):
 class Plan(NamedTuple):
     """Templates compiled; see the module."""
 
-    channels: tuple  # (function name, column)
-    nodes: tuple  # Compounds of U templates
-    node_groups: tuple
-    edges: tuple  # Compounds of B templates that read the input
-    edge_groups: tuple
+    channels: tuple[Channel, ...]
+    nodes: tuple[Compound, ...]  # of U templates
+    node_groups: tuple[Group, ...]
+    edges: tuple[Compound, ...]  # of B templates that read the input
+    edge_groups: tuple[Group, ...]
     bigram: bool  # whether a bare B makes the label bigram a feature
     left: int  # positions read before the first token
     right: int  # and after the last one
     n_columns: int  # columns the data must have
 
 
-def _compile(templates, channels):
-    """Compounds and groups of the given templates; ``channels`` (a dict) is extended."""
+def _compile(
+    templates: Sequence[Template], channels: dict[Channel, int]
+) -> tuple[tuple[Compound, ...], tuple[Group, ...]]:
+    """Compounds and groups of the templates; ``channels`` (a dict) is extended."""
     # atoms -> position in compounds
-    compounds = []
-    index = {}
+    compounds: list[Compound] = []
+    index: dict[Atoms, int] = {}
 
-    def compound_of(atoms):
+    def compound_of(atoms: Atoms) -> int:
+        """Number the compound of some atoms, which is added if it is new."""
         if atoms not in index:
             prefix = compound_of(atoms[:-1]) if len(atoms) > 1 else -1
             index[atoms] = len(compounds)
             compounds.append(Compound(prefix, *atoms[-1], atoms, (), ()))
         return index[atoms]
 
-    uses = Counter()  # (compound, shift, skeleton) -> templates
-    forms = {}  # how the features of a skeleton are written
-    shared = {}  # skeleton -> compound: CRF++ lets equal identifiers share their features
+    # By compound, shift and skeleton the number of templates.
+    uses: Counter[tuple[int, int, str]] = Counter()
+    forms: dict[str, Form] = {}  # how the features of a skeleton are written
+    # By skeleton the compound: CRF++ lets equal identifiers share their features.
+    shared: dict[str, tuple[int, list[int]]] = {}
     for template in templates:
         atoms = template.atoms or (("const", 0, 0),)
         order = sorted(range(len(atoms)), key=lambda k: (atoms[k][2], atoms[k][:2], k))
@@ -153,23 +180,39 @@ def _compile(templates, channels):
             (channels.setdefault(atoms[k][:2], len(channels)), atoms[k][2] - anchor)
             for k in order
         )
-        compound = compound_of(found)
-        if shared.setdefault(template.skeleton, (compound, order)) != (compound, order):
-            text = "has the same identifier as another one that combines other columns or distances"
+        number = compound_of(found)
+        if shared.setdefault(template.skeleton, (number, order)) != (number, order):
+            text = (
+                "has the same identifier as another one that combines other columns "
+                "or distances"
+            )
             raise ValueError(
                 f"template {template.text!r} {text}; give the two different identifiers"
             )
-        uses[compound, -anchor, template.skeleton] += 1
+        uses[number, -anchor, template.skeleton] += 1
         forms[template.skeleton] = tuple(MACRO.split(template.text)[::4]), tuple(order)
+    return _grouped(compounds, uses, forms)
 
-    groups = []
+
+def _grouped(
+    compounds: list[Compound],
+    uses: Counter[tuple[int, int, str]],
+    forms: dict[str, Form],
+) -> tuple[tuple[Compound, ...], tuple[Group, ...]]:
+    """Compounds with their slots, and the groups that these form.
+
+    For ``uses`` and ``forms`` see :func:`_compile`.
+    """
+    complete: list[Compound] = []
+    groups: list[Group] = []
     for c, compound in enumerate(compounds):
         own = sorted((shift, skeleton) for k, shift, skeleton in uses if k == c)
         # Templates with one identifier share their rows: the slot is that of the first.
         first = {skeleton: shift for shift, skeleton in reversed(own)}
         slots = sorted(first, key=lambda skeleton: (first[skeleton], skeleton))
-        shifts, spelled = (tuple(map(of.get, slots)) for of in (first, forms))
-        compounds[c] = compound._replace(slots=shifts, forms=spelled)
+        shifts = tuple(first[skeleton] for skeleton in slots)
+        spelled = tuple(forms[skeleton] for skeleton in slots)
+        complete.append(compound._replace(slots=shifts, forms=spelled))
         places = [
             (slots.index(skeleton), shift, uses[c, shift, skeleton])
             for shift, skeleton in own
@@ -178,15 +221,20 @@ def _compile(templates, channels):
         for _, run in groupby(
             enumerate(places), lambda each: (each[1][0] - each[0], each[1][1] - each[0])
         ):
-            run = [place for _, place in run]
-            groups.append(Group(c, *run[0][:2], len(run)))
+            found = [place for _, place in run]
+            slot, shift, _ = found[0]
+            groups.append(Group(c, slot, shift, len(found)))
             groups += [
-                Group(c, slot, shift, 1) for slot, shift, n in run for _ in range(n - 1)
+                Group(c, slot, shift, 1)
+                for slot, shift, n in found
+                for _ in range(n - 1)
             ]
-    return tuple(compounds), tuple(groups)
+    return tuple(complete), tuple(groups)
 
 
-def _checked_lexicons(lexicons, templates):
+def _checked_lexicons(
+    lexicons: Any, templates: Sequence[Template]
+) -> dict[str, tuple[Entry, ...]]:
     """The lexicons by name, their entries distinct and sorted; those that templates
     name, no others.
     """
@@ -202,7 +250,10 @@ def _checked_lexicons(lexicons, templates):
     read.pop(None, None)  # what other functions read
     for name, text in read.items():
         if name not in lexicons:
-            text = f"template {text!r} reads the lexicon {name!r}, which is not among those given: "
+            text = (
+                f"template {text!r} reads the lexicon {name!r}, which is not among "
+                "those given: "
+            )
             raise ValueError(text + (", ".join(map(repr, lexicons)) or "none"))
     for name in lexicons:
         if name not in read:
@@ -214,7 +265,7 @@ def _checked_lexicons(lexicons, templates):
     }
 
 
-def _exact_entries(entries):
+def _exact_entries(entries: Any) -> Any:
     """Entries of a lexicon, of which those of a subclass of str are the strings that
     they hold.
     """
@@ -255,10 +306,12 @@ class FeatureTemplates:
 
     Examples
     --------
-    >>> templates = FeatureTemplates(["U00:%x[-1,0]", "U01:%x[0,0]", "U02:%x[-1,0]/%x[0,0]", "B"])
+    >>> templates = FeatureTemplates(
+    ...     ["U00:%x[-1,0]", "U01:%x[0,0]", "U02:%x[-1,0]/%x[0,0]", "B"])
     >>> len(templates), templates.offsets
     (4, (-1, 0))
-    >>> FeatureTemplates(["U00:%lex_place[0,0]", "B"], lexicons={"place": ["New York", "Rome"]}).lexicons
+    >>> places = {"place": ["New York", "Rome"]}
+    >>> FeatureTemplates(["U00:%lex_place[0,0]", "B"], lexicons=places).lexicons
     {'place': ('New York', 'Rome')}
     """
 
@@ -313,7 +366,10 @@ class FeatureTemplates:
 
     @classmethod
     def preset(cls, name: str) -> Self:
-        """One of the built-in sets; ``skstruct.features.presets.PRESETS`` lists them."""
+        """Make one of the built-in sets.
+
+        ``skstruct.features.presets.PRESETS`` lists them.
+        """
         if name not in PRESETS:
             raise ValueError(
                 f"unknown preset {name!r}; known are {', '.join(sorted(PRESETS))}"
@@ -335,8 +391,8 @@ class FeatureTemplates:
         return isinstance(other, FeatureTemplates) and vars(self) == vars(other)
 
     def with_words(self, words: WordClusters) -> Self:
-        """These templates with clusters of words, which three more read unless one does
-        already.
+        """Add clusters of words to these templates, and three templates that read them
+        unless one does already.
         """
         if self.words not in (None, words):
             raise ValueError("words: the templates have clusters of their own")
@@ -348,8 +404,8 @@ class FeatureTemplates:
         return hash(self.lines)
 
     def compile(self) -> Plan:
-        """The :class:`Plan` of these templates."""
-        channels = {}
+        """Compile these templates to a :class:`Plan`."""
+        channels: dict[Channel, int] = {}
         offsets = (0, *self.offsets)
         nodes = _compile([t for t in self.templates if not t.edge], channels)
         edges = _compile([t for t in self.templates if t.edge and t.atoms], channels)
@@ -357,22 +413,33 @@ class FeatureTemplates:
         return Plan(tuple(channels), *nodes, *edges, self.bigram, *reads)
 
 
-def resolve_templates(features, first, flat):
-    """The :class:`FeatureTemplates`, or :class:`Patterns`, that a ``features``
-    parameter means.
+def resolve_templates(
+    features: Features, first: Any, flat: Sequence[Any]
+) -> FeatureTemplates:
+    """Make the templates that a ``features`` parameter means.
 
     Parameters
     ----------
-    features : "auto", name of a preset, path of a template file, list of str,
-    FeatureTemplates or Patterns first : str or tuple
+    features : str, path, list of str or FeatureTemplates
+        ``"auto"``, the name of a preset, or the path of a template file; or templates.
+    first : str or tuple
         The first token.
     flat : list
         All tokens.
+
+    Raises
+    ------
+    ValueError
+        If a str is neither a preset nor a file, or a template is none.
+    TypeError
+        If ``features`` is anything else.
     """
-    if isinstance(features, (FeatureTemplates, Patterns)):
+    if isinstance(features, FeatureTemplates):
         return features
     if isinstance(features, (list, tuple)):
         return FeatureTemplates(features)
+    if not isinstance(features, (str, os.PathLike)):
+        raise TypeError(f"features={describe(features)} are no templates")
     name = os.fspath(features)
     if name == "auto":
         if isinstance(first, TextToken):
@@ -413,12 +480,12 @@ LINES = Table(
 )
 
 
-def _write_templates(templates, *how):
+def _write_templates(templates: FeatureTemplates, *how: Any) -> Any:
     node = LINES.write(templates, *how)
     return node if templates.lexicons or templates.words is not None else node["lines"]
 
 
-def _read_templates(node, where, f):
+def _read_templates(node: Any, where: str, f: Members) -> FeatureTemplates:
     found = LINES.read(
         node if isinstance(node, dict) else {"lines": node, "lexicons": []}, where, f
     )

@@ -6,10 +6,13 @@ A template reads ``%x[0,0]``, the token itself, or a function of it such as
 occurrence. Functions of more than the token are in :mod:`.contexts`.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
 from itertools import repeat
 from operator import itemgetter
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -18,10 +21,27 @@ from .._data.places import counted, describe, numbered, placed
 from .._saving.fields import distinct, via
 from .vectors_in_tokens import way_out
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
 
-def split_columns(corpus, n_columns, expected=None):
-    """The columns of tokens that are str or tuples of str, as sequences; errors name
-    the place.
+    from .._data.corpus import TokenCorpus
+    from .._data.places import PlaceError
+    from .word_clusters import WordClusters
+
+Channel: TypeAlias = tuple[str, int]
+"""What a template reads at one place: a function's name, and a column."""
+
+Unknown: TypeAlias = "tuple[list[str], np.ndarray, np.ndarray] | None"
+"""The distinct strings that an alphabet does not have, where they stand, and which one
+stands there; None if it has all.
+"""
+
+
+def split_columns(
+    corpus: TokenCorpus, n_columns: int, expected: type | None = None
+) -> list[list[Any]]:
+    """Split tokens that are str or tuples of str into columns; errors name the place.
 
     Parameters
     ----------
@@ -37,7 +57,8 @@ def split_columns(corpus, n_columns, expected=None):
         return [[] for _ in range(n_columns)]
     token_type, width = (tuple, len(like)) if isinstance(like, tuple) else (str, 1)
 
-    def wrong(k, text):
+    def wrong(k: int, text: str) -> PlaceError:
+        """Make an error that names the place and the token."""
         return placed(corpus.offsets, k, f"{text}{describe(flat[k])}")
 
     if expected not in (None, token_type):
@@ -49,7 +70,8 @@ def split_columns(corpus, n_columns, expected=None):
     if token_type is str:
         raise wrong(
             0,
-            f"the templates read column {n_columns - 1}, but the tokens are plain strings: ",
+            f"the templates read column {n_columns - 1}, but the tokens are plain "
+            "strings: ",
         )
     if not all(issubclass(kind, tuple) for kind in set(map(type, flat))):
         k = next(k for k, token in enumerate(flat) if not isinstance(token, tuple))
@@ -69,13 +91,15 @@ def split_columns(corpus, n_columns, expected=None):
     return [list(map(itemgetter(c), flat)) for c in range(n_columns)]
 
 
-def are_strings(items):
-    """Whether all of some items are strings."""
+def are_strings(items: Iterable[Any]) -> bool:
+    """Tell whether all of some items are strings."""
     return all(issubclass(kind, str) for kind in set(map(type, items)))
 
 
-def string_columns(corpus, n_columns, expected=None):
-    """The columns of tokens that are str or tuples of str; errors name the place.
+def string_columns(
+    corpus: TokenCorpus, n_columns: int, expected: type | None = None
+) -> list[list[str]]:
+    """Read the columns of tokens that are str or tuples of str; errors name the place.
 
     Strings of a subclass of str, such as members of an enumeration, come as the strings
     that they hold.
@@ -117,24 +141,31 @@ class Alphabet:
     ids : dict of str to int
     """
 
-    def __init__(self, strings=()):
+    def __init__(self, strings: Iterable[str] = ()) -> None:
         self.ids = {s: k for k, s in enumerate(strings)}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.ids)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self.ids)
 
-    def lookup(self, strings):
-        """Ids as int32, -1 for what is unknown."""
+    def lookup(self, strings: Sequence[str]) -> np.ndarray:
+        """Look up the ids of strings, int32; -1 for what is unknown."""
         return np.fromiter(
             map(self.ids.get, strings, repeat(-1)), np.int32, len(strings)
         )
 
-    def numbered(self, strings):
-        """(ids as int32, -1 for what is unknown; the distinct strings, places and
-        numbers of that, or None).
+    def numbered(self, strings: Sequence[str]) -> tuple[np.ndarray, Unknown]:
+        """Look up the ids of strings, and number what is unknown.
+
+        Returns
+        -------
+        ids : ndarray of int32
+            -1 for what is unknown.
+        unknown : (list of str, places, numbers), or None
+            The distinct strings that are unknown, where they stand in ``strings``,
+            and which of them stands there.
 
         Raises
         ------
@@ -150,9 +181,14 @@ class Alphabet:
         numbers, unknown = numbered(others)
         return ids, (list(unknown), places, numbers) if others else None
 
-    def interned(self, strings):
-        """(ids as int32, the alphabet with the new strings); this alphabet stays as it
-        is.
+    def interned(self, strings: Sequence[str]) -> tuple[np.ndarray, Alphabet]:
+        """Number strings; this alphabet stays as it is.
+
+        Returns
+        -------
+        ids : ndarray of int32
+        alphabet : Alphabet
+            With the new strings.
 
         Raises
         ------
@@ -184,14 +220,15 @@ _CHINESE_NUMERALS = frozenset(
 )
 
 
-def shape(token):
-    """Upper case to ``X``, lower case to ``x``, digits to ``9``; runs longer than two
-    cut to two.
+def shape(token: str) -> str:
+    """Write upper case as ``X``, lower case as ``x`` and digits as ``9``.
+
+    Runs longer than two are cut to two.
 
     >>> shape("McDonald's"), shape("1,024"), shape("IBM")
     ("XxXxx'x", '9,99', 'XX')
     """
-    out = []
+    out: list[str] = []
     for c in token:
         if c.isupper():
             c = "X"
@@ -204,8 +241,9 @@ def shape(token):
     return "".join(out)
 
 
-def character_type(token):
-    """``digit``, ``numeral``, ``letter``, ``punctuation`` or ``other``.
+def character_type(token: str) -> str:
+    """Tell the class of a character: ``digit``, ``numeral``, ``letter``,
+    ``punctuation`` or ``other``.
 
     The classes of Gao, Qiu and Huang (2010), and Chinese numerals as one of their own,
     ``numeral``. Full-width digits and letters count with their ASCII forms. A longer
@@ -228,11 +266,11 @@ def character_type(token):
     return "punctuation" if unicodedata.category(c)[0] in "PS" else "other"
 
 
-def _any(test):
+def _any(test: Callable[[str], bool]) -> Callable[[str], str]:
     return lambda token: "yes" if any(map(test, token)) else "no"
 
 
-_FUNCTIONS = {
+_FUNCTIONS: dict[str, Callable[[str], str]] = {
     "x": str,
     "lower": str.lower,
     "shape": shape,
@@ -248,14 +286,16 @@ _MORE = "prefix1, prefix2, ..., suffix1, suffix2, ..., av1, ..., av4, lex_NAME, 
 FUNCTION_NAMES = ", ".join([*_FUNCTIONS, _MORE])
 
 
-def is_function(name):
-    """Whether ``%name`` is a function of a token alone."""
+def is_function(name: str) -> bool:
+    """Tell whether ``%name`` is a function of a token alone."""
     return name in _FUNCTIONS or _AFFIX.match(name) is not None
 
 
-def column_function(name, words=None):
-    """The function behind ``%name[...]`` in a template; ``words``: the
-    :class:`.word_clusters.WordClusters`.
+def column_function(
+    name: str, words: WordClusters | None = None
+) -> Callable[[str], str]:
+    """Look up the function behind ``%name[...]`` in a template; ``words`` has the
+    clusters.
 
     A token shorter than an affix has the whole token as its affix.
 

@@ -4,7 +4,7 @@ and cut again.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,13 +40,18 @@ from .sequence_transformer import (
     fit_on,
     reading,
     reads_of,
-    table_of,
+    stack_tokens,
     targets_of,
 )
 from .target_encoding import cross_fitting, folds_for, target_encoders
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def _if_inner_has(name):
+    from .._data.corpus import TokenCorpus
+
+
+def _if_inner_has(name: str) -> Callable[[Any], Any]:
     """A decorator of a method that is there if the transformer has it, whose error says
     what is missing.
     """
@@ -55,12 +60,12 @@ def _if_inner_has(name):
     )
 
 
-def _names_out(transformer, names):
-    """The names of the output's columns, or None if the transformer does not know them."""
-    names = None if names is None else np.array(names.all(), dtype=object)
+def _names_out(transformer: Any, names: FeatureNames | None) -> FeatureNames | None:
+    """The names of the output's columns; None if the transformer knows none."""
+    given = None if names is None else np.array(names.all(), dtype=object)
     try:
         return FeatureNames(
-            [spelled(name) for name in transformer.get_feature_names_out(names)]
+            [spelled(name) for name in transformer.get_feature_names_out(given)]
         )
     except (AttributeError, TypeError, ValueError):
         return None
@@ -69,7 +74,7 @@ def _names_out(transformer, names):
 class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
     """Let a transformer of scikit-learn work on the tokens of sequences.
 
-    It gets the tokens of all sequences as one table, and what it returns is cut where
+    It gets the tokens of all sequences at once, and what it returns is cut where
     sequences end.
 
     Parameters
@@ -107,9 +112,11 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
     >>> from sklearn.preprocessing import StandardScaler
     >>> from skstruct import StructuredPerceptron
     >>> from skstruct.features import TokenTransformer
-    >>> X = [np.array([[170.0, 1.0], [182.0, 3.0]]), np.array([[165.0, 2.0], [190.0, 4.0], [171.0, 1.5]])]
+    >>> X = [np.array([[170.0, 1.0], [182.0, 3.0]]),
+    ...      np.array([[165.0, 2.0], [190.0, 4.0], [171.0, 1.5]])]
     >>> y = [["low", "high"], ["low", "high", "low"]]
-    >>> pipeline = make_pipeline(TokenTransformer(StandardScaler()), StructuredPerceptron(random_state=0))
+    >>> tagger = StructuredPerceptron(random_state=0)
+    >>> pipeline = make_pipeline(TokenTransformer(StandardScaler()), tagger)
     >>> pipeline.fit(X, y).predict([np.array([[189.0, 3.5]])])
     [['high']]
     """
@@ -127,12 +134,13 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         self.transformer = transformer
         self.per = per
 
-    def _needs_labels(self):
+    def _needs_labels(self) -> bool:
         return bool(get_tags(self.transformer).target_tags.required)
 
     def get_metadata_routing(self) -> Any:
-        """Who gets which metadata: what the transformer requests, one value a sequence,
-        is repeated by token.
+        """Tell who gets which metadata.
+
+        What the transformer requests, one value a sequence, is repeated by token.
 
         Returns
         -------
@@ -173,7 +181,8 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         if self.per == "sequence" and self._needs_labels():
             name = type(self.transformer).__name__
             raise ValueError(
-                f'{name} learns from labels, which transform has not: no per="sequence" for it'
+                f"{name} learns from labels, which transform has not: no "
+                'per="sequence" for it'
             )
         return self._learn("fit", clone(self.transformer), X, y, params)
 
@@ -202,7 +211,8 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         )
         if self.per == "sequence":
             raise ValueError(
-                'per="sequence" fits a transformer on each sequence: none goes on learning'
+                'per="sequence" fits a transformer on each sequence: none goes on '
+                "learning"
             )
         inner = (
             self.transformer_
@@ -214,7 +224,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
     def fit_transform(
         self, X: Corpus, y: Corpus | None = None, **params: Any
     ) -> SequenceMatrix:
-        """:meth:`fit`, then :meth:`transform`.
+        """Fit the transformer, and transform the tokens it was fitted on.
 
         Parameters
         ----------
@@ -229,7 +239,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         if not encoders or y is None or self.per == "sequence":
             return self.fit(X, y, **params).transform(X)
         self._validate_params()
-        tokens, corpus = table_of(X)
+        tokens, corpus = stack_tokens(X)
         lengths = corpus.lengths
         check_some(lengths.sum())
         labels = targets_of(y, lengths)
@@ -241,9 +251,16 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         inner = cross_fitting(self.transformer_, shown, lengths, labels)
         return as_rows(inner.transform(tokens), lengths, self._nothing.names)
 
-    def _learn(self, method, inner, X, y, params):
+    def _learn(
+        self,
+        method: str,
+        inner: Any,
+        X: Corpus,
+        y: Corpus | None,
+        params: dict[str, Any],
+    ) -> Self:
         before = getattr(self, "_reads", None) if method == "partial_fit" else None
-        tokens, corpus = table_of(X, before)
+        tokens, corpus = stack_tokens(X, before)
         reads = before or reads_of(corpus, self.transformer, self.per == "corpus")
         check_some(corpus.offsets[-1])
         if self.per == "sequence":
@@ -262,7 +279,16 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         self._nothing = nothing
         return self
 
-    def _fit_inner(self, method, inner, tokens, corpus, y, params, keep=None):
+    def _fit_inner(
+        self,
+        method: str,
+        inner: Any,
+        tokens: Any,
+        corpus: TokenCorpus,
+        y: Corpus | None,
+        params: dict[str, Any],
+        keep: np.ndarray | None = None,
+    ) -> None:
         """Fit a transformer on the tokens ``keep`` (None: all)."""
         if get_config()["enable_metadata_routing"]:
             params = process_routing(self, method, **params)["transformer"][method]
@@ -282,7 +308,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
             One row for each token; an empty sequence has none.
         """
         check_is_fitted(self)
-        tokens, corpus = table_of(X, self._reads)
+        tokens, corpus = stack_tokens(X, self._reads)
         lengths = corpus.lengths
         bounds = corpus.offsets.tolist()
         if not bounds[-1]:
@@ -320,9 +346,10 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         check_is_fitted(self)
         if self.per == "sequence":
             raise ValueError(
-                'per="sequence" keeps no transformer of a sequence that could undo what it did'
+                'per="sequence" keeps no transformer of a sequence that could undo '
+                "what it did"
             )
-        tokens, corpus = table_of(X)
+        tokens, corpus = stack_tokens(X)
         found = self.transformer_.inverse_transform(tokens)
         if (
             is_frame(found)
@@ -335,7 +362,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
 
     # -- what the inner one knows ------------------------------------------------------
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns, as the transformer gives them.
+        """Return the names of the columns, as the transformer gives them.
 
         Parameters
         ----------

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -21,10 +21,16 @@ from .._saving.container import require, within
 from .._saving.fields import Field, Table, array, integer, value, via
 from .._saving.values import savable_value
 from .._sklearn import POSITIVE, BaseEstimator
-from .encoded import features_listed, kept
+from .encoded import features_listed, keep_features
 from .encoder_choice import encoder, new_encoder
 from .sequence_transformer import SequenceTransformer
 from .templates import FeatureTemplates
+
+if TYPE_CHECKING:
+    from .._data.corpus import TokenCorpus
+    from .._saving.fields import Members
+    from .base import Encoder
+    from .encoded import Bag, Encoded
 
 
 @dataclass(eq=False, repr=False)
@@ -66,13 +72,15 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
     >>> from sklearn.model_selection import GridSearchCV
     >>> from skstruct import StructuredPerceptron
     >>> from skstruct.features import TokenVectorizer
-    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]] * 2
+    >>> words = ["the dog barks", "a cat sleeps", "the cat barks"]
+    >>> X = [text.split() for text in words] * 2
     >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]] * 2
     >>> vectorizer = TokenVectorizer(["U0:%x[0,0]", "B"])
     >>> matrix = vectorizer.fit_transform(X)
     >>> matrix
     SequenceMatrix of 6 sequences, 18 sparse rows of 6 columns
-    >>> search = GridSearchCV(StructuredPerceptron(random_state=0), {"max_iter": [2, 5]}, cv=3)
+    >>> tagger = StructuredPerceptron(random_state=0)
+    >>> search = GridSearchCV(tagger, {"max_iter": [2, 5]}, cv=3)
     >>> search.fit(matrix, y).predict(vectorizer.transform([["a", "dog"]]))
     [['D', 'N']]
     >>> vectorizer.get_feature_names_out()[:2].tolist()
@@ -116,7 +124,7 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         return self
 
     def fit_transform(self, X: Corpus, y: Any = None) -> SequenceMatrix:
-        """:meth:`fit`, then :meth:`transform`, with the tokens read once.
+        """Learn which features there are, and encode the tokens, which are read once.
 
         Parameters
         ----------
@@ -146,19 +154,20 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         self._encoder.check(corpus)
         return self._matrix(self._encoder.encode(corpus, False), corpus)
 
-    def _read(self, X):
+    def _read(self, X: Corpus) -> TokenCorpus:
         corpus = as_tokens(X)
         if not (corpus.numbers and corpus.offsets[-1]):
             return corpus
         if corpus.like is None:
             raise ValueError(
-                "X: the tokens are rows of numbers already; TokenVectorizer encodes others"
+                "X: the tokens are rows of numbers already; TokenVectorizer encodes "
+                "others"
             )
         return corpus.only(
             STRINGS
         )  # of a data frame, whose columns of numbers are for others
 
-    def _learn(self, X):
+    def _learn(self, X: Corpus) -> tuple[Encoded, TokenCorpus]:
         """(encoded corpus, corpus)"""
         self._validate_params()
         corpus = self._read(X)
@@ -169,15 +178,19 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
             (line.text for line in lines if line.edge and line.atoms), None
         )
         if conditioned is not None:
-            text = f"has templates of transitions, such as {conditioned!r}, which no matrix of tokens holds; "
+            text = (
+                f"has templates of transitions, such as {conditioned!r}, which no "
+                "matrix of tokens holds; "
+            )
             text += "give the tokens to the tagger, or leave these templates out"
             raise ValueError(f"features={describe(self.features)} {text}")
         encoded = encoder.encode(corpus, True)
         used = np.unique(features_listed(encoded, corpus.offsets).row)
-        self._know(encoder, used, encoder.template_of_row(encoded)[used])
+        template = encoder.template_of_row(encoded)
+        self._know(encoder, used, np.asarray(template)[used])
         return encoded, corpus
 
-    def _know(self, encoder, used, template):
+    def _know(self, encoder: Encoder, used: np.ndarray, template: np.ndarray) -> Self:
         """Keep an encoder, those of its rows that are columns, and their templates."""
         self._column = np.full(encoder.n_node_rows, -1, np.int32)
         self._column[used] = np.arange(used.shape[0])
@@ -191,13 +204,13 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         self._column_info = ColumnInfo(encoder.has_bigram, template)
         return self
 
-    def _matrix(self, encoded, corpus):
+    def _matrix(self, encoded: Encoded, corpus: TokenCorpus) -> SequenceMatrix:
         bag = features_listed(encoded, corpus.offsets)
         bag = bag._replace(row=self._column[bag.row])
         if (
             bag.row < 0
         ).any():  # combinations that only positions outside the text of ``fit`` had
-            bag = kept(bag, bag.row >= 0)
+            bag = keep_features(bag, bag.row >= 0)
         start, column, value = _summed(bag) if self._encoder.may_repeat else bag
         start = start.astype(np.int32) if start[-1] < 2**31 else start
         shape = corpus.offsets[-1], self.n_features_out_
@@ -205,7 +218,7 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         return assembled(matrix, corpus.lengths, self._names, self._column_info)
 
 
-def _summed(bag):
+def _summed(bag: Bag) -> Bag:
     """The features of a bag, each once a token, with the sum of its values.
 
     Lists and dicts may name a feature several times, as templates that share a name do.
@@ -217,7 +230,7 @@ def _summed(bag):
         return bag
     used = np.zeros(key.shape[0], np.bool_)
     used[first] = True
-    return kept(
+    return keep_features(
         bag._replace(value=np.bincount(first[which], bag.value, key.shape[0])), used
     )
 
@@ -225,7 +238,7 @@ def _summed(bag):
 # --------------------------------------------------------------------------------------
 # In files
 # --------------------------------------------------------------------------------------
-def _parts(vectorizer):
+def _parts(vectorizer: TokenVectorizer) -> dict[str, Any]:
     """What a file has of one, by name."""
     parts = vectorizer.get_params()
     if hasattr(vectorizer, "n_features_out_"):
@@ -239,7 +252,7 @@ def _parts(vectorizer):
     return parts
 
 
-def _of_parts(f):
+def _of_parts(f: Members) -> TokenVectorizer:
     vectorizer = TokenVectorizer(f["features"], min_count=f["min_count"])
     found = f["encoder"]
     used = f["used"]

@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import compress
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,12 @@ from .raw_text import RULES, rule_of, words_of_lines
 from .sequence_transformer import SequenceTransformer
 from .tokens import string_columns
 from .word_clusters import UNKNOWN, WordClusters, check_strings_in, normal_form
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._data.corpus import TokenCorpus
+    from .._saving.fields import Members
 
 
 @dataclass(eq=False, repr=False)
@@ -96,7 +102,8 @@ class WordVectors(SequenceTransformer, BaseEstimator):
     Examples
     --------
     >>> from skstruct.features import WordVectors
-    >>> text = [[a, b, c] for a in ("the", "a") for b in ("dog", "cat") for c in ("barks", "sleeps")]
+    >>> text = [[a, b, c] for a in ("the", "a") for b in ("dog", "cat")
+    ...         for c in ("barks", "sleeps")]
     >>> vectors = WordVectors(2, min_count=2, random_state=0).fit(text)
     >>> vectors.transform([["The", "dog"], ["unknown"]])
     SequenceMatrix of 2 sequences, 3 dense rows of 2 columns
@@ -187,14 +194,14 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             counts.add(self._forms(words), lengths)
         return self._learn(counts, as_tokens([["word"]]))
 
-    def _validate_params(self):
+    def _validate_params(self) -> None:
         rule_of(self.tokenizer)  # whose error says more
         super()._validate_params()
 
-    def _forms(self, words):
+    def _forms(self, words: Iterable[str]) -> list[str]:
         return [word.lower() for word in words] if self.lowercase else list(words)
 
-    def _row_of(self, word):
+    def _row_of(self, word: str) -> int:
         """The row of a word, -1 if it has none.
 
         A word that is not known is looked up in lower case, then in normal form C.
@@ -208,7 +215,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         normal = normal_form(word)
         return -1 if normal == word else self._row_of(normal)
 
-    def _learn(self, counts, corpus):
+    def _learn(self, counts: NeighbourCounts, corpus: TokenCorpus) -> Self:
         """Vectors and clusters of what has been counted; ``corpus``: of the kind that
         is read.
         """
@@ -216,8 +223,14 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         keep = counts.of_word >= self.min_count
         needed = max(self.n_components, self.n_clusters or 0)
         if keep.sum() < needed:
-            text = f"{keep.sum()} words occur min_count={self.min_count} times or more in X, fewer than the "
-            text += f"{needed} that n_components={self.n_components} and n_clusters={self.n_clusters} need"
+            text = (
+                f"{keep.sum()} words occur min_count={self.min_count} times or more "
+                "in X, fewer than the "
+            )
+            text += (
+                f"{needed} that n_components={self.n_components} and "
+                f"n_clusters={self.n_clusters} need"
+            )
             raise ValueError(text)
         from sklearn.decomposition import (
             TruncatedSVD,
@@ -230,29 +243,37 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         vectors = (found / np.where(length > 0, length, 1)).astype(np.float32)
         kept = list(compress(counts.known, keep.tolist()))
         clusters = None
-        table = None
+        word_clusters = None
         if self.n_clusters is not None:
             from sklearn.cluster import KMeans
 
             means = KMeans(self.n_clusters, n_init=1, random_state=self.random_state)
             clusters = means.fit(vectors).labels_
             order = np.argsort(-counts.of_word[keep], kind="stable")
-            table = WordClusters([kept[k] for k in order.tolist()], clusters[order])
-        return self._know(kept, vectors, clusters, table, reads)
+            frequent_first = [kept[k] for k in order.tolist()]
+            word_clusters = WordClusters(frequent_first, clusters[order])
+        return self._know(kept, vectors, clusters, word_clusters, reads)
 
-    def _know(self, words, vectors, clusters, table, reads):
+    def _know(
+        self,
+        words: Sequence[str],
+        vectors: np.ndarray,
+        clusters: np.ndarray | None,
+        word_clusters: WordClusters | None,
+        reads: Reads,
+    ) -> Self:
         self.words_ = {word: k for k, word in enumerate(words)}
         self.vectors_ = vectors
         self.clusters_ = clusters
-        self._table = table
+        self._word_clusters = word_clusters
         self._reads = reads
         columns = [f"wordvectors{k}" for k in range(vectors.shape[1])]
         self._names = FeatureNames(columns if clusters is None else ["wordcluster"])
         return self
 
     def table(self) -> WordClusters:
-        """The words and their clusters alone, which do not change: what taggers take as
-        ``words``.
+        """Return the words and their clusters alone, which do not change: what taggers
+        take as ``words``.
 
         Returns
         -------
@@ -261,14 +282,15 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             it learned.
         """
         check_is_fitted(self)
-        if self._table is None:
+        if self._word_clusters is None:
             raise ValueError(
-                "there are no clusters: give WordVectors n_clusters, such as n_clusters=500"
+                "there are no clusters: give WordVectors n_clusters, such as "
+                "n_clusters=500"
             )
-        return self._table
+        return self._word_clusters
 
     def transform(self, X: Corpus) -> Any:
-        """The vectors or clusters of tokens.
+        """Look up the vectors or clusters of tokens.
 
         Parameters
         ----------
@@ -295,7 +317,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         return by_sequence(tokens, corpus.offsets)
 
 
-def _read(X, reads=None):
+def _read(X: Corpus, reads: Reads | None = None) -> tuple[TokenCorpus, list[str]]:
     """(tokens, their words)"""
     corpus = as_tokens(X)
     if reads is not None:
@@ -310,8 +332,8 @@ def _read(X, reads=None):
 # --------------------------------------------------------------------------------------
 # As a parameter of a tagger
 # --------------------------------------------------------------------------------------
-def is_unfitted(words):
-    """Whether a ``words`` parameter is an estimator that is to be fitted, and not
+def is_unfitted(words: Any) -> bool:
+    """Tell whether a ``words`` parameter is an estimator that is to be fitted, and not
     fitted yet.
 
     Raises
@@ -327,8 +349,8 @@ def is_unfitted(words):
     return True
 
 
-def clusters_of(words, corpus):
-    """The :class:`WordClusters` that a ``words`` parameter means, or None.
+def clusters_of(words: Any, corpus: TokenCorpus) -> WordClusters | None:
+    """Return the clusters that a ``words`` parameter means; None if it is None.
 
     What is not fitted is fitted on the corpus.
     """
@@ -341,7 +363,7 @@ def clusters_of(words, corpus):
 # --------------------------------------------------------------------------------------
 # In files. Where there are clusters they are all that counts: vectors are left out
 # --------------------------------------------------------------------------------------
-def _parts(words):
+def _parts(words: WordVectors) -> dict[str, Any]:
     """What a file has of one, by name."""
     given = words.get_params()
     if callable(given["tokenizer"]):
@@ -354,24 +376,24 @@ def _parts(words):
         raise TypeError(text)
     if given["tokenizer"] == "words":
         del given["tokenizer"]  # which earlier versions do not know
-    parts = {"parameters": given}
+    parts: dict[str, Any] = {"parameters": given}
     if not hasattr(words, "words_"):
         return parts
     parts |= {
         "called": words._reads.called,
         "titles": words._reads.titles,
-        "table": words._table,
+        "table": words._word_clusters,
     }
     return (
         parts
-        if words._table
+        if words._word_clusters
         else parts | {"words": words.words_, "vectors": words.vectors_}
     )
 
 
-def _of_parts(f):
+def _of_parts(f: Members) -> WordVectors:
     given = f["parameters"]
-    table = f["table"]
+    known_clusters = f["table"]
     known = isinstance(given, dict) and given.keys() <= set(
         WordVectors._get_param_names()
     )
@@ -380,12 +402,17 @@ def _of_parts(f):
     if f["called"] is None:
         return words
     reads = Reads(f["called"], titles=f["titles"] and tuple(f["titles"]))
-    if table is None:
+    if known_clusters is None:
         require(f["vectors"] is not None, f"{f.where} lacks vectors")
         return words._know(f["words"], f["vectors"], None, None, reads)
-    require(isinstance(table, WordClusters), f"{f.where}.table must be of clusters")
+    are_clusters = isinstance(known_clusters, WordClusters)
+    require(are_clusters, f"{f.where}.table must be of clusters")
     return words._know(
-        table.words, np.zeros((len(table), 0), np.float32), table.clusters, table, reads
+        known_clusters.words,
+        np.zeros((len(known_clusters), 0), np.float32),
+        known_clusters.clusters,
+        known_clusters,
+        reads,
     )
 
 
@@ -401,7 +428,7 @@ WORD_VECTORS = Table(
 )
 
 
-def _read_words(node, where, f):
+def _read_words(node: Any, where: str, f: Members) -> Any:
     clusters_alone = isinstance(node, dict) and node.keys() & {"$clusters", "$same"}
     return (value if clusters_alone else WORD_VECTORS).read(node, where, f)
 

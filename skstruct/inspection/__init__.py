@@ -1,5 +1,4 @@
-"""Inspection of models: weights by the names of features, contributions to a score,
-errors and reports.
+"""Inspection of models: what they know, why they predict so, and what is wrong.
 
 A labelling scores the sum of the weights of its features (see ``_chain.bigram``).
 Nothing here approximates that: :func:`explain` lists every summand of every token.

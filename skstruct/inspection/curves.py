@@ -1,5 +1,6 @@
-"""Curves: the regularisation path, the score against the size of a model; and axes for
-all displays.
+"""Curves of scores against penalties and against the size of a model.
+
+Here are the axes of all displays, too.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ from .html import readable
 
 
 class RegularizationPathDisplay:
-    """The held-out score and the number of active weights against the strength of the
-    L1 penalty.
+    """Held-out score and number of active weights against the strength of an L1 penalty.
 
     There is a line for each strength of the L2 penalty.
 
@@ -52,8 +52,9 @@ class RegularizationPathDisplay:
         self.points = points
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw the path; the best held-out score is marked, of equal ones that of the
-        strongest penalties.
+        """Draw the path, with its best held-out score marked.
+
+        Of equal scores that of the strongest penalties is the best.
 
         Parameters
         ----------
@@ -86,7 +87,7 @@ class RegularizationPathDisplay:
         best = max(
             scored or points, key=lambda p: (p.score if scored else 0.0, p.c1, p.c2)
         )
-        lines = []
+        lines: list[Any] = []
         if not is_search:
             style = {
                 "marker": "o",
@@ -229,7 +230,14 @@ class RegularizationPathDisplay:
         return cls.from_path(points, **kwargs)
 
 
-def _by_c2(ax, points, name, best, style, kwargs):
+def _by_c2(
+    ax: Any,
+    points: Sequence[PathPoint | SimpleNamespace],
+    name: str,
+    best: PathPoint | SimpleNamespace,
+    style: dict[str, str],
+    kwargs: dict[str, Any],
+) -> tuple[list[Any], Any]:
     """Draw a line for each ``c2``.
 
     Parameters
@@ -392,7 +400,7 @@ def size_curve(
     )
 
 
-def check_matplotlib(who):
+def check_matplotlib(who: str) -> None:
     """Raise, with a sentence that helps, if there is no matplotlib."""
     try:
         import matplotlib  # noqa: F401
@@ -402,14 +410,14 @@ def check_matplotlib(who):
         ) from error
 
 
-def new_axes(ax, who):
-    """``ax``, or that of a new figure; ``who`` needs matplotlib."""
+def new_axes(ax: Any, who: str) -> Any:
+    """Return ``ax``, or the axes of a new figure; ``who`` is what needs matplotlib."""
     check_matplotlib(who)
     from matplotlib import pyplot
 
     return pyplot.subplots()[1] if ax is None else ax
 
 
-def plain(value, limit):
-    """A name as matplotlib shows it, on one line; none of it is taken for mathematics."""
+def plain(value: Any, limit: int) -> str:
+    """Write a name on one line for matplotlib, which reads no mathematics into it."""
     return readable(spelled(value), limit).replace("$", r"\$")

@@ -1,11 +1,9 @@
-"""Pictures of a fitted model: of the epochs of its training, and of the features that
-decide.
-"""
+"""Pictures of a fitted model: epochs of its training, and features that decide."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -18,6 +16,10 @@ from .curves import check_matplotlib, new_axes, plain
 from .feature_lists import feature_weights
 from .weight_tables import FeatureWeights
 
+if TYPE_CHECKING:
+    from .weight_tables import FeatureWeight
+
+
 DRAWN = ("token_error", "objective", "loss", "validation_score")
 """What is drawn by default: the first one that all histories have."""
 
@@ -28,8 +30,9 @@ of `L1CRF`.
 
 
 class HistoryDisplay:
-    """Learning curves: a number of each epoch, and the held-out score, of one training
-    or several.
+    """Learning curves of one training or several: a number of each epoch, and scores.
+
+    The scores are those of held-out sequences.
 
     Use :meth:`from_estimator`. Of an averager that kept its members, the mean of the
     members is drawn, and from the least to the largest a band.
@@ -79,9 +82,9 @@ class HistoryDisplay:
             If matplotlib is not installed.
         """
         ax = new_axes(ax, "HistoryDisplay")
-        self.lines_ = []
-        self.bands_ = []
-        self.ax_held_out_ = None
+        self.lines_: list[Any] = []
+        self.bands_: list[Any] = []
+        self.ax_held_out_: Any = None
         several = len(self.histories) > 1
         parts = [((self.metric,), "training"), (HELD_OUT, "held out")]
         if self.metric in HELD_OUT:
@@ -107,8 +110,13 @@ class HistoryDisplay:
         self.figure_ = ax.figure
         return self
 
-    def _draw(self, ax, curves, style):
-        """One line, and a band if there are several trainings."""
+    def _draw(
+        self,
+        ax: Any,
+        curves: list[dict[int, float]],
+        style: dict[str, Any],
+    ) -> None:
+        """Draw one line, and a band if there are several trainings."""
         epochs = sorted({epoch for curve in curves for epoch in curve})
         values = np.array(
             [[curve.get(epoch, np.nan) for epoch in epochs] for curve in curves]
@@ -184,17 +192,18 @@ class HistoryDisplay:
         return cls(histories, metric=_metric(histories, metric)).plot(**kwargs)
 
 
-def _curve(history, keys):
+def _curve(history: History, keys: Collection[str]) -> dict[int, float]:
     """{epoch: the first of some numbers that its record has}."""
-    found = {}
+    found: dict[int, float] = {}
     for k, record in enumerate(history, start=1):
         value = next((record[key] for key in keys if record.get(key) is not None), None)
         if value is not None:
-            found[record.get("epoch", record.get("round", k))] = value
+            epoch: Any = record.get("epoch", record.get("round", k))
+            found[epoch] = value
     return found
 
 
-def _distinct(names):
+def _distinct(names: list[str]) -> list[str]:
     """Names with numbers where there are several."""
     return [
         f"{s} {names[: k + 1].count(s)}" if names.count(s) > 1 else s
@@ -202,7 +211,7 @@ def _distinct(names):
     ]
 
 
-def _histories_of(estimator):
+def _histories_of(estimator: Any) -> list[History]:
     """The histories of an estimator: of its members, or one."""
     check_is_fitted(estimator)
     for layer, _ in layers(estimator):
@@ -215,7 +224,7 @@ def _histories_of(estimator):
     raise ValueError(f"{type(estimator).__name__} has no history_")
 
 
-def _metric(histories, metric):
+def _metric(histories: Mapping[str, Sequence[History]], metric: str | None) -> str:
     """The number to draw, which all trainings have."""
     records = [
         history[0]
@@ -234,13 +243,13 @@ def _metric(histories, metric):
     if metric is None:
         metric = next((key for key in DRAWN if key in common), None)
         if metric is None:
-            wrong = "the histories have no number in common that is drawn by default: fit all with X_val and "
-            wrong += (
-                "y_val, and their scores are drawn; or draw each alone, or say metric="
+            wrong = (
+                "the histories have no number in common that is drawn by default: fit "
+                "all with X_val and y_val, and their scores are drawn; or draw each "
+                "alone, or say metric="
             )
-            raise ValueError(
-                f"{wrong}; in common are {', '.join(map(repr, common)) or 'none'}"
-            )
+            listed = ", ".join(map(repr, common)) or "none"
+            raise ValueError(f"{wrong}; in common are {listed}")
     if metric not in common:
         raise ValueError(
             f"metric must be one of {', '.join(map(repr, common))}; got {metric!r}"
@@ -317,7 +326,8 @@ class FeatureWeightsDisplay:
             )
             for spare in axes.ravel()[n:]:
                 spare.set_visible(False)
-        self.axes_, by_label = axes.ravel()[:n], self.weights.by_label()
+        self.axes_ = axes.ravel()[:n]
+        by_label = self.weights.by_label()
         panels = zip(self.labels, self.axes_)
         self.bars_ = [
             self._draw(each, label, by_label.get(label, []), kwargs)
@@ -327,7 +337,9 @@ class FeatureWeightsDisplay:
         self.figure_ = self.axes_[0].figure
         return self
 
-    def _draw(self, ax, label, items, style):
+    def _draw(
+        self, ax: Any, label: Any, items: list[FeatureWeight], style: dict[str, Any]
+    ) -> Any:
         """The bars of one label, largest weight on top."""
         above = [item for item in items if item.weight > 0.0]
         below = [item for item in items if item.weight < 0.0]

@@ -7,9 +7,9 @@ or trees, each with the words around it.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .._data.elements import spelled
 from .._data.inputs import SPANS, TREES, WORDS, flatten
@@ -19,8 +19,21 @@ from .._sklearn import innermost
 from ..metrics.counting import has_label, refuse_nothing, surroundings_known
 from .explain_taggers import as_characters, read_by, word_of, words_of
 from .html import Shown, bar, box, cell, escaped, note, readable, table
-from .pictures import are_characters, checked, segment_reader, tree_of
+from .pictures import are_characters, checked, scheme_reader, segment_reader, tree_of
 from .weight_tables import new_frame
+
+if TYPE_CHECKING:
+    from .._taggers.probability_tagger import Segment
+    from .pictures import SegmentReader
+
+
+Sequences: TypeAlias = Sequence[Sequence[Any]]
+
+Compared: TypeAlias = tuple[Any, ...]
+"""An item of gold, an error, or both: whether it counts as an item; None, or the names
+(gold, predicted) of what differs; the words in it; and of an error its sequence, start
+and stop, and the tokens of the sequence.
+"""
 
 EXAMPLES = 3
 SHOWN = 20
@@ -50,7 +63,7 @@ class Confusion(NamedTuple):
 
     gold: str
     predicted: str
-    count: int
+    count: int  # type: ignore[assignment]  # not the method of tuples
     unseen: int | None
     examples: list[Example]
 
@@ -83,7 +96,7 @@ class Errors(Shown):
         self.confusions = confusions
 
     def to_dict(self) -> dict[str, Any]:
-        """All attributes; confusions and examples are dicts too."""
+        """Return all attributes as a dict; confusions and examples are dicts too."""
         confusions = [
             {**c._asdict(), "examples": [e._asdict() for e in c.examples]}
             for c in self.confusions
@@ -91,8 +104,10 @@ class Errors(Shown):
         return {**vars(self), "confusions": confusions}
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame: ``gold``, ``predicted``, ``count``, ``unseen`` and the
-        first ``example``.
+        """Return the confusions as a pandas DataFrame.
+
+        Its columns are ``gold``, ``predicted``, ``count``, ``unseen`` and the first
+        ``example``.
 
         Raises
         ------
@@ -103,11 +118,12 @@ class Errors(Shown):
         return new_frame(rows, "Errors", columns=[*Confusion._fields[:4], "example"])
 
     def summary(self) -> str:
-        """How many there are, in one sentence."""
+        """Say how many errors there are, in one sentence."""
         items = _ITEMS[self.kind]
         text = f"{self.n_errors:,} errors in {self.n_items:,} {items}"
         if self.n_unseen is not None:
-            text += f"; with unseen words {self.n_unseen_errors:,} errors, {self.n_unseen:,} {items}"
+            text += f"; with unseen words {self.n_unseen_errors:,} errors, "
+            text += f"{self.n_unseen:,} {items}"
         return text
 
     def __str__(self) -> str:
@@ -143,24 +159,16 @@ _ITEMS = {
 }
 
 
-def _html(confusions):
+def _html(confusions: list[Confusion]) -> str:
     if not confusions:
         return ""
     largest = confusions[0].count
     rows = []
     for c in confusions[:SHOWN]:
-        texts = (
-            escaped(c.gold),
-            escaped(c.predicted),
-            "<br>".join(escaped(x.text, 90) for x in c.examples),
-        )
-        rows.append(
-            [
-                cell(f"{c.count:,}", "number"),
-                cell(bar(-c.count, largest)),
-                *map(cell, texts),
-            ]
-        )
+        examples = "<br>".join(escaped(x.text, 90) for x in c.examples)
+        texts = escaped(c.gold), escaped(c.predicted), examples
+        number = cell(f"{c.count:,}", "number")
+        rows.append([number, cell(bar(-c.count, largest)), *map(cell, texts)])
     rest = len(confusions) - SHOWN
     head = ["", "", "gold", "predicted", "for example"]
     return table(rows, head, "long") + (
@@ -176,7 +184,7 @@ def errors(
     vocabulary: Iterable[str] | None = None,
     scheme: str | None = None,
 ) -> Errors:
-    """What a fitted model gets wrong on a corpus.
+    """Find what a fitted model gets wrong on a corpus.
 
     Parameters
     ----------
@@ -225,8 +233,16 @@ def errors(
     )
 
 
-def errors_of(model, X, y, predicted, *, vocabulary=None, scheme=None):
-    """The :class:`Errors` of predictions that were made before; see :func:`errors`."""
+def errors_of(
+    model: Any,
+    X: Any,
+    y: Corpus,
+    predicted: Corpus,
+    *,
+    vocabulary: Iterable[str] | None = None,
+    scheme: str | None = None,
+) -> Errors:
+    """Find what is wrong in predictions made before; see also :func:`errors`."""
     if isinstance(vocabulary, str):
         raise ValueError(
             f"vocabulary must be a collection of words, got the str {vocabulary[:40]!r}"
@@ -242,7 +258,7 @@ def errors_of(model, X, y, predicted, *, vocabulary=None, scheme=None):
     kind, items = _compared(task, X, y, predicted, scheme or own_scheme)
     n_items = 0
     n_unseen = 0
-    groups = {}
+    groups: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
     for counts, names, words, *place in items:
         unseen = known is not None and any(
             word_of(token) not in known for token in words
@@ -270,44 +286,41 @@ AROUND = 3
 """Tokens before and behind an example."""
 
 
-def around(tokens, start, stop):
-    """Some tokens in [ ], and a few on both sides."""
+def around(tokens: Sequence[Any], start: int, stop: int) -> str:
+    """Write some tokens in [ ], and a few on both sides."""
     gap = "" if are_characters(tokens) else " "
     width = AROUND if gap else 3 * AROUND
     first = max(0, start - width)
     words = [readable(token, 30) for token in tokens[first : stop + width]]
     words[start - first] = f"[{words[start - first]}"
     words[stop - first - 1] += "]"
-    return (
-        ("… " if first else "")
-        + gap.join(words)
-        + (" …" if stop + width < len(tokens) else "")
-    )
+    before = "… " if first else ""
+    behind = " …" if stop + width < len(tokens) else ""
+    return f"{before}{gap.join(words)}{behind}"
 
 
-def _compared(task, X, y, y_pred, scheme):
-    """What is compared, and an iterable of items and errors as :func:`_labels` yields
-    them.
-    """
+def _compared(
+    task: str, X: Any, y: Corpus, y_pred: Corpus, scheme: str | None
+) -> tuple[str, Iterator[Compared]]:
+    """Return what is compared ("labels", ...), and the items and errors."""
     if task == WORDS:
         return "words", _words(X, y, y_pred)
     if task == SPANS:
         texts = as_characters(X, y, y_pred)
-        return "spans", _segments(*texts, segment_reader((), "BIO"), words_of, beside=0)
-    X, y, y_pred = checked(X, y, y_pred)
-    refuse_nothing(any(map(has_label, y)))
+        of_types = scheme_reader((), "BIO")
+        return "spans", _segments(*texts, of_types, words_of, beside=0)
+    tokens, gold, predicted = checked(X, y, y_pred)
+    refuse_nothing(any(map(has_label, gold)))
     if task == TREES:
-        return "trees", _trees(X, y, y_pred)
-    segments_of = segment_reader(flatten([*y, *y_pred]), scheme)
+        return "trees", _trees(tokens, gold, predicted)
+    segments_of = segment_reader(flatten([*gold, *predicted]), scheme)
     if segments_of is None:
-        return "labels", _labels(X, y, y_pred)
-    return "segments", _segments(X, y, y_pred, segments_of)
+        return "labels", _labels(tokens, gold, predicted)
+    return "segments", _segments(tokens, gold, predicted, segments_of)
 
 
-def _labels(X, y, y_pred):
-    """Yield (whether it counts as an item, names of what differs or None, words,
-    members of a place).
-    """
+def _labels(X: Sequences, y: Sequences, y_pred: Sequences) -> Iterator[Compared]:
+    """Yield the tokens that have a label, and where another one was predicted."""
     for i, (tokens, gold, predicted) in enumerate(zip(X, y, y_pred)):
         for t, (a, b) in enumerate(zip(gold, predicted)):
             if a is not None:
@@ -315,9 +328,18 @@ def _labels(X, y, y_pred):
                 yield True, names, tokens[t : t + 1], i, t, t + 1, tokens
 
 
-def _segments(X, y, y_pred, segments_of, words_of=list, beside=1):
-    """As :func:`_labels`; ``beside``: tokens on both sides of a segment that must have
-    labels, too.
+def _segments(
+    X: Sequences,
+    y: Sequences,
+    y_pred: Sequences,
+    segments_of: SegmentReader,
+    words_of: Callable[[Any], list[Any]] = list,
+    beside: int = 1,
+) -> Iterator[Compared]:
+    """Yield the segments of gold, and those that were only predicted.
+
+    ``beside`` is the number of tokens on both sides of a segment that must have labels,
+    too.
     """
     for i, (tokens, labels, predicted) in enumerate(zip(X, y, y_pred)):
         gold = segments_of(labels)
@@ -329,37 +351,36 @@ def _segments(X, y, y_pred, segments_of, words_of=list, beside=1):
                 met = met_by(a, b)
                 names = None
                 if (a, b, kind) not in met:
-                    names = (
-                        kind,
-                        met[0][2]
-                        if len(met) == 1 and met[0][:2] == (a, b)
-                        else _elsewhere(met),
-                    )
+                    same_place = len(met) == 1 and met[0][:2] == (a, b)
+                    names = kind, met[0][2] if same_place else _elsewhere(met)
                 yield True, names, words_of(tokens[a:b]), i, a, b, tokens
         for a, b, kind in predicted:
             if surroundings_known(labels, a, b, beside) and not met_in(a, b):
                 yield False, (NONE, kind), words_of(tokens[a:b]), i, a, b, tokens
 
 
-def _between(spans):
-    """A function of a and b: those of the spans, which are in order, that share a token
-    with a ... b - 1.
+def _between(spans: list[Segment]) -> Callable[[int, int], list[Segment]]:
+    """Make a function that finds the spans that share a token with ``a`` ... ``b - 1``.
+
+    The spans are in order, and do not overlap.
     """
     starts, stops, _ = zip(*spans) if spans else ((), (), ())
     return lambda a, b: spans[bisect_right(stops, a) : bisect_left(starts, b)]
 
 
-def _elsewhere(met):
+def _elsewhere(met: list[Segment]) -> str:
+    """Name what a segment met that was not found: other boundaries, or nothing."""
     if not met:
         return NONE
     kinds = " + ".join(kind for _, _, kind in met)
     return f"{kinds} (other boundaries)" if kinds.strip(" +") else "(other boundaries)"
 
 
-def _words(X, y, y_pred):
-    """As :func:`_labels`; an item is a word, and differences are longer."""
+def _words(X: Any, y: Corpus, y_pred: Corpus) -> Iterator[Compared]:
+    """Yield the words of gold, and stretches of text that are cut in another way."""
     pieces = as_pieces(X)
-    (gold, gold_tags), (words, tags) = as_words(pieces, y), as_words(pieces, y_pred)
+    gold, gold_tags = as_words(pieces, y)
+    words, tags = as_words(pieces, y_pred)
     for i in range(len(pieces)):
         yield from ((True, None, [word]) for word in gold[i])
         for a, b, c, d in _stretches(gold[i], words[i]):
@@ -373,24 +394,25 @@ def _words(X, y, y_pred):
             yield False, names, mine, i, a, b, list(gold[i])
 
 
-def _stretches(gold, words):
-    """Yield (a, b, c, d): the shortest stretches ``gold[a:b]`` and ``words[c:d]`` that
-    spell the same.
+def _stretches(
+    gold: Sequence[str], words: Sequence[str]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the shortest stretches of two segmentations that spell the same text.
+
+    Each is (a, b, c, d), for the words ``gold[a:b]`` and ``words[c:d]``.
     """
-    ends, other = (
-        dict(zip(accumulate(map(len, side)), range(1, len(side) + 1)))
-        for side in (gold, words)
-    )
+    stops = {end: b for b, end in enumerate(accumulate(map(len, gold)), start=1)}
+    others = {end: d for d, end in enumerate(accumulate(map(len, words)), start=1)}
     a = c = 0
-    for end, b in ends.items():
-        if end in other:
-            yield a, b, c, other[end]
+    for end, b in stops.items():
+        if end in others:
+            yield a, b, c, others[end]
             a = b
-            c = other[end]
+            c = others[end]
 
 
-def _trees(X, y, y_pred):
-    """As :func:`_labels`, of arcs."""
+def _trees(X: Sequences, y: Sequences, y_pred: Sequences) -> Iterator[Compared]:
+    """Yield the arcs of gold, and where another head or label was predicted."""
     for i, (tokens, gold, predicted) in enumerate(zip(X, y, y_pred)):
         pairs = zip(tree_of(i, gold), tree_of(i, predicted))
         for t, ((head, label), (other, other_label)) in enumerate(pairs):

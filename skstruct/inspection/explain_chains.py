@@ -1,8 +1,11 @@
 """What each feature contributes to the score of a labelling of a chain."""
 
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import repeat
 from math import fsum, inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,15 +23,35 @@ from .explanations import Counterfactual, Explanation, TokenExplanation
 from .feature_lists import chain_of, tokens_of, weight_rows
 from .pictures import segment_reader
 
+if TYPE_CHECKING:
+    from .._chain.chain_model import ChainModel
+    from .._core.store import Store
+    from .._data.corpus import TokenCorpus
+    from .._data.types import Corpus
+    from .explanations import Contribution
+
+
+Constraints: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""What may start a sequence (L,), follow each other (L, L) [p, y], and end one (L,): 0,
+or -inf for what may not.
+"""
+
 CLEAR = 1e-9
 """By how much, relative to the scores, another label has to be better: more than is
 lost in rounding.
 """
 
 
-def explain_chain(tagger, X, labels=None, allowed=None, rivals=True):
-    """See :func:`explaining.explain`; ``X`` holds one sequence, ``allowed`` the labels
-    it may take.
+def explain_chain(
+    tagger: Any,
+    X: Corpus,
+    labels: Collection[Any] | None = None,
+    allowed: Sequence[Any] | None = None,
+    rivals: bool = True,
+) -> Explanation:
+    """Explain a labelling by a tagger; :func:`skstruct.inspection.explain` says more.
+
+    ``X`` holds one sequence, ``allowed`` the labels that its tokens may take.
 
     Without ``rivals`` there are no runners-up, and nothing is said of what would have
     to change.
@@ -45,64 +68,63 @@ def explain_chain(tagger, X, labels=None, allowed=None, rivals=True):
             (list(zip(token.names, values)), list(_into(model, path, t, token.edges)))
         )
     score = fsum(x for both in contributions for listed in both for _, x in listed)
-    others = (
-        _others(model, active, path, score, allowed)
-        if rivals and path
-        else repeat((None, inf, None))
-    )
+    others: Iterable[tuple[Any, float, Counterfactual | None]]
+    others = repeat((None, inf, None))
+    if rivals and path:
+        others = _others(model, active, path, score, allowed)
     each = zip(tokens_of(given), labels, contributions, others)
     tokens = [
-        TokenExplanation(token, label, *both, *other)
-        for token, label, both, other in each
+        TokenExplanation(token, label, features, transitions, *other)
+        for token, label, (features, transitions), other in each
     ]
-    return Explanation(
-        labels, score, tokens, None if segments_of is None else segments_of(labels)
-    )
+    segments = None if segments_of is None else segments_of(labels)
+    return Explanation(labels, score, tokens, segments)
 
 
 class Active(NamedTuple):
     """The n features of a token that the model knows."""
 
-    names: list
+    names: Sequence[str]
     values: np.ndarray  # (n,)
     weights: np.ndarray  # (n, L)
-    can_go: (
-        np.ndarray
-    )  # (n,) bool: the bias of rows of numbers is no number that could be zero
-    edges: list  # (e, value, name) of each combination, whose weights are in the rows e * L + p
+    # (n,) bool: the bias of rows of numbers is no number that could be zero
+    can_go: np.ndarray
+    # of each combination, whose weights are in the rows e * L + p: e, value, name
+    edges: list[tuple[int, float, str]]
 
 
-def active_features(model, given):
-    """For each token of one sequence, alone in a checked corpus, its :class:`Active`."""
+def active_features(model: ChainModel, given: TokenCorpus) -> list[Active]:
+    """Find the :class:`Active` features of each token of a corpus of one sequence."""
     nodes, edges = model.encoder.features_by_token(model.encode(given))
-    weights = weight_rows(
-        model.nodes, [row for features in nodes for row, _, _ in features]
-    )
-    weights = np.split(weights, np.cumsum(lengths_of(nodes))[:-1])
+    used = [row for features in nodes for row, _, _ in features]
+    flat = weight_rows(model.nodes, used)
+    weights = np.split(flat, np.cumsum(lengths_of(nodes))[:-1])
     active = []
     for features, mine, into in zip(nodes, weights, edges):
         rows, values, names = zip(*features) if features else ((), (), ())
-        active.append(
-            Active(
-                names,
-                np.array(values),
-                mine,
-                np.array(rows) != model.encoder.bias_row,
-                into,
-            )
-        )
+        can_go = np.array(rows) != model.encoder.bias_row
+        active.append(Active(names, np.array(values), mine, can_go, into))
     return active
 
 
-def _others(model, active, path, score, allowed):
-    """For each token its runner-up, the margin to it, and what would have to change."""
-    (emission, transition), values = _scores(model, active), model.labels.values
+def _others(
+    model: ChainModel,
+    active: list[Active],
+    path: list[int],
+    score: float,
+    allowed: Sequence[Any] | None,
+) -> list[tuple[Any, float, Counterfactual | None]]:
+    """Find for each token its runner-up, the margin, and what would have to change."""
+    emission, transition = _scores(model, active)
+    values = model.labels.values
     if allowed is not None:
         options = [
             [some is None or label in some for label in values] for some in allowed[0]
         ]
         emission[~np.array(options)] = -inf
-    trigrams = _trigrams(model) if model.order == 2 else None
+    trigrams = None
+    if model.trigrams is not None:
+        trigrams = _trigrams(model.trigrams, len(values))
     best = best_with_each_label(emission, transition, model.constraints, trigrams)
     changes = [smallest_change(*each, values) for each in zip(best, path, active)]
     return [
@@ -111,8 +133,13 @@ def _others(model, active, path, score, allowed):
     ]
 
 
-def _path(tagger, given, labels, allowed):
-    """(ids, labels) of the labelling to explain."""
+def _path(
+    tagger: Any,
+    given: TokenCorpus,
+    labels: Collection[Any] | None,
+    allowed: Sequence[Any] | None,
+) -> tuple[list[int], list[Any]]:
+    """Return the ids and the labels of the labelling to explain."""
     known = tagger._model.labels
     if labels is not None:
         (labels,) = as_sequences([labels], "labels", "label")
@@ -143,8 +170,8 @@ def _path(tagger, given, labels, allowed):
     return path, [known.values[y] for y in path]
 
 
-def _scores(model, active):
-    """Emissions (T, L), and transitions (1, L, L) or (T, L, L), constraints included."""
+def _scores(model: ChainModel, active: list[Active]) -> tuple[np.ndarray, np.ndarray]:
+    """Sum up emissions (T, L), and transitions (1, L, L) or (T, L, L), constrained."""
     L = len(model.labels)
     emission = np.array([token.values @ token.weights for token in active])
     shared = model.constraints[1].copy()
@@ -159,22 +186,19 @@ def _scores(model, active):
     return emission, transition
 
 
-def _trigrams(model):
-    """Weights of label trigrams, (L + 1, L, L) [a, p, y]; a = 0 is the start of the
-    sequence.
+def _trigrams(store: Store, L: int) -> np.ndarray:
+    """Return the weights of label trigrams, (L + 1, L, L) [a, p, y].
+
+    The label a is counted from 1; 0 is the start of the sequence.
     """
-    L = len(model.labels)
-    return (
-        weight_rows(model.trigrams, np.arange(L * (L + 1)))
-        .reshape(L, L + 1, L)
-        .transpose(1, 0, 2)
-    )
+    rows = weight_rows(store, np.arange(L * (L + 1)))
+    return rows.reshape(L, L + 1, L).transpose(1, 0, 2)
 
 
-def _into(model, path, t, features):
-    """Yield the contributions of the transition into token t, and of constraints broken
-    there.
-    """
+def _into(
+    model: ChainModel, path: list[int], t: int, features: list[tuple[int, float, str]]
+) -> Iterator[Contribution]:
+    """Yield the contributions of the transition into token t, broken constraints too."""
     values = list(map(spelled, model.labels.values))
     L = len(values)
     y = path[t]
@@ -184,8 +208,9 @@ def _into(model, path, t, features):
         arrow = f"transition {values[p]} -> {values[y]}"
         if model.encoder.has_bigram:
             yield arrow, float(weight_rows(model.edges, [p])[0, y])
-        if model.order == 2:
-            a, before = (path[t - 2], values[path[t - 2]]) if t > 1 else (-1, "(start)")
+        if model.trigrams is not None:
+            a = path[t - 2] if t > 1 else -1
+            before = values[a] if t > 1 else "(start)"
             weight = float(weight_rows(model.trigrams, [p * (L + 1) + a + 1])[0, y])
             yield f"transition {before} -> {values[p]} -> {values[y]}", weight
         for e, x, name in features:
@@ -205,8 +230,13 @@ def _into(model, path, t, features):
 # For each token the best labelling that differs there, and what would make it the best
 # of all
 # --------------------------------------------------------------------------------------
-def best_with_each_label(emission, transition, constraints, trigrams=None):
-    """The best scores of labellings by the label of each token, (T, L).
+def best_with_each_label(
+    emission: np.ndarray,
+    transition: np.ndarray,
+    constraints: Constraints,
+    trigrams: np.ndarray | None = None,
+) -> np.ndarray:
+    """Compute the best scores of labellings by the label of each token, (T, L).
 
     With α the best scores of prefixes and β those of suffixes, by their two labels, the
     best labelling that gives y to t scores ``max_p α[t][p, y] + β[t][p, y]``. Without
@@ -218,10 +248,8 @@ def best_with_each_label(emission, transition, constraints, trigrams=None):
     weight = np.zeros((2, 1, 1)) if trigrams is None else trigrams
     into = [weight[1:] if t > 1 else weight[:1] for t in range(T)]
     matrix = np.broadcast_to(transition, (T, L, L))
-    best, prefix = (
-        np.empty((T, L)),
-        [(start + emission[0])[None]],
-    )  # [t][p, y]: y at t, p before it
+    best = np.empty((T, L))
+    prefix = [(start + emission[0])[None]]  # [t][p, y]: y at t, p before it
     for t in range(1, T):
         scores = (
             (prefix[-1][:, :, None] + into[t]).max(axis=0) + matrix[t] + emission[t]
@@ -234,9 +262,12 @@ def best_with_each_label(emission, transition, constraints, trigrams=None):
     return best
 
 
-def runners_up(best, path, score, labels):
-    """For each token the label of the best labelling that differs there, and how far it
-    is behind.
+def runners_up(
+    best: np.ndarray, path: list[int], score: float, labels: Sequence[Any]
+) -> list[tuple[Any, float]]:
+    """Find for each token the label of the best labelling that differs there.
+
+    With it comes by how much that labelling falls behind.
 
     Parameters
     ----------
@@ -262,8 +293,10 @@ def runners_up(best, path, score, labels):
     ]
 
 
-def smallest_change(best, y, token, labels):
-    """The fewest features of one token without which it has another label.
+def smallest_change(
+    best: np.ndarray, y: int, token: Active, labels: Sequence[Any]
+) -> Counterfactual | None:
+    """Find the fewest features of one token without which it has another label.
 
     What the rest of the sequence says about a label does not depend on the token's
     features. So the label that wins without some of them is the one with the largest

@@ -6,7 +6,8 @@ and pieces of texts.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -29,24 +30,29 @@ from .._data.text import as_texts, tokenized
 from .._sklearn import final_step, innermost
 from .._taggers.constraints import scheme_of
 
+if TYPE_CHECKING:
+    from .._data.spans import Given
+    from .._data.types import Corpus, Texts
+
 
 class Seen(NamedTuple):
     """Sequences of a chain tagger, made of n sequences or texts of a model."""
 
     tagger: Any
     X: Any
-    y: list | None  # labels of the sequences, if what the model learns was given
-    of: np.ndarray  # (P,) int64: which sequence or text of the model each is made of
+    # labels of the sequences, if what the model learns was given
+    y: list[list[Any]] | None
+    # (P,) int64: which sequence or text of the model each is made of
+    of: np.ndarray
     n: int
 
     @property
-    def classes(self):
-        """The labels in the columns of marginals."""
+    def classes(self) -> np.ndarray:
+        """The labels in the columns of marginals, (n_classes,)."""
         return np.asarray(innermost(self.tagger)[0].classes_)
 
-    def grouped(self, items):
-        """What there is for each token of each sequence of the tagger, joined by
-        sequences of the model.
+    def grouped(self, items: Sequence[Any]) -> list[Any]:
+        """Join what there is for the tagger's tokens by the sequences of the model.
 
         Parameters
         ----------
@@ -63,8 +69,8 @@ class Seen(NamedTuple):
         )
 
 
-def seen_by_tagger(model, X, y=None):
-    """The `Seen` of a fitted model: the tagger that labels tokens, and its sequences.
+def seen_by_tagger(model: Any, X: Any, y: Corpus | None = None) -> Seen:
+    """Find the tagger that labels tokens inside of a fitted model, and its sequences.
 
     Parameters
     ----------
@@ -86,9 +92,8 @@ def seen_by_tagger(model, X, y=None):
     n = len(X)
     if kind == "chain":
         labels = None if y is None else as_sequences(y, "y", "label")
-        tagger = (
-            model.estimator_ if hasattr(model, "predict_sets") else model
-        )  # which knows probabilities
+        # of what predicts sets the estimator in it knows probabilities
+        tagger = model.estimator_ if hasattr(model, "predict_sets") else model
         return Seen(tagger, as_tokens(X), labels, np.arange(n), n)
     if kind == "spans":
         pieces, labels = inner._pieces_of(X, y, judging=True)
@@ -106,9 +111,10 @@ def seen_by_tagger(model, X, y=None):
     )
 
 
-def positions_of(model, X):
-    """For each sequence the position of each token, or None where positions are those
-    of a list.
+def positions_of(model: Any, X: Any) -> list[list[int]] | None:
+    """Return for each sequence the positions of its tokens: of a text, offsets.
+
+    None if they are those of a list; in a text a token is where its first character is.
 
     In a text it is the token's first character.
     """
@@ -123,8 +129,22 @@ def positions_of(model, X):
     return None
 
 
-def as_characters(X, y, y_pred=None):
-    """The texts as lists of characters, and their spans as labels of the scheme BIO.
+@overload
+def as_characters(
+    X: Texts, y: Corpus, y_pred: Corpus
+) -> tuple[list[list[str]], list[list[Any]], list[list[Any]]]: ...
+
+
+@overload
+def as_characters(
+    X: Texts, y: Corpus, y_pred: Corpus | None = None
+) -> tuple[list[list[str]], list[list[Any]], list[list[Any]] | None]: ...
+
+
+def as_characters(
+    X: Texts, y: Corpus, y_pred: Corpus | None = None
+) -> tuple[list[list[str]], list[list[Any]], list[list[Any]] | None]:
+    """Make lists of characters of texts, and labels of the scheme BIO of their spans.
 
     Labels are None where nothing is annotated. Of spans that overlap the longest are
     kept. ``y_pred`` may be None.
@@ -134,7 +154,7 @@ def as_characters(X, y, y_pred=None):
     gold = as_spans(y, texts)
     found = None
 
-    def labels(given):
+    def labels(given: Given) -> list[list[Any]]:
         return labels_of(
             align_spans(tokens, given, overlap="longest"), given, tokens.first, "BIO"
         )
@@ -150,26 +170,20 @@ def as_characters(X, y, y_pred=None):
     return list(map(list, texts)), labels(gold), found
 
 
-def words_of(characters):
-    """The words of a stretch of text."""
+def words_of(characters: Sequence[str]) -> list[str]:
+    """Cut a stretch of text into words."""
     return tokenized(["".join(characters)]).words(layout=False)
 
 
-def word_of(token):
-    """What of a token is compared with others: its first column, or all of its
-    features.
-    """
-    return (
-        token
-        if isinstance(token, str)
-        else token[0]
-        if isinstance(token, tuple)
-        else repr(token)
-    )
+def word_of(token: Any) -> str:
+    """Return what of a token is compared with others: its first column, or all."""
+    if isinstance(token, str):
+        return token
+    return token[0] if isinstance(token, tuple) else repr(token)
 
 
-def kind_of(X, y):
-    """Whether ``y`` holds labels, words, spans or trees.
+def kind_of(X: Any, y: Corpus) -> str:
+    """Tell whether ``y`` holds labels, words, spans or trees.
 
     Texts are str, and have words, or (word, tag) pairs; or spans, which may all be
     missing. Trees are (head, label) pairs; or heads alone if tokens are tuples and
@@ -195,7 +209,7 @@ def kind_of(X, y):
     return TREES if heads and all(map(_is_tree, y)) else LABELS
 
 
-def _is_tree(heads):
+def _is_tree(heads: Iterable[Any]) -> bool:
     """Whether the heads lead from every token to the root."""
     above = np.array([0, *map(int, heads)])
     if above.min() < 0 or above.max() >= len(above):
@@ -205,9 +219,19 @@ def _is_tree(heads):
     return not above.any()
 
 
-def read_by(model, X, y):
-    """(the estimator inside, what it predicts, tokens to show, the scheme of labels
-    that look like none's).
+def read_by(model: Any, X: Any, y: Corpus) -> tuple[Any, str, Any, str | None]:
+    """Look inside of a model that was asked for the predictions of a corpus.
+
+    Returns
+    -------
+    estimator : estimator
+        The one inside.
+    kind : {"labels", "words", "spans", "trees"}
+        What it predicts.
+    tokens : list of sequences
+        What to show.
+    scheme : str or None
+        "IO" if the labels are of this scheme; they look like those of none.
 
     Of texts in a pipeline the tokens are what becomes of them.
     """
@@ -219,10 +243,8 @@ def read_by(model, X, y):
     return inner, inner.inputs.task, X, "IO" if scheme_of(inner) == "IO" else None
 
 
-def tokens_shown(X):
-    """The sequences of ``X`` as lists of tokens; rows of numbers are shown by their
-    position.
-    """
+def tokens_shown(X: Any) -> list[list[Any]]:
+    """Return lists of tokens to show; rows of numbers are shown as their position."""
     X = as_tokens(X)
     if X.numbers and X.like is None:
         return [[str(t) for t in range(n)] for n in X.lengths.tolist()]

@@ -6,10 +6,10 @@ parsers, and what is around a tagger.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from math import fsum, inf
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -32,11 +32,23 @@ from .explanations import ArcExplanation, Explanation, TokenExplanation, TreeExp
 from .feature_lists import tokens_of, weight_rows
 from .pictures import END, segment_reader
 
+if TYPE_CHECKING:
+    from .._taggers.probability_tagger import Segment
+    from .._training.saved import NamedWeights
+    from .._words.reranker_model import RerankModel
+    from .explanations import Contribution
+
+
+Node: TypeAlias = tuple[int, int, str | None, Any, float]
+"""Of a lattice: where a word begins and ends, the word, its tag, and by how much the
+analysis falls behind the best one in which it occurs first.
+"""
+
 
 def explain(
     tagger: Any, sequence: Any, labels: Collection[Any] | None = None
 ) -> Explanation | TreeExplanation:
-    """Why a labelling has its score: every contribution of every token.
+    """Explain why a labelling has its score, by every contribution of every token.
 
     Parameters
     ----------
@@ -97,17 +109,20 @@ def explain(
     return explanation_of(tagger, sequence, labels)
 
 
-def explanation_of(tagger, sequence, labels, **options):
-    """The same; ``rivals=False`` leaves out, except of trees, what would be the case
-    with other labels.
+def explanation_of(
+    tagger: Any, sequence: Any, labels: Collection[Any] | None, **options: Any
+) -> Explanation | TreeExplanation:
+    """Explain a labelling, with options; :func:`explain` says what is explained.
+
+    ``rivals=False`` leaves out, except of trees, what would be the case with other
+    labels.
     """
     inner, X = innermost(tagger, [sequence])
     kind = getattr(inner, "explained_as", None)
     if kind not in _EXPLAINED:
         name = type(inner).__name__
-        raise TypeError(
-            f"explain needs a tagger, a segmenter, a re-ranker or a parser, got a {name}"
-        )
+        kinds = "a tagger, a segmenter, a re-ranker or a parser"
+        raise TypeError(f"explain needs {kinds}, got a {name}")
     found = _EXPLAINED[kind](inner, X, labels, **options)
     if isinstance(found, TreeExplanation) or isinstance(sequence, str):
         return found
@@ -120,8 +135,17 @@ def explanation_of(tagger, sequence, labels, **options):
     return replace(found, tokens=tokens)
 
 
-def _explain_segmenter(segmenter, X, labels, **options):
-    """The labelling of the characters that spells the words."""
+def _of_tagger(
+    tagger: Any, sequence: Any, labels: Collection[Any] | None, **options: Any
+) -> Explanation:
+    """The explanation of what labels the tokens inside of another estimator."""
+    return cast("Explanation", explanation_of(tagger, sequence, labels, **options))
+
+
+def _explain_segmenter(
+    segmenter: Any, X: Any, labels: Collection[Any] | None, **options: Any
+) -> Explanation:
+    """Explain the labelling of the characters that spells the words."""
     pieces = as_pieces(X)
     words, tags = (None, None) if labels is None else as_words(pieces, [labels])
     if not pieces[0]:
@@ -132,20 +156,19 @@ def _explain_segmenter(segmenter, X, labels, **options):
         else words_to_labels(words[0], segmenter.scheme, tags and tags[0])
     )
     options |= segmenter._constraints(pieces)
-    found = explanation_of(
-        segmenter.tagger_, list("".join(pieces[0])), spelled, **options
-    )
+    found = _of_tagger(segmenter.tagger_, list("".join(pieces[0])), spelled, **options)
     (items,) = cut(pieces, [found.labels], segmenter.scheme, segmenter.tagged_)
     return replace(found, segments=[(a, b, tag) for a, b, _, tag in word_spans(items)])
 
 
-def _explain_spans(model, X, labels, **options):
-    """The labellings of the pieces of a text, one behind the other."""
+def _explain_spans(
+    model: Any, X: Any, labels: Collection[Any] | None, **options: Any
+) -> Explanation:
+    """Explain the labellings of the pieces of a text, one behind the other."""
     pieces, spelled = model._pieces_of(X, None if labels is None else [labels])
-    each = enumerate(pieces.sequences(model.layout))
     found = [
-        explanation_of(model.tagger_, x, spelled and spelled[p], **options)
-        for p, x in each
+        _of_tagger(model.tagger_, x, spelled and spelled[p], **options)
+        for p, x in enumerate(pieces.sequences(model.layout))
     ]
     placed = zip(pieces.bounds.tolist(), found)
     segments = [
@@ -164,8 +187,13 @@ def _explain_spans(model, X, labels, **options):
     )
 
 
-def explain_reranker(reranker, X, labels=None, rivals=True):
-    """See :func:`explaining.explain`; ``X`` holds one sequence."""
+def explain_reranker(
+    reranker: Any, X: Any, labels: Collection[Any] | None = None, rivals: bool = True
+) -> Explanation:
+    """Explain a path of a lattice; :func:`explain` says more.
+
+    ``X`` holds one sequence.
+    """
     model = reranker._model
     base = reranker.base_
     view = view_of(base)
@@ -174,11 +202,10 @@ def explain_reranker(reranker, X, labels=None, rivals=True):
     length = view.lengths(X)
     if not nodes:
         return Explanation([], 0.0, [])
-    path = (
-        _best_path(model, nodes, length)[0]
-        if labels is None
-        else _given(view, X, nodes, labels)
-    )
+    if labels is None:
+        path, _ = _best_path(model, nodes, length)
+    else:
+        path = _given(view, X, nodes, labels)
     before = np.full(len(nodes), ABSENT, np.int32)
     before[path] = np.append(-1, path[:-1])
     task = make_task([nodes], length, model.words, model.tags)
@@ -203,8 +230,10 @@ def explain_reranker(reranker, X, labels=None, rivals=True):
     return Explanation(labels, score, tokens, _segments(view, base, tokens, labels))
 
 
-def _by_item(model, n, at, row, value):
-    """(score, for each of n items the names of its features and their weights).
+def _by_item(
+    model: Any, n: int, at: np.ndarray, row: np.ndarray, value: np.ndarray
+) -> tuple[float, list[list[Contribution]]]:
+    """Sum up a score, and list for each of n items its features with their weights.
 
     Parameters
     ----------
@@ -212,44 +241,46 @@ def _by_item(model, n, at, row, value):
         Item, weight row and weight, an entry for each use of a weight.
     """
     names = _names(model.named_weights()[0], row)
-    found = [[] for _ in range(n)]
+    found: list[list[Contribution]] = [[] for _ in range(n)]
     for item, r, x in zip(at.tolist(), row.tolist(), value.tolist()):
         found[item].append((names[r], x))
     return fsum(value.tolist()), found
 
 
-def _names(part, rows):
-    """{row: name}; asked for at once, since each question for names goes through all
-    keys of the model.
+def _names(part: NamedWeights, rows: np.ndarray) -> dict[int, str]:
+    """Find the names of weight rows, as {row: name}.
+
+    They are asked for at once, since each question goes through all keys of the model.
     """
     rows = np.unique(rows)
     return dict(zip(rows.tolist(), part.names(rows)))
 
 
-def _best_path(model, nodes, length):
-    """(nodes of the best path, its score)."""
+def _best_path(
+    model: RerankModel, nodes: list[Node], length: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Find the nodes of the best path, and its score."""
     chosen, scores = model.choose(make_task([nodes], length, model.words, model.tags))
     return np.flatnonzero(chosen), float(scores[0])
 
 
-def _given(view, X, nodes, labels):
-    """The nodes of a path."""
+def _given(view: Any, X: Any, nodes: list[Node], labels: Collection[Any]) -> np.ndarray:
+    """Find the nodes of a given path; a ValueError says that one does not exist."""
     X, y = view.check(X, [labels])
     place = {node[:4]: c for c, node in enumerate(nodes)}
     (items,) = view.gold(X, y)
     missing = next((item for item in items if item not in place), None)
     if missing is not None:
         what = missing[3] if missing[2] is None else (missing[2], missing[3])
+        place_of = f"labels: position {missing[0]}"
         raise ValueError(
-            f"labels: position {missing[0]}: {describe(what)} is not in the lattice of the base"
+            f"{place_of}: {describe(what)} is not in the lattice of the base"
         )
     return np.array([place[item] for item in items])
 
 
-def _without(nodes, c, length):
-    """The nodes without one, and without those that only it leads to; None if no path
-    is left.
-    """
+def _without(nodes: list[Node], c: int, length: int) -> list[Node] | None:
+    """Leave out one node, and those that only it leads to; None if no path is left."""
     others = []
     reach = {0}
     for k, node in enumerate(nodes):
@@ -259,16 +290,19 @@ def _without(nodes, c, length):
     return others if length in reach else None
 
 
-def _instead(node, path):
-    """What another path has in the place of a node: its tag, or words."""
+def _instead(node: Node, path: list[Node]) -> str | None:
+    """Tell what another path has in the place of a node: its tag, or words."""
     begin, end, word, _, _ = node
     there = [(w, tag) for a, b, w, tag, _ in path if a < end and b > begin]
     if len(there) == 1 and there[0][0] == word:
         return there[0][1]
-    return " ".join(f"{w}/{tag}" if tag else w for w, tag in there)
+    return " ".join(f"{w}/{tag}" if tag else w or "" for w, tag in there)
 
 
-def _segments(view, base, tokens, labels):
+def _segments(
+    view: Any, base: Any, tokens: list[TokenExplanation], labels: list[Any]
+) -> list[Segment] | None:
+    """Return the segments of a path: its words, or what the tokens' labels spell."""
     if view.finds_words:
         return [(t, t + 1, token.label or "") for t, token in enumerate(tokens)]
     segments_of = segment_reader(np.asarray(base.classes_).tolist(), scheme_of(base))
@@ -278,9 +312,12 @@ def _segments(view, base, tokens, labels):
 _DECISIONS = {START: "start", INSIDE: "inside"}
 
 
-def explain_words(segmenter, X, words=None, rivals=True):
-    """See :func:`explaining.explain`; a decision is listed with the character before
-    which it is taken.
+def explain_words(
+    segmenter: Any, X: Any, words: Collection[Any] | None = None, rivals: bool = True
+) -> Explanation:
+    """Explain a segmentation by beam search; :func:`explain` says more.
+
+    A decision is listed with the character before which it is taken.
     """
     pieces = as_pieces(X)
     if words is None:
@@ -288,9 +325,8 @@ def explain_words(segmenter, X, words=None, rivals=True):
     else:
         (words,), tags = as_words(pieces, [words])
         if tags is not None:
-            raise ValueError(
-                "labels: expected words, got (word, tag) pairs: WordSegmenter knows no tags"
-            )
+            wrong = "expected words, got (word, tag) pairs"
+            raise ValueError(f"labels: {wrong}: WordSegmenter knows no tags")
     if not words:
         return Explanation([], 0.0, [], [])
     model = segmenter._model
@@ -318,10 +354,10 @@ def explain_words(segmenter, X, words=None, rivals=True):
     )
 
 
-def explain_tree(parser, X, tree=None):
-    """The explanation of a tree, or of the one that a parser predicts; see
-    :func:`explaining.explain`.
-    """
+def explain_tree(
+    parser: Any, X: Any, tree: Collection[Any] | None = None
+) -> TreeExplanation:
+    """Explain a tree, by default the predicted one; :func:`explain` says more."""
     model = parser._model
     (sentence,) = as_sequences(X)
     arcs = model.arcs(sentence, parser._beam(), tree)
@@ -381,7 +417,7 @@ def explain_tree(parser, X, tree=None):
             shift,
         )
         out.append(ArcExplanation(*given, counts))
-    found = model.restored(
+    found = model.restore_lifted(
         [(each.head, each.label) if labels else each.head for each in out]
     )
     if (
@@ -396,7 +432,7 @@ def explain_tree(parser, X, tree=None):
     return TreeExplanation(found, out)
 
 
-_EXPLAINED = {
+_EXPLAINED: dict[str | None, Callable[..., Explanation | TreeExplanation]] = {
     "chain": explain_chain,
     "segmenter": _explain_segmenter,
     "spans": _explain_spans,

@@ -1,13 +1,15 @@
-"""What `explain` returns: contributions that add up to scores, as text, frame, dict and
-HTML.
+"""What `explain` returns: contributions that add up to scores.
+
+They can be had as text, frame, dict and HTML.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import fsum, inf, isfinite
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,6 +19,13 @@ from .html import arcs as drawn_arcs
 from .pictures import Mark, line
 from .weight_tables import new_frame
 
+if TYPE_CHECKING:
+    from .._taggers.probability_tagger import Segment
+
+
+Contribution: TypeAlias = tuple[str, float]
+"""Name of a feature, and what it adds to a score."""
+
 TOP = 10
 MOST = 200
 """In HTML: contributions listed of a token, others being one line; tokens whose
@@ -25,7 +34,7 @@ contributions are listed.
 
 
 class Counterfactual(NamedTuple):
-    """What would have to change.
+    """What would have to change for another label.
 
     Attributes
     ----------
@@ -35,19 +44,21 @@ class Counterfactual(NamedTuple):
         Features of the token; without all of them the model changes its mind.
     """
 
-    label: object
+    label: Any
     features: list[str]
 
 
 class _Contributions:
-    """Lists of (feature, contribution), in the attributes that ``_lists`` names, that
-    add up to a score.
+    """Lists of (feature, contribution) that add up to a score.
+
+    ``_lists`` names the attributes that hold them.
     """
 
     _lists: ClassVar[dict[str, str]]  # {attribute: what `to_frame` calls it}
+    margin: float
 
-    def _all(self):
-        """(kind, feature, contribution) of all."""
+    def _all(self) -> list[tuple[str, str, float]]:
+        """List (kind, feature, contribution) of all that count."""
         lists = self._lists.items()
         return [
             (kind, feature, x)
@@ -65,17 +76,19 @@ class _Contributions:
         """All contributions but those of 0, largest first."""
         return by_size((name, value) for _, name, value in self._all())
 
-    def _would(self):
-        """What would have to change, as HTML; nothing where that is not known."""
+    def _would(self) -> str:
+        """Write what would have to change as HTML; nothing where that is not known."""
         return ""
 
-    def _later(self):
-        """(heading, contributions) of what is chosen later and no part of the score, or
-        None.
+    def _later(self) -> tuple[str, list[Contribution]] | None:
+        """Return heading and contributions of what is chosen later, unscored.
+
+        None if there is no such thing.
         """
         return None
 
-    def _as_dict(self):
+    def _as_dict(self) -> dict[str, Any]:
+        """Return the attributes, and the score, as values that JSON has."""
         entry = {
             **vars(self),
             "score": self.score,
@@ -116,17 +129,18 @@ class TokenExplanation(_Contributions):
         segmenters by beam search and re-rankers.
     """
 
-    token: object
-    label: object
-    features: list[tuple[str, float]]
-    transitions: list[tuple[str, float]]
-    runner_up: object
+    token: Any
+    label: Any
+    features: list[Contribution]
+    transitions: list[Contribution]
+    runner_up: Any
     margin: float
     counterfactual: Counterfactual | None = None
 
     _lists = {"features": "feature", "transitions": "transition"}
 
-    def _would(self):
+    def _would(self) -> str:
+        """Write which features make the model change its mind, as HTML."""
         change = self.counterfactual
         if change is None:
             return (
@@ -134,9 +148,8 @@ class TokenExplanation(_Contributions):
                 if self.margin < 0
                 else ""
             )
-        names = ", ".join(
-            f"<b>{escaped(name, SHORT)}</b>" for name in change.features[:TOP]
-        )
+        shown = change.features[:TOP]
+        names = ", ".join(f"<b>{escaped(name, SHORT)}</b>" for name in shown)
         if len(change.features) > TOP:
             names += f" and {len(change.features) - TOP} more"
         return note(f"Without {names} it would be {escaped(change.label)}.")
@@ -176,16 +189,16 @@ class ArcExplanation(_Contributions):
         that read no labels, are not: they are chosen when the tree is found.
     """
 
-    word: object
+    word: Any
     head: int
-    label: object
+    label: Any
     action: str | None
-    features: list[tuple[str, float]]
-    label_features: list[tuple[str, float]]
+    features: list[Contribution]
+    label_features: list[Contribution]
     others: dict[str, float]
-    runner_up: object
+    runner_up: Any
     margin: float
-    shift_features: list[tuple[str, float]]
+    shift_features: list[Contribution]
     label_counts: bool
 
     _lists = {
@@ -194,49 +207,55 @@ class ArcExplanation(_Contributions):
         "label_features": "label",
     }
 
-    def _all(self):
+    def _all(self) -> list[tuple[str, str, float]]:
+        """List (kind, feature, contribution) of all, of the label if it counts."""
         return [
             each for each in super()._all() if self.label_counts or each[0] != "label"
         ]
 
-    def _later(self):
-        """(heading, contributions) of a label that is no part of the score, if there is
-        one.
-        """
+    def _later(self) -> tuple[str, list[Contribution]] | None:
+        """Return heading and contributions of a label that is not scored."""
         if self.label_counts or self.label is None:
             return None
         return f"label {self.label}, chosen for the finished tree:", by_size(
             self.label_features
         )
 
-    def _would(self):
+    def _would(self) -> str:
+        """Write the contributions to a label that is chosen later, as HTML."""
         later = self._later()
         return "" if later is None else bars(escaped(later[0]), later[1])
 
 
 class _Explained(Shown):
-    """An explanation of several items; a subclass says what stands beside the
-    contributions of each.
-    """
+    """An explanation of several items, tokens or arcs, with contributions of each."""
 
     _items: ClassVar[str]  # the attribute that lists them
     _first: ClassVar[int] = 0  # number of the first item
-    _columns: ClassVar[
-        tuple[str, ...]
-    ]  # of `to_frame`, before kind, feature and contribution
+    # of `to_frame`, before kind, feature and contribution
+    _columns: ClassVar[tuple[str, ...]]
 
-    def _numbered(self):
+    if TYPE_CHECKING:  # a field of one subclass, a property of the other
+
+        @property
+        def score(self) -> float: ...
+
+    def _heading(self, k: int, item: Any) -> str:
+        """The line of text that opens the contributions of item k."""
+        raise NotImplementedError
+
+    def _numbered(self) -> list[tuple[int, Any]]:
+        """Number the items as users count them."""
         return list(enumerate(getattr(self, self._items), self._first))
 
     def describe(self, top: int = 5) -> str:
-        """The explanation as text, with the ``top`` largest contributions to each token
-        or arc.
-        """
+        """Write a text with the ``top`` largest contributions to each token or arc."""
         lines = [f"score {self.score:+.3f}"]
         for k, item in self._numbered():
             lines += [self._heading(k, item), *_largest(item.largest, top)]
-            if item._later() is not None:
-                heading, found = item._later()
+            later = item._later()
+            if later is not None:
+                heading, found = later
                 lines += [
                     f"  {printable(heading)} {_sum(found):+.3f}",
                     *_largest(found, top),
@@ -246,7 +265,7 @@ class _Explained(Shown):
     __str__ = describe
 
     def to_frame(self) -> Any:
-        """The explanation as a table.
+        """Return the explanation as a table.
 
         Returns
         -------
@@ -270,49 +289,53 @@ class _Explained(Shown):
         names = ["position", *self._columns, "kind", "feature", "contribution"]
         return new_frame(rows, type(self).__name__, columns=names)
 
-    def _details(self, heading):
-        """What each item's contributions are, as a list of HTML; and a note if there
-        are too many items.
-        """
+    def _details(self, heading: Callable[[int, Any], str]) -> tuple[list[str], str]:
+        """Write the contributions of each item as HTML, and a note on what is left out."""
         items = self._numbered()
         listed = [
             (heading(k, item), item.largest, item._would()) for k, item in items[:MOST]
         ]
         scale = _scale(pair for _, found, _ in listed for pair in found)
-        rest = f"{len(items) - MOST:,} more {self._columns[0]}s; to_frame() has all of them"
-        return [bars(*each, scale) for each in listed], note(rest) if len(
-            items
-        ) > MOST else ""
+        rest = ""
+        if len(items) > MOST:
+            more = f"{len(items) - MOST:,} more {self._columns[0]}s"
+            rest = note(f"{more}; to_frame() has all of them")
+        return [bars(*each, scale) for each in listed], rest
 
 
-def by_size(found):
-    """(name, contribution) of those that are not 0, largest first."""
+def by_size(found: Iterable[Contribution]) -> list[Contribution]:
+    """Sort contributions by their size, largest first, without those of 0."""
     return sorted(
         (pair for pair in found if pair[1] != 0.0), key=lambda pair: -abs(pair[1])
     )
 
 
-def _sum(found):
+def _sum(found: Iterable[Contribution]) -> float:
     return fsum(value for _, value in found)
 
 
-def _scale(found):
+def _scale(found: Iterable[Contribution]) -> float:
     return max((abs(value) for _, value in found if isfinite(value)), default=0.0)
 
 
-def _largest(found, top):
-    """Lines with the first contributions, which are the largest, and the sum of the
-    others.
-    """
+def _largest(found: list[Contribution], top: int) -> list[str]:
+    """Write the first contributions, which are the largest, and the sum of others."""
     lines = [f"    {value:+.3f}  {printable(name)}" for name, value in found[:top]]
     if len(found) > top:
         lines.append(f"    {_sum(found[top:]):+.3f}  {len(found) - top} more")
     return lines
 
 
-def bars(heading, found, below="", scale=None, top=TOP):
-    """Bars that add up to a score, under a line that opens them; ``found`` as of
-    :func:`by_size`.
+def bars(
+    heading: str,
+    found: list[Contribution],
+    below: str = "",
+    scale: float | None = None,
+    top: int = TOP,
+) -> str:
+    """Draw bars that add up to a score, under a line that opens them.
+
+    ``found`` is sorted by :func:`by_size`; ``scale`` is the value of the longest bar.
     """
     scale = _scale(found) if scale is None else scale
     rows = [(escaped(name, LONG), value) for name, value in found[:top]]
@@ -323,13 +346,15 @@ def bars(heading, found, below="", scale=None, top=TOP):
         for name, value in rows
     ]
     total = cell(""), cell(f"<b>{_sum(found):+.3f}</b>", "number"), cell("all together")
-    return f"<details><summary>{heading}</summary>{table([*cells, total])}{below}</details>"
+    listed = table([*cells, total])
+    return f"<details><summary>{heading}</summary>{listed}{below}</details>"
 
 
 @dataclass(frozen=True)
 class Explanation(_Explained):
-    """Why a labelling has the score it has; ``print`` shows the essence, a notebook a
-    picture.
+    """Why a labelling has the score it has.
+
+    ``print`` shows the essence, a notebook a picture.
 
     Attributes
     ----------
@@ -346,12 +371,12 @@ class Explanation(_Explained):
     labels: list[Any]
     score: float
     tokens: list[TokenExplanation]
-    segments: list[tuple[int, int, str]] | None = None
+    segments: list[Segment] | None = None
 
     _items = "tokens"
     _columns = "token", "label"
 
-    def _heading(self, t, token):
+    def _heading(self, t: int, token: TokenExplanation) -> str:
         text = repr(token.token)
         short = printable(text if len(text) <= 40 else text[:37] + "...")
         rival = "no other label is possible"
@@ -359,10 +384,11 @@ class Explanation(_Explained):
             rival = (
                 f"{printable(spelled(token.runner_up))} instead: {-token.margin:+.3f}"
             )
-        return f"{t} {short} -> {printable(spelled(token.label))} ({token.score:+.3f}; {rival})"
+        label = printable(spelled(token.label))
+        return f"{t} {short} -> {label} ({token.score:+.3f}; {rival})"
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as dicts and lists, all contributions included.
+        """Return the explanation as dicts and lists, all contributions included.
 
         Returns
         -------
@@ -380,31 +406,27 @@ class Explanation(_Explained):
         }
 
     def _repr_html_(self) -> str:
-        """The sequence, and for each token bars; tokens of no segment are folded."""
+        """Draw the sequence, and bars for its tokens; those of no segment are folded."""
         segments = self.segments
-        details = ""
         if segments is None:
             segments = [
                 (t, t + 1, spelled(token.label)) for t, token in enumerate(self.tokens)
             ]
         lines, rest = self._details(_heading_of_token)
         outside = [self.segments is not None and label == "O" for label in self.labels]
-        for folded, group in groupby(
-            zip(range(len(lines)), lines), lambda each: outside[each[0]]
-        ):
+        details = ""
+        for folded, group in groupby(enumerate(lines), lambda each: outside[each[0]]):
             places, shown = zip(*group)
-            details += (
-                self._folded(places, shown)
-                if folded and len(places) > 1
-                else "".join(shown)
-            )
-        sequence = line(
-            [token.token for token in self.tokens],
-            [Mark(*segment) for segment in segments],
-        )
+            if folded and len(places) > 1:
+                details += self._folded(places, shown)
+            else:
+                details += "".join(shown)
+        tokens = [token.token for token in self.tokens]
+        sequence = line(tokens, [Mark(*segment) for segment in segments])
         return box(sequence + note(f"score {self.score:+.3f}") + details + rest)
 
-    def _folded(self, places, shown):
+    def _folded(self, places: Sequence[int], shown: Sequence[str]) -> str:
+        """Fold the bars of neighbouring tokens that are in no segment."""
         words = " ".join(
             escaped(self.tokens[t].token, SHORT // 4) for t in places[:TOP]
         )
@@ -413,7 +435,7 @@ class Explanation(_Explained):
         return f"<details><summary>{heading}</summary>{''.join(shown)}</details>"
 
 
-def _heading_of_token(t, token):
+def _heading_of_token(t: int, token: TokenExplanation) -> str:
     heading = (
         f"{t} {escaped(token.token)} → <b>{escaped(token.label)}</b> {token.score:+.3f}"
     )
@@ -442,18 +464,23 @@ class TreeExplanation(_Explained):
 
     @property
     def score(self) -> float:
-        """The sum of the scores of ``arcs``: that of the actions that build the tree,
-        and of their labels.
-        """
+        """The score of the tree: that of the actions that build it, and of labels."""
         return fsum(value for arc in self.arcs for _, _, value in arc._all())
 
-    def _heading(self, k, arc):
+    def _heading(self, k: int, arc: ArcExplanation) -> str:
         word = printable(repr(arc.word))
         label = printable(spelled(arc.label))
         return f"{k} {word} <- {arc.head} {label} ({arc.score:+.3f})"
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as dicts, lists, strings and numbers."""
+        """Return the explanation as dicts and lists, all contributions included.
+
+        Returns
+        -------
+        dict
+            ``tree``, ``score``, and ``arcs``, a list of dicts with the attributes of
+            `ArcExplanation` and its ``score``.
+        """
         return {
             "tree": self.tree,
             "score": self.score,
@@ -470,11 +497,11 @@ class TreeExplanation(_Explained):
         return box(picture + note(f"score {self.score:+.3f}") + "".join(lines) + rest)
 
 
-def _heading_of_arc(k, arc):
+def _heading_of_arc(k: int, arc: ArcExplanation) -> str:
     label = "" if arc.label is None else f"<b>{escaped(arc.label)}</b> "
     return f"{k} {escaped(arc.word)} ← {arc.head} {label}{arc.score:+.3f}"
 
 
-def printable(text):
-    """``text`` on one line: what does not print, such as a newline, is escaped."""
+def printable(text: str) -> str:
+    """Write a text on one line: what does not print, such as a newline, is escaped."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

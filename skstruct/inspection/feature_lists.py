@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,17 @@ from ..features.rows_encoder import RowsEncoder
 from .explain_taggers import seen_by_tagger
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
+if TYPE_CHECKING:
+    from .._chain.chain_model import ChainModel
+    from .._core.store import Store
+    from .._data.corpus import TokenCorpus
 
-def model_with(estimator, method, who):
-    """The model of a fitted estimator, if it has a method; ``who`` has it, for the
-    error message.
+
+def model_with(estimator: Any, method: str, who: str) -> Any:
+    """Find the model inside of a fitted estimator, which must have a method.
+
+    Of a segmenter it is that of the tagger inside. ``who`` has such models, for the
+    error.
 
     Of a segmenter it is that of the tagger inside.
     """
@@ -31,13 +38,13 @@ def model_with(estimator, method, who):
     return model
 
 
-def chain_of(tagger):
-    """The ChainModel of a fitted tagger, or of the one inside of a segmenter."""
+def chain_of(tagger: Any) -> ChainModel:
+    """Find the ChainModel of a fitted tagger, or of the one inside of a segmenter."""
     return model_with(tagger, "new_chain", "a chain tagger")
 
 
-def weight_rows(store, rows):
-    """Weight rows as an array of shape (len(rows), columns)."""
+def weight_rows(store: Store, rows: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Copy weight rows into an array of shape (len(rows), columns)."""
     if not store.sparse:
         return store.value.reshape(-1, store.columns)[rows]
     out = np.zeros((len(rows), store.columns))
@@ -50,7 +57,7 @@ def weight_rows(store, rows):
 def feature_weights(
     tagger: Any, top: int | None = None, label: Any = None
 ) -> FeatureWeights:
-    """The weights of a fitted model's features, largest magnitude first.
+    """List the weights of a fitted model's features, largest magnitude first.
 
     Parameters
     ----------
@@ -122,7 +129,7 @@ def feature_weights(
 
 
 def transition_weights(tagger: Any) -> TransitionWeights:
-    """The weights of label bigrams.
+    """Return the weights of label bigrams.
 
     Parameters
     ----------
@@ -156,8 +163,8 @@ def transition_weights(tagger: Any) -> TransitionWeights:
     )
 
 
-def tokens_of(given):
-    """The tokens of one sequence, alone in a checked corpus, as a list.
+def tokens_of(given: TokenCorpus) -> list[Any]:
+    """List the tokens of one sequence, alone in a checked corpus.
 
     Rows of numbers are arrays; sparse ones are dicts of what is not zero, by name or
     number of the column.
@@ -178,7 +185,7 @@ def tokens_of(given):
 
 
 def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
-    """The features of each token that a fitted tagger knows.
+    """List the features of each token that a fitted tagger knows.
 
     Parameters
     ----------
@@ -208,7 +215,9 @@ def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
 
 
 class Coefficients(NamedTuple):
-    """What a labelling scores: ``Σ_t x_t coef[:, y_t] + intercept[y_t] + Σ_t
+    """The weights of a model of rows of numbers, as matrices.
+
+    A labelling scores ``Σ_t x_t coef[:, y_t] + intercept[y_t] + Σ_t
     transitions[y_{t-1}, y_t]``.
 
     Attributes
@@ -228,7 +237,7 @@ class Coefficients(NamedTuple):
 
 
 def coefficients(tagger: Any) -> Coefficients:
-    """The weights of a tagger that was trained on rows of numbers.
+    """Return the weights of a tagger that was trained on rows of numbers.
 
     Parameters
     ----------

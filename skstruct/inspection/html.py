@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import html
 import unicodedata
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,6 +28,9 @@ from .._data.label_colours import label_style, marks_style
 SHORT = 60
 LONG = 120
 """Characters shown of a token, and of the name of a feature."""
+
+Tree: TypeAlias = list[tuple[int, str]]
+"""Head and label of each token: heads count from 1, 0 is the root; "" is no label."""
 
 BAD = "hsl(5,75%,55%)"
 """Of what is wrong."""
@@ -54,12 +58,14 @@ _PAGE = """\
 <meta name="viewport" content="width=device-width,initial-scale=1">\
 <title>skstruct</title><style>:root{color-scheme:light dark}\
 body{background:#fff;color:#1b1b1b}\
-@media(prefers-color-scheme:dark){body{background:#161a1f;color:#e4e4e4}}</style></head><body>%s</body></html>"""
+@media(prefers-color-scheme:dark){body{background:#161a1f;color:#e4e4e4}}\
+</style></head><body>%s</body></html>"""
 
 
 class Html(str):
-    """A page of HTML as a str to be written into a file (as UTF-8); notebooks show what
-    is on it.
+    """A page of HTML, as a str to be written into a file; notebooks show what is on it.
+
+    The file's encoding has to be UTF-8.
 
     Parameters
     ----------
@@ -86,13 +92,17 @@ class Shown:
 
     __slots__ = ()
 
+    def _repr_html_(self) -> str | None:
+        """A fragment of HTML, as notebooks ask for it; None if there is no picture."""
+        raise NotImplementedError
+
     def to_html(self) -> Html:
-        """A whole page of HTML as a str, to be written into a file as UTF-8."""
-        return Html(self._repr_html_())  # type: ignore[attr-defined]
+        """Return a whole page of HTML as a str, to be written into a file as UTF-8."""
+        return Html(self._repr_html_() or "")
 
 
-def readable(value, limit=SHORT):
-    """A token, label or feature as text of at most ``limit`` characters on one line.
+def readable(value: Any, limit: int = SHORT) -> str:
+    """Write a token, label or feature as one line of at most ``limit`` characters.
 
     What does not print is written as an escape sequence, but for the joiners of Arabic
     or Indic letters.
@@ -103,16 +113,13 @@ def readable(value, limit=SHORT):
     return "".join(map(_visible, text))
 
 
-def _other(value):
-    """The text of a token that is no str: its first column, or its features."""
+def _other(value: Any) -> str:
+    """Write a token that is no str: its first column, or its features."""
     if isinstance(value, tuple) and value and isinstance(value[0], str):
         return value[0]
     if isinstance(value, np.ndarray):
-        return (
-            "["
-            + " ".join(f"{x:.3g}" for x in value[:6].tolist())
-            + (" …]" if len(value) > 6 else "]")
-        )
+        numbers = " ".join(f"{x:.3g}" for x in value[:6].tolist())
+        return f"[{numbers}{' …]' if len(value) > 6 else ']'}"
     if isinstance(value, dict):
         value = [
             f"{spelled(name)}={spelled(x)}" for name, x in islice(value.items(), 6)
@@ -120,57 +127,61 @@ def _other(value):
     return ", ".join(map(spelled, value[:6])) if isinstance(value, list) else str(value)
 
 
-def _visible(c):
+def _visible(c: str) -> str:
+    """Return a character, or its escape sequence if it does not print."""
     kept = c.isprintable() or (c not in _TURNS and unicodedata.category(c) == "Cf")
     return c if kept else repr(c)[1:-1]
 
 
-def escaped(value, limit=SHORT):
-    """:func:`readable` as HTML, in a direction of its own."""
+def escaped(value: Any, limit: int = SHORT) -> str:
+    """Write a value as :func:`readable` does, as HTML in a direction of its own."""
     return f"<bdi>{html.escape(readable(value, limit))}</bdi>"
 
 
-def attribute(value, limit=4 * LONG):
-    """:func:`readable` inside of an attribute's quotes."""
+def attribute(value: Any, limit: int = 4 * LONG) -> str:
+    """Write a value as :func:`readable` does, for an attribute of HTML in quotes."""
     return html.escape(readable(value, limit), quote=True)
 
 
-def label_html(label):
-    """A label in its colour."""
+def label_html(label: str) -> str:
+    """Write a label in its colour."""
     return f'<span class="mark" style="{label_style(label)}">{escaped(label)}</span>'
 
 
-def shade(value, largest):
-    """A background as strong as a number is large: green above zero, red below."""
+def shade(value: float, largest: float) -> str:
+    """Return a background as strong as a number is large, green, or red below zero."""
     if not np.isfinite(value):
         return "transparent"
     strength = 0.5 * min(abs(value) / largest, 1.0) if largest > 0.0 else 0.0
     return f"hsla({145 if value > 0 else 5},65%,45%,{strength:.2f})"
 
 
-def box(content):
-    """The outermost element of a fragment."""
+def box(content: str) -> str:
+    """Put the outermost element of a fragment around its content."""
     return f'<div class="skstruct"><style>{_STYLE}</style>{content}</div>'
 
 
-def bar(value, largest):
-    """A number as a bar to the right of a middle line, or to its left."""
+def bar(value: float, largest: float) -> str:
+    """Draw a number as a bar to the right of a middle line, or to its left."""
     share = float(value == -np.inf)
     if largest > 0.0 and np.isfinite(value):
         share = min(abs(value) / largest, 1.0)
     way = "up" if value > 0 else "down"
-    return f'<span class="bar"><i class="{way}" style="width:{50 * share:.0f}%"></i></span>'
+    style = f"width:{50 * share:.0f}%"
+    return f'<span class="bar"><i class="{way}" style="{style}"></i></span>'
 
 
-def cell(content, classes="", style="", tag="td"):
-    """A cell of a table."""
+def cell(content: str, classes: str = "", style: str = "", tag: str = "td") -> str:
+    """Write a cell of a table."""
     classes = classes and f' class="{classes}"'
     style = style and f' style="{style}"'
     return f"<{tag}{classes}{style}>{content}</{tag}>"
 
 
-def table(rows, head=None, classes=""):
-    """A table of rows of cells; ``head``: names of the columns."""
+def table(
+    rows: Iterable[Iterable[str]], head: Iterable[str] | None = None, classes: str = ""
+) -> str:
+    """Write a table of rows of cells; ``head`` names its columns."""
     lines = [f"<tr>{''.join(row)}</tr>" for row in rows]
     if head is not None:
         lines.insert(
@@ -180,8 +191,8 @@ def table(rows, head=None, classes=""):
     return f"<table{classes}>{''.join(lines)}</table>"
 
 
-def note(text):
-    """A sentence beside a picture."""
+def note(text: str) -> str:
+    """Write a sentence beside a picture."""
     return f'<div class="note">{text}</div>'
 
 
@@ -207,8 +218,8 @@ class Arc(NamedTuple):
     wrong: bool
 
 
-def arcs(tokens, gold, found=None):
-    """A tree, and below the words what was predicted otherwise.
+def arcs(tokens: Sequence[Any], gold: Tree, found: Tree | None = None) -> str:
+    """Draw a tree, and below the words what was predicted otherwise.
 
     Parameters
     ----------
@@ -241,30 +252,35 @@ def arcs(tokens, gold, found=None):
     ]
     parts += [_arc(arc, centre, up[arc], top, -1) for arc in above]
     parts += [_arc(arc, centre, down[arc], bottom, 1) for arc in below]
-    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
-    style = "color:inherit;font-family:system-ui,sans-serif"
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} style="{style}">{"".join(parts)}</svg>'
+    size = f'width="{width:.0f}" height="{height:.0f}"'
+    view = f'viewBox="0 0 {width:.0f} {height:.0f}"'
+    style = 'style="color:inherit;font-family:system-ui,sans-serif"'
+    opening = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {view} {style}>'
+    return f"{opening}{''.join(parts)}</svg>"
 
 
-def _arcs(tree):
+def _arcs(tree: Tree) -> set[tuple[int, int, str]]:
+    """Collect the arcs (head, child, label) of a tree."""
     return {(head, child, label) for child, (head, label) in enumerate(tree, start=1)}
 
 
-def _tag(token):
+def _tag(token: Any) -> str:
     if isinstance(token, tuple) and len(token) > 1:
         return readable(spelled(token[1]), LABEL_LENGTH)
     return ""
 
 
-def _size(text, letter):
-    """The width of a text in pixels; East Asian characters are wide."""
+def _size(text: str, letter: float) -> float:
+    """Estimate the width of a text in pixels; East Asian characters are wide."""
     return letter * sum(
         1.7 if unicodedata.east_asian_width(c) in "WF" else 1.0 for c in text
     )
 
 
-def _places(words, tags, listed):
-    """The middle of each word, and the width of the picture.
+def _places(
+    words: list[str], tags: list[str], listed: list[Arc]
+) -> tuple[list[float], float]:
+    """Place the words: the middle of each, and the width of the picture, in pixels.
 
     An arc between neighbours needs room for its label.
     """
@@ -287,16 +303,16 @@ def _places(words, tags, listed):
     return centre, x + 10.0
 
 
-def _turned(words):
-    """Whether most letters are written from right to left."""
+def _turned(words: list[str]) -> bool:
+    """Tell whether most letters are written from right to left."""
     kinds = [unicodedata.bidirectional(c) for word in words for c in word]
     right = sum(kind in ("R", "AL") for kind in kinds)
     return right > sum(kind == "L" for kind in kinds)
 
 
-def _levels(listed):
-    """How high each arc is: above those that it spans."""
-    levels = {}
+def _levels(listed: list[Arc]) -> dict[Arc, int]:
+    """Find how high each arc is: above those that it spans."""
+    levels: dict[Arc, int] = {}
     for arc in sorted(
         listed, key=lambda arc: abs(arc.head - arc.child) if arc.head else 0
     ):
@@ -315,7 +331,9 @@ def _levels(listed):
     return {arc: level if arc.head else highest for arc, level in levels.items()}
 
 
-def _text(x, y, size, content, style="", title=""):
+def _text(
+    x: float, y: float, size: float, content: str, style: str = "", title: str = ""
+) -> str:
     title = f"<title>{title}</title>" if title else ""
     look = (
         f'text-anchor="middle" fill="currentColor" style="unicode-bidi:isolate;{style}"'
@@ -324,36 +342,38 @@ def _text(x, y, size, content, style="", title=""):
     return f"<text {place} {look}>{title}{html.escape(content)}</text>"
 
 
-def _word(token, word, tag, x, top):
+def _word(token: Any, word: str, tag: str, x: float, top: float) -> str:
     out = _text(x, top + 16, 14, word, title=attribute(token))
     return out + (_text(x, top + 31, 10.5, tag, "opacity:.7") if tag else "")
 
 
-def _arc(arc, centre, level, base, way):
-    """An arc on one side of the words; ``way`` is -1 above them, 1 below."""
+def _arc(arc: Arc, centre: list[float], level: int, base: float, way: int) -> str:
+    """Draw an arc on one side of the words; ``way`` is -1 above them, 1 below."""
     end = centre[arc.child - 1]
     peak = base + way * STEP * level
-    colour, dashes = (
-        (BAD, ' stroke-dasharray="4 3"') if arc.wrong else ("currentColor", "")
-    )
+    colour = BAD if arc.wrong else "currentColor"
+    dashes = ' stroke-dasharray="4 3"' if arc.wrong else ""
     if arc.head:
         start = centre[arc.head - 1]
         right = 1 if start < end else -1
         start = start + 4 * right
         end = end - 4 * right
         bend = right * min(12.0, abs(end - start) / 2)
-        path = f"M{start:.1f},{base} C{start:.1f},{peak} {start:.1f},{peak} {start + bend:.1f},{peak} "
-        path += f"L{end - bend:.1f},{peak} C{end:.1f},{peak} {end:.1f},{peak} {end:.1f},{base}"
+        path = (
+            f"M{start:.1f},{base} C{start:.1f},{peak} {start:.1f},{peak} "
+            f"{start + bend:.1f},{peak} L{end - bend:.1f},{peak} "
+            f"C{end:.1f},{peak} {end:.1f},{peak} {end:.1f},{base}"
+        )
         middle = (start + end) / 2
     else:
         path = f"M{end:.1f},{peak} L{end:.1f},{base}"
         middle = end
-    tip = f"M{end - 3.5:.1f},{base + 6 * way} L{end:.1f},{base} L{end + 3.5:.1f},{base + 6 * way}"
-    text = readable(arc.label or ("" if arc.head else "root"), LABEL_LENGTH) + (
-        " ✗" if arc.wrong else ""
-    )
-    label = (
-        _text(middle, peak - 3 if way < 0 else peak + 11, 10.5, text) if text else ""
-    )
+    wing = base + 6 * way
+    tip = f"M{end - 3.5:.1f},{wing} L{end:.1f},{base} L{end + 3.5:.1f},{wing}"
+    text = readable(arc.label or ("" if arc.head else "root"), LABEL_LENGTH)
+    text += " ✗" if arc.wrong else ""
+    height = peak - 3 if way < 0 else peak + 11
+    label = _text(middle, height, 10.5, text) if text else ""
     line = f'fill="none" stroke="{colour}" stroke-width="1.3"{dashes}'
-    return f'<path d="{path}" {line}/><path d="{tip}" fill="none" stroke="{colour}"/>{label}'
+    head = f'<path d="{tip}" fill="none" stroke="{colour}"/>'
+    return f'<path d="{path}" {line}/>{head}{label}'

@@ -1,10 +1,12 @@
-"""Which labels of a corpus, or spans of texts, are probably wrong: by models that did
-not see them.
+"""Labels of a corpus, or spans of texts, that are probably wrong.
+
+Those say so who did not see them: models that were trained on other sequences.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,6 +20,10 @@ from .error_lists import around
 from .html import box, cell, escaped, label_html, note, readable, table
 from .out_of_fold import by_fold, predicted_out_of_fold
 from .weight_tables import Records
+
+if TYPE_CHECKING:
+    from .._data.spans import Span
+
 
 SHOWN = 100
 """Issues that a picture shows; ``print`` shows a fifth of them."""
@@ -50,21 +56,21 @@ class LabelIssue(NamedTuple):
 
 
 class LabelIssues(Records):
-    """A list of `LabelIssue`, of texts with spans of `SpanIssue`, most suspicious
-    first.
+    """A list of `LabelIssue`, or of spans of `SpanIssue`, most suspicious first.
 
     Notebooks show the labels with the tokens around.
     """
 
-    _record = LabelIssue
+    _record: ClassVar[Any] = LabelIssue
 
     def __init__(self, items: Any = (), contexts: Any = None) -> None:
         super().__init__(items)
         self._contexts = contexts or {}
 
     def context(self, issue: LabelIssue | SpanIssue) -> str:
-        """The token or span of an issue in [ ], and what is around it; "" if that is
-        not known.
+        """Return the token or span of an issue in [ ], and what is around it.
+
+        It is "" if that is not known.
         """
         return self._contexts.get(issue, "")
 
@@ -104,8 +110,8 @@ class LabelIssues(Records):
         return box(table(rows, head, "long") + rest)
 
 
-def _named(label):
-    """A label for display; of what is no span a dash."""
+def _named(label: Any) -> str:
+    """Write a label for display; of what is no span a dash."""
     return "-" if label is None else readable(label)
 
 
@@ -118,7 +124,7 @@ def label_issues(
     groups: Any = None,
     n_jobs: int | None = None,
 ) -> LabelIssues:
-    """Labels of a corpus that are probably wrong.
+    """Find labels of a corpus that are probably wrong.
 
     Every label is compared with the probabilities that a model gives which was not
     trained on its sequence [1]_. Where another label is more probable, the label is an
@@ -180,7 +186,7 @@ def label_issues(
     return LabelIssues(sorted(contexts, key=_by_suspicion), contexts)
 
 
-def _by_suspicion(issue):
+def _by_suspicion(issue: LabelIssue | SpanIssue) -> tuple[Any, ...]:
     return -issue.score, issue[:3]
 
 
@@ -222,8 +228,10 @@ class SpanIssue(NamedTuple):
         return self.start
 
 
-def _in_fold(estimator, X, y, test):
-    """List of (`SpanIssue`, its context) of a test set."""
+def _in_fold(
+    estimator: Any, X: Any, y: Corpus, test: np.ndarray
+) -> list[tuple[SpanIssue, str]]:
+    """Find the issues of a test set, each with its context."""
     with renumbered(test):
         model, texts = final_step(estimator, X)
         texts = as_texts(texts)
@@ -248,9 +256,15 @@ def _in_fold(estimator, X, y, test):
     return found
 
 
-def _issues(i, given, proba, predicted):
-    """Yield the issues of a text; ``proba`` has that of each given span whose label the
-    model knows.
+def _issues(
+    i: int,
+    given: list[Span],
+    proba: dict[Span, float],
+    predicted: list[tuple[Span, float]],
+) -> Iterator[SpanIssue]:
+    """Yield the issues of a text.
+
+    ``proba`` has the probability of each given span whose label the model knows.
     """
     best = {(span.start, span.end): (span.label, p) for span, p in predicted}
     # A probability of exactly 0 is that of a span which is no whole tokens: fit has
@@ -262,10 +276,9 @@ def _issues(i, given, proba, predicted):
             best.pop(place, None)
             continue
         p_given = proba.get(span, 0.0)
-        (label, p) = best.pop(place, (None, None))
+        label, p = best.pop(place, (None, 1.0 - p_given))
         if label == span.label:
             continue
-        p = 1.0 - p_given if label is None else p
         if p > p_given:
             yield SpanIssue(i, *place, span.label, label, p, p - p_given)
     types = getattr(given, "types", {label for label, _ in best.values()})
@@ -278,15 +291,17 @@ def _issues(i, given, proba, predicted):
             yield SpanIssue(i, start, end, None, label, p, 2.0 * p - 1.0)
 
 
-def _context(text, issue):
-    """The span of an issue in [ ], and a few characters around it."""
+def _context(text: str, issue: SpanIssue) -> str:
+    """Write the span of an issue in [ ], and a few characters around it."""
     before = text[max(0, issue.start - _AROUND) : issue.start]
     after = text[issue.end :][:_AROUND]
     return " ".join(f"{before}[{text[issue.start : issue.end]}]{after}".split())
 
 
-def corrected(spans, issues):
-    """Spans of a text with what its issues suggest."""
+def corrected(
+    spans: Iterable[Sequence[Any]], issues: Iterable[SpanIssue]
+) -> list[tuple[int, int, str]]:
+    """Change the spans of a text as its issues suggest."""
     wrong = {(issue.start, issue.end) for issue in issues}
     stay = [
         span
@@ -302,6 +317,6 @@ def corrected(spans, issues):
 
 
 class SpanIssues(LabelIssues):
-    """The same of spans."""
+    """A list of `SpanIssue`, most suspicious first."""
 
-    _record = SpanIssue
+    _record: ClassVar[Any] = SpanIssue

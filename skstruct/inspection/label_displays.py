@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 
 from .._data.inputs import (
@@ -33,10 +34,15 @@ they are 25,600.
 class _LabelMatrix(ConfusionMatrixDisplay):
     """A heat map with the names of labels, whatever they are."""
 
-    def _draw(self, rows, columns, xlabel, ylabel, options):
-        """Draw the matrix; names that are long are cut, and none is taken for
-        mathematics.
-        """
+    def _draw(
+        self,
+        rows: Sequence[Any],
+        columns: Sequence[Any],
+        xlabel: str,
+        ylabel: str,
+        options: dict[str, Any],
+    ) -> Self:
+        """Draw the matrix; long names are cut, and none is read as mathematics."""
         check_matplotlib(type(self).__name__)
         super().plot(**{"text_kw": {"fontsize": "small"}, **options})
         for place, text in np.ndenumerate(self.text_) if self.text_ is not None else ():
@@ -144,7 +150,7 @@ class LabelConfusionDisplay(_LabelMatrix):
         y_true: Corpus,
         y_pred: Corpus,
         *,
-        labels: ArrayLike | None = None,
+        labels: Collection[Any] | None = None,
         normalize: Normalize | None = None,
         errors_only: bool = False,
         sample_weight: Weights = None,
@@ -197,8 +203,8 @@ class LabelConfusionDisplay(_LabelMatrix):
             for (a, b), w in zip(pairs, weight)
             if a in ids and b in ids
         ]
-        gold, predicted, weight = zip(*known) if known else ((), (), ())
-        weighted = {} if sample_weight is None else {"sample_weight": weight}
+        gold, predicted, counted = zip(*known) if known else ((), (), ())
+        weighted = {} if sample_weight is None else {"sample_weight": counted}
         matrix = confusion_matrix(
             np.array(gold, int),
             np.array(predicted, int),
@@ -211,9 +217,15 @@ class LabelConfusionDisplay(_LabelMatrix):
         return cls(matrix, display_labels=names).plot(**kwargs)
 
 
-def _labelled_pairs(y_true, y_pred, labels, sample_weight):
-    """(gold and predicted label of each token that has one, the tokens' weights, labels
-    to draw).
+def _labelled_pairs(
+    y_true: Corpus,
+    y_pred: Corpus,
+    labels: Collection[Any] | None,
+    sample_weight: Weights,
+) -> tuple[list[tuple[Any, Any]], list[float], list[Any]]:
+    """Collect the pairs of labels to count, their weights, and the labels to draw.
+
+    A pair is the gold and the predicted label of a token that has one.
     """
     y_true = single_labels(y_true, "y_true")
     y_pred = as_sequences(y_pred, "y_pred", "label")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -17,14 +18,17 @@ from .._sklearn import Integral, fit_some, folds_of, safe_indexing
 from .._taggers.calibrated_tagger import CalibratedTagger
 from .explain_taggers import positions_of, seen_by_tagger, tokens_shown
 
+Found = TypeVar("Found")
+"""What is found in a test set."""
+
 
 class OutOfFold(NamedTuple):
     """What was found about n sequences."""
 
-    marginals: list  # of ndarrays of shape (n_tokens, n_classes)
-    labels: list  # those given, as the tagger learns them
-    tokens: list  # as the tagger sees them
-    positions: list  # of the tokens
+    marginals: list[np.ndarray]  # of shape (n_tokens, n_classes)
+    labels: list[list[Any]]  # those given, as the tagger learns them
+    tokens: list[list[Any]]  # as the tagger sees them
+    positions: Sequence[Sequence[int]]  # of the tokens
     classes: NDArray[Any]
 
 
@@ -37,8 +41,7 @@ def out_of_fold_marginals(
     groups: Any = None,
     n_jobs: int | None = None,
 ) -> tuple[list[NDArray[np.float64]], NDArray[Any]]:
-    """Probabilities of the labels of every token, each by a model that was not trained
-    on its sequence.
+    """Compute label probabilities by models that were not trained on the sequence.
 
     Parameters
     ----------
@@ -86,10 +89,10 @@ def out_of_fold_marginals(
     return Sequences(found.marginals), found.classes
 
 
-def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
-    """The :class:`OutOfFold` of a corpus; parameters as of
-    :func:`out_of_fold_marginals`.
-    """
+def predicted_out_of_fold(
+    estimator: Any, X: Any, y: Corpus, cv: Any, groups: Any, n_jobs: int | None
+) -> OutOfFold:
+    """Find the :class:`OutOfFold` of a corpus; see :func:`out_of_fold_marginals`."""
     parts, tests = by_fold(_seen_of, estimator, X, y, cv, groups, n_jobs)
     known = {
         label
@@ -99,7 +102,7 @@ def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
         if label is not None
     }
     classes = Labels(known.union(*(part.classes.tolist() for part in parts)))
-    joined = {}
+    joined: dict[int, tuple[Any, ...]] = {}
     for test, part in zip(tests, parts):
         columns = [classes.ids[label] for label in part.classes.tolist()]
         for i, narrow, *rest in zip(test.tolist(), *part[:4]):
@@ -108,14 +111,34 @@ def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
                 narrow, (len(narrow), len(columns))
             )  # of a blank text: a list
             joined[i] = wide, *rest
-    return OutOfFold(
-        *map(list, zip(*(joined[i] for i in range(len(X))))), classes.array
+    marginals, labels, tokens, positions = (
+        [joined[i][k] for i in range(len(X))] for k in range(4)
     )
+    return OutOfFold(marginals, labels, tokens, positions, classes.array)
 
 
-def by_fold(look, estimator, X, y, cv, groups, n_jobs):
-    """([what ``look(fitted estimator, X, y, test)`` finds in each test set], [test
-    sets]).
+def by_fold(
+    look: Callable[[Any, Any, Any, np.ndarray], Found],
+    estimator: Any,
+    X: Any,
+    y: Corpus,
+    cv: Any,
+    groups: Any,
+    n_jobs: int | None,
+) -> tuple[list[Found], list[np.ndarray]]:
+    """Fit in each fold, and look at its test set.
+
+    Parameters
+    ----------
+    look : callable
+        ``look(fitted estimator, X, y, test)`` returns what is found in a test set.
+
+    Returns
+    -------
+    found : list
+        By fold.
+    tests : list of ndarray
+        The test sets.
 
     Each sequence is once in a test set.
     """
@@ -137,30 +160,37 @@ def by_fold(look, estimator, X, y, cv, groups, n_jobs):
     return parts, [test for _, test in folds]
 
 
-def _one_fold(look, estimator, X, y, train, test):
+def _one_fold(
+    look: Callable[[Any, Any, Any, np.ndarray], Found],
+    estimator: Any,
+    X: Any,
+    y: Corpus,
+    train: np.ndarray,
+    test: np.ndarray,
+) -> Found:
+    """Fit an estimator on some sequences, and look at others."""
     fit_some(estimator, X, y, train)
     return look(estimator, safe_indexing(X, test), safe_indexing(y, test), test)
 
 
-def _seen_of(estimator, X, y, test):
-    """The `OutOfFold` of a test set."""
+def _seen_of(estimator: Any, X: Any, y: Corpus, test: np.ndarray) -> OutOfFold:
+    """Find the `OutOfFold` of a test set."""
     with renumbered(test):
         seen = seen_by_tagger(estimator, X, y)
         marginals = seen.tagger.predict_marginals(seen.X)
-    y = [
+    single = [
         [None if isinstance(label, SEVERAL) else label for label in labels]
-        for labels in seen.y
+        for labels in seen.y or ()
     ]
-    labels = seen.grouped(y)
+    labels = seen.grouped(single)
     shown = seen.grouped(tokens_shown(seen.X))
+    positions: Sequence[Sequence[int]]
     positions = positions_of(estimator, X) or [range(len(each)) for each in labels]
     return OutOfFold(seen.grouped(marginals), labels, shown, positions, seen.classes)
 
 
-def with_marginals(estimator):
-    """An estimator whose tagger knows marginals: calibrated where it has none of its
-    own.
-    """
+def with_marginals(estimator: Any) -> Any:
+    """Return an estimator whose tagger knows marginals, calibrated if need be."""
     if hasattr(estimator, "predict_marginals"):
         return estimator
     if hasattr(estimator, "steps"):

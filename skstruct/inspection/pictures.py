@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 from .._data.elements import spelled
 from .._data.inputs import (
@@ -24,6 +24,10 @@ from .._data.types import Corpus
 from ..metrics.tree_scores import split_heads
 from .explain_taggers import as_characters, kind_of, tokens_shown
 from .html import SHORT, Html, arcs, attribute, box, escaped, note
+
+if TYPE_CHECKING:
+    from .._taggers.probability_tagger import Segment
+    from .html import Tree
 
 
 def render(
@@ -69,9 +73,17 @@ def render(
     return Html(box("".join(f'<div class="part">{part}</div>' for part in parts)))
 
 
-def drawn(kind, X, y, y_pred=None, scheme=None, window=lambda *parts: parts):
-    """Yield the picture of each sequence; ``window`` cuts out what is shown of its
-    tokens and marks.
+def drawn(
+    kind: str,
+    X: Any,
+    y: Corpus,
+    y_pred: Corpus | None = None,
+    scheme: str | None = None,
+    window: Callable[..., Sequence[Any]] = lambda *parts: parts,
+) -> Iterator[str]:
+    """Yield the picture of each sequence.
+
+    ``window`` cuts out what is shown of its tokens and marks.
     """
     if kind == TREES:
         X, y, y_pred = checked(X, y, y_pred)
@@ -87,39 +99,64 @@ def drawn(kind, X, y, y_pred=None, scheme=None, window=lambda *parts: parts):
         )
 
 
-def marked(kind, X, y, y_pred=None, scheme=None):
-    """For each sequence tokens, marks of gold, and of predictions or None; ``kind`` is
-    not that of trees.
+def marked(
+    kind: str,
+    X: Any,
+    y: Corpus,
+    y_pred: Corpus | None = None,
+    scheme: str | None = None,
+) -> Iterator[tuple[list[Any], list[Mark], list[Mark] | None]]:
+    """Find tokens, marks of gold, and marks of predictions or None, by sequence.
+
+    ``kind`` is not that of trees.
     """
     if kind == WORDS:
         pieces = as_pieces(X)
-        X = [list("".join(parts)) for parts in pieces]
-        marks = partial(word_marks, pieces)
+        tokens = [list("".join(parts)) for parts in pieces]
+        gold = word_marks(pieces, y)
+        found = None if y_pred is None else word_marks(pieces, y_pred)
     else:
         if kind == SPANS:
             scheme = "BIO"
-            (X, y, y_pred) = as_characters(X, y, y_pred)
-        X, y, y_pred = checked(X, y, y_pred)
-        segments_of = segment_reader(flatten([*y, *(y_pred or ())]), scheme)
-        marks = partial(map, partial(marks_of, segments_of))
-    return zip(X, marks(y), repeat(None) if y_pred is None else marks(y_pred))
+            X, y, y_pred = as_characters(X, y, y_pred)
+        tokens, given, predicted = checked(X, y, y_pred)
+        segments_of = segment_reader(flatten([*given, *(predicted or ())]), scheme)
+        gold = [marks_of(segments_of, labels) for labels in given]
+        if predicted is None:
+            found = None
+        else:
+            found = [marks_of(segments_of, labels) for labels in predicted]
+    return zip(tokens, gold, repeat(None) if found is None else found)
 
 
-def checked(X, y, y_pred):
-    """Tokens to show, labels and predicted labels (or None) of sequences that are
-    equally long.
-    """
-    X = tokens_shown(X)
-    y = single_labels(y)
-    check_same_lengths(lengths_of(X), lengths_of(y))
-    if y_pred is not None:
-        y_pred = as_sequences(y_pred, "y_pred", "label")
-        check_same_lengths(lengths_of(X), lengths_of(y_pred), ("X", "y_pred"))
-    return X, y, y_pred
+@overload
+def checked(
+    X: Any, y: Corpus, y_pred: Corpus
+) -> tuple[list[list[Any]], list[list[Any]], list[Any]]: ...
 
 
-def lines(tokens, gold, found):
-    """Gold alone, or with predictions that differ below it."""
+@overload
+def checked(
+    X: Any, y: Corpus, y_pred: Corpus | None
+) -> tuple[list[list[Any]], list[list[Any]], list[Any] | None]: ...
+
+
+def checked(
+    X: Any, y: Corpus, y_pred: Corpus | None
+) -> tuple[list[list[Any]], list[list[Any]], list[Any] | None]:
+    """Return tokens to show, labels, and predictions or None, of equal lengths."""
+    tokens = tokens_shown(X)
+    gold = single_labels(y)
+    check_same_lengths(lengths_of(tokens), lengths_of(gold))
+    if y_pred is None:
+        return tokens, gold, None
+    found = as_sequences(y_pred, "y_pred", "label")
+    check_same_lengths(lengths_of(tokens), lengths_of(found), ("X", "y_pred"))
+    return tokens, gold, found
+
+
+def lines(tokens: list[Any], gold: list[Mark], found: list[Mark] | None) -> str:
+    """Draw gold alone, or with predictions that differ below it."""
     if found is None or found == gold:
         return line(tokens, gold)
     here = set(gold)
@@ -129,17 +166,15 @@ def lines(tokens, gold, found):
     return note("gold") + line(tokens, gold) + note("predicted") + line(tokens, found)
 
 
-def word_marks(pieces, y):
-    """For each text a mark for each word; places are those of characters that are no
-    white space.
-    """
+def word_marks(pieces: Sequence[Sequence[str]], y: Corpus) -> list[list[Mark]]:
+    """Mark the words of each text; places do not count white space."""
     words, tags = as_words(pieces, y)
     items = words if tags is None else [zip(*both) for both in zip(words, tags)]
     return [[Mark(a, b, tag) for a, b, _, tag in word_spans(each)] for each in items]
 
 
-def tree_of(i, tree):
-    """The (head, label) of each token; labels are str, and empty if there are none."""
+def tree_of(i: int, tree: Collection[Any]) -> Tree:
+    """Return (head, label) of each token; labels are str, "" if there are none."""
     heads, labels = split_heads(i, tree)
     arcs = zip(heads, repeat(None) if labels is None else labels)
     return [
@@ -150,6 +185,9 @@ def tree_of(i, tree):
 # --------------------------------------------------------------------------------------
 # Sequences as lines: tokens, and below them the tags or the types of their segments
 # --------------------------------------------------------------------------------------
+SegmentReader: TypeAlias = "Callable[[Iterable[Any]], list[Segment]]"
+"""Reads a sequence of labels as segments (start, stop, type)."""
+
 END = "(end)"
 """The token of a decision that is taken at the end of a text."""
 
@@ -163,9 +201,10 @@ class Mark(NamedTuple):
     wrong: bool = False
 
 
-def segment_reader(labels, scheme=None):
-    """The function that reads a sequence of labels as segments (start, stop, type);
-    None counts as O.
+def segment_reader(
+    labels: Iterable[Any], scheme: str | None = None
+) -> SegmentReader | None:
+    """Make the function that reads a sequence of labels as segments; None counts as O.
 
     Parameters
     ----------
@@ -183,19 +222,44 @@ def segment_reader(labels, scheme=None):
     ValueError
         If one does not belong to the scheme.
     """
-    if scheme is None and not are_chunks(labels):
-        return None
-    table = LabelTable(None if scheme is None else check_scheme(scheme), strict=False)
-    for label in labels if scheme is not None else ():
+    if scheme is not None:
+        return scheme_reader(labels, scheme)
+    return _reader(LabelTable(None, strict=False)) if are_chunks(labels) else None
+
+
+def scheme_reader(labels: Iterable[Any], scheme: str) -> SegmentReader:
+    """Make the function that reads sequences of labels of a scheme as segments.
+
+    Parameters
+    ----------
+    labels : iterable
+        All that there are.
+    scheme : str
+        Theirs.
+
+    Raises
+    ------
+    ValueError
+        If one does not belong to the scheme.
+    """
+    table = LabelTable(check_scheme(scheme), strict=False)
+    for label in labels:
         if label is not None:
             table[label]  # parses it
-    return lambda labels: read_spans(
-        ["O" if label is None else label for label in labels], table
-    )
+    return _reader(table)
 
 
-def marks_of(segments_of, labels):
-    """A mark for each segment of a sequence of labels; without a reader for each label."""
+def _reader(table: LabelTable) -> SegmentReader:
+    """The function that reads labels under a table of what they mean."""
+
+    def segments_of(labels: Iterable[Any]) -> list[Segment]:
+        return read_spans(["O" if label is None else label for label in labels], table)
+
+    return segments_of
+
+
+def marks_of(segments_of: SegmentReader | None, labels: Iterable[Any]) -> list[Mark]:
+    """Mark each segment of a sequence of labels; without a reader each label."""
     if segments_of is not None:
         return [Mark(*span) for span in segments_of(labels)]
     return [
@@ -205,8 +269,8 @@ def marks_of(segments_of, labels):
     ]
 
 
-def line(tokens, marks):
-    """Tokens with what is said about them, as HTML.
+def line(tokens: Sequence[Any], marks: Iterable[Mark]) -> str:
+    """Draw tokens with what is said about them, as HTML.
 
     Parameters
     ----------
@@ -227,22 +291,22 @@ def line(tokens, marks):
     return f'<div class="line" dir="auto">{" ".join(parts)}</div>'
 
 
-def are_characters(tokens):
-    """Whether tokens are those of a text."""
+def are_characters(tokens: Iterable[Any]) -> bool:
+    """Tell whether tokens are those of a text."""
     return all(
         isinstance(token, str) and (len(token) == 1 or token == END) for token in tokens
     )
 
 
-def _text(characters):
-    """Characters as text: letters join, and words go as their script does."""
+def _text(characters: Iterable[str]) -> str:
+    """Write characters as text: letters join, and words go as their script does."""
     return "<br>".join(
         attribute(part, len(part)) for part in "".join(characters).split("\n")
     )
 
 
-def _words(tokens):
-    """Tokens between spaces; long ones are cut."""
+def _words(tokens: Iterable[Any]) -> str:
+    """Write tokens between spaces; long ones are cut."""
     texts = []
     for token in tokens:
         texts.append(attribute(token, SHORT))
@@ -251,15 +315,15 @@ def _words(tokens):
     return " ".join(texts)
 
 
-def _plain(content):
+def _plain(content: str) -> str:
     # not a block, so that long text fills the lines
     return f'<span class="plain">{content}</span>'
 
 
-def _marked(content, mark):
-    below = (
-        f"{escaped(mark.text) if mark.text else ''}{' ✗' if mark.wrong else ''}".strip()
-    )
+def _marked(content: str, mark: Mark) -> str:
+    text = escaped(mark.text) if mark.text else ""
+    below = f"{text}{' ✗' if mark.wrong else ''}".strip()
     below = below and f'<span class="below">{below}</span>'
+    classes = "mark wrong" if mark.wrong else "mark"
     style = label_style(mark.text)
-    return f'<span class="mark{" wrong" * mark.wrong}" style="{style}">{content}{below}</span>'
+    return f'<span class="{classes}" style="{style}">{content}{below}</span>'

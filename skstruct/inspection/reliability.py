@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,9 @@ from ..metrics.text_scores import judged
 from .curves import check_matplotlib
 from .explain_taggers import positions_of
 from .pictures import word_marks
+
+if TYPE_CHECKING:
+    from .._data.spans import Span
 
 
 class ReliabilityDisplay(CalibrationDisplay):
@@ -148,8 +151,8 @@ class ReliabilityDisplay(CalibrationDisplay):
     @classmethod
     def from_predictions(
         cls,
-        y_true: Corpus,
-        y_proba: Corpus,
+        y_true: Corpus | ArrayLike,
+        y_proba: Corpus | ArrayLike,
         *,
         labels: ArrayLike | None = None,
         n_bins: int = 10,
@@ -185,14 +188,26 @@ class ReliabilityDisplay(CalibrationDisplay):
         >>> right, probability = [True, True, False, True], [0.9, 0.8, 0.5, 0.6]
         >>> display = ReliabilityDisplay.from_predictions(right, probability, n_bins=2)  # doctest: +SKIP
         """
-        how = {"n_bins": n_bins, "strategy": strategy, "sample_weight": sample_weight}
-        found = reliability(y_true, y_proba, labels=labels, **how)
+        found = reliability(
+            y_true,
+            y_proba,
+            labels=labels,
+            n_bins=n_bins,
+            strategy=strategy,
+            sample_weight=sample_weight,
+        )
         return cls(*found, name=name).plot(**kwargs)
 
 
-def _segments(model, X, y, scheme, weight):
-    """(whether right, probability, weight) of each segment that a model finds, and that
-    counts.
+def _segments(
+    model: Any, X: Any, y: Corpus, scheme: str | None, weight: Weights
+) -> tuple[list[bool], list[float], np.ndarray]:
+    """Judge each segment that a model finds and that counts.
+
+    Returns
+    -------
+    right, probability, weight
+        Of each.
     """
     found = model.predict_segment_proba(
         X, **({} if scheme is None else {"scheme": scheme})
@@ -213,7 +228,7 @@ def _segments(model, X, y, scheme, weight):
     elif model.inputs.task == SPANS:
         gold, found = _judged(as_texts(X), y, found)
     else:
-        places = zip(word_marks(as_pieces(X), y), positions_of(model, X))
+        places = zip(word_marks(as_pieces(X), y), positions_of(model, X) or ())
         gold = [
             {(at[m.start], at[m.stop - 1] + 1, m.text) for m in marks}
             for marks, at in places
@@ -230,15 +245,19 @@ def _segments(model, X, y, scheme, weight):
     )
 
 
-def _judged(texts, y, found):
-    """Right spans of texts, and found ones that count: those that touch what is not
-    annotated do not.
+def _judged(
+    texts: list[str], y: Corpus, found: list[list[tuple[Span, float]]]
+) -> tuple[list[set[Any]], list[list[tuple[Span, float]]]]:
+    """Return the right spans of texts, and the found ones that count.
+
+    Those do not count that touch what is not annotated.
     """
     spans = trimmed_spans(texts, [[span for span, _ in each] for each in found])
     proba = [dict(zip(some, (p for _, p in each))) for some, each in zip(spans, found)]
-    gold, counted = (
-        zip(*map(judged, trimmed_spans(texts, y), proba)) if texts else ((), ())
-    )
-    return gold, [
-        [(span, known[span]) for span in some] for some, known in zip(counted, proba)
-    ]
+    gold = []
+    counted = []
+    for true, known in zip(trimmed_spans(texts, y), proba):
+        right, those = judged(true, known)
+        gold.append(right)
+        counted.append([(span, known[span]) for span in those])
+    return gold, counted

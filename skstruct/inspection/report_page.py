@@ -1,13 +1,12 @@
-"""One page about a fitted model: scores, confusions, what is wrong and why,
-calibration, weights.
-"""
+"""One page about a fitted model: scores, errors and why, calibration, weights."""
 
 from __future__ import annotations
 
 import os
 from collections import defaultdict
+from collections.abc import Collection, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,13 +20,20 @@ from ..metrics.counting import has_label
 from .error_lists import errors_of
 from .explain_taggers import read_by, seen_by_tagger
 from .explaining import explanation_of
-from .explanations import bars, by_size
+from .explanations import ArcExplanation, TreeExplanation, bars, by_size
 from .feature_lists import feature_weights, model_with, transition_weights
 from .html import LONG, Shown, bar, box, cell, escaped, label_html, note, table
 from .pictures import are_characters, drawn
 from .report_scores import Scores, scored
 from .selection import uncertainty
 from .weight_tables import FeatureWeights
+
+if TYPE_CHECKING:
+    from ..metrics.confidence import Reliability
+    from .explanations import Explanation, TokenExplanation
+    from .pictures import Mark
+    from .report_scores import Score
+
 
 IN_FULL = 200
 """Wrong sequences that are shown."""
@@ -103,7 +109,7 @@ class Report(Shown):
 
 
 def report(model: Any, X: Any, y: Corpus) -> Report:
-    """One page about what a fitted model does on a corpus.
+    """Write one page about what a fitted model does on a corpus.
 
     It says what the model is; its scores with 95 % confidence intervals, by the
     bootstrap over sequences [1]_; what it takes for what; the sequences that it gets
@@ -153,21 +159,21 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
         ]
     scores = scored(kind, shown, y, predicted, scheme)
     wrong, sure, how = _surest_first(model, X, scores.wrong)
+    confusions = errors_of(model, X, y, predicted)
     parts = [
         _heading(model, inner),
         f"<h2>Scores</h2>{_scores(scores, len(y))}",
-        f"<h2>What was taken for what</h2>{errors_of(model, X, y, predicted)._repr_html_()}",
+        f"<h2>What was taken for what</h2>{confusions._repr_html_()}",
         _calibration(model, X, y),
         _weights(model),
     ]
     room = MOST - sum(map(len, parts))
-    parts.insert(
-        3, _wrong(model, kind, (X, shown, y, predicted), scheme, wrong, sure, how, room)
-    )
+    corpus = X, shown, y, predicted
+    parts.insert(3, _wrong(model, kind, corpus, scheme, wrong, sure, how, room))
     return Report(scores, wrong, box(f'<div class="report">{"".join(parts)}</div>'))
 
 
-def _heading(model, inner):
+def _heading(model: Any, inner: Any) -> str:
     about = inner.info() if hasattr(inner, "info") else {}
     known = {
         name.replace("_", " "): about[name]
@@ -182,11 +188,12 @@ def _heading(model, inner):
         (cell(escaped(name)), cell(escaped(text, LONG))) for name, text in texts.items()
     ]
     text = escaped(" ".join(repr(model).split()), 600)
-    return f"<h1>{escaped(type(model).__name__)}</h1><p><code>{text}</code></p>{table(rows)}"
+    kind = escaped(type(model).__name__)
+    return f"<h1>{kind}</h1><p><code>{text}</code></p>{table(rows)}"
 
 
-def _figure(value):
-    """A cell with a number, or an interval; "–" where there is none."""
+def _figure(value: float | tuple[float, ...]) -> str:
+    """Write a cell with a number, or an interval; "–" where there is none."""
     numbers = value if isinstance(value, tuple) else (value,)
     texts = [
         "–" if np.isnan(x) else f"{x:,}" if isinstance(x, int) else f"{x:.3f}"
@@ -195,7 +202,7 @@ def _figure(value):
     return cell("–".join(texts) if len(set(texts)) > 1 else texts[0], "number")
 
 
-def _scores(scores, n):
+def _scores(scores: Scores, n: int) -> str:
     rows = [
         (cell(escaped(name)), *_with_interval(score))
         for name, score in scores.overall.items()
@@ -215,16 +222,25 @@ def _scores(scores, n):
     )
 
 
-def _with_interval(score):
+def _with_interval(score: Score) -> tuple[str, str]:
     return _figure(score.value), _figure((score.low, score.high))
 
 
 # --------------------------------------------------------------------------------------
 # What is wrong
 # --------------------------------------------------------------------------------------
-def _surest_first(model, X, wrong):
-    """(positions of wrong sequences, how sure the model was of each or None, in which
-    unit).
+def _surest_first(
+    model: Any, X: Any, wrong: list[int]
+) -> tuple[list[int], Sequence[float | None], str]:
+    """Sort wrong sequences by how sure the model was of them.
+
+    Returns
+    -------
+    positions : list of int
+    sure : list of float or None
+        How sure it was of each.
+    how : str
+        In which unit.
     """
     given = safe_indexing(X, wrong) if wrong else []
     for strategy, how in SURE.items():
@@ -238,8 +254,17 @@ def _surest_first(model, X, wrong):
     return wrong, [None] * len(wrong), ""
 
 
-def _wrong(model, kind, corpus, scheme, wrong, sure, how, room):
-    """The wrong sequences, as many as there is room for."""
+def _wrong(
+    model: Any,
+    kind: str,
+    corpus: tuple[Any, Any, Corpus, Corpus],
+    scheme: str | None,
+    wrong: list[int],
+    sure: Sequence[float | None],
+    how: str,
+    room: int,
+) -> str:
+    """Draw the wrong sequences, as many as there is room for."""
     chosen = wrong[:IN_FULL]
     entries = []
     X, shown, y, predicted = (
@@ -252,23 +277,25 @@ def _wrong(model, kind, corpus, scheme, wrong, sure, how, room):
         place = f"sequence {i}" + (
             "" if certainty is None else f", {how} {certainty:.3g}"
         )
-        entry = (
-            f'<div class="part">{note(place)}{picture}{_why(model, kind, *case)}</div>'
-        )
+        why = _why(model, kind, *case)
+        entry = f'<div class="part">{note(place)}{picture}{why}</div>'
         room -= len(entry)
         if room < 0:
             break
         entries.append(entry)
     text = f"{len(wrong):,} sequences have an error"
     if how:
-        text += "; those come first of which the model was surest, where labels may be wrong"
+        text += "; those come first of which the model was surest, "
+        text += "where labels may be wrong"
     if len(entries) < len(wrong):
         text += f"; {len(entries):,} are shown"
     return f"<h2>What is wrong</h2>{note(text + '.')}{''.join(entries)}"
 
 
-def _window(tokens, gold, found):
-    """The part of a sequence from shortly before the first difference."""
+def _window(
+    tokens: Sequence[Any], gold: list[Mark], found: list[Mark]
+) -> tuple[Sequence[Any], list[Mark], list[Mark]]:
+    """Cut out the part of a sequence from shortly before the first difference."""
     factor = 3 if are_characters(tokens) else 1
     if len(tokens) <= WIDE * factor:
         return tokens, gold, found
@@ -276,7 +303,7 @@ def _window(tokens, gold, found):
     a = max(0, min(first - AROUND * factor, len(tokens) - WIDE * factor))
     b = a + WIDE * factor
 
-    def inside(side):
+    def inside(side: list[Mark]) -> list[Mark]:
         shown = [mark for mark in side if mark.stop > a and mark.start < b]
         return [
             mark._replace(start=max(mark.start, a) - a, stop=min(mark.stop, b) - a)
@@ -286,21 +313,24 @@ def _window(tokens, gold, found):
     return tokens[a:b], inside(gold), inside(found)
 
 
-def _why(model, kind, x, gold, predicted):
-    """What speaks for what was predicted and against the right labels, at the first
-    places that differ.
+def _why(
+    model: Any, kind: str, x: Any, gold: Collection[Any], predicted: Collection[Any]
+) -> str:
+    """Draw what speaks for the predictions and against the right labels.
+
+    Shown are the first places that differ.
     """
     options = {} if kind == TREES else {"rivals": False}
     try:
         mine = explanation_of(model, x, None, **options)
-        if kind == TREES:
+        if isinstance(mine, TreeExplanation):
             places = [
                 t for t, pair in enumerate(zip(gold, predicted)) if pair[0] != pair[1]
             ][:PLACES]
             return "".join(
                 _compared(mine.arcs[t], f"{mine.arcs[t].head}", None) for t in places
             )
-        right = explanation_of(model, x, gold, **options)
+        right = cast("Explanation", explanation_of(model, x, gold, **options))
     except (ValueError, TypeError) as error:
         return note(f"Why not the right one? {escaped(str(error), 300)}")
     if len(mine.tokens) != len(right.tokens):
@@ -317,16 +347,17 @@ def _why(model, kind, x, gold, predicted):
     )
 
 
-def _compared(mine, label, right):
-    """The contributions to one token or arc, minus those that it has with the right
-    label.
-    """
-    values = defaultdict(float)  # a feature may be there several times
+def _compared(
+    mine: TokenExplanation | ArcExplanation, label: Any, right: TokenExplanation | None
+) -> str:
+    """Draw the contributions to one token or arc, minus those with the right label."""
+    # a feature may be there several times
+    values: defaultdict[str, float] = defaultdict(float)
     for name, value in mine.largest:
         values[name] += value
     for name, value in right.largest if right is not None else ():
         values[name] -= value
-    word = escaped(mine.token if right is not None else mine.word)
+    word = escaped(mine.word if isinstance(mine, ArcExplanation) else mine.token)
     instead = "" if right is None else f", not {label_html(right.label)}"
     return bars(
         f"Why {word} → {label_html(label)}{instead}?", by_size(values.items()), top=TOP
@@ -336,19 +367,20 @@ def _compared(mine, label, right):
 # --------------------------------------------------------------------------------------
 # Probabilities and weights
 # --------------------------------------------------------------------------------------
-def _calibration(model, X, y):
-    """How often tokens are right of which the model is so sure; nothing without
-    probabilities.
+def _calibration(model: Any, X: Any, y: Corpus) -> str:
+    """Draw how often tokens are right of which the model is so sure.
+
+    Nothing without probabilities.
     """
     try:
         seen = seen_by_tagger(model, X, y)
     except TypeError:
         return ""
-    if not hasattr(seen.tagger, "predict_marginals") or not any(map(has_label, seen.y)):
+    gold = seen.y or []
+    if not hasattr(seen.tagger, "predict_marginals") or not any(map(has_label, gold)):
         return ""
-    curve = reliability(
-        seen.y, seen.tagger.predict_marginals(seen.X), labels=seen.classes
-    )
+    marginals = seen.tagger.predict_marginals(seen.X)
+    curve = reliability(gold, marginals, labels=seen.classes)
     error = float(
         curve.count @ np.abs(curve.confidence - curve.accuracy) / curve.count.sum()
     )
@@ -358,25 +390,31 @@ def _calibration(model, X, y):
         for p, a, n in columns
     ]
     head = "mean probability", "share that is right", "tokens", "difference"
-    said = f"Labels of tokens, by the probability of the best one; expected calibration error {error:.4f}"
-    return f"<h2>How far probabilities can be trusted</h2>{note(said)}{_curve(curve)}{table(rows, head)}"
+    said = note(
+        "Labels of tokens, by the probability of the best one; "
+        f"expected calibration error {error:.4f}"
+    )
+    heading = "<h2>How far probabilities can be trusted</h2>"
+    return f"{heading}{said}{_curve(curve)}{table(rows, head)}"
 
 
-def _curve(curve):
+def _curve(curve: Reliability) -> str:
     points = " ".join(
         f"{100 * p:.1f},{100 - 100 * a:.1f}"
         for p, a in zip(curve.confidence, curve.accuracy)
     )
     return (
-        '<svg viewBox="-2 -2 104 104" width="220" height="220" role="img" aria-label="reliability diagram" '
-        'fill="none" stroke="currentColor"><rect width="100" height="100" stroke-width=".5"/>'
+        '<svg viewBox="-2 -2 104 104" width="220" height="220" role="img" '
+        'aria-label="reliability diagram" fill="none" stroke="currentColor">'
+        '<rect width="100" height="100" stroke-width=".5"/>'
         '<path d="M0 100L100 0" stroke-width=".5" stroke-dasharray="2"/>'
-        f'<polyline points="{points}" stroke="hsl(210,75%,50%)" stroke-width="1.5"/></svg>'
+        f'<polyline points="{points}" stroke="hsl(210,75%,50%)" stroke-width="1.5"/>'
+        "</svg>"
     )
 
 
-def _weights(model):
-    """The largest weights of each label, and the transitions."""
+def _weights(model: Any) -> str:
+    """Draw the largest weights of each label, and the transitions."""
     parts = []
     with suppress(TypeError):  # what has no chain has no transitions
         named = model_with(model, "named_weights", "").named_weights()

@@ -1,10 +1,12 @@
-"""Scores of predictions with confidence intervals: for every kind of model the same few
-counts.
+"""Scores of predictions with confidence intervals.
+
+For every kind of model the same few counts are made.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,6 +17,14 @@ from ..metrics.counting import has_label, refuse_nothing, surroundings_known
 from ..metrics.significance import resampled
 from ..metrics.text_scores import judged
 from .pictures import checked, marked, marks_of, segment_reader, tree_of
+
+if TYPE_CHECKING:
+    from .._data.types import Corpus
+    from .pictures import Mark, SegmentReader
+
+
+Sides: TypeAlias = tuple[set[Any], set[Any]]
+"""Of a sequence the gold and the predicted items (start, stop, type)."""
 
 RESAMPLES = 1_000
 
@@ -38,14 +48,16 @@ class Scores(NamedTuple):
     """What a report says about the predictions of a corpus."""
 
     overall: dict[str, Score]
-    by_label: dict[
-        str, dict[str, Any]
-    ]  # name -> precision, recall, f1 (a Score), support
-    wrong: list[int]  # sequences with an error
+    by_label: dict[str, dict[str, Any]]
+    """Name -> precision, recall, f1 (a Score), support."""
+    wrong: list[int]
+    """Sequences with an error."""
 
 
-def scored(kind, X, y, y_pred, scheme=None):
-    """The :class:`Scores` of predictions.
+def scored(
+    kind: str, X: Any, y: Corpus, y_pred: Corpus, scheme: str | None = None
+) -> Scores:
+    """Compute the :class:`Scores` of predictions.
 
     Intervals are those of the bootstrap: sequences that count are drawn with
     replacement.
@@ -91,57 +103,76 @@ def scored(kind, X, y, y_pred, scheme=None):
     return Scores(overall, by_label, wrong)
 
 
-def _compared(kind, X, y, y_pred, scheme):
-    """What is scored: {name: for each sequence the gold and the predicted set of
-    (start, stop, type)}.
+def _compared(
+    kind: str, X: Any, y: Corpus, y_pred: Corpus, scheme: str | None
+) -> dict[str, list[Sides]]:
+    """Collect what is scored, {name: for each sequence its two `Sides`}.
 
     Types are those of the last one. Precision and recall are said of what has no name.
     """
     if kind == SPANS:
-        both = zip(trimmed_spans(as_texts(X), y), trimmed_spans(as_texts(X), y_pred))
-        return {"": [tuple(map(set, judged(*pair))) for pair in both]}
+        texts = as_texts(X)
+        both = zip(trimmed_spans(texts, y), trimmed_spans(texts, y_pred))
+        counted = (judged(*pair) for pair in both)
+        return {"": [(set(gold), set(found)) for gold, found in counted]}
     if kind == TREES:
-        trees = [
-            [tree_of(i, tree) for tree in pair] for i, pair in enumerate(zip(y, y_pred))
-        ]
-        arcs = [
-            tuple({(t, *arc) for t, arc in enumerate(tree)} for tree in pair)
-            for pair in trees
-        ]
-        heads = [
-            tuple({(t, head, "") for t, head, _ in tree} for tree in pair)
-            for pair in arcs
-        ]
+        pairs = list(zip(y, y_pred))
+        arcs = [(_arcs(i, a), _arcs(i, b)) for i, (a, b) in enumerate(pairs)]
+        heads = [(_without_labels(a), _without_labels(b)) for a, b in arcs]
         return {"UAS": heads, "LAS": arcs}
     if kind == WORDS:
-        both = (sides for _, *sides in marked(kind, X, y, y_pred))
-        return {
-            "": [tuple({mark[:3] for mark in side} for side in sides) for sides in both]
-        }
-    _, y, y_pred = checked(X, y, y_pred)
-    found = {"accuracy of tokens": list(_labelled(y, y_pred, None))}
-    segments_of = segment_reader(flatten([*y, *y_pred]), scheme)
+        marks = marked(kind, X, y, y_pred)
+        return {"": [(_items(gold), _items(found or ())) for _, gold, found in marks]}
+    _, gold, predicted = checked(X, y, y_pred)
+    found = {"accuracy of tokens": list(_labelled(gold, predicted, None))}
+    segments_of = segment_reader(flatten([*gold, *predicted]), scheme)
     if segments_of is not None:
-        found[""] = list(_labelled(y, y_pred, segments_of))
+        found[""] = list(_labelled(gold, predicted, segments_of))
     return found
 
 
-def _labelled(y, y_pred, segments_of):
-    """Tokens that have a label; or segments that hold no token without one, and do not
-    touch one.
+def _items(marks: Iterable[Mark]) -> set[Any]:
+    """Marks as items (start, stop, type)."""
+    return {mark[:3] for mark in marks}
+
+
+def _arcs(i: int, tree: Collection[Any]) -> set[Any]:
+    """The arcs of a tree as items (token, head, label)."""
+    return {(t, *arc) for t, arc in enumerate(tree_of(i, tree))}
+
+
+def _without_labels(arcs: set[Any]) -> set[Any]:
+    """Arcs as items that only differ if their heads do."""
+    return {(t, head, "") for t, head, _ in arcs}
+
+
+def _labelled(
+    y: Corpus, y_pred: Corpus, segments_of: SegmentReader | None
+) -> Iterator[Sides]:
+    """Yield the tokens that have a label, or the segments that count.
+
+    Segments do not count that hold a token without label, or touch one.
     """
     beside = 0 if segments_of is None else 1
     for pair in zip(y, y_pred):
-        sides = (marks_of(segments_of, labels) for labels in pair)
-        yield tuple(
-            {m[:3] for m in side if surroundings_known(pair[0], *m[:2], beside)}
-            for side in sides
+        gold, found = (
+            {
+                mark[:3]
+                for mark in marks_of(segments_of, labels)
+                if surroundings_known(pair[0], mark.start, mark.stop, beside)
+            }
+            for labels in pair
         )
+        yield gold, found
 
 
-def _counts(pairs):
-    """((n, K, 3) of correct, predicted and true items of each sequence and type, the
-    types).
+def _counts(pairs: list[Sides]) -> tuple[np.ndarray, list[str]]:
+    """Count the correct, predicted and true items by sequence and type.
+
+    Returns
+    -------
+    counts : ndarray of shape (n, K, 3)
+    types : list of str
     """
     labels = sorted({item[2] for pair in pairs for side in pair for item in side})
     column = {label: k for k, label in enumerate(labels)}
@@ -161,23 +192,23 @@ def _counts(pairs):
     return counts, labels
 
 
-def _resampled(counts):
-    """(R, K, 3): counts of resamples."""
+def _resampled(counts: np.ndarray) -> np.ndarray:
+    """Draw resamples, and return their counts, (R, K, 3)."""
     n, K = counts.shape[:2]
     parts = resampled(counts.reshape(n, -1), RESAMPLES, 0)
     return np.concatenate([part.reshape(len(part), K, 3) for part in parts])
 
 
-def _score(of, counts, found):
-    """A `Score` of counts (n, K, 3) of types, and of those of resamples (R, K, 3)."""
+def _score(of: list[int], counts: np.ndarray, found: np.ndarray) -> Score:
+    """Compute a `Score` of counts (n, K, 3), and of those of resamples (R, K, 3)."""
     values = _ratio(found.sum(1), of)
     values = values[~np.isnan(values)]
     low, high = np.percentile(values, [2.5, 97.5]) if len(values) else (np.nan, np.nan)
     return Score(float(_ratio(counts.sum((0, 1)), of)), float(low), float(high))
 
 
-def _ratio(counts, of):
-    """Right items, divided by others as :data:`RATIOS` says; nan where there are none."""
+def _ratio(counts: np.ndarray, of: list[int]) -> np.ndarray:
+    """Divide right items by others as :data:`RATIOS` says; nan where there are none."""
     below = counts[..., of].sum(-1)
     return np.divide(
         len(of) * counts[..., 0],

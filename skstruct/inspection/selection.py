@@ -1,10 +1,8 @@
-"""Which sequences to label next: those that a model is least sure of, and that differ
-from each other.
-"""
+"""Which sequences to label next: those that a model is unsure of, and that differ."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +13,10 @@ from .._data.places import by_sequence
 from .._data.text import tokenized
 from .._sklearn import final_step, innermost, safe_indexing
 from .explain_taggers import seen_by_tagger, word_of
+
+if TYPE_CHECKING:
+    from .._data.corpus import TokenCorpus
+
 
 STRATEGIES = "least_confident", "margin", "entropy", "longest", "random"
 
@@ -33,7 +35,7 @@ def select(
     diversity: float = 0.5,
     random_state: int | np.random.RandomState | None = None,
 ) -> list[int]:
-    """Which sequences to label next: active learning.
+    """Choose the sequences to label next: active learning.
 
     Parameters
     ----------
@@ -117,8 +119,8 @@ def select(
     )
 
 
-def _diverse(rank, vectors, k, diversity):
-    """Greedily the best k, each worth less the more it resembles one before."""
+def _diverse(rank: np.ndarray, vectors: Any, k: int, diversity: float) -> list[int]:
+    """Choose greedily the best k, each worth less the more it resembles one before."""
     closest = np.zeros(len(rank))
     left = np.ones(len(rank), np.bool_)
     chosen = []
@@ -137,9 +139,10 @@ def _diverse(rank, vectors, k, diversity):
 # --------------------------------------------------------------------------------------
 # How unsure a model is of each sequence
 # --------------------------------------------------------------------------------------
-def uncertainty(model, X, strategy):
-    """(n,) larger the less sure a model is of a sequence; for strategy and errors see
-    :func:`select`.
+def uncertainty(model: Any, X: Any, strategy: str) -> np.ndarray:
+    """Compute how unsure a model is of each sequence, (n,).
+
+    For strategies and errors see :func:`select`.
     """
     parts = [np.arange(a, min(a + AT_ONCE, len(X))) for a in range(0, len(X), AT_ONCE)]
     found = [
@@ -148,7 +151,8 @@ def uncertainty(model, X, strategy):
     return np.concatenate([np.zeros(0), *found])
 
 
-def _of_kbest(model, X, strategy):
+def _of_kbest(model: Any, X: Any, strategy: str) -> np.ndarray:
+    """Compute the negative lead of the best labelling over the second, times tokens."""
     model, X = final_step(model, X)
     if not hasattr(model, "predict_kbest"):
         raise TypeError(
@@ -161,9 +165,10 @@ def _of_kbest(model, X, strategy):
     return -np.array(gap) * np.maximum(_tokens(model, X).lengths, 1)
 
 
-def _of_tagger(model, X, strategy):
-    """Means over tokens: of the best labelling's negative log-probability, or of
-    entropies.
+def _of_tagger(model: Any, X: Any, strategy: str) -> np.ndarray:
+    """Compute means over tokens, of negative log-probabilities or of entropies.
+
+    The log-probability is that of the best labelling.
     """
     seen = seen_by_tagger(model, X)
     if not hasattr(seen.tagger, "predict_marginals"):
@@ -185,7 +190,7 @@ def _of_tagger(model, X, strategy):
     return np.bincount(seen.of, each, seen.n) / np.maximum(length, 1)
 
 
-def _name(model):
+def _name(model: Any) -> str:
     return type(final_step(model)[0]).__name__
 
 
@@ -195,8 +200,8 @@ _VALUES = {"least_confident": _of_tagger, "entropy": _of_tagger, "margin": _of_k
 # --------------------------------------------------------------------------------------
 # What sequences consist of
 # --------------------------------------------------------------------------------------
-def _tokens(model, X):
-    """The tokens of each sequence: str of texts, else as they reach the model."""
+def _tokens(model: Any, X: Any) -> TokenCorpus:
+    """Return the tokens of each sequence: str of texts, else what the model sees."""
     model, X = innermost(model, X)
     if model.inputs.task == SPANS:
         tokens = tokenized(list(X), model.tokenizer)
@@ -206,8 +211,8 @@ def _tokens(model, X):
     return as_tokens(X)
 
 
-def _vectors(tokens):
-    """A row of length 1 for each sequence, (n, d); 0 for empty ones."""
+def _vectors(tokens: TokenCorpus) -> Any:
+    """Make a row of length 1 for each sequence, (n, d); 0 for empty ones."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import
     from sklearn.preprocessing import normalize
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,8 +21,8 @@ WIDE = 16
 """Weights that are printed; labels up to which the matrix of transitions is."""
 
 
-def new_frame(data, who, **options):
-    """A DataFrame; raise, with a sentence that helps, if there is no pandas."""
+def new_frame(data: Any, who: str, **options: Any) -> Any:
+    """Make a DataFrame; raise, with a sentence that helps, if there is no pandas."""
     try:
         import pandas
     except ImportError as error:
@@ -31,14 +32,14 @@ def new_frame(data, who, **options):
     return pandas.DataFrame(data, **options)
 
 
-def _aligned(rows):
-    """Rows of texts as lines, in columns."""
+def _aligned(rows: Sequence[tuple[str, ...]]) -> str:
+    """Write rows of texts as lines, in columns."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
-class Records(list, Shown):
-    """A list of named tuples of one kind, ``_record``, that turns into columns."""
+class Records(list[Any], Shown):
+    """A list of named tuples of one kind, ``_record``, that can become columns."""
 
     _record: ClassVar[Any]
 
@@ -50,12 +51,12 @@ class Records(list, Shown):
         return found
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """``{name: [...], ...}``: a list for each attribute of an item."""
+        """Return ``{name: [...], ...}``: a list for each attribute of an item."""
         columns = zip(*self) if self else ([] for _ in self._record._fields)
         return dict(zip(self._record._fields, map(list, columns)))
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a column for each attribute of an item.
+        """Return a pandas DataFrame with a column for each attribute of an item.
 
         Raises
         ------
@@ -69,21 +70,22 @@ class FeatureWeight(NamedTuple):
     """What one feature says about one label."""
 
     feature: str
-    label: object
+    label: Any
     weight: float
 
 
 class FeatureWeights(Records):
-    """A list of `FeatureWeight`; notebooks show what speaks most for and against each
-    label.
+    """A list of `FeatureWeight`.
+
+    Notebooks show what speaks most for and against each label.
 
     ``print`` shows the first forty as a table.
     """
 
-    _record = FeatureWeight
+    _record: ClassVar[Any] = FeatureWeight
 
     def by_label(self) -> dict[Any, list[FeatureWeight]]:
-        """The weights of each label, largest first."""
+        """Return the weights of each label, largest first."""
         found: dict[Any, list[FeatureWeight]] = {}
         for item in sorted(self, key=lambda item: -item.weight):
             found.setdefault(item.label, []).append(item)
@@ -108,7 +110,7 @@ class FeatureWeights(Records):
         return box(f'<div class="side">{"".join(parts)}</div>')
 
 
-def _label_table(label, items, largest):
+def _label_table(label: Any, items: list[FeatureWeight], largest: float) -> str:
     top = [item for item in items if item.weight > 0.0][:SHOWN]
     bottom = [item for item in items if item.weight < 0.0][-SHOWN:]
     rows = [
@@ -121,13 +123,14 @@ def _label_table(label, items, largest):
     return f"<div><b>{escaped(label)}</b>{table(rows)}</div>"
 
 
-def _shaded(text, value, largest):
+def _shaded(text: str, value: float, largest: float) -> str:
     return cell(text, "number", f"background:{shade(value, largest)}")
 
 
 class TransitionWeights(np.ndarray, Shown):
-    """The weights of label bigrams, ``[previous, next]``: an ndarray that knows its
-    labels.
+    """The weights of label bigrams, ``[previous, next]``, with the labels.
+
+    It is an ndarray.
 
     ``print`` shows it with the labels, notebooks shaded. Parts of it, and what is
     computed from it, are ordinary arrays.
@@ -154,7 +157,7 @@ class TransitionWeights(np.ndarray, Shown):
         )
 
     @property
-    def T(self) -> NDArray[np.float64]:
+    def T(self) -> NDArray[np.float64]:  # type: ignore[override]  # no TransitionWeights
         """The transposed, an ordinary array: its rows are the next labels."""
         return np.asarray(self).T
 
@@ -197,13 +200,14 @@ class TransitionWeights(np.ndarray, Shown):
         return TransitionWeights, (np.asarray(self), self.labels or [])
 
     def to_dict(self) -> dict[Any, dict[Any, float]]:
-        """``{previous: {next: weight}}``."""
+        """Return ``{previous: {next: weight}}``."""
         labels = self.labels or []
         return {p: dict(zip(labels, row)) for p, row in zip(labels, self.tolist())}
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame: a row for each previous label, a column for each next
-        one.
+        """Return a pandas DataFrame, with a row for each previous label.
+
+        A column is a next label.
 
         Raises
         ------

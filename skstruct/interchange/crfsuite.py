@@ -78,7 +78,7 @@ def load_crfsuite(source: Any) -> L1CRF:
         A model file or its bytes; a pickle of a ``sklearn_crfsuite.CRF`` or its bytes,
         alone or inside other objects, as ``pickle`` or ``joblib`` write it, compressed
         or not; or a fitted ``CRF`` itself. Of a pickle nothing is imported, called or
-        executed.
+        executed; of a search the best estimator is read.
 
     Returns
     -------

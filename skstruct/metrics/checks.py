@@ -4,7 +4,10 @@ Everything becomes a list of pairs of lists once, with errors that name the sequ
 that the metrics are plain counting. What counts is said in :mod:`.counting`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +15,9 @@ from .._data.elements import elements, opened
 from .._data.inputs import PLACE, PlaceError
 
 
-def as_list(sequence, name, i=None):
+def as_list(
+    sequence: Any, name: str, i: int | None = None
+) -> list[Any] | tuple[Any, ...]:
     """A list or tuple holding what any sized sequence but a string holds; ``i`` is its
     number in ``name``.
     """
@@ -30,7 +35,7 @@ def as_list(sequence, name, i=None):
     return elements(sequence)
 
 
-def as_lists(y_true, y_pred, names):
+def as_lists(y_true: Any, y_pred: Any, names: Any) -> list[Any]:
     """Lists of both sides, which must hold as many sequences."""
     both = [as_list(y, name) for y, name in zip((y_true, y_pred), names)]
     n_true, n_pred = map(len, both)
@@ -41,7 +46,13 @@ def as_lists(y_true, y_pred, names):
     return both
 
 
-def check_pairs(y_true, y_pred, same_length=True, names=("y_true", "y_pred"), hint=""):
+def check_pairs(
+    y_true: Any,
+    y_pred: Any,
+    same_length: bool = True,
+    names: Any = ("y_true", "y_pred"),
+    hint: str = "",
+) -> list[tuple[Any, Any]]:
     """Check both sides and return [(true sequence, predicted sequence)]; a hint is for
     unequal lengths.
     """
@@ -57,7 +68,7 @@ def check_pairs(y_true, y_pred, same_length=True, names=("y_true", "y_pred"), hi
     return pairs
 
 
-def of_pairs(i, sequence, what):
+def of_pairs(i: int | None, sequence: Any, what: str) -> tuple[list[Any], list[Any]]:
     """The first and the second elements of the pairs of sequence `i`, two lists; errors
     say what they are.
     """
@@ -69,12 +80,12 @@ def of_pairs(i, sequence, what):
         ) from None
 
 
-def ratio(numerator, denominator):
+def ratio(numerator: float, denominator: float) -> float:
     """The quotient as a Python float; 0.0 for a zero denominator."""
     return float(numerator / denominator) if denominator else 0.0
 
 
-def f1(correct, n_true, n_pred):
+def f1(correct: float, n_true: float, n_pred: float) -> float:
     """2 correct / (true + predicted); 1.0 if there is nothing to find and nothing was
     found.
     """

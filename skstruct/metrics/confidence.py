@@ -118,7 +118,7 @@ def reliability(
     return Reliability(confidence / count, accuracy / count, count)
 
 
-def _equally_many(p, n_bins):
+def _equally_many(p: np.ndarray, n_bins: int) -> np.ndarray:
     """(n,) int: bins of equally many of the ascending numbers ``p``; equal ones go
     where their middle is.
     """
@@ -131,7 +131,7 @@ def _equally_many(p, n_bins):
     return place[(first + stop - 1) // 2]
 
 
-def _flat(y_true, y_proba):
+def _flat(y_true: Any, y_proba: Any) -> tuple[np.ndarray, np.ndarray]:
     """(whether right, probability) of predictions."""
     right = _array(y_true)
     p = _array(y_proba, np.float64)
@@ -156,7 +156,7 @@ def _flat(y_true, y_proba):
     return right.astype(np.float64), p
 
 
-def _array(values, dtype=None):
+def _array(values: Any, dtype: Any = None) -> np.ndarray:
     """Values as an array, as one of two dimensions if they are none, such as sequences
     of several lengths.
     """
@@ -166,7 +166,7 @@ def _array(values, dtype=None):
         return np.zeros((0, 0))
 
 
-def _of_tokens(y_true, y_proba, labels):
+def _of_tokens(y_true: Any, y_proba: Any, labels: Any) -> Any:
     """(whether right, confidence) of the tokens with a label, and how many each
     sequence has.
     """

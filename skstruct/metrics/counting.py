@@ -16,14 +16,21 @@ Texts with spans all count, as one without spans says that there is none; where 
 looked, a span with the label None says so (:mod:`.text_scores`).
 """
 
-from collections.abc import Hashable
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
 from copy import copy
 from operator import eq
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._data.inputs import PLACE, PlaceError, check_weights_of_sequences
 from .._data.labels import AllBut, settled
+
+if TYPE_CHECKING:
+    from .._data.types import Weights
+
 
 LEAST = float(np.finfo(np.float64).eps)
 """The least probability of a label in a log loss, as in scikit-learn's ``log_loss``."""
@@ -35,12 +42,12 @@ NO_WEIGHT = "there is nothing to score: sample_weight is 0 for all that counts"
 
 
 # -- tokens and sequences --------------------------------------------------------------
-def has_label(labels):
+def has_label(labels: Iterable[Any]) -> bool:
     """Whether any token of a sequence has a gold label: whether the sequence counts."""
     return any(label is not None for label in labels)
 
 
-def with_label(true, pred):
+def with_label(true: list[Any], pred: list[Any]) -> tuple[list[Any], list[Any]]:
     """Both sequences at the tokens whose gold label is given (not None)."""
     if None not in true:
         return true, pred
@@ -48,13 +55,13 @@ def with_label(true, pred):
     return [a for a, _ in given], [b for _, b in given]
 
 
-def count_right(true, pred):
+def count_right(true: list[Any], pred: list[Any]) -> int:
     """How many labels are the true one, or one of the true set."""
     n = sum(map(eq, true, pred))
     return n if n == len(true) else sum(map(eq, settled(true, pred), pred))
 
 
-def refuse_nothing(counted, what=NOTHING):
+def refuse_nothing(counted: Any, what: str = NOTHING) -> None:
     """Raise unless something counts.
 
     Parameters
@@ -74,19 +81,19 @@ def refuse_nothing(counted, what=NOTHING):
 
 
 # -- segments --------------------------------------------------------------------------
-def with_none(table):
+def with_none(table: Any) -> Any:
     """A :class:`.LabelTable` that reads a token without label as one in no segment."""
     table = copy(table)
     table[None] = "O", ""
     return table
 
 
-def surroundings_known(labels, start, stop, beside=1):
+def surroundings_known(labels: Any, start: int, stop: int, beside: int = 1) -> bool:
     """Whether the tokens of a segment, and ``beside`` more on each side, have labels."""
     return None not in labels[max(start - beside, 0) : stop + beside]
 
 
-def segments_that_count(segments, labels):
+def segments_that_count(segments: list[Any], labels: Any) -> list[Any]:
     """The segments (start, stop, ...) that count, given the gold labels of a sequence."""
     if None not in labels:
         return segments
@@ -94,7 +101,7 @@ def segments_that_count(segments, labels):
 
 
 # -- labels that a model never saw -----------------------------------------------------
-def as_known(y, known):
+def as_known(y: Any, known: Any) -> tuple[list[list[Any]], np.ndarray]:
     """Gold labels as a model can take them: those that it never saw are None.
 
     Parameters
@@ -119,7 +126,7 @@ def as_known(y, known):
     return taken, np.array(n_unseen, np.int64)
 
 
-def _as_known(label, known):
+def _as_known(label: Any, known: Any) -> Any:
     """The label, of a set those that are known, or None; what is no label stays."""
     if isinstance(label, (set, frozenset)):
         return frozenset(label & known) or None
@@ -129,7 +136,7 @@ def _as_known(label, known):
 
 
 # -- weights ---------------------------------------------------------------------------
-def check_weight(sample_weight, n):
+def check_weight(sample_weight: Weights, n: int) -> np.ndarray:
     """Weights of `n` sequences, checked, float64 of shape (n,); ones for None."""
     if sample_weight is None:
         return np.ones(n)
@@ -145,7 +152,9 @@ def check_weight(sample_weight, n):
     return weight
 
 
-def weights_of(sample_weight, counts, nothing=NOTHING):
+def weights_of(
+    sample_weight: Weights, counts: Any, nothing: str = NOTHING
+) -> list[float]:
     """Checked weights as Python numbers; of what counts, something must have a weight.
 
     Parameters

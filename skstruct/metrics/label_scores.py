@@ -14,7 +14,7 @@ chunking", 2000: segments as conlleval counts them.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -38,7 +38,7 @@ Average: TypeAlias = Literal["micro", "macro", "weighted"]
 Mode: TypeAlias = Literal["conlleval", "strict"]
 
 
-def _accuracy(correct, total, sample_weight):
+def _accuracy(correct: float, total: Any, sample_weight: Weights) -> float:
     weight = np.array(weights_of(sample_weight, total), float)
     return ratio(weight @ np.array(correct, float), weight @ np.array(total, float))
 
@@ -112,7 +112,7 @@ def sequence_accuracy_score(
     return _accuracy(correct, total, sample_weight)
 
 
-def segment_spans(pairs, table):
+def segment_spans(pairs: Any, table: Any) -> Any:
     """Yield for each sequence the (start, stop, type) of its true and of its predicted
     segments that count.
 
@@ -130,7 +130,9 @@ def segment_spans(pairs, table):
         yield segments_that_count(spans, true), segments_that_count(found, true)
 
 
-def _count_segments(y_true, y_pred, scheme, mode, sample_weight):
+def _count_segments(
+    y_true: Any, y_pred: Any, scheme: str, mode: str, sample_weight: Weights
+) -> Any:
     """Segments by type: three Counters (correct, true, predicted)."""
     check_choice("mode", mode, MODES)
     table = LabelTable(check_scheme(scheme), mode == "strict")
@@ -150,7 +152,7 @@ def _count_segments(y_true, y_pred, scheme, mode, sample_weight):
     return correct, n_true, n_pred
 
 
-def _row(correct, n_true, n_pred):
+def _row(correct: float, n_true: float, n_pred: float) -> Any:
     return {
         "precision": ratio(correct, n_pred),
         "recall": ratio(correct, n_true),
@@ -159,7 +161,7 @@ def _row(correct, n_true, n_pred):
     }
 
 
-def segment_rows(counts):
+def segment_rows(counts: Any) -> dict[str, Any]:
     """Precision, recall, F1 and support: (per type, per average).
 
     Parameters
@@ -269,7 +271,7 @@ def segment_f1_score(
     return f1_of(_count_segments(y_true, y_pred, scheme, mode, sample_weight), average)
 
 
-def f1_of(counts, average):
+def f1_of(counts: Any, average: str | None) -> float:
     """F1 on average, or, if ``average`` is None, by type."""
     types, averages = segment_rows(counts)
     if average is None:
@@ -349,13 +351,13 @@ def segment_report(
     return report if output_dict else report_text(report, digits)
 
 
-def report_of(counts):
+def report_of(counts: Any) -> dict[str, Any]:
     """The rows of types and averages by name."""
     types, averages = segment_rows(counts)
     return {**types, **{f"{name} avg": row for name, row in averages.items()}}
 
 
-def report_text(report, digits):
+def report_text(report: dict[str, Any], digits: int) -> str:
     """A report as a table; ``report`` has a row for each type and each average."""
     width = max(map(len, report))
     cell = max(digits + 2, 6)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from sklearn import metrics
 
@@ -22,7 +22,9 @@ Scorer: TypeAlias = Callable[..., float]
 class TextScorer(type(metrics.make_scorer(len))):  # type: ignore[misc]
     """A scorer whose score is handed the texts that the model reads, too, as ``texts``."""
 
-    def _score(self, method_caller, estimator, X, y_true, **metadata):
+    def _score(
+        self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **metadata: Any
+    ) -> Any:
         texts = final_step(estimator, X)[1]
         if all(isinstance(text, str) for text in texts):
             metadata["texts"] = texts

@@ -14,7 +14,7 @@ significance in NLP", EMNLP 2012: the paired bootstrap test.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -144,7 +144,7 @@ def paired_bootstrap(
     return PairedBootstrap(*map(float, (*observed, difference, low, high, p_value)))
 
 
-def resampled(counts, n_resamples, random_state):
+def resampled(counts: Any, n_resamples: int, random_state: Any) -> Any:
     """Yield sums of counts over as many sequences, drawn with replacement, a part of
     the resamples at a time.
 
@@ -165,7 +165,7 @@ def resampled(counts, n_resamples, random_state):
         yield random.multinomial(n, np.full(n, 1.0 / n), size=size) @ counts
 
 
-def _quotients(sums):
+def _quotients(sums: np.ndarray) -> Any:
     """Both scores from (correct, total) of A and of B, (R, 4); 1 where there is nothing
     to find.
     """
@@ -174,20 +174,20 @@ def _quotients(sums):
     return np.where(total > 0, correct / np.maximum(total, 1), 1.0)
 
 
-def _tokens(y_true, y_pred):
+def _tokens(y_true: Any, y_pred: Any) -> Any:
     """Yield for each sequence how many labels are right, and how many there are."""
     for pair in check_pairs(y_true, y_pred, hint='; of words, write score="words"'):
         true, pred = with_label(*pair)
         yield count_right(true, pred), len(true)
 
 
-def _items(sides):
+def _items(sides: Any) -> Any:
     """The same of items on both sides, with their F1 as the quotient."""
     for true, pred in sides:
         yield 2 * len(set(true).intersection(pred)), len(set(true)) + len(set(pred))
 
 
-def _are_spans(both):
+def _are_spans(both: Any) -> Any:
     """Whether the first element of y_true, or else of the predictions, is a span of a
     text.
     """

@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import accumulate
 from os.path import commonprefix
-from typing import overload
+from typing import Any, overload
 
 from sklearn.utils import Bunch
 
@@ -151,7 +151,9 @@ def span_report(
     )
 
 
-def span_counts(y_true, y_pred, sample_weight=None, texts=None):
+def span_counts(
+    y_true: Any, y_pred: Any, sample_weight: Weights = None, texts: Texts | None = None
+) -> Any:
     """Spans by label: three Counters (correct, true, predicted)."""
     true, found = both_sides(y_true, y_pred, texts)
     return count_spans(
@@ -163,7 +165,7 @@ NO_TEXT = "there is nothing to score: there is no text"
 NO_WORDS = "there is nothing to score: y_true has no words"
 
 
-def both_sides(y_true, y_pred, texts):
+def both_sides(y_true: Any, y_pred: Any, texts: Texts | None) -> Any:
     """True and predicted spans, checked, as lists of lists of `Span`."""
     refuse_dicts(y_true, "y_true")
     refuse_dicts(y_pred, "y_pred")
@@ -178,7 +180,7 @@ def both_sides(y_true, y_pred, texts):
     return [trimmed_spans(texts, spans, name) for name, spans in sides.items()]
 
 
-def count_spans(y_true, y_pred, weight):
+def count_spans(y_true: Any, y_pred: Any, weight: Any) -> Any:
     """The same for lists of lists of `Span`, and a number for each text."""
     correct = Counter()
     n_true = Counter()
@@ -195,7 +197,7 @@ def count_spans(y_true, y_pred, weight):
     return correct, n_true, n_pred
 
 
-def judged(true, found):
+def judged(true: list[Any], found: Any) -> Any:
     """The spans of a text that count: a set of the true ones, and a list of those that
     were found.
     """
@@ -204,7 +206,7 @@ def judged(true, found):
     starts = [span.start for span in blank]
     furthest = list(accumulate([span.end for span in blank], max))
 
-    def is_blank(span):
+    def is_blank(span: Any) -> bool:
         """Whether the span shares a character with one of those that begin before its
         end.
         """
@@ -220,12 +222,12 @@ def judged(true, found):
     return right, [span for span in told if span in right or not is_blank(span)]
 
 
-def is_tagged(items):
+def is_tagged(items: Any) -> bool:
     """Whether the items of a sentence are not words alone."""
     return len(items) > 0 and not isinstance(items[0], str)
 
 
-def _split_tags(i, items, tagged):
+def _split_tags(i: int | None, items: Any, tagged: bool) -> Any:
     """Words and tags of sentence `i`: (list of str, list of tags or None)."""
     tags = None
     if tagged:
@@ -237,7 +239,7 @@ def _split_tags(i, items, tagged):
     return items, tags
 
 
-def word_spans(y_true, y_pred, tagged):
+def word_spans(y_true: Any, y_pred: Any, tagged: bool) -> Any:
     """Yield per sentence (true words, true items, predicted items).
 
     An item is a word's span, or span and tag: all that has to agree. With `tagged`
@@ -271,7 +273,7 @@ def word_spans(y_true, y_pred, tagged):
         yield words, items, items_pred
 
 
-def _weights_of_words(y_true, y_pred, sample_weight):
+def _weights_of_words(y_true: Any, y_pred: Any, sample_weight: Weights) -> Any:
     """The weight of each sentence; there must be words with a weight."""
     n_words = [len(true) for true, _ in check_pairs(y_true, y_pred, same_length=False)]
     return weights_of(sample_weight, n_words, NO_WORDS)

@@ -13,7 +13,7 @@ their subtypes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class AttachmentScores(NamedTuple):
 NO_HEADS = "there is nothing to score: no token has a true head, or all are left out"
 
 
-def split_heads(i, sentence, partial=False):
+def split_heads(i: int | None, sentence: Any, partial: bool = False) -> Any:
     """Heads and labels of sentence `i`: (list of int, list of labels or None).
 
     Parameters
@@ -161,7 +161,7 @@ def attachment_scores(
     )
 
 
-def _counts(tokens):
+def _counts(tokens: Any) -> Any:
     """(tokens, right heads, tokens with a label, right arcs) of a sentence.
 
     A token is (head, predicted head, label, predicted label, whether it is left out).
@@ -178,7 +178,7 @@ def _counts(tokens):
     return n, right, n_labeled, right_labeled
 
 
-def _main_types(labels):
+def _main_types(labels: Any) -> Any:
     # A label that is nothing but a colon and what follows has no main type to fall back
     # on.
     return [
@@ -216,7 +216,7 @@ def labeled_attachment_score(
     return _known(attachment_scores(y_true, y_pred, sample_weight=sample_weight).las)
 
 
-def _known(score):
+def _known(score: Any) -> Any:
     """A score, unless it is NaN for want of labels."""
     if np.isnan(score):
         raise ValueError(
@@ -254,7 +254,7 @@ def unlabeled_attachment_score(
     return attachment_scores(y_true, y_pred, sample_weight=sample_weight).uas
 
 
-def _tag(i, t, token):
+def _tag(i: int | None, t: int, token: Any) -> Any:
     if not isinstance(token, (tuple, list)) or len(token) != 2:
         raise PlaceError(
             i,
@@ -265,7 +265,16 @@ def _tag(i, t, token):
     return token[1]
 
 
-def score_trees(estimator, X, y, *, score, punctuation, subtypes, sample_weight=None):
+def score_trees(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    score: Any,
+    punctuation: bool,
+    subtypes: bool,
+    sample_weight: Weights = None,
+) -> Any:
     """What the scorers of `attachment_scorer_for` compute."""
     leave_out = None
     if punctuation is not None:

@@ -2,6 +2,10 @@
 JSON.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from .._data.inputs import SPANS, WORDS, PlaceError
 from .._data.scheme_rules import LabelTable
 from .._data.text import tokenized
@@ -9,6 +13,11 @@ from .._saving.missing_methods import REASONS
 from .._sklearn import final_step, innermost, layers
 from ..datasets import to_utf16
 from .wsgi import Refused
+
+if TYPE_CHECKING:
+    from .._data.inputs import Inputs
+    from .wsgi import Request
+
 
 MOST = 100
 """Predictions that a request can ask for, of each sequence."""
@@ -20,24 +29,24 @@ Each costs some hundred bytes of the server's memory, and ten of the answer.
 """
 
 
-def inputs_of(model):
+def inputs_of(model: Any) -> Inputs:
     """The `skstruct._data.inputs.Inputs` of a model; None of a pipeline."""
     return getattr(model, "inputs", None)
 
 
-def task_of(model):
+def task_of(model: Any) -> str:
     """What a model predicts; None of a pipeline."""
     return getattr(inputs_of(model), "task", None)
 
 
-def span_labels(model):
+def span_labels(model: Any) -> Any:
     """The labels that a fitted model of spans can give, sorted."""
     tagger = innermost(model)[0]
     parsed = LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())
     return sorted({kind for _, kind in parsed} - {""})
 
 
-def reason(model, method):
+def reason(model: Any, method: str) -> str:
     """Why a model lacks a method: of the estimators around each other the innermost
     that lacks it knows.
 
@@ -54,7 +63,7 @@ def reason(model, method):
         return str(error).rpartition(": ")[2]
 
 
-def as_sequence(inputs, text):
+def as_sequence(inputs: Inputs, text: str) -> Any:
     """A text as one sequence: of segmenters and span taggers as it is; else the words
     between white space.
 
@@ -79,7 +88,7 @@ def as_sequence(inputs, text):
     return tokens
 
 
-def example(model):
+def example(model: Any) -> Any:
     """An input that the model takes, for messages; None if it is not known what it
     reads.
     """
@@ -94,7 +103,7 @@ def example(model):
     return [{str: ["the", "dog"], dict: [{"word": "the"}]}.get(inputs.token, [numbers])]
 
 
-def predicted(model, request):
+def predicted(model: Any, request: Request) -> Any:
     """What a model says to the body of a request; text/plain is one text, all else
     JSON.
 
@@ -130,7 +139,7 @@ def predicted(model, request):
     return y[0] if alone else list(y)
 
 
-def _no_list(model, X):
+def _no_list(model: Any, X: Any) -> Any:
     """What is said of a value that is no list of what a model reads."""
     noun = "sequences"
     alone = ""
@@ -140,12 +149,12 @@ def _no_list(model, X):
     return f"expected a JSON list of {noun}, got {X!r:.40}{alone}"
 
 
-def reads_texts(model):
+def reads_texts(model: Any) -> bool:
     """Whether a model takes whole texts, not tokens."""
     return task_of(final_step(model)[0]) in (WORDS, SPANS)
 
 
-def with_tuples(model, X):
+def with_tuples(model: Any, X: Any) -> Any:
     """Lists of JSON as the tuples that a model wants."""
     if getattr(inputs_of(model), "token", None) is not tuple or not isinstance(X, list):
         return X
@@ -157,7 +166,7 @@ def with_tuples(model, X):
     ]
 
 
-def _answer_of(model, options):
+def _answer_of(model: Any, options: dict[str, Any]) -> Any:
     """The function of sequences that the options of a request ask for."""
     units = _units_of(model, options.get("offsets", "characters"))
     kinds = [name for name in ("proba", "kbest", "sets") if name in options]
@@ -183,7 +192,7 @@ def _answer_of(model, options):
     if not (k.isascii() and k.isdecimal() and len(k) < 4 and 1 <= int(k) <= MOST):
         raise Refused(400, f"kbest must be an int from 1 to {MOST}, got {k!r:.40}")
 
-    def ranked(X):
+    def ranked(X: Any) -> Any:
         _check_size(model, X, int(k))
         return [
             list(
@@ -198,7 +207,7 @@ def _answer_of(model, options):
     return ranked
 
 
-def _check_size(model, X, k):
+def _check_size(model: Any, X: Any, k: int) -> Any:
     """Refuse to rank more tokens than a request can ask for, before any work."""
     n = _n_tokens(model, X)
     if n * k > MOST_TOKENS:
@@ -207,7 +216,7 @@ def _check_size(model, X, k):
         raise Refused(413, f"{wrong}; {limit}: send less, or ask for fewer")
 
 
-def _n_tokens(model, X):
+def _n_tokens(model: Any, X: Any) -> Any:
     """The number of tokens that a model sees; what it cannot read counts nothing."""
     task = task_of(final_step(model)[0])
     if task == SPANS:
@@ -217,7 +226,7 @@ def _n_tokens(model, X):
     return sum(len(x) for x in X if isinstance(x, str if task == WORDS else list))
 
 
-def _units_of(model, offsets):
+def _units_of(model: Any, offsets: Any) -> Any:
     """The function of texts and their spans that counts in the units asked for; of
     others it does nothing.
     """
@@ -228,20 +237,20 @@ def _units_of(model, offsets):
     return to_utf16 if offsets == "utf-16" else lambda X, y: y
 
 
-def _method(model, option, name):
+def _method(model: Any, option: str, name: str) -> Any:
     """The method of a model that an option asks for."""
     if not hasattr(model, name):
         raise Refused(400, f"{option}: {reason(model, name)}")
     return getattr(model, name)
 
 
-def _in_units(units, X, found):
+def _in_units(units: str, X: Any, found: Any) -> Any:
     """Spans with probabilities, in the units asked for."""
     items = units(X, [[span for span, _ in row] for row in found])
     return [[(span, p) for span, (_, p) in zip(*pair)] for pair in zip(items, found)]
 
 
-def _probable(model, last, units):
+def _probable(model: Any, last: Any, units: str) -> Any:
     """The function of sequences that gives pairs with probabilities; ``last`` is the
     model's last step.
     """
@@ -250,7 +259,7 @@ def _probable(model, last, units):
         last, "proba", "predict_segment_proba" if parts else "predict_marginals"
     )
 
-    def of_parts(X):
+    def of_parts(X: Any) -> Any:
         _, X = final_step(model, X)
         found = proba(X)
         if task_of(last) == SPANS:
@@ -260,7 +269,7 @@ def _probable(model, last, units):
             for pair in zip(last.predict(X), found)
         ]
 
-    def of_labels(X):
+    def of_labels(X: Any) -> Any:
         _, X = final_step(model, X)
         column = {label: k for k, label in enumerate(last.classes_.tolist())}
         return [

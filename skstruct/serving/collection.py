@@ -67,7 +67,7 @@ class Lines:
                 self._blank(k)
         self._drop_replaced()
 
-    def _record(self, k, line, is_cut):
+    def _record(self, k: int, line: bytes, is_cut: bool) -> Any:
         if not line.strip():
             return None
         with contextlib.suppress(ValueError, RecursionError):
@@ -83,12 +83,12 @@ class Lines:
             return None
         raise ValueError(f"{where}: expected JSON lines of objects, got {found!r:.60}")
 
-    def _blank(self, k):
+    def _blank(self, k: int) -> None:
         self.lines[k] = b"\n"
         self.records[k] = None
         self.is_clean = False
 
-    def _drop_replaced(self):
+    def _drop_replaced(self) -> None:
         """Blank the lines whose place the last one has taken."""
         last = len(self.records) - 1
         newest = self.records[last] if self.records else None
@@ -204,7 +204,7 @@ class Collection:
                 self._note(json.loads(data), len(data))
             self._state = self._found_state()
 
-    def _append(self, file, data):
+    def _append(self, file: Any, data: bytes) -> None:
         """Append a line, wholly or not at all."""
         file.seek(self._end)
         try:
@@ -214,7 +214,7 @@ class Collection:
             file.truncate(self._end)
             raise
 
-    def _compact(self):
+    def _compact(self) -> None:
         """Leave out what does not count, and remember where the lines stand."""
         lines = Lines(self.path) if self.path.exists() else None
         if lines is None or not lines.is_clean:
@@ -235,7 +235,7 @@ class Collection:
             self._note(record, len(line))
         self._state = self._found_state()
 
-    def _note(self, record, size):
+    def _note(self, record: dict[str, Any], size: int) -> None:
         """Remember where a line stands, which is the last."""
         if is_collected(record):
             ids = tuple(str(record.get(key)) for key in KEYS)
@@ -244,14 +244,14 @@ class Collection:
                 self._offsets[key][each].add(self._end)
         self._end += size
 
-    def _forget(self, offsets):
+    def _forget(self, offsets: Any) -> None:
         """Remember no longer the lines that begin at some offsets."""
         for offset in offsets:
             _, ids = self._lines.pop(offset)
             for key, each in zip(KEYS, ids):
                 self._offsets[key][each].discard(offset)
 
-    def _found_state(self):
+    def _found_state(self) -> Any:
         """What tells a file that nobody else has written to since."""
         try:
             found = os.stat(self.path)
@@ -260,7 +260,7 @@ class Collection:
         return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _write_all(file, data):
+def _write_all(file: Any, data: bytes) -> None:
     """Write all bytes to a file without a buffer, which may take less at a time."""
     view = memoryview(data)
     while view:

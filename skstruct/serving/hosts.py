@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ANY = "*"
 """Stands for every host."""
@@ -58,7 +58,7 @@ def host_of(text: str) -> Host:
     return Host(name, port)
 
 
-def _address(text, wrong):
+def _address(text: str, wrong: str) -> Any:
     try:
         return str(ipaddress.IPv6Address(text))
     except ValueError:

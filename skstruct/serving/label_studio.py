@@ -10,8 +10,10 @@ HumanSignal, "Write your own ML backend" and "Webhook event format reference",
 https://labelstud.io/guide.
 """
 
+from __future__ import annotations
+
 import threading
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
 from ..datasets.formats.annotation_tools import task as as_task
@@ -21,6 +23,11 @@ from .collection import Collection
 from .log import LOG
 from .retraining import Versions
 from .wsgi import Application, Refused, Route
+
+if TYPE_CHECKING:
+    from .._data.types import Path, Texts
+    from .wsgi import Request
+
 
 TASKS_LIMIT = 50_000_000
 """Bytes of a body: Label Studio asks at once for predictions of all tasks that are
@@ -48,7 +55,7 @@ class Control(NamedTuple):
     known: frozenset  # labels that the interface has
 
 
-def control_of(config):
+def control_of(config: str) -> Any:
     """The `Control` of a labelling interface: the first Labels over a Text."""
     try:
         root = ElementTree.fromstring(config or "")
@@ -115,13 +122,13 @@ class Backend(Application):
 
     def __init__(
         self,
-        path,
+        path: Path,
         *,
-        collect=None,
-        train_on=None,
-        max_bytes=TASKS_LIMIT,
-        allowed_hosts=None,
-    ):
+        collect: Path | None = None,
+        train_on: int | None = None,
+        max_bytes: int = TASKS_LIMIT,
+        allowed_hosts: Any = None,
+    ) -> None:
         self._collection = None if collect is None else Collection(collect)
         self._versions = Versions(path, collect, train_on)
         if self._collection is not None:
@@ -138,7 +145,7 @@ class Backend(Application):
         }
         super().__init__(routes, max_bytes, allowed_hosts)
 
-    def setup(self, request):
+    def setup(self, request: Request) -> dict[str, Any]:
         """A project was connected: say which labels its interface lacks."""
         model, version = self._versions.current()
         given = _object(request.json())
@@ -151,7 +158,7 @@ class Backend(Application):
             )
         return {"model_version": version}
 
-    def predict(self, request):
+    def predict(self, request: Request) -> dict[str, Any]:
         """A prediction for each task: the regions of its spans, and their score if the
         model knows one.
         """
@@ -167,7 +174,9 @@ class Backend(Application):
         results = [nothing if text is None else next(predicted) for text in texts]
         return {"results": results, "model_version": version}
 
-    def _predicted(self, model, version, control, texts):
+    def _predicted(
+        self, model: Any, version: str, control: Any, texts: Texts | None
+    ) -> Any:
         """What Label Studio is to show of each text."""
         methods = (
             "predict_sets",
@@ -186,7 +195,7 @@ class Backend(Application):
         tasks = (as_task(text, units, {}, p, version, names) for text, units, p in rows)
         return [task["predictions"][0] for task in tasks]
 
-    def webhook(self, request):
+    def webhook(self, request: Request) -> dict[str, Any]:
         """An annotation was made, changed or deleted."""
         given = _object(request.json())
         action = given.get("action")
@@ -215,7 +224,7 @@ class Backend(Application):
         return {"status": "ok"}
 
 
-def _object(value):
+def _object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Refused(
             400,
@@ -224,13 +233,13 @@ def _object(value):
     return value
 
 
-def _list(given, key):
+def _list(given: Any, key: str) -> Any:
     if not isinstance(given.get(key), list):
         raise Refused(400, f"expected a list under {key!r}")
     return given[key]
 
 
-def _text(task, control):
+def _text(task: dict[str, Any], control: Any) -> Any:
     """The text of a task."""
     given = task if isinstance(task, dict) else {}
     text = (
@@ -243,7 +252,7 @@ def _text(task, control):
     return text
 
 
-def _texts(tasks, control):
+def _texts(tasks: list[Any], control: Any) -> Any:
     """The texts of tasks; None, told in the log, of those that have none.
 
     If none of them has one, the labelling interface does not fit, and the request is

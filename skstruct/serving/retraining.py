@@ -7,6 +7,8 @@ its F1 there is not lower. The old model's file stays; new ones stand beside it,
 in the collection are learned, too.
 """
 
+from __future__ import annotations
+
 import atexit
 import re
 import subprocess
@@ -16,6 +18,7 @@ import zlib
 from itertools import compress, count
 from logging import INFO, WARNING
 from pathlib import Path
+from typing import Any
 
 from sklearn.base import clone
 
@@ -46,7 +49,9 @@ class Versions:
         After so many calls of `count` a training begins, unless one is running.
     """
 
-    def __init__(self, path, collected=None, train_on=None):
+    def __init__(
+        self, path: Path, collected: Any = None, train_on: int | None = None
+    ) -> None:
         self.path = Path(path)
         self.collected = collected
         self.train_on = train_on
@@ -61,12 +66,12 @@ class Versions:
         self._new = 0
         self.training = None
 
-    def current(self):
+    def current(self) -> Any:
         """(model, version), which belong together."""
         with self._lock:
             return self.model, self.version
 
-    def count(self):
+    def count(self) -> Any:
         """Take note of an annotation."""
         with self._lock:
             self._new += 1
@@ -82,7 +87,7 @@ class Versions:
             )
             self.training.start()
 
-    def _train(self):
+    def _train(self) -> Any:
         try:
             target = self._target()
             command = [
@@ -115,7 +120,7 @@ class Versions:
             with self._lock:
                 self.training = None
 
-    def _target(self):
+    def _target(self) -> Any:
         """A name beside the first model's that is free."""
         stem, number = re.fullmatch(r"(.+?)(?:-([0-9]+))?", self.path.stem).groups()
         paths = (
@@ -125,12 +130,12 @@ class Versions:
         return next(path for path in paths if not path.exists())
 
 
-def held_out(task):
+def held_out(task: dict[str, Any]) -> bool:
     """Whether the task with an id is never learned from."""
     return zlib.crc32(str(task).encode()) % _PARTS == 0
 
 
-def retrain(path, collected, target):
+def retrain(path: Path, collected: Any, target: Path) -> Any:
     """Train anew, and save what is not worse; returns what is to be said of it."""
     old = load_model(path)
     with Lines(collected).text() as file:  # the service may be writing to it

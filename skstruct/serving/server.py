@@ -6,6 +6,8 @@ holds no worker. Its own time limit is one of inactivity. That of a whole reques
 added here, and so is the refusal of requests that say their length in two ways.
 """
 
+from __future__ import annotations
+
 import json
 import time
 from collections.abc import Callable
@@ -24,8 +26,14 @@ _CONNECTIONS = 1000
 
 
 def new_server(
-    application, host="127.0.0.1", port=8000, *, threads=4, max_bytes, timeout=PATIENCE
-):
+    application: Callable[..., Any],
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    *,
+    threads: int = 4,
+    max_bytes: int,
+    timeout: float = PATIENCE,
+) -> Any:
     """A server that is bound, and answers once its ``run()`` is called.
 
     Parameters
@@ -80,14 +88,14 @@ def new_server(
     return server
 
 
-def _channel(patience):
+def _channel(patience: float) -> type:
     """The class of a connection, which is closed if a request takes too long to arrive."""
     from waitress.channel import HTTPChannel
     from waitress.parser import HTTPRequestParser, ParsingError
     from waitress.task import ErrorTask
 
     class Parser(HTTPRequestParser):
-        def parse_header(self, header_plus):
+        def parse_header(self, header_plus: bytes) -> None:
             """Parse a header; what says the length of the body in two ways might be
             read in two ways.
             """
@@ -103,7 +111,7 @@ def _channel(patience):
                 )
 
     class ErrorAsJson(ErrorTask):
-        def execute(self):
+        def execute(self) -> None:
             """Answer what waitress refuses itself as the application answers."""
             error = self.request.error
             about = f"{error.reason}: {error.body}"
@@ -121,7 +129,7 @@ def _channel(patience):
         error_task_class = ErrorAsJson
         _since = 0.0
 
-        def readable(self):
+        def readable(self) -> bool:
             """Whether to read; the server asks at least once a second."""
             now = time.monotonic()
             if (
@@ -135,7 +143,7 @@ def _channel(patience):
     return Channel
 
 
-def addresses_of(server):
+def addresses_of(server: Any) -> list[str]:
     """(host, port) of each address that a server listens at."""
     found = getattr(server, "effective_listen", None) or [
         (server.effective_host, server.effective_port)
@@ -164,7 +172,7 @@ def run(
 
     sockets = _sockets_of(server)
 
-    def serve(seconds):
+    def serve(seconds: float) -> Any:
         wasyncore.loop(seconds, map=sockets, use_poll=True, count=1)
 
     try:
@@ -180,7 +188,7 @@ def run(
         wasyncore.close_all(sockets, ignore_all=True)
 
 
-def _finish(sockets, serve, timeout):
+def _finish(sockets: Any, serve: Callable[[float], Any], timeout: float) -> Any:
     """Answer the requests that have arrived, take no others, and close connections."""
     from waitress import wasyncore
 
@@ -210,17 +218,17 @@ def _finish(sockets, serve, timeout):
             break
 
 
-def _sockets_of(server):
+def _sockets_of(server: Any) -> Any:
     """What a server listens to, by file descriptor."""
     return server.map if hasattr(server, "map") else server._map
 
 
-def _connections(sockets):
+def _connections(sockets: Any) -> Any:
     """The open connections."""
     return {each for each in list(sockets.values()) if hasattr(each, "requests")}
 
 
-def stop(server):
+def stop(server: Any) -> None:
     """Let ``run()`` return, from another thread; open connections are closed."""
     from waitress import wasyncore
 

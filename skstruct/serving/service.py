@@ -3,12 +3,14 @@
 What is wrong with a request is said with the sequence and the position.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import shlex
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote
 
 from ..inspection import render
@@ -17,6 +19,10 @@ from ..interchange.kinds import load_model
 from .answers import as_sequence, example, inputs_of, predicted, with_tuples
 from .hosts import AllowedHosts
 from .wsgi import LIMIT, Application, Refused, Route
+
+if TYPE_CHECKING:
+    from .wsgi import Request
+
 
 _RESERVED = ("", "predict", "health", "models", "setup", "webhook", "metrics")
 _OPTIONS = "offsets", "proba", "kbest", "sets"
@@ -59,7 +65,7 @@ def app(
     if not models:
         raise ValueError("models must hold a model, got none")
 
-    def page(request):
+    def page(request: Request) -> Any:
         body = request.body() if request.method == "POST" else ""
         form = parse_qs(body, keep_blank_values=True, errors="replace")
         name, text = (form.get(field, [""])[-1] for field in ("model", "text"))
@@ -67,7 +73,7 @@ def app(
             models, name, text.replace("\r\n", "\n")
         ).encode()  # which forms send for a line's end
 
-    def asks(model):
+    def asks(model: Any) -> Any:
         return {"POST": Route(lambda request: predicted(model, request), _OPTIONS)}
 
     kinds = {name: type(model).__name__ for name, model in models.items()}
@@ -116,7 +122,7 @@ def from_environment() -> Application:
     return app(loaded(named_files(given)), max_bytes=int(most), allowed_hosts=hosts)
 
 
-def named_files(given):
+def named_files(given: Any) -> dict[str, Path]:
     """Paths by the names of models; what is given is ``NAME=FILE``, or the file alone."""
     files = {}
     for each in given:
@@ -133,7 +139,7 @@ def named_files(given):
     return files
 
 
-def _check_names(names):
+def _check_names(names: Any) -> None:
     for name in names:
         if name in _RESERVED or "/" in name:
             raise ValueError(
@@ -141,7 +147,7 @@ def _check_names(names):
             )
 
 
-def loaded(files):
+def loaded(files: dict[str, Path]) -> Any:
     """The models in files, by name, with their kernels loaded or compiled before the
     first request.
     """
@@ -155,7 +161,7 @@ def loaded(files):
     return models
 
 
-def _page(models, name, text):
+def _page(models: dict[str, Any], name: str, text: str) -> Any:
     """The page to try models at, with the prediction for a text if there is one."""
     name = name or next(iter(models))
     shown = ""

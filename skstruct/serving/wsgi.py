@@ -6,10 +6,12 @@ returns a value for JSON, or a page as bytes, and raises `Refused` for what it c
 answer.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 from .hosts import AllowedHosts
@@ -26,7 +28,7 @@ class Refused(Exception):
     for JSON.
     """
 
-    def __init__(self, status, error, headers=(), **more):
+    def __init__(self, status: int, error: str, headers: Any = (), **more: Any) -> None:
         super().__init__(error)
         self.status, self.headers = status, list(headers)
         self.about = {"error": error, **more}
@@ -45,7 +47,7 @@ class Route(NamedTuple):
 class Request:
     """A request: ``options`` by name, the media type ``kind`` of the body, and `body`."""
 
-    def __init__(self, environ, max_bytes):
+    def __init__(self, environ: dict[str, Any], max_bytes: int) -> None:
         self.environ = environ
         self._max_bytes = max_bytes
         self.path = (
@@ -55,7 +57,7 @@ class Request:
         self.options = {}
         self.kind = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
 
-    def read_options(self, known):
+    def read_options(self, known: Any) -> None:
         """Set ``options``; those that are not known are refused."""
         given = parse_qs(
             self.environ.get("QUERY_STRING", ""),
@@ -70,7 +72,7 @@ class Request:
                 raise Refused(400, f"the option {name!r} is given twice")
             self.options[name] = values[0]
 
-    def body(self):
+    def body(self) -> bytes:
         """The whole body as text."""
         if self.kind.startswith("multipart/"):
             raise Refused(
@@ -92,7 +94,7 @@ class Request:
                 400, f"the body is not UTF-8: {error.reason} at byte {error.start}"
             ) from None
 
-    def _bytes(self):
+    def _bytes(self) -> bytes:
         length = self.environ.get("CONTENT_LENGTH") or ""
         limit = self._max_bytes
         in_chunks = not length and self.environ.get("wsgi.input_terminated")
@@ -110,7 +112,7 @@ class Request:
             )
         return data
 
-    def json(self, **more):
+    def json(self, **more: Any) -> Any:
         """The value of a body of JSON; ``more`` is said of a body that is none."""
         try:
             return json.loads(self.body())
@@ -132,12 +134,19 @@ class Application:
         default, and with ``"*"`` among them, any.
     """
 
-    def __init__(self, routes, max_bytes=LIMIT, allowed_hosts=None):
+    def __init__(
+        self,
+        routes: dict[Any, Callable[..., Any]],
+        max_bytes: int = LIMIT,
+        allowed_hosts: Any = None,
+    ) -> None:
         self.routes = routes
         self._max_bytes = max_bytes
         self._hosts = AllowedHosts(allowed_hosts)
 
-    def __call__(self, environ, start_response):
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Any:
         """Answer a request, as a server of WSGI asks."""
         request = Request(environ, self._max_bytes)
         headers = []
@@ -159,7 +168,7 @@ class Application:
         start_response(f"{status} {HTTPStatus(status).phrase}", headers)
         return [b"" if request.method == "HEAD" else body]
 
-    def _value(self, request):
+    def _value(self, request: Request) -> Any:
         self._check_host(request.environ)
         methods = self.routes.get(request.path)
         if methods is None:
@@ -177,13 +186,13 @@ class Application:
         request.read_options(route.options)
         return route.answer(request)
 
-    def _check_host(self, environ):
+    def _check_host(self, environ: dict[str, Any]) -> None:
         given = environ.get("HTTP_HOST", "")
         if not self._hosts.allows(given, environ.get("wsgi.url_scheme", "http")):
             remedy = "skstruct serve --allowed-host allows it"
             raise Refused(400, f"the host {given!r} is not served; {remedy}")
 
 
-def _as_json(value):
+def _as_json(value: Any) -> bytes:
     """A value that JSON has no place for: a number of numpy, or any label."""
     return value.item() if hasattr(value, "item") else str(value)

@@ -9,7 +9,7 @@ import pytest
 from inside import before_each_line
 from sklearn.exceptions import ConvergenceWarning
 
-from skstruct import L1CRF, StructuredPerceptron, regularization_path
+from skstruct import L1CRF, regularization_path
 from skstruct._crf.solver import sgd as sgd_l1
 from skstruct._training import epochs as loops
 from skstruct.datasets import make_hmm_sequences
@@ -23,47 +23,6 @@ def corpus():
 
 
 # -- the path --------------------------------------------------------------------------------------
-def test_a_path_is_a_fit_for_each_strength(corpus):
-    X, y, X_val, y_val = corpus
-    crf = L1CRF(random_state=0, tol=1e-7)
-    path = regularization_path(crf, X, y, [0.3, 3, 1, 1], X_val=X_val, y_val=y_val)
-    assert [p.c1 for p in path] == [3.0, 1.0, 0.3]
-    assert not hasattr(crf, "classes_")
-    for point in path:
-        alone = L1CRF(random_state=0, tol=1e-7, c1=point.c1).fit(X, y)
-        assert point.objective == pytest.approx(alone.objective_, rel=1e-5)
-        assert point.model.get_params() == alone.get_params()
-        assert point.n_active == point.model.n_active_features_ > 0
-        assert point.score == point.model.score(X_val, y_val)
-        assert point.log_proba == pytest.approx(
-            np.mean(point.model.sequence_log_proba(X_val, y_val))
-        )
-        assert point.log_proba == pytest.approx(
-            np.mean(alone.sequence_log_proba(X_val, y_val)), rel=1e-2
-        )
-    assert path[0].n_active < path[-1].n_active
-    plain = regularization_path(crf, X, y, [1.0])
-    assert plain[0].score is None and plain[0].log_proba is None
-
-
-@pytest.mark.parametrize(
-    "c1s, options, message",
-    [
-        ([], {}, "c1s is empty"),
-        ([1.0, -1.0], {}, "c1s must be from 0 to 1e[+]100"),
-        ([np.nan], {}, "c1s must be from 0 to 1e[+]100"),
-        ([1.0], {"solver": "sgd"}, "solver"),
-        ([1.0], {"memory": 0}, "memory"),
-    ],
-)
-def test_a_path_refuses(corpus, c1s, options, message):
-    with pytest.raises(ValueError, match=message):
-        regularization_path(L1CRF(**options), *corpus[:2], c1s)
-
-
-def test_a_path_is_for_l1crf(corpus):
-    with pytest.raises(TypeError, match="got StructuredPerceptron"):
-        regularization_path(StructuredPerceptron(), *corpus[:2], [1.0])
 
 
 # -- which pairs have weights --------------------------------------------------------------------------

@@ -15,9 +15,9 @@ from skstruct._words.reranker_model import RerankModel
 from skstruct._words.word_model import WordModel
 from skstruct.features import (
     bag_encoder,
-    base,
-    choose,
     contexts,
+    encoder_choice,
+    encoder_fields,
     pattern_encoder,
     patterns,
     rows_encoder,
@@ -29,7 +29,7 @@ from skstruct.features import (
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "file-format.md"
 ENCODERS = (
-    bag_encoder, choose, contexts, pattern_encoder, patterns, rows_encoder, template_encoder, template_rows,
+    bag_encoder, encoder_choice, contexts, pattern_encoder, patterns, rows_encoder, template_encoder, template_rows,
     templates, word_clusters,
 )  # fmt: skip
 """Modules that declare tables."""
@@ -47,8 +47,10 @@ TABLES = {
         name: getattr(stores, name.upper())
         for name in ("final", "trained", "packed", "rule", "clock")
     },
-    **{f"encoder {kind}": table for kind, (_, table) in choose.ENCODERS.items()},
-    "index": base.INDEX,
+    **{
+        f"encoder {kind}": table for kind, (_, table) in encoder_choice.ENCODERS.items()
+    },
+    "index": encoder_fields.INDEX,
     "pairs": bag_encoder.PAIRS,
     "numeric": rows_encoder.NUMERIC,
     "patterns": patterns.PATTERNS,
@@ -144,8 +146,10 @@ def test_every_table_has_a_place():
     """What a table of a model or encoder leads to is in ``TABLES``."""
     text = PAGE.read_text(encoding="utf-8")
     assert text.count("<!-- fields: ") == sum(map(bool, map(own_rows, TABLES)))
-    modules = base, *ENCODERS, stores
+    modules = encoder_fields, *ENCODERS, stores
     declared = [v for m in modules for v in vars(m).values() if isinstance(v, Table)]
     listed = [id(table) for table in TABLES.values()]
-    left_out = [t.text for t in declared if id(t) not in listed and t is not base.ROWS]
+    left_out = [
+        t.text for t in declared if id(t) not in listed and t is not encoder_fields.ROWS
+    ]
     assert not left_out, f"enter in TABLES: {left_out}"

@@ -6,6 +6,7 @@ tables over pairs of labels that schemes and segments of labels need.
 """
 
 import itertools
+from functools import partial
 
 import counting
 import numpy as np
@@ -161,7 +162,7 @@ def test_gaps_take_no_call_a_sequence(gap):
     counts = []
     for n in (20, 2000):
         gold, token, labels = _gold(n, gap)
-        count, _ = counting.calls(lambda: constraints_of("BIO", labels, gold, token))  # noqa: B023
+        count, _ = counting.calls(partial(constraints_of, "BIO", labels, gold, token))
         counts.append(count)
     assert counts[1] <= counts[0] + 2
 
@@ -173,8 +174,8 @@ def test_unknown_labels_take_no_call_a_sequence():
         arrays = constraints_of("BIO", labels, gold, token)
         unseen = gold.ids == -1
         count, found = counting.calls(
-            lambda: check_known(gold, unseen, token, labels, arrays)
-        )  # noqa: B023
+            partial(check_known, gold, unseen, token, labels, arrays)
+        )
         assert found == []
         counts.append(count)
     assert counts[1] <= counts[0] + 2
@@ -194,8 +195,8 @@ def test_pairs_of_labels_take_no_call_each(scheme):
             for k in range(n)
         ]
         count, (_, follow, _) = counting.calls(
-            lambda: allowed_transitions(labels, scheme)
-        )  # noqa: B023
+            partial(allowed_transitions, labels, scheme)
+        )
         parsed = LabelTable(scheme).parse(labels)
         if n == 10:
             np.testing.assert_array_equal(

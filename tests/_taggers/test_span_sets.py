@@ -1,4 +1,4 @@
-"""Sets of spans with a promised recall, sure spans, and all segments above a probability."""
+"""Sets of spans with a promised recall, sure spans, and all spans above a probability."""
 
 import pickle
 
@@ -10,14 +10,11 @@ from sklearn.frozen import FrozenEstimator
 import skstruct
 from skstruct import (
     L1CRF,
-    BaggingShuffleAverager,
-    CalibratedTagger,
     Segmenter,
     SpanSets,
     SpanTagger,
     StructuredPerceptron,
 )
-from skstruct._taggers.span_thresholds import certain_threshold, offering_threshold
 
 TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]", "B"]
 
@@ -44,51 +41,6 @@ def corpus(n):
 
 
 # -- all segments above a probability ------------------------------------------------------------------
-@pytest.mark.parametrize(
-    "tagger",
-    [
-        pytest.param(perceptron(constraints="BIO"), id="constraints"),
-        pytest.param(perceptron([*TEMPLATES, "B1:%x[0,0]"]), id="conditioned"),
-        pytest.param(perceptron(order=2, constraints="BIO"), id="order 2"),
-        pytest.param(
-            BaggingShuffleAverager(perceptron(), 2, random_state=0), id="average"
-        ),
-    ],
-)
-def test_all_segments_above_a_probability(tagger):
-    """The same numbers, to the bit, as those of all segments there are."""
-    X, y = corpus(20)
-    model = CalibratedTagger(tagger, cv=2, random_state=0).fit(X, y)
-    X = [*X, [], X[0] * 12]
-    segments = [
-        [(a, b, k) for a in range(n) for b in range(a + 1, n + 1) for k in "XY"]
-        for n in map(len, X)
-    ]
-    expected = model.predict_segment_proba(X, segments, scheme="BIO")
-    for least in (1e-12, 1e-3, 0.2, 1.0, expected[0][0][1]):
-        found = model.predict_segment_proba(X, min_proba=least, scheme="BIO")
-        for some, every in zip(found, expected):
-            assert some == sorted(
-                ((s, p) for s, p in every if p >= least),
-                key=lambda each: (-each[1], each[0]),
-            )
-
-
-def test_words_above_a_probability():
-    X, y = (
-        ["ab cab", "abc", "", "cba ab"],
-        [["ab", "cab"], ["abc"], [], ["c", "ba", "ab"]],
-    )
-    model = Segmenter(L1CRF(TEMPLATES, c1=0.1, random_state=0)).fit(X, y)
-    found = model.predict_segment_proba(X, min_proba=1e-9)
-    spans = [[span for span, _ in each] for each in found]
-    assert [dict(each) for each in model.predict_segment_proba(X, spans)] == [
-        dict(each) for each in found
-    ]
-    for text, each in zip(X, found):  # every character is in one word
-        for t, c in enumerate(text):
-            total = sum(p for (a, b, _), p in each if a <= t < b)
-            assert total == pytest.approx(0.0 if c == " " else 1.0, abs=1e-6)
 
 
 def texts(n=30, seed=0):
@@ -121,96 +73,6 @@ def test_spans_above_a_probability_and_wrong_ones():
             ValueError, match="min_proba must be a number above 0, up to 1"
         ):
             model.predict_segment_proba(X, min_proba=wrong)
-
-
-# -- the threshold of sets -----------------------------------------------------------------------------
-def missed(p, document, threshold):
-    """By document, the share below the threshold."""
-    return [np.mean(p[document == d] < threshold) for d in np.unique(document)]
-
-
-@pytest.mark.filterwarnings("ignore:.*are few for recall")
-@pytest.mark.parametrize("recall", [0.5, 0.8, 0.9, 0.95, 0.98])
-@pytest.mark.parametrize("grain", [5, 1000])
-def test_the_threshold_is_the_largest_that_keeps_the_inequality(recall, grain):
-    random, alpha = np.random.RandomState(0), 1 - recall
-    for _ in range(20):
-        document = random.randint(0, 60, 400)
-        p = random.randint(1, grain + 1, 400) / grain  # with ties
-        n, threshold = len(np.unique(document)), offering_threshold(p, document, recall)
-        bound = alpha * (n + 1) - 1
-        assert sum(missed(p, document, threshold)) <= bound + 1e-9
-        assert sum(missed(p, document, np.nextafter(threshold, 2.0))) > bound - 1e-9
-        order = random.permutation(400)
-        assert offering_threshold(p[order], 59 - document[order], recall) == threshold
-
-
-@pytest.mark.filterwarnings("ignore:.*are few for recall")
-@pytest.mark.parametrize(
-    "alpha, n", [(0.1, 40), pytest.param(0.05, 100, marks=pytest.mark.slow)]
-)
-def test_the_promise_holds_on_average(alpha, n):
-    random, recalls = np.random.RandomState(0), []
-
-    def documents(count):
-        size = random.randint(1, 12, count)
-        ease = np.repeat(random.uniform(0.5, 3.0, count), size)  # documents differ
-        return random.uniform(size=size.sum()) ** (1 / ease), np.repeat(
-            np.arange(count), size
-        )
-
-    for _ in range(200):
-        threshold = offering_threshold(*documents(n), 1 - alpha)
-        recalls.append(1 - np.mean(missed(*documents(2000), threshold)))
-    assert 1 - alpha - 0.005 <= np.mean(recalls) <= 1 - alpha + 1 / (n + 1) + 0.01
-
-
-def test_documents_of_many_sizes():
-    """The common denominator of the weights is larger than machine integers."""
-    document = np.repeat(np.arange(60), np.arange(1, 61))
-    p = np.random.RandomState(0).uniform(0.1, 1.0, len(document))
-    threshold = offering_threshold(p, document, 0.9)
-    bound = 0.1 * 61 - 1
-    assert sum(missed(p, document, threshold)) <= bound
-    assert sum(missed(p, document, np.nextafter(threshold, 1))) > bound
-
-
-def test_too_few_documents():
-    p = np.full(31, 0.5)
-    with pytest.raises(
-        ValueError, match="recall=0.98 needs at least 49 documents with spans, got 31"
-    ):
-        offering_threshold(p, np.arange(31), 0.98)
-    with pytest.warns(
-        UserWarning, match="31 documents with spans are few for recall=0.9: .* with 50"
-    ):
-        offering_threshold(p, np.arange(31), 0.9)
-    p[:10] = 0.0
-    with pytest.raises(
-        ValueError, match="recall=0.8 cannot be promised: 32.3% of the spans cannot be"
-    ):
-        offering_threshold(p, np.arange(31), 0.8)
-
-
-# -- the threshold of sure spans -----------------------------------------------------------------------
-def test_sure_spans_have_the_precision():
-    random, failures, none = np.random.RandomState(0), 0, 0
-    for _ in range(100):
-        p = random.uniform(size=3000)
-        wrong = random.uniform(size=3000) > p**0.1
-        threshold = certain_threshold(p, wrong, np.arange(3000) % 150, 150, 0.95, 0.9)
-        fresh = random.uniform(size=20000)
-        failures += (
-            np.mean(fresh[fresh >= threshold] ** 0.1) < 0.95
-            if threshold < np.inf
-            else 0
-        )
-        none += threshold == np.inf
-    assert failures <= 18 and none <= 5
-    assert (
-        certain_threshold(p, np.ones(3000, bool), np.arange(3000) % 150, 150, 0.95, 0.9)
-        == np.inf
-    )
 
 
 # -- the estimator -------------------------------------------------------------------------------------

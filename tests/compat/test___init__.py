@@ -1,6 +1,8 @@
-"""``install`` answers whatever import the originals answer, and nothing is lost by the other names.
+"""``install`` answers whatever import the originals answer, and nothing is lost by the
+other names.
 
-Modules, names and members are listed from the installed originals, so that a new release is noticed.
+Modules, names and members are listed from the installed originals, so that a new
+release is noticed.
 """
 
 import json
@@ -9,7 +11,6 @@ import subprocess
 import sys
 
 import pytest
-from inside import modules_of
 
 from skstruct import compat
 
@@ -18,17 +19,20 @@ import importlib, json, pkgutil, types
 found = {}
 for package in ("pycrfsuite", "sklearn_crfsuite"):
     module = importlib.import_module(package)
-    names = [package] + [each.name for each in pkgutil.iter_modules(module.__path__, package + ".")]
+    below = pkgutil.iter_modules(module.__path__, package + ".")
+    names = [package] + [each.name for each in below]
     for name in names:
         module, found[name] = importlib.import_module(name), {}
         for key, value in vars(module).items():
             room = getattr(value, "__module__", name)
-            is_own = isinstance(room, str) and room.partition(".")[0] in ("pycrfsuite", "sklearn_crfsuite")
+            first = str(room).partition(".")[0]
+            is_own = first in ("pycrfsuite", "sklearn_crfsuite")
             if key.startswith("_") or isinstance(value, types.ModuleType) or not is_own:
                 continue
-            members = [m for m in dir(value) if not m.startswith("_")] if isinstance(value, type) else []
-            # Steps of a reader that is written otherwise here.
-            found[name][key] = [m for m in members if not m.startswith(("handle_", "parse_"))]
+            members = dir(value) if isinstance(value, type) else []
+            # Less the steps of a reader that is written otherwise here.
+            less = "_", "handle_", "parse_"
+            found[name][key] = [m for m in members if not m.startswith(less)]
 print(json.dumps(found))
 """
 
@@ -81,7 +85,7 @@ def test_no_module_of_ours_is_outside_of_the_table():
     for package in tuple(theirs):
         path = [f"{folder}/{package}" for folder in compat.__path__]
         theirs |= {each.name for each in pkgutil.iter_modules(path, f"{package}.")}
-    assert theirs == set(modules_of(compat))
+    assert theirs == set(compat.MODULES)
 
 
 def test_names_that_moved_answer_where_pickles_look_for_them():

@@ -1,8 +1,5 @@
 """Columns side by side: which are dense, and their names, found once for all calls."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -12,7 +9,6 @@ from skstruct import SequenceMatrix
 from skstruct._data.inputs import as_tokens
 from skstruct._data.reads import FeatureNames, joined_runs, mask_of, runs_of
 from skstruct.features import SequenceUnion, TokenTransformer
-from skstruct.features.remembered import Remembered
 
 
 @pytest.mark.parametrize("n", range(6))
@@ -62,24 +58,6 @@ def test_names_that_agree_become_one_list():
     other = FeatureNames(["x0", "x1", "y", "x3", "x4"])
     assert known[0].differs(other) == 2 and other.differs(known[1]) == 2
     assert other.all()[2] == "y" and known[0].all()[2] == "x2"
-
-
-def test_what_is_remembered_is_of_the_same_objects():
-    made, remembered = [], Remembered()
-
-    def make():
-        made.append(1)
-        return len(made)
-
-    a, b = ["a"], ["a"]
-    asked = ([a], 1), ([a], 1), ([b], 1), ([b], 2), ([b, b], 2), ([b, b], 2)
-    assert [remembered.of(*key, make) for key in asked] == [1, 1, 2, 3, 4, 4]
-    for twin in (
-        copy.copy(remembered),
-        copy.deepcopy(remembered),
-        pickle.loads(pickle.dumps(remembered)),
-    ):
-        assert twin.of([b, b], 2, lambda: "anew") == "anew"
 
 
 def test_a_corpus_of_one_kind_has_one_run():

@@ -25,7 +25,7 @@ SMALL = {
     "_crf.solver.choose_pairs": {"MANY_FEATURES": 3},
     "_crf.solver.corpus_sums": {"PLACES": 64},
     "_crf.solver.token_parts": {"SAMPLE": 30},
-    "_crf.solver.view": {"BLOCK": 16},
+    "_crf.solver.products": {"BLOCK": 16},
     "_crf.solver.working_set": {"SMALLEST": 2},
     "features.rows_encoder": {"SOME_ROWS": 7},
     "datasets.formats.span_offsets": {"_GROUP": 2},

@@ -17,7 +17,7 @@ from skstruct import (
     WordSegmenter,
 )
 from skstruct.datasets import load_chunking
-from skstruct.inspection import errors, explain, of_chains, report
+from skstruct.inspection import errors, explain, explain_chains, report
 from skstruct.metrics import segment_report, span_f1_score, token_accuracy_score
 
 VOID = {"meta", "br", "rect", "path", "polyline"}
@@ -142,7 +142,7 @@ def test_pages_stay_small():
 def test_what_no_page_shows_is_not_sought(chunks, monkeypatch):
     """The best labellings with other labels tell runners-up and changes, which stand in explanations only."""
     model, X, y, page = chunks
-    monkeypatch.setattr(of_chains, "best_with_each_label", None)
+    monkeypatch.setattr(explain_chains, "best_with_each_label", None)
     assert report(model, X, y).to_html() == page.to_html()
     with pytest.raises(TypeError):
         explain(model, X[0])

@@ -98,7 +98,7 @@ def fit_shards(cell):
 
 @verb
 def adapt(cell):
-    """The templates here read no statistics of the text; tests/_chain/test_adapt.py has some that do."""
+    """The templates here read no statistics of the text; tests/_taggers/test_sequence_tagger_adapt.py has some that do."""
     with pytest.raises(ValueError, match="there is nothing to adapt"):
         cell.copy().adapt(cell.X)
 

@@ -14,10 +14,17 @@ weights with ``|ḡₖ| > c1`` as they are now, which is exact as long as these 
 same, and a search along the line to its solution.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
 import numpy as np
 
 from ..._core.compile import inline, kernel
 from .quasi_newton import dot, expected_gain
+
+if TYPE_CHECKING:
+    from .objective import Objective
 
 CERTIFIED = 1e-3
 EXTRAPOLATED = 2e-4
@@ -62,7 +69,14 @@ FIRST_ROWS = 1024
 
 
 @kernel
-def _mix(table, threshold, alpha, used, mean, room):
+def _mix(
+    table: np.ndarray,
+    threshold: float,
+    alpha: np.ndarray,
+    used: np.ndarray,
+    mean: np.ndarray,
+    room: np.ndarray,
+) -> None:
     """The mixture's gradient: ``mean`` (n,) of the known elements, ``room`` (n,) how
     far the others reach.
 
@@ -82,14 +96,25 @@ def _mix(table, threshold, alpha, used, mean, room):
 
 
 @inline
-def _set_excesses(table, k, sign, threshold, c1, row):
-    """``row`` (m,): how far the elements of a weight reach beyond c1 towards ``sign``."""
+def _set_excesses(
+    table: np.ndarray, k: int, sign: int, threshold: float, c1: float, row: np.ndarray
+) -> None:
+    """``row`` (m,): how far a weight's elements reach beyond c1, towards ``sign``."""
     for j in range(row.shape[0]):
         row[j] = (threshold if np.isnan(table[k, j]) else sign * table[k, j]) - c1
 
 
 @kernel
-def _enter(table, threshold, new, c1, sign, row, squares, products):
+def _enter(
+    table: np.ndarray,
+    threshold: float,
+    new: np.ndarray,
+    c1: float,
+    sign: np.ndarray,
+    row: np.ndarray,
+    squares: np.ndarray,
+    products: np.ndarray,
+) -> None:
     """What :class:`Cuts` keeps of the cuts ``new``: ``squares``, and their rows of
     ``products``.
 
@@ -115,7 +140,16 @@ def _enter(table, threshold, new, c1, sign, row, squares, products):
 
 
 @kernel
-def _follow(table, threshold, mean, room, c1, sign, row, products):
+def _follow(
+    table: np.ndarray,
+    threshold: float,
+    mean: np.ndarray,
+    room: np.ndarray,
+    c1: float,
+    sign: np.ndarray,
+    row: np.ndarray,
+    products: np.ndarray,
+) -> None:
     """Let ``products`` and ``sign`` be those of another mixture: weights enter, leave,
     and change sides.
     """
@@ -153,52 +187,46 @@ class Cuts:
         but a little of the tightness.
     """
 
-    def __init__(self, m=40, threshold=0.0):
+    def __init__(self, m: int = 40, threshold: float = 0.0) -> None:
         self.m = m
         self.threshold = threshold
         self.size = 0
         self.next = 0
         self.offset = np.full(m, -np.inf)
         self.alpha = np.zeros(m)
-        self.weight = np.zeros(
-            FIRST_ROWS, np.int64
-        )  # (rows,) the weight of each row of the table
-        self.table = np.empty(
-            (FIRST_ROWS, m)
-        )  # (rows, m) the gradients; nan where nothing is stored
+        # (rows,) the weight of each row of the table
+        self.weight = np.zeros(FIRST_ROWS, np.int64)
+        # (rows, m) the gradients; nan where nothing is stored
+        self.table = np.empty((FIRST_ROWS, m))
         self._hold(np.zeros(0, np.int64), FIRST_ROWS)
 
-    def _hold(self, rows, capacity):
+    def _hold(self, rows: np.ndarray, capacity: int) -> None:
         """Hold some of the rows, with room for so many; nothing is known of their
         products.
         """
         weight = self.weight[rows]
         table = self.table[rows]
         n = rows.shape[0]
-        self.weight, self.table = (
-            np.zeros(capacity, np.int64),
-            np.empty((capacity, self.m)),
-        )
+        self.weight = np.zeros(capacity, np.int64)
+        self.table = np.empty((capacity, self.m))
         self.weight[:n] = weight
         self.table[:n] = table
         self.n_rows = n
         self._forget(np.nan)
 
-    def _forget(self, c1):
+    def _forget(self, c1: float) -> None:
         """Know no products, and no bound; those to come are under this penalty."""
         self.c1 = c1
-        self.known = -1.0, np.nan, np.nan  # (cuts taken, c2, bound): the last one
-        self.sign = np.zeros(
-            self.table.shape[0], np.int8
-        )  # of the weights in the products; 0 for others
-        self.products = np.zeros(
-            (self.m, self.m)
-        )  # of the excesses beyond c1, summed: each cut with each
-        self.squares = np.full(
-            self.m, np.nan
-        )  # of each cut's excesses; nan: both are to be found
+        # (cuts taken, c2, bound): the last one
+        self.known = -1.0, np.nan, np.nan
+        # of the weights in the products; 0 for others
+        self.sign = np.zeros(self.table.shape[0], np.int8)
+        # of the excesses beyond c1, summed: each cut with each
+        self.products = np.zeros((self.m, self.m))
+        # of each cut's excesses; nan: both are to be found
+        self.squares = np.full(self.m, np.nan)
 
-    def add(self, gradient, offset):
+    def add(self, gradient: np.ndarray, offset: float) -> None:
         """Take a tangent.
 
         Parameters
@@ -230,8 +258,8 @@ class Cuts:
         self.squares[slot] = np.nan
         self.next += 1
 
-    def arrays(self):
-        """What it takes to go on from here; see :meth:`restore`."""
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return what it takes to go on from here, for :meth:`restore`."""
         about = np.array([self.size, self.next, self.c1, *self.known])
         found = {
             name: getattr(self, name)
@@ -242,8 +270,14 @@ class Cuts:
         }
         return {"about": about, **found, **rows}
 
-    def restore(self, about, weight, table, **others):
-        """The opposite of :meth:`arrays`."""
+    def restore(
+        self,
+        about: np.ndarray,
+        weight: np.ndarray,
+        table: np.ndarray,
+        **others: np.ndarray,
+    ) -> None:
+        """Go on from the arrays that :meth:`arrays` returned."""
         self.weight = weight
         self.table = table
         # As much room as there was: where it ends, products are reckoned anew, with
@@ -251,10 +285,11 @@ class Cuts:
         self._hold(np.arange(weight.shape[0]), others["sign"].shape[0])
         vars(self).update((name, array.copy()) for name, array in others.items())
         self.size, self.next = about[:2].astype(int).tolist()
-        self.c1, self.known = float(about[2]), tuple(about[3:].tolist())
+        self.c1 = float(about[2])
+        self.known = tuple(about[3:].tolist())
 
-    def bound(self, c1, c2):
-        """A number that no value of the objective with these penalties falls below.
+    def bound(self, c1: float, c2: float) -> float:
+        """Return a number below all values of the objective with these penalties.
 
         Parameters
         ----------
@@ -290,16 +325,25 @@ class Cuts:
             self.known = self.next, c2, value
         return self.known[2]
 
-    def _table(self):
+    def _table(self) -> tuple[np.ndarray, float]:
         return self.table[: self.n_rows], self.threshold
 
-    def _mixture(self, alpha, c1, c2):
+    def _mixture(
+        self, alpha: np.ndarray, c1: float, c2: float
+    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
         """(D(α), α, the mixture's gradient, how far what is not stored reaches)."""
         mean, room = np.empty((2, self.n_rows))
         _mix(*self._table(), alpha, np.flatnonzero(alpha), mean, room)
         return self._value(alpha, mean, room, c1, c2), alpha, mean, room
 
-    def _value(self, alpha, mean, room, c1, c2):
+    def _value(
+        self,
+        alpha: np.ndarray,
+        mean: np.ndarray,
+        room: np.ndarray,
+        c1: float,
+        c2: float,
+    ) -> float:
         excess = np.maximum(np.abs(mean) + room - c1, 0.0)
         unknown = (self.size - mean.shape[0]) * max(self.threshold - c1, 0.0) ** 2
         offset = float(np.einsum("j,j->", alpha[alpha > 0.0], self.offset[alpha > 0.0]))
@@ -307,7 +351,9 @@ class Cuts:
             4.0 * c2
         )
 
-    def _maximise(self, starts, n, c1, c2):
+    def _maximise(
+        self, starts: list[np.ndarray], n: int, c1: float, c2: float
+    ) -> tuple[float, np.ndarray]:
         """(bound, α) from the best of some starts; only the first ``n`` slots hold
         cuts.
         """
@@ -324,9 +370,8 @@ class Cuts:
                 np.empty(self.m),
                 self.products,
             )
-            if (
-                not self.products.max() <= LARGEST * c2
-            ):  # no float may hold what follows
+            # No float may hold what follows.
+            if not self.products.max() <= LARGEST * c2:
                 self._forget(c1)
                 break
             aim = np.zeros(self.m)
@@ -335,7 +380,9 @@ class Cuts:
             )
             there = self._mixture(aim, c1, c2)[1:]
             ways = [[x + t * (y - x) for x, y in zip(here, there)] for t in STEPS]
-            values = [self._value(*way, c1, c2) for way in ways]
+            values = [
+                self._value(shares, mean, room, c1, c2) for shares, mean, room in ways
+            ]
             gained = max(values) - value
             if not gained > 0.0:
                 break
@@ -346,7 +393,7 @@ class Cuts:
         return value, here[0]
 
 
-def _simplex(products, offset, alpha):
+def _simplex(products: np.ndarray, offset: np.ndarray, alpha: np.ndarray) -> np.ndarray:
     """The α ≥ 0 with sum 1 that maximises ``offset·α - α·products·α / 2``, by an active
     set from ``alpha``.
 
@@ -403,7 +450,12 @@ class StoppingRule:
         gap is asked for.
     """
 
-    def __init__(self, objective, tol, cuts=None):
+    def __init__(
+        self,
+        objective: Objective,
+        tol: float | None,
+        cuts: Cuts | Literal[False] | None = None,
+    ) -> None:
         self.objective = objective
         self.cuts = None
         if objective.c2 > 0.0 and objective.all_labelled and cuts is not False:
@@ -411,46 +463,53 @@ class StoppingRule:
         self.certifies = tol is None and self.cuts is not None
         self.tol = (LAST if self.certifies else EXTRAPOLATED) if tol is None else tol
         self.near = self.certified = False
-        self.last, self.due = (
-            (0, np.inf),
-            0,
-        )  # (iterations, gap) at the last bound; iterations at the next
+        # (iterations, gap) at the last bound; iterations at the next
+        self.last: tuple[float, float] = 0, np.inf
+        self.due: float = 0
 
-    def note(self, weights, gradient, value):
-        """Take the gradient of the smooth part, of all weights, where the objective is
-        ``value``.
+    def note(self, weights: np.ndarray, gradient: np.ndarray, value: float) -> None:
+        """Take the gradient of the smooth part at all weights (size,), for a bound.
+
+        ``value`` is the objective there, with its penalties.
         """
         if self.cuts is None:
             return
-        o = self.objective
-        tangent = gradient - 2.0 * o.c2 * weights
-        smooth = (
-            value - o.c1 * float(np.abs(weights).sum()) - o.c2 * dot(weights, weights)
-        )
+        objective = self.objective
+        tangent = gradient - 2.0 * objective.c2 * weights
+        penalty = objective.c1 * float(np.abs(weights).sum())
+        smooth = value - penalty - objective.c2 * dot(weights, weights)
         self.cuts.add(tangent, smooth - dot(tangent, weights))
 
-    def arrays(self):
-        """What it takes to go on from here."""
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return what it takes to go on from here, for :meth:`restore`."""
         found = {} if self.cuts is None else self.cuts.arrays()
         found["asked"] = np.array([*self.last, self.due])
         return {PREFIX + name: array for name, array in found.items()}
 
-    def restore(self, arrays):
-        """The opposite of :meth:`arrays`, among arrays of other names."""
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Go on from what :meth:`arrays` returned, among arrays of other names."""
         mine = {
             name.removeprefix(PREFIX): a
             for name, a in arrays.items()
             if name.startswith(PREFIX)
         }
-        *self.last, self.due = mine.pop("asked").tolist()
+        n, gap, self.due = mine.pop("asked").tolist()
+        self.last = n, gap
         if self.cuts is not None:
             self.cuts.restore(**mine)
 
-    def reached(self, past, noted=False):
-        """Whether to stop after an iteration; ``noted``: whether the gradient there was
-        noted.
+    def reached(self, past: list[float], noted: bool = False) -> bool:
+        """Whether to stop after an iteration.
 
-        Says by ``near`` whether the next one is wanted: it costs something.
+        Says by ``near`` whether the gradient of all weights is wanted after the next
+        one: it costs something.
+
+        Parameters
+        ----------
+        past : list of float
+            The objective after each iteration.
+        noted : bool
+            Whether the gradient after the last one was noted.
         """
         value = abs(past[-1])
         expected = expected_gain(past)
@@ -460,33 +519,36 @@ class StoppingRule:
             and len(past) % EVERY == 0
         )
         enough = expected <= EXTRAPOLATED * value  # if no gap is of use
-        if noted and self.certifies and self.cuts.next >= FEWEST:
+        if noted and self.certifies and self.cuts and self.cuts.next >= FEWEST:
             if len(past) >= self.due or (enough and self.last[1] > HOPELESS):
                 self.ask(past)
             if enough and self.last[0] == len(past) and self.last[1] > HOPELESS:
                 return True
         return self.certified or expected <= self.tol * value
 
-    def ask(self, past):
+    def ask(self, past: list[float]) -> None:
         """Find whether the gap is small enough, and when to ask again if it is not.
 
         Gaps fall by a factor an iteration, as between the last two bounds, and faster
         with more cuts. Where they do not fall, bounds become half as many each time.
         """
         before, last = self.last
-        n, gap = self.last = len(past), self.gap(past[-1])
+        n = len(past)
+        gap = self.gap(past[-1])
+        self.last = n, gap
         self.certified = gap <= CERTIFIED
         fall = np.log(last / gap) / (n - before) if last > gap > CERTIFIED else 0.0
         ahead = np.log(gap / CERTIFIED) / fall if fall > 0.0 else LONGEST
         self.due = n + min(max(SHARE * ahead, EVERY), 2.0 * (n - before), LONGEST)
 
-    def gap(self, value):
-        """How far ``value`` can be above the optimum, as a share of it; nan if no bound
-        is known.
+    def gap(self, value: float) -> float:
+        """Return how far ``value`` can be above the optimum, as a share of it.
+
+        It is nan if no bound is known.
         """
         if self.cuts is None:
             return np.nan
-        o = self.objective
-        return (
-            max(value - self.cuts.bound(o.c1, o.c2), 0.0) / abs(value) if value else 0.0
-        )
+        if not value:
+            return 0.0
+        bound = self.cuts.bound(self.objective.c1, self.objective.c2)
+        return max(value - bound, 0.0) / abs(value)

@@ -12,7 +12,9 @@ the feature was seen without the label. This drops most features of real corpora
 seen once, under c1 = 1) and loses nothing.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,8 +30,13 @@ from .token_features import (
     features_of_tokens,
     keep_features,
     list_rows,
-    numbered,
+    number_chosen,
 )
+
+if TYPE_CHECKING:
+    from ..._chain.bigram import ChainTask
+    from .corpus_sums import Sequences
+    from .objective import ObjectiveOptions
 
 MANY_FEATURES = 4096
 """Features whose pairs are chosen at a time: what that needs stays in the cache."""
@@ -54,13 +61,27 @@ class WeightLayout(NamedTuple):
     edge_pair: np.ndarray  # (M, 3) int64: combination, previous label, next label
 
 
+States: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""The first three fields of a :class:`WeightLayout`: row, first, pair_label."""
+
+
 # --------------------------------------------------------------------------------------
 # State features
 # --------------------------------------------------------------------------------------
 @kernel
 def _count(
-    token, lists, gold, weight, L, sizes, total, unknown, seen, occurrences, largest
-):
+    token: np.ndarray,
+    lists: TokenLists,
+    gold: np.ndarray,
+    weight: np.ndarray,
+    L: int,
+    sizes: bool,
+    total: np.ndarray,
+    unknown: np.ndarray,
+    seen: np.ndarray,
+    occurrences: np.ndarray,
+    largest: np.ndarray,
+) -> None:
     """Weighted occurrences of each feature: all, at unlabelled tokens, with each gold
     label.
 
@@ -86,8 +107,10 @@ def _count(
                         seen[f * L + gold[t]] += weight[t] * (abs(x) if sizes else x)
 
 
-def count_features(lists, sequences, n, L=0, complete=False):
-    """How often n features occur, weighted.
+def count_features(
+    lists: TokenLists, sequences: Sequences, n: int, L: int = 0, complete: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Count how often n features occur, weighted.
 
     Parameters
     ----------
@@ -114,23 +137,42 @@ def count_features(lists, sequences, n, L=0, complete=False):
     return found
 
 
-def choose_states(task, sequences, n_labels, n_rows, options):
-    """(lists of the features that have weights, (row, first, pair_label) of a
-    :class:`WeightLayout`).
+def choose_states(
+    task: ChainTask,
+    sequences: Sequences,
+    n_labels: int,
+    n_rows: int,
+    options: ObjectiveOptions,
+) -> tuple[TokenLists, States]:
+    """Choose the pairs of a feature and a label that have weights.
+
+    Returns
+    -------
+    lists : TokenLists
+        The features of the tokens that have weights.
+    states : tuple (row, first, pair_label)
+        As in :class:`WeightLayout`.
     """
     lists = features_of_tokens(task, sequences, alive_rows(n_rows, task.node_alive))
     rows = np.flatnonzero(count_features(lists, sequences, n_rows)[0] > options.c1)
-    lists = keep_features(lists, numbered(n_rows, rows))
+    lists = keep_features(lists, number_chosen(n_rows, rows))
     counts = count_features(lists, sequences, rows.shape[0], n_labels)[:3]
-    states, of_feature = screened(rows, *counts, lists.signed, options)
+    states, of_feature = screen_pairs(rows, *counts, lists.signed, options)
     if states[0].shape[0] < rows.shape[0]:
         lists = keep_features(lists, of_feature)
     return lists, states
 
 
-def check_number(n, n_shown, what, every):
-    """Raise if there are more weights of a kind than can be numbered; warn if they are
-    many for what the corpus shows. ``every``: whether other ones take part, too.
+def check_number(n: int, n_shown: int, what: str, every: bool) -> None:
+    """Check that n weights of a kind, ``what``, can be numbered.
+
+    Warns if they are many for the ``n_shown`` that the corpus shows, if ``every``: if
+    others take part, too.
+
+    Raises
+    ------
+    ValueError
+        If there are more than ``MOST_PAIRS``.
     """
     if n > MOST_PAIRS:
         text = f"the corpus has {n} {what}, at most {MOST_PAIRS} can have weights: "
@@ -138,19 +180,27 @@ def check_number(n, n_shown, what, every):
     if every and n > max(MANY_WEIGHTS, MANY_TIMES * n_shown):
         text = f"{n} {what} have weights, of which the corpus shows {n_shown}: "
         warn(
-            f"{text}all_pairs='transitions' or False takes a fraction of time and memory"
+            f"{text}all_pairs='transitions' or False takes a fraction of time and "
+            f"memory"
         )
 
 
-def screened(rows, total, unknown, seen, signed, options):
-    """The pairs whose gradient can be outside [-c1, c1] at some weights.
-
-    Of features with these counts, see :func:`count_features`.
+def screen_pairs(
+    rows: np.ndarray,
+    total: np.ndarray,
+    unknown: np.ndarray,
+    seen: np.ndarray,
+    signed: bool,
+    options: ObjectiveOptions,
+) -> tuple[States, np.ndarray]:
+    """Choose the pairs whose gradient can be outside [-c1, c1] at some weights.
 
     Parameters
     ----------
     rows : ndarray of shape (F,)
         The weight row of each feature.
+    total, unknown, seen : ndarray
+        Their counts, see :func:`count_features`.
     signed : bool
         Whether values may be negative: the counts of labels then say nothing of the
         bounds.
@@ -180,30 +230,23 @@ def screened(rows, total, unknown, seen, signed, options):
         if not options.all_states:
             keep[part] &= (shown != 0.0) & (shown >= options.least_seen)
     n_pairs = keep.sum(axis=1)
-    n_shown = (
-        int(np.count_nonzero(keep & (by_feature != 0.0))) if options.all_states else 0
-    )
-    check_number(
-        int(n_pairs.sum()),
-        n_shown,
-        "pairs of a feature and a label",
-        options.all_states,
-    )
+    n_shown = 0
+    if options.all_states:
+        n_shown = int(np.count_nonzero(keep & (by_feature != 0.0)))
+    what = "pairs of a feature and a label"
+    check_number(int(n_pairs.sum()), n_shown, what, options.all_states)
     useful = np.flatnonzero(n_pairs)
     label = (np.flatnonzero(keep) % max(L, 1)).astype(np.int32)
-    return (
-        rows[useful],
-        offsets_of(n_pairs[useful]).astype(np.int32),
-        label,
-    ), numbered(F, useful)
+    first = offsets_of(n_pairs[useful]).astype(np.int32)
+    return (rows[useful], first, label), number_chosen(F, useful)
 
 
 # --------------------------------------------------------------------------------------
 # Pairs of labels
 # --------------------------------------------------------------------------------------
-def _label_pairs(sequences, L):
-    """Tokens whose label and predecessor's label are known, and the pair of labels, p *
-    L + y.
+def _label_pairs(sequences: Sequences, L: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the tokens whose label and predecessor's label are known, and the pair of
+    labels of each, p * L + y.
     """
     t = np.flatnonzero(sequences.has_predecessor())
     p = sequences.gold[t - 1].astype(np.int64)
@@ -212,16 +255,18 @@ def _label_pairs(sequences, L):
     return t[known], (p * L + y)[known]
 
 
-def shown_label_pairs(sequences, L, least=0.0):
-    """(L * L,) bool: the pairs of labels that the corpus shows, ``least`` times if that
-    is above 1.
+def find_label_pairs(sequences: Sequences, L: int, least: float = 0.0) -> np.ndarray:
+    """Find the pairs of labels, (L * L,) bool, that the corpus shows.
+
+    If ``least`` is above 1, they are those that it shows so many times.
     """
     return np.bincount(_label_pairs(sequences, L)[1], minlength=L * L) >= max(least, 1)
 
 
-def seen_label_pairs(sequences, pair, L):
-    """Weighted count of each ``pair`` of labels, in the sequences whose labels are all
-    given.
+def count_label_pairs(sequences: Sequences, pair: np.ndarray, L: int) -> np.ndarray:
+    """Count each ``pair`` (Q, 2) of labels, weighted: (Q,).
+
+    Sequences count whose labels are all given.
     """
     t, number = _label_pairs(sequences, L)
     seen = np.bincount(
@@ -230,11 +275,13 @@ def seen_label_pairs(sequences, pair, L):
     return seen[pair[:, 0] * L + pair[:, 1]]
 
 
-def allowed_label_pairs(shown, transition, options):
-    """The pairs of labels (Q, 2) that have a weight, if the corpus has ``shown`` (L *
-    L,) those.
+def choose_label_pairs(
+    shown: np.ndarray, transition: np.ndarray, options: ObjectiveOptions
+) -> np.ndarray:
+    """Choose the pairs of labels, (Q, 2), that have a weight.
 
-    Pairs that constraints forbid, -inf in ``transition`` (L, L), have none.
+    ``shown`` (L * L,) bool: those that the corpus shows. Pairs that constraints forbid,
+    -inf in ``transition`` (L, L), have none.
     """
     L = transition.shape[0]
     allowed = (
@@ -256,13 +303,14 @@ class Combinations(NamedTuple):
 
     lists: TokenLists
     token: np.ndarray  # (E,) int64: the token of each
-    labels: (
-        np.ndarray
-    )  # (E,) int64: the pair of labels there, p * L + y, or one of the numbers above
+    # (E,) int64: the pair of labels there, p * L + y, or one of the numbers above
+    labels: np.ndarray
 
     @classmethod
-    def of(cls, task, sequences, n_edge_rows, L):
-        """Those of a corpus."""
+    def of(
+        cls, task: ChainTask, sequences: Sequences, n_edge_rows: int, L: int
+    ) -> Combinations:
+        """List the combinations of a corpus of L labels, below ``n_edge_rows``."""
         if task.edges.row.shape[0] == 0:
             return cls(TokenLists.new(0), *np.zeros((2, 0), np.int64))
         of_row = alive_rows(n_edge_rows, task.edge_alive)
@@ -274,12 +322,15 @@ class Combinations(NamedTuple):
         token = np.repeat(np.arange(gold.shape[0]), np.diff(lists.start))
         return cls(lists, token, labels[token])
 
-    def counts(self, sequences, L):
-        """How often combinations occur at tokens with a predecessor, weighted: (keys,
-        counts).
+    def counts(self, sequences: Sequences, L: int) -> tuple[np.ndarray, np.ndarray]:
+        """Count how often combinations occur at tokens with a predecessor, weighted.
 
-        A key is the combination, times L * L + 2, and what is counted: p * L + y for
-        two labels, L * L where one is not known, L * L + 1 for all.
+        Returns
+        -------
+        keys : ndarray
+            The combination, times L * L + 2, and what is counted: p * L + y for two
+            labels, L * L where one is not known, L * L + 1 for all.
+        counts : ndarray
         """
         use = np.flatnonzero(self.labels != OUTSIDE)
         at = self.lists.item[use].astype(np.int64) * (L * L + 2)
@@ -287,11 +338,19 @@ class Combinations(NamedTuple):
         keys = np.concatenate(
             [at + np.where(labels >= 0, labels, L * L), at + L * L + 1]
         )
-        return added_up(keys, np.tile(sequences.token_weight()[self.token[use]], 2))
+        return add_up(keys, np.tile(sequences.token_weight()[self.token[use]], 2))
 
-    def with_weights(self, sequences, edge_pair, n_edge_rows, L):
-        """(Occurrences of the transitions ``edge_pair``, weighted count of each);
-        changes the lists.
+    def with_weights(
+        self, sequences: Sequences, edge_pair: np.ndarray, n_edge_rows: int, L: int
+    ) -> tuple[Occurrences, np.ndarray]:
+        """Give combinations the weights ``edge_pair`` (M, 3); changes the lists.
+
+        Returns
+        -------
+        Occurrences
+            The combinations with their weights.
+        ndarray of shape (M,)
+            Weighted count of each.
         """
         number = (edge_pair * np.array([L * L, L, 1])).sum(axis=1)
         key = self.lists.item.astype(np.int64) * (L * L) + self.labels
@@ -300,39 +359,48 @@ class Combinations(NamedTuple):
         seen = np.bincount(
             np.searchsorted(number, key[known]), weight, minlength=number.shape[0]
         )
-        first = np.searchsorted(edge_pair[:, 0], np.arange(n_edge_rows + 1)).astype(
-            np.int32
-        )
-        useful = np.where(np.diff(first) > 0, np.arange(n_edge_rows), -1).astype(
-            np.int32
-        )
-        lists = (
-            keep_features(self.lists, useful) if number.shape[0] else TokenLists.new(0)
-        )
+        every = np.arange(n_edge_rows + 1)
+        first = np.searchsorted(edge_pair[:, 0], every).astype(np.int32)
+        useful = np.where(np.diff(first) > 0, every[:-1], -1).astype(np.int32)
+        lists = TokenLists.new(0)
+        if number.shape[0]:
+            lists = keep_features(self.lists, useful)
         return Occurrences(lists, first, (number % (L * L)).astype(np.int32)), seen
 
 
-def added_up(keys, counts):
-    """Distinct keys, ascending, and the sum of the counts of each."""
+def add_up(keys: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Add up the counts (n,) of each key (n,): (distinct keys, ascending; sums)."""
     keys, which = np.unique(keys, return_inverse=True)
     return keys, np.bincount(which, counts, minlength=keys.shape[0])
 
 
-def allowed_conditioned(keys, counts, transition, options):
-    """The conditioned transitions (M, 3) that can have a weight; for keys see
-    :meth:`Combinations.counts`.
+def choose_conditioned(
+    keys: np.ndarray,
+    counts: np.ndarray,
+    transition: np.ndarray,
+    options: ObjectiveOptions,
+) -> np.ndarray:
+    """Choose the transitions that look at the input and can have a weight: (M, 3).
+
+    Parameters
+    ----------
+    keys, counts : ndarray
+        As of :meth:`Combinations.counts`.
+    transition : ndarray of shape (L, L)
+        -inf for pairs of labels that constraints forbid.
+    options : ObjectiveOptions
     """
     L = transition.shape[0]
     n = L * L
     feature = keys // (n + 2)
     what = keys % (n + 2)
     unknown, total = np.zeros((2, int(feature.max(initial=-1)) + 1))
-    unknown[feature[what == n]], total[feature[what > n]] = (
-        counts[what == n],
-        counts[what > n],
-    )
+    unknown[feature[what == n]] = counts[what == n]
+    total[feature[what > n]] = counts[what > n]
     shown = what < n
-    feature, seen, number = feature[shown], counts[shown], (feature * n + what)[shown]
+    number = (feature * n + what)[shown]
+    feature = feature[shown]
+    seen = counts[shown]
     keep = (seen + unknown[feature] > options.c1) | (total[feature] - seen > options.c1)
     many = np.flatnonzero(total > options.c1)
     here = number[keep]
@@ -351,10 +419,15 @@ def allowed_conditioned(keys, counts, transition, options):
 # All weights
 # --------------------------------------------------------------------------------------
 def choose_weights(
-    task, sequences, transition, n_rows, n_edge_rows, options, layout=None
-):
-    """The weights that a corpus needs, or those of a given layout, and where it has
-    them.
+    task: ChainTask,
+    sequences: Sequences,
+    transition: np.ndarray,
+    n_rows: int,
+    n_edge_rows: int,
+    options: ObjectiveOptions,
+    layout: WeightLayout | None = None,
+) -> tuple[WeightLayout, TokenLists, Combinations]:
+    """Choose the weights that a corpus needs, or take those of a given layout.
 
     Returns
     -------
@@ -368,13 +441,13 @@ def choose_weights(
     if layout is not None:
         return (
             layout,
-            features_of_tokens(task, sequences, numbered(n_rows, layout.row)),
+            features_of_tokens(task, sequences, number_chosen(n_rows, layout.row)),
             combinations,
         )
     lists, states = choose_states(task, sequences, L, n_rows, options)
-    shown = shown_label_pairs(sequences, L, options.least_seen)
-    edge_pair = allowed_conditioned(
+    shown = find_label_pairs(sequences, L, options.least_seen)
+    edge_pair = choose_conditioned(
         *combinations.counts(sequences, L), transition, options
     )
-    pair = allowed_label_pairs(shown, transition, options)
+    pair = choose_label_pairs(shown, transition, options)
     return WeightLayout(*states, pair, edge_pair), lists, combinations

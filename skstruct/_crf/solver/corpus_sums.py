@@ -10,7 +10,9 @@ a(p) (exp w(p, y) - 1)``.
 Letters: T tokens, L labels, t token, y label, p previous label.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,15 +20,19 @@ from ..._core.compile import inline, inline_any_order, kernel
 from ..._data.places import ranges
 from .token_features import TokenLists
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..._chain.bigram import ChainTask
+
 
 class Occurrences(NamedTuple):
     """Features of tokens, each with its weights: F features, K weights."""
 
     lists: TokenLists  # of features
     first: np.ndarray  # (F + 1,) int32: first weight of each feature
-    label: (
-        np.ndarray
-    )  # (K,) int32: label of each weight; of transition weights p * L + y
+    # (K,) int32: label of each weight; of transition weights p * L + y
+    label: np.ndarray
 
 
 class Sequences(NamedTuple):
@@ -34,23 +40,23 @@ class Sequences(NamedTuple):
 
     order: np.ndarray  # (S,) int64: their numbers where they were taken from
     token: np.ndarray  # (S + 1,) int64: first token of each
-    group: (
-        np.ndarray
-    )  # (G + 1,) int64: first sequence of each group (see crf.expectations)
+    # (G + 1,) int64: first sequence of each group (see `expectations`)
+    group: np.ndarray
     gold: np.ndarray  # (N,) int32: as in ``ChainTask``
     weight: np.ndarray  # (S,) float64
     sets: np.ndarray | tuple[()]  # as in ``ChainTask``
 
     @classmethod
-    def of(cls, task):
-        """The sequences of a ``_chain.bigram.ChainTask`` whose weight is not 0."""
+    def of(cls, task: ChainTask) -> Sequences:
+        """Take the sequences of a ``_chain.bigram.ChainTask`` whose weight is not 0."""
         order = np.argsort(-np.diff(task.token), kind="stable")
         return cls.some(task, order[task.weight[order] != 0.0])
 
     @classmethod
-    def some(cls, corpus, order):
-        """Those of the numbers ``order``, by descending length, of a task or of other
-        sequences.
+    def some(cls, corpus: ChainTask | Sequences, order: np.ndarray) -> Sequences:
+        """Take the sequences ``order`` of a task, or of other sequences.
+
+        ``order`` (S,) has their numbers, by descending length.
         """
         lengths = np.diff(corpus.token)[order]
         token, places = ranges(corpus.token[order], lengths)
@@ -64,32 +70,33 @@ class Sequences(NamedTuple):
         )
 
     @property
-    def lengths(self):
+    def lengths(self) -> np.ndarray:
         """(S,) tokens of each."""
         return np.diff(self.token)
 
     @property
-    def are_long(self):
+    def are_long(self) -> np.ndarray:
         """(S,) bool: whether each is a group of its own because of its length."""
         return self.lengths > LONGEST
 
-    def partial(self):
-        """(P,) the numbers of those with tokens that have no label, or a set."""
+    def partial(self) -> np.ndarray:
+        """Return the numbers (P,) of those with tokens that have no label, or a set."""
         return np.unique(
             np.repeat(np.arange(self.order.shape[0]), self.lengths)[self.gold < 0]
         )
 
-    def token_weight(self, complete=False):
-        """(N,) the weight of each token's sequence; ``complete``: 0 if one of its
-        labels is not given.
+    def token_weight(self, complete: bool = False) -> np.ndarray:
+        """Return the weight of each token's sequence: (N,).
+
+        With ``complete`` it is 0 if one of the sequence's labels is not given.
         """
         weight = self.weight.copy()
         if complete:
             weight[self.partial()] = 0.0
         return np.repeat(weight, self.lengths)
 
-    def has_predecessor(self):
-        """(N,) bool: whether a token is not the first of its sequence."""
+    def has_predecessor(self) -> np.ndarray:
+        """Return whether each token, (N,) bool, is not the first of its sequence."""
         inner = np.ones(self.gold.shape[0], bool)
         inner[self.token[:-1][self.lengths > 0]] = False
         return inner
@@ -117,15 +124,22 @@ class Corpus(NamedTuple):
 
 
 @kernel
-def row_width(L):
-    """Numbers in a row of a table for L labels: whole vectors."""
+def row_width(L: int) -> int:
+    """Return how many numbers a row of a table has for L labels: whole vectors."""
     return (L + 3) // 4 * 4
 
 
 @inline
-def spread(features, token, expected, square, gradient):
-    """gradient[k] += x expected[label_k], or x², for the weights of a token; unless it
-    is empty.
+def spread(
+    features: Occurrences,
+    token: int,
+    expected: np.ndarray,
+    square: bool,
+    gradient: np.ndarray,
+) -> None:
+    """gradient[k] += x expected[label_k], or x², for the weights of a token.
+
+    An empty gradient is left alone.
     """
     lists = features.lists
     first = features.first
@@ -146,14 +160,12 @@ class ExpectedCounts(NamedTuple):
 
     feature: np.ndarray  # (K,) float64: for the weights of a Corpus
     transition: np.ndarray  # float64: for pairs of labels
-    conditioned: (
-        np.ndarray
-    )  # (M,) float64: for observation-conditioned transitions in use
+    # (M,) float64: for observation-conditioned transitions in use
+    conditioned: np.ndarray
     whole: Occurrences  # all features of the same tokens
     of_pairs: np.ndarray  # float64: for the weights of ``whole``; or empty
-    whole_edges: (
-        Occurrences  # all observation-conditioned transitions of the same tokens
-    )
+    # all observation-conditioned transitions of the same tokens
+    whole_edges: Occurrences
     of_edges: np.ndarray  # float64: for the weights of ``whole_edges``; or empty
     of_rows: np.ndarray  # (R * row_width(L),) float64: for the rows of the table
 
@@ -172,15 +184,15 @@ WIDTH = 32
 PLACES = 16384
 """Tokens × sequences of a group, unless a single sequence is longer."""
 LONGEST = 2048
-"""A sequence of more tokens is a group of its own, whose inner loops run over labels."""
+"""A sequence of more tokens is a group of its own. Its inner loops run over labels."""
 
 
 class Lanes(NamedTuple):
     """Scratch of one thread."""
 
-    x: (
-        np.ndarray
-    )  # (row_width(L) * P,) float64: exp(emission), then what x becomes in `_backward`
+    # (row_width(L) * P,) float64: exp(emission), then what x becomes in
+    # `_backward`
+    x: np.ndarray
     a: np.ndarray  # (row_width(L) * P,) float64: forward
     b: np.ndarray  # (row_width(L) * P,) float64: backward, then marginals
     inverse: np.ndarray  # (P,) float64: 1 / scale of each token
@@ -192,13 +204,17 @@ class Lanes(NamedTuple):
 
 
 @kernel
-def width_of(n):
-    """Room for n sequences: whole vectors, unless there are few."""
+def width_of(n: int) -> int:
+    """Return the room for n sequences: whole vectors, unless there are few."""
     return n if n < 8 else (n + 15) // 16 * 16
 
 
-def form_groups(lengths):
-    """(G + 1,) int64: first sequence of each group; ``lengths`` must descend."""
+def form_groups(lengths: np.ndarray) -> np.ndarray:
+    """Divide sequences into groups of similar length.
+
+    ``lengths`` (S,) must descend. Returns the first sequence of each group, and S:
+    (G + 1,) int64.
+    """
     group = [0]
     n = lengths.shape[0]
     while group[-1] < n:
@@ -208,8 +224,8 @@ def form_groups(lengths):
     return np.array(group, np.int64)
 
 
-def new_lanes(corpora, n_labels):
-    """Scratch for every group of some corpora, each a :class:`Sequences`.
+def new_lanes(corpora: Iterable[Sequences], n_labels: int) -> Lanes:
+    """Make scratch for every group of some corpora, each a :class:`Sequences`.
 
     A group whose first and longest sequence has T tokens takes ``P = (T | 1) * W``
     places for each label, with W the room for its sequences: no kernel goes further. A
@@ -224,10 +240,19 @@ def new_lanes(corpora, n_labels):
             )
     scratch = np.zeros(places)
     size = row_width(n_labels) * places  # rows of tables have so many labels
+    x, a, b = np.zeros((3, size))
+    inverse, top = np.zeros((2, places))
     return Lanes(
-        *np.zeros((3, size)), *np.zeros((2, places)), scratch, scratch.view(np.int64), np.zeros(n_labels),
-        np.zeros(n_labels**2),
-    )  # fmt: skip
+        x,
+        a,
+        b,
+        inverse,
+        top,
+        scratch,
+        bits=scratch.view(np.int64),
+        row=np.zeros(n_labels),
+        step=np.zeros(n_labels**2),
+    )
 
 
 class ExpTransitions(NamedTuple):
@@ -236,9 +261,8 @@ class ExpTransitions(NamedTuple):
     """
 
     shift: float  # 0 unless a transition score is above 30
-    first: (
-        np.ndarray
-    )  # (2, L + 1) int64: where the list of each y (or p) starts; multiples of 4
+    # (2, L + 1) int64: where the list of each y (or p) starts; multiples of 4
+    first: np.ndarray
     other: np.ndarray  # (2, ...) int64: the p (or y) of each element
     value: np.ndarray  # (2, ...) float64: what is added to the base
     base: np.ndarray  # (2, L) float64
@@ -248,8 +272,10 @@ class ExpTransitions(NamedTuple):
     cost: np.ndarray  # (L,) float64: cost of missing a token of each label
 
 
-def exp_transitions(potentials, pair):
-    """The sparse form of exp(transition), and exp(transition - shift) itself.
+def exp_transitions(
+    potentials: Potentials, pair: np.ndarray
+) -> tuple[ExpTransitions, np.ndarray]:
+    """Work out the sparse form of exp(transition), and exp(transition - shift) itself.
 
     Parameters
     ----------
@@ -297,33 +323,43 @@ class ExpConditioned(NamedTuple):
     matrix: np.ndarray  # (L * L,) float64: exp(transition - shift) of pairs of labels
 
 
-def exp_conditioned(edges, weights, matrix):
-    """The :class:`ExpConditioned` of ``edges`` (Occurrences) with ``weights`` (M,);
-    empty without any.
+def exp_conditioned(
+    edges: Occurrences, weights: np.ndarray, matrix: np.ndarray
+) -> ExpConditioned | tuple[()]:
+    """Work out the exponentials of transitions that look at the input.
 
-    ``matrix`` (L, L): exp(transition - shift).
+    Parameters
+    ----------
+    edges : Occurrences
+    weights : ndarray of shape (M,)
+    matrix : ndarray of shape (L, L)
+        exp(transition - shift).
+
+    Returns
+    -------
+    ExpConditioned
+        An empty tuple without such transitions.
     """
     if edges.lists.start.shape[0] == 1:
         return ()
-    with np.errstate(
-        over="ignore"
-    ):  # sequences with such weights are left to logarithms
+    # Sequences with such weights are left to logarithms.
+    with np.errstate(over="ignore"):
         return ExpConditioned(edges, np.exp(weights), matrix.ravel())
 
 
 @inline_any_order
-def dot(x, i, y, j, n):
+def dot(x: np.ndarray, i: int, y: np.ndarray, j: int, n: int) -> float:
     """Σ_k x[i + k] y[j + k]."""
     total = 0.0
-    i = np.uint64(i)
-    j = np.uint64(j)
+    a = np.uint64(i)
+    b = np.uint64(j)
     for k in range(np.uint64(n)):
-        total += x[i + k] * y[j + k]
+        total += x[a + k] * y[b + k]
     return total
 
 
 @inline
-def _set_step(edges, token, step):
+def _set_step(edges: ExpConditioned, token: int, step: np.ndarray) -> None:
     """step[p * L + y] = M[p, y] into a token, with the transitions that look at the
     input.
     """
@@ -338,9 +374,21 @@ def _set_step(edges, token, step):
 
 
 @inline
-def advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W):
-    """``expectations._advance`` where each token has a matrix of its own: inner loops
-    run over labels.
+def advance_each(
+    sequences: Sequences,
+    q: int,
+    n_lanes: int,
+    edges: ExpConditioned,
+    side: int,
+    t: int,
+    lattice: Lanes,
+    P: int,
+    W: int,
+) -> None:
+    """Advance each sequence of a group by one token, with the token's own matrix.
+
+    Inner loops run over labels. It does what ``expectations._advance`` does with one
+    matrix for all tokens.
     """
     a = lattice.a
     b = lattice.b
@@ -370,10 +418,17 @@ def advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W):
 
 
 @inline
-def count_steps(sequences, q, n_lanes, edges, lattice, P, W, counts):
-    """Add the expected transitions of a group, where each token has a matrix of its
-    own.
-    """
+def count_steps(
+    sequences: Sequences,
+    q: int,
+    n_lanes: int,
+    edges: ExpConditioned,
+    lattice: Lanes,
+    P: int,
+    W: int,
+    counts: ExpectedCounts,
+) -> None:
+    """Add the expected transitions of a group, whose tokens have their own matrices."""
     a = lattice.a
     x = lattice.x
     row = lattice.row

@@ -21,29 +21,45 @@ Letters: T tokens, L labels, t token, y label, p previous label, W sequences in 
 l one of them, P places of a label (tokens × sequences).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..._chain.forward_backward import exp_all
-from ..._chain.token_scores import cost_of
-from ..._chain.viterbi import differs
-from ..._core.compile import inline, inline_fused, kernel, spliced
-from .corpus_sums import (
-    LAST,
-    advance_each,
-    count_steps,
-    dot,
-    row_width,
-    spread,
-    width_of,
-)
+from ..._core.compile import inline, inline_fused, kernel
+from .corpus_sums import advance_each, count_steps, dot, width_of
+from .emissions import add_expected, sum_emissions
 from .sequence_sums import sum_alone
+
+if TYPE_CHECKING:
+    from .corpus_sums import (
+        Corpus,
+        ExpConditioned,
+        ExpectedCounts,
+        ExpTransitions,
+        Lanes,
+        Sequences,
+    )
+    from .sequence_sums import Alone
 
 LARGEST = 1e100
 """Largest scale of a token, and largest sum of what follows it in the same unit."""
 
 
 @inline_fused
-def _advance(a, at, P, transitions, side, total, out, to, W):
+def _advance(
+    a: np.ndarray,
+    at: int,
+    P: int,
+    transitions: ExpTransitions,
+    side: int,
+    total: np.ndarray,
+    out: np.ndarray,
+    to: int,
+    W: int,
+) -> None:
     """``out[y] = Σ_p a[p] M[p, y]`` for W sequences (side 1: M transposed); total = Σ_p
     a[p].
     """
@@ -69,149 +85,36 @@ def _advance(a, at, P, transitions, side, total, out, to, W):
                 )
 
 
-@spliced
-def _items(lists, token):
-    """The first item of a token, and the one behind its last."""
-    return np.uint64(lists.start[token]), np.uint64(lists.start[token + 1])
-
-
-@spliced
-def _value(lists, e, square):
-    """What an item counts, or the square of that."""
-    if lists.value.shape[0] == 0:
-        return 1.0
-    return lists.value[e] * lists.value[e] if square else lists.value[e]
-
-
-@spliced
-def _sum_rows(rows, token, table, width, x, i, stride):
-    """x[i + y stride] = Σ_e value[e] table[rows[e], y], four labels at a time."""
-    one = np.uint64(1)
-    two = np.uint64(2)
-    three = np.uint64(3)
-    begin, end = _items(rows, token)
-    for y in range(np.uint64(0), width, np.uint64(4)):
-        s0 = 0.0
-        s1 = 0.0
-        s2 = 0.0
-        s3 = 0.0
-        for e in range(begin, end):
-            o = np.uint64(rows.item[e]) * width + y
-            v = rows.value[e] if rows.value.shape[0] > 0 else 1.0
-            s0 = s0 + v * table[o]
-            s1 = s1 + v * table[o + one]
-            s2 = s2 + v * table[o + two]
-            s3 = s3 + v * table[o + three]
-        o = i + y * stride
-        x[o] = s0
-        x[o + stride] = s1
-        x[o + two * stride] = s2
-        x[o + three * stride] = s3
-
-
-@spliced
-def _add_to_rows(rows, token, b, i, stride, square, of_rows, width):
-    """of_rows[rows[e], y] += value[e] b[i + y stride], four labels at a time."""
-    one = np.uint64(1)
-    two = np.uint64(2)
-    three = np.uint64(3)
-    begin, end = _items(rows, token)
-    for y in range(np.uint64(0), width, np.uint64(4)):
-        o = i + y * stride
-        p0 = b[o]
-        p1 = b[o + stride]
-        p2 = b[o + two * stride]
-        p3 = b[o + three * stride]
-        for e in range(begin, end):
-            o = np.uint64(rows.item[e]) * width + y
-            v = _value(rows, e, square)
-            s0 = of_rows[o] + v * p0
-            s1 = of_rows[o + one] + v * p1
-            s2 = of_rows[o + two] + v * p2
-            s3 = of_rows[o + three] + v * p3
-            of_rows[o] = s0
-            of_rows[o + one] = s1
-            of_rows[o + two] = s2
-            of_rows[o + three] = s3
-
-
-@inline
-def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
-    """x[y, t, l] = Σ weights, with costs; -inf where a label is not allowed.
-
-    Sums are formed in ``row``, which fits in the L1 cache; ``x`` does not.
-    """
-    L = transitions.cost.shape[0]
-    for k in range(np.uint64(L * P)):
-        x[k] = 0.0
-    entries = corpus.entries
-    runs = corpus.runs
-    label = corpus.label
-    run_label = corpus.run_label
-    gold = corpus.sequences.gold
-    sets = corpus.sequences.sets
-    by_row = corpus.rows.start.shape[0] > 1
-    width = np.uint64(row_width(L))
-    stride = np.uint64(P)
-    for l in range(n_lanes):
-        token = corpus.sequences.token[q + l]
-        length = corpus.sequences.token[q + l + 1] - token
-        for t in range(length):
-            i = np.uint64(t * W + l)
-            if by_row:
-                _sum_rows(corpus.rows, token + t, corpus.table, width, x, i, stride)
-            for y in range(np.uint64(L)):
-                row[y] = 0.0
-            begin, end = _items(entries, token + t)
-            for e in range(begin, end):
-                k = np.uint64(entries.item[e])
-                v = entries.value[e] if entries.value.shape[0] > 0 else 1.0
-                row[np.uint64(label[k])] += v * weight[k]
-            begin, end = _items(runs, token + t)
-            for e in range(begin, end):
-                k = np.uint64(runs.item[e])
-                y = 0
-                v = runs.value[e] if runs.value.shape[0] > 0 else 1.0
-                while y < LAST:
-                    y = run_label[k]
-                    row[np.uint64(y & (LAST - 1))] += v * weight[k]
-                    k += np.uint64(1)
-            if not by_row:
-                for y in range(np.uint64(L)):
-                    x[i + y * stride] = row[y]
-            g = gold[token + t]
-            missing = -np.inf if clamped else cost_of(g, sets, transitions.cost)
-            if g != -1 and missing != 0.0:
-                for y in range(L):
-                    if differs(y, g, sets):
-                        x[y * P + t * W + l] += missing
-        for y in range(L):
-            if length > 0 and not transitions.start[y]:
-                x[y * P + l] = -np.inf
-            if length > 0 and not transitions.end[y]:
-                x[y * P + (length - 1) * W + l] = -np.inf
-
-
 @inline_fused
-def _exp_emissions(x, n, P, L, lattice):
+def _exp_emissions(x: np.ndarray, n: int, P: int, L: int, lattice: Lanes) -> None:
     """top = max_y x, x = exp(x - top) at n places."""
     top = lattice.top
-    n = np.uint64(n)
-    for j in range(n):
+    m = np.uint64(n)
+    for j in range(m):
         top[j] = x[j]
     for y in range(1, L):
         o = np.uint64(y * P)
-        for j in range(n):
+        for j in range(m):
             top[j] = max(top[j], x[o + j])
     for y in range(L):
         o = np.uint64(y * P)
-        for j in range(n):
+        for j in range(m):
             x[o + j] -= top[j]
-        exp_all(x[o : o + n], n, lattice.scratch, lattice.bits)
+        exp_all(x[o : o + m], m, lattice.scratch, lattice.bits)
 
 
 @inline_fused
-def _forward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P):
+def _forward(
+    sequences: Sequences,
+    q: int,
+    n_lanes: int,
+    transitions: ExpTransitions,
+    edges: ExpConditioned | tuple[()],
+    lattice: Lanes,
+    T: int,
+    W: int,
+    P: int,
+) -> None:
     """a[y, t] = x[y, t] Σ_p a[p, t-1] M[p, y] / scale[t], so that Σ_y a[y, t] = 1."""
     L = transitions.cost.shape[0]
     x = lattice.x
@@ -249,7 +152,17 @@ def _forward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P):
 
 
 @inline_fused
-def _backward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P):
+def _backward(
+    sequences: Sequences,
+    q: int,
+    n_lanes: int,
+    transitions: ExpTransitions,
+    edges: ExpConditioned | tuple[()],
+    lattice: Lanes,
+    T: int,
+    W: int,
+    P: int,
+) -> None:
     """b[y, t] = p(y_t = y), and x[y, t] such that p(p, y) = a[p, t-1] M[p, y] x[y, t].
 
     With the scales of the forward pass Σ_y a b = 1 at every token. b is reset to 1
@@ -295,7 +208,17 @@ def _backward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P):
 
 
 @inline
-def _add_log_z(sequences, q, n_lanes, transitions, lattice, T, W, P, bad):
+def _add_log_z(
+    sequences: Sequences,
+    q: int,
+    n_lanes: int,
+    transitions: ExpTransitions,
+    lattice: Lanes,
+    T: int,
+    W: int,
+    P: int,
+    bad: np.ndarray,
+) -> float:
     """Σ weight log Z of a group. Weights b and x, and clears what must not count.
 
     A sequence whose forward and backward mass differ, or with a scale that is NaN, is
@@ -345,7 +268,9 @@ def _add_log_z(sequences, q, n_lanes, transitions, lattice, T, W, P, bad):
 
 
 @inline
-def _variances(weight, L, T, W, P, b):
+def _variances(
+    weight: np.ndarray, L: int, T: int, W: int, P: int, b: np.ndarray
+) -> None:
     """b = w p becomes w p (1 - p) = b (1 - b / w)."""
     for y in range(L):
         for t in range(T):
@@ -356,8 +281,18 @@ def _variances(weight, L, T, W, P, b):
 
 @inline
 def _sum_group(
-    sequences, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad
-):
+    sequences: Sequences,
+    q: int,
+    n_lanes: int,
+    transitions: ExpTransitions,
+    edges: ExpConditioned | tuple[()],
+    lattice: Lanes,
+    T: int,
+    W: int,
+    P: int,
+    counts: ExpectedCounts,
+    bad: np.ndarray,
+) -> float:
     """Σ weight log Z of a group; b = its marginals, and the expected transitions are
     counted.
     """
@@ -383,8 +318,19 @@ def _sum_group(
 
 @kernel
 def expect(
-    corpus, begin, end, weight, transitions, edges, clamped, square, lattice, counts, bad, alone
-):  # fmt: skip
+    corpus: Corpus,
+    begin: int,
+    end: int,
+    weight: np.ndarray,
+    transitions: ExpTransitions,
+    edges: ExpConditioned | tuple[()],
+    clamped: bool,
+    square: bool,
+    lattice: Lanes,
+    counts: ExpectedCounts,
+    bad: np.ndarray,
+    alone: Alone | tuple[()],
+) -> float:
     """Add up log Z and expectations over the groups ``begin <= k < end``.
 
     Parameters
@@ -419,15 +365,9 @@ def expect(
     """
     L = transitions.cost.shape[0]
     total = 0.0
-    b = lattice.b
     x = lattice.x
     row = lattice.row
-    gradient = counts.feature
     sequences = corpus.sequences
-    entries = corpus.entries
-    runs = corpus.runs
-    rows = corpus.rows
-    width = np.uint64(row_width(L))
     for group in range(begin, end):
         q = sequences.group[group]
         n_lanes = sequences.group[group + 1] - q
@@ -436,8 +376,7 @@ def expect(
             continue
         W = width_of(n_lanes)
         P = (T | 1) * W  # odd: places a power of two apart would share cache lines
-        stride = np.uint64(P)
-        _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row)
+        sum_emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row)
         if len(alone) > 0:
             total += sum_alone(corpus, q, alone, lattice, T, P, counts)
         else:
@@ -445,32 +384,6 @@ def expect(
                 sequences, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad
             )
         if square:
-            _variances(sequences.weight[q : q + n_lanes], L, T, W, P, b)
-        for l in range(n_lanes):
-            first = sequences.token[q + l]
-            for t in range(sequences.token[q + l + 1] - first):
-                i = np.uint64(t * W + l)
-                token = first + t
-                for y in range(np.uint64(L)):
-                    row[y] = b[i + y * stride]
-                if rows.start.shape[0] > 1:
-                    _add_to_rows(
-                        rows, token, b, i, stride, square, counts.of_rows, width
-                    )
-                here, behind = _items(entries, token)
-                for e in range(here, behind):
-                    k = np.uint64(entries.item[e])
-                    gradient[k] += (
-                        _value(entries, e, square) * row[np.uint64(corpus.label[k])]
-                    )
-                here, behind = _items(runs, token)
-                for e in range(here, behind):
-                    k = np.uint64(runs.item[e])
-                    y = 0
-                    v = _value(runs, e, square)
-                    while y < LAST:
-                        y = corpus.run_label[k]
-                        gradient[k] += v * row[np.uint64(y & (LAST - 1))]
-                        k += np.uint64(1)
-                spread(counts.whole, token, row, False, counts.of_pairs)
+            _variances(sequences.weight[q : q + n_lanes], L, T, W, P, lattice.b)
+        add_expected(corpus, q, n_lanes, W, P, square, lattice, counts)
     return total

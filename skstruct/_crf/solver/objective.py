@@ -8,49 +8,42 @@ an L2 term besides) is
 where Z(x, y) sums over the labellings that agree with the labels given (just one if all
 are). :mod:`.choose_pairs` says which weights there are. All but those of pairs of
 labels are *optional*: a :class:`View` is the corpus written out in some of them only,
-for solvers that know which ones matter. Its passes cost what these weights cost.
-
-Sums run over blocks of sequences that do not depend on the number of threads, and
-blocks are added in order: results are the same, bit for bit, for any number of threads.
+for solvers that know which ones matter. Its passes (:mod:`.corpus_pass`) cost what
+these weights cost.
 """
 
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..._data.places import ranges
-from .choose_pairs import choose_weights, count_features, seen_label_pairs
-from .corpus_sums import (
-    ExpectedCounts,
-    Occurrences,
-    Sequences,
-    exp_conditioned,
-    exp_transitions,
-    new_lanes,
-)
-from .expectations import expect
+from .choose_pairs import choose_weights, count_features, count_label_pairs
+from .corpus_pass import N_PARTS, CorpusPass
+from .corpus_sums import Occurrences, Sequences, new_lanes
+from .products import ProductSums
 from .quasi_newton import dot
-from .rare_pairs import without_rare_pairs
-from .sequence_sums import new_alone
+from .rare_pairs import drop_rare_pairs
 from .sgd import stochastic_passes
 from .token_features import repetition
 from .token_parts import PartSums, find_parts, group_fields
-from .view import ProductSums, View
+from .view import Selection, View
 
-N_BLOCKS = 8
-"""Blocks of sequences that are summed separately."""
+if TYPE_CHECKING:
+    from ..._chain.bigram import ChainTask
+    from .choose_pairs import WeightLayout
+    from .corpus_sums import Corpus, Lanes, Potentials
+    from .solve import Progress, SolverOptions
 
 RATE = 0.3
 REPETITION = 28.0
 """The learning rate of stage one, and up to which repetition of features within
 sequences.
-"""
-
-N_PARTS = 2
-"""Blocks in a row share one sum of the gradient of all pairs, and of parts, which are
-long arrays: so many sums.
 """
 
 
@@ -59,18 +52,19 @@ class ObjectiveOptions(NamedTuple):
 
     c1: float = 1.0
     c2: float = 0.0
-    all_states: bool = (
-        True  # also pairs of feature and label that the corpus does not show
-    )
+    # also pairs of feature and label that the corpus does not show
+    all_states: bool = True
     all_transitions: bool = True  # also pairs of labels that it does not show
     least_seen: float = 0.0  # of these kinds only pairs that it shows so often
     bigram: bool = True  # whether pairs of labels have weights
-    leaves_out_rare: bool = (
-        False  # whether features and labels with a sum below least_seen have none
-    )
+    # whether features and labels with a sum below least_seen have none
+    leaves_out_rare: bool = False
 
 
-class Objective:
+V = TypeVar("V", bound=Selection)
+
+
+class Objective(ABC, Generic[V]):
     """What solvers ask of an objective, of one corpus or of shards.
 
     Parameters
@@ -81,17 +75,65 @@ class Objective:
     n_rows, n_edge_rows : int
         Weight rows of the state features; combinations of the transition features (the
         first is the label bigram).
+
+    Attributes
+    ----------
+    c1, c2 : float
+        Strengths of the penalties; they may be set between minimisations, c1 not below
+        the one that the weights were chosen with.
+    row, first, pair_label, pair, edge_pair
+        The fields of the :class:`.WeightLayout`.
+    pair_feature : ndarray of shape (n_pairs,)
+        The feature of each pair of a feature and a label.
+    n_features, n_pairs : int
+        Features, and pairs of a feature and a label.
+    n_optional, size : int
+        Weights but for those of pairs of labels, and all.
+    n_tokens, n_entries : int
+        Tokens of the corpus, and features of all tokens together.
+    largest : ndarray of shape (n_features,)
+        Each feature's largest value in size.
+    all_labelled : bool
+        Whether every token has a label.
+    pool : ThreadPoolExecutor or None
+        The threads of passes, if there are several.
+    n_passes : int
+        Sums over the whole corpus so far.
     """
 
-    def __init__(self, options, potentials, n_rows, n_edge_rows):
-        self.c1, self.c2 = float(options.c1), float(options.c2)
+    layout: WeightLayout
+    row: np.ndarray
+    first: np.ndarray
+    pair_label: np.ndarray
+    pair: np.ndarray
+    edge_pair: np.ndarray
+    pair_feature: np.ndarray
+    n_features: int
+    n_pairs: int
+    n_optional: int
+    size: int
+    n_tokens: int
+    n_entries: int
+    largest: np.ndarray
+    all_labelled: bool
+    pool: ThreadPoolExecutor | None = None
+
+    def __init__(
+        self,
+        options: ObjectiveOptions,
+        potentials: Potentials,
+        n_rows: int,
+        n_edge_rows: int,
+    ) -> None:
+        self.c1 = float(options.c1)
+        self.c2 = float(options.c2)
         self.potentials = potentials
         self.n_labels = potentials.cost.shape[0]
         self.n_rows = n_rows
         self.n_edge_rows = n_edge_rows
         self.n_passes = 0
 
-    def lay_out(self, layout):
+    def lay_out(self, layout: WeightLayout) -> None:
         """Have the weights of a :class:`WeightLayout`."""
         self.layout = layout
         self.row, self.first, self.pair_label, self.pair, self.edge_pair = layout
@@ -103,12 +145,113 @@ class Objective:
         self.n_optional = self.n_pairs + self.edge_pair.shape[0]
         self.size = self.n_optional + self.pair.shape[0]
 
-    def everything(self):
-        """A view of all weights."""
+    def view_all(self) -> V:
+        """Return a view of all weights."""
         return self.view(np.arange(self.n_optional))
 
+    @abstractmethod
+    def view(self, chosen: np.ndarray) -> V:
+        """Return a view of some optional weights, and of all pairs of labels.
 
-class CRFObjective(Objective):
+        Only the newest view can be asked for values.
+
+        Parameters
+        ----------
+        chosen : ndarray
+            Sorted indices of optional weights.
+        """
+
+    @abstractmethod
+    def evaluate(
+        self, view: V, weights: np.ndarray, keep: bool = False
+    ) -> tuple[float, np.ndarray]:
+        """Work out the smooth part of the objective and its gradient.
+
+        Parameters
+        ----------
+        view : Selection
+        weights : ndarray of shape (view.size,)
+        keep : bool
+            Also keep the expectations of all optional weights, for
+            :meth:`gradient_of_all`.
+
+        Returns
+        -------
+        value : float
+        gradient : ndarray of shape (view.size,)
+        """
+
+    @abstractmethod
+    def curvature(self, view: V, weights: np.ndarray) -> np.ndarray:
+        """Estimate the Hessian's diagonal.
+
+        Σ x² p (1 - p) over the occurrences of a feature, as if tokens were independent;
+        for pairs of labels half their expected count.
+
+        Parameters
+        ----------
+        view : Selection
+        weights : ndarray of shape (view.size,)
+
+        Returns
+        -------
+        ndarray of shape (view.size,)
+        """
+
+    @abstractmethod
+    def gradient_of_all(self, weights: np.ndarray) -> np.ndarray:
+        """Return the gradient of all optional weights, from the expectations kept last.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_optional,)
+            The optional weights where they were kept.
+
+        Returns
+        -------
+        ndarray of shape (n_optional,)
+        """
+
+    @abstractmethod
+    def value_at_zero(self) -> float:
+        """Return the objective if all weights are zero."""
+
+    @abstractmethod
+    def stochastic_passes(
+        self,
+        options: SolverOptions,
+        progress: Progress,
+        *,
+        seed: int = 0,
+        weights: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Run stage one, passes of stochastic gradient descent.
+
+        Parameters
+        ----------
+        options : SolverOptions
+        progress : Progress
+            Hears of each pass.
+        seed : int
+            Of the order of the sequences.
+        weights : ndarray of shape (size,) or None
+            Where to start.
+
+        Returns
+        -------
+        ndarray of shape (size,)
+        """
+
+    @abstractmethod
+    def traffic(self) -> dict[str, int]:
+        """Return the bytes sent and received since the last call, for ``history_``."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop what works in the background."""
+
+
+class CRFObjective(Objective[View]):
     """Log-likelihood and gradient of a chain CRF.
 
     Parameters
@@ -117,35 +260,49 @@ class CRFObjective(Objective):
         The corpus; ``gold`` may hold UNLABELLED. Tokens that are nothing but dense rows
         of numbers stay so; beside other features, each number is a feature of the bag.
     options, potentials, n_rows, n_edge_rows
-        See :class:`Objective`.
+        As of :class:`Objective`.
     n_threads : int
     layout : WeightLayout or None
         Have these weights, whatever the corpus shows.
     fields : ndarray of shape (n_rows,) or None
         What the feature of each row looks at: see :mod:`.token_parts`.
+
+    Attributes
+    ----------
+    whole, edges : Occurrences
+        The state features of the tokens, and the transitions that look at the input,
+        each with all its weights.
+    wholes : list of (Occurrences, Occurrences)
+        Both, of what passes walk through: all sequences, and those that are labelled in
+        part, if there are any.
+    kept : ndarray of shape (n_optional,)
+        Expectations of all optional weights, by :meth:`evaluate`.
     """
 
     def __init__(
         self,
-        task,
-        options,
-        potentials,
-        n_rows,
-        n_edge_rows=1,
-        n_threads=1,
-        layout=None,
-        fields=None,
-    ):
+        task: ChainTask,
+        options: ObjectiveOptions,
+        potentials: Potentials,
+        n_rows: int,
+        n_edge_rows: int = 1,
+        n_threads: int = 1,
+        layout: WeightLayout | None = None,
+        fields: np.ndarray | None = None,
+    ) -> None:
         super().__init__(options, potentials, n_rows, n_edge_rows)
-        self.sequences = s = Sequences.of(task)
-        self.n_tokens, partial = s.gold.shape[0], s.partial()
+        self.sequences = sequences = Sequences.of(task)
+        partial = sequences.partial()
+        self.n_tokens = sequences.gold.shape[0]
         self.all_labelled = not partial.size
         self._choose_weights(task, options, layout)
-        self._lattices, self.n_entries = [], int(self.occurrences.sum())
-        self.grouping = self.products = None
+        self._scratch: list[Lanes] = []
+        self.n_entries = int(self.occurrences.sum())
+        self.grouping = None
+        self.products = None
         if self.features.dense:
             self.products = ProductSums(
-                self.features.dense, s, self.row, self.n_labels, N_PARTS
+                self.features.dense, sequences, self.row, self.n_labels, N_PARTS
             )
         elif fields is not None:
             # Numbered as they come, so that sums have one order however the corpus was
@@ -157,44 +314,31 @@ class CRFObjective(Objective):
                 self.features, np.argsort(np.argsort(first))[field]
             )
         self.whole = Occurrences(self.features, self.first, self.pair_label)
-        self.walked, self.wholes = (
-            [s],
-            [(self.whole, self.edges)],
-        )  # what passes walk: all, and the partial
+        self.walked = [sequences]
+        self.wholes = [(self.whole, self.edges)]
         if partial.size:
-            self.walked.append(Sequences.some(s, partial))
-            self.partial_tokens = ranges(s.token[partial], s.lengths[partial])[1]
+            self.walked.append(Sequences.some(sequences, partial))
+            lengths = sequences.lengths[partial]
+            self.partial_tokens = ranges(sequences.token[partial], lengths)[1]
             self.wholes.append((self._cut(self.whole), self._cut(self.edges)))
-        self.kept = np.zeros(0)  # expectations of all optional weights, by `evaluate`
-        self.pool = (
-            ThreadPoolExecutor(n_threads) if n_threads > 1 else None
-        )  # last, after all that can fail
+        self.kept = np.zeros(0)
+        # last, after all that can fail
+        self.pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
 
-    def _choose_weights(self, task, options, layout):
+    def _choose_weights(
+        self, task: ChainTask, options: ObjectiveOptions, layout: WeightLayout | None
+    ) -> None:
         """Lay out the vector of weights."""
         s = self.sequences
         L = self.n_labels
-        layout, self.features, combinations = choose_weights(
-            task,
-            s,
-            self.potentials.transition,
-            self.n_rows,
-            self.n_edge_rows,
-            options,
-            layout,
-        )
+        given = task, s, self.potentials.transition, self.n_rows, self.n_edge_rows
+        layout, self.features, combinations = choose_weights(*given, options, layout)
         if options.leaves_out_rare:
-            layout = without_rare_pairs(
+            layout = drop_rare_pairs(
                 layout, self.features, s.gold, L, options.least_seen
             )
             layout, self.features, combinations = choose_weights(
-                task,
-                s,
-                self.potentials.transition,
-                self.n_rows,
-                self.n_edge_rows,
-                options,
-                layout,
+                *given, options, layout
             )
         self.lay_out(layout)
         # Partial labellings are left to the clamped pass.
@@ -204,31 +348,32 @@ class CRFObjective(Objective):
             s, self.edge_pair, self.n_edge_rows, L
         )
         seen = seen[self.pair_feature * np.int64(L) + self.pair_label]
-        self.seen = np.concatenate([seen, edge_seen, seen_label_pairs(s, self.pair, L)])
-
-    @cached_property
-    def parts(self):
-        """The parts of the tokens, found when a view first asks for them."""
-        return PartSums(
-            *find_parts(self.features, self.grouping.group), self.n_labels, N_PARTS
+        self.seen = np.concatenate(
+            [seen, edge_seen, count_label_pairs(s, self.pair, L)]
         )
 
-    # -- sums over the corpus ----------------------------------------------------------
-    @staticmethod
-    def _split(sequences):
-        at = sequences.token[sequences.group]
-        n_blocks = max(1, min(N_BLOCKS, at.shape[0] - 1))
-        block = np.searchsorted(at, np.arange(n_blocks + 1) * at[-1] / n_blocks)
-        block[0], block[-1] = 0, at.shape[0] - 1
-        return np.maximum.accumulate(block)
+    @cached_property
+    def parts(self) -> PartSums:
+        """The parts of the tokens, found when a view first asks for them."""
+        group = np.full(self.n_features, -1)
+        if self.grouping is not None:
+            group = self.grouping.group
+        return PartSums(*find_parts(self.features, group), self.n_labels, N_PARTS)
 
-    def _cut(self, features):
-        """The same features of the tokens of partially labelled sequences."""
+    # -- sums over the corpus ----------------------------------------------------------
+    def _cut(self, features: Occurrences) -> Occurrences:
+        """Keep the tokens of partially labelled sequences, with all their features."""
         return features._replace(lists=features.lists.take(self.partial_tokens))
 
-    def subcorpus(self, corpus, edges):
-        """The partially labelled sequences alone, with the same weights: (corpus,
-        edges), or None.
+    def subcorpus(
+        self, corpus: Corpus, edges: Occurrences
+    ) -> tuple[Corpus, Occurrences] | None:
+        """Return the partially labelled sequences alone, with the same weights.
+
+        Returns
+        -------
+        (corpus, edges) or None
+            None if all labels are known.
         """
         if self.all_labelled:
             return None
@@ -238,118 +383,33 @@ class CRFObjective(Objective):
         }
         return corpus._replace(sequences=self.walked[1], **cut), self._cut(edges)
 
-    def _lattice(self):
-        """Scratch for one thread."""
+    def take_scratch(self) -> Lanes:
+        """Return scratch for one thread, which nobody else uses until
+        :meth:`give_back`.
+        """
         try:
-            return self._lattices.pop()
+            return self._scratch.pop()
         except IndexError:
             return new_lanes(self.walked, self.n_labels)
 
-    def _sum(self, view, weights, clamped, square=False, keep=False):
-        """Σ weight log Z and the expectations, over a corpus; with ``keep`` the
-        optional ones of all too.
-        """
-        corpus, edges = view.clamped if clamped else (view.corpus, view.edges)
-        sequences = corpus.sequences
-        (p, y) = self.pair.T
-        L = self.n_labels
-        K = corpus.label.shape[0]
-        N = view.chosen.shape[0]
-        node = weights[:K]
-        edge = weights[K:N]
-        transition = self.potentials.transition.copy()
-        transition[p, y] += weights[N:]
-        potentials = self.potentials._replace(transition=transition)
-        sparse, matrix = exp_transitions(potentials, self.pair)
-        exp_edges = exp_conditioned(edges, edge, matrix)
-        if sums := view.sums:
-            sums.score(view.parts, node, self.map)
-        block = self._split(sequences)
-        n_blocks = block.shape[0] - 1
-        n_parts = min(N_PARTS, n_blocks) if keep or sums else n_blocks
-        bad = sequences.are_long & (not exp_edges)
-        gradient = np.zeros((n_blocks, weights.shape[0]))
-        everywhere = np.zeros((n_blocks, L * L))
-        whole, whole_edges = self.wholes[clamped]
-        S = (
-            self.n_pairs if keep and not sums else 0
-        )  # the parts' sums hand on the others
-        kept = np.zeros((n_parts, S + (whole_edges.label.shape[0] if keep else 0)))
-        of_rows = sums.counts if sums else np.zeros((n_parts, 0))
+    def give_back(self, scratch: Lanes) -> None:
+        """Let others use what :meth:`take_scratch` returned."""
+        self._scratch.append(scratch)
 
-        def work(k, lattice, part):
-            first = sequences.group[block[k]]
-            stop = sequences.group[block[k + 1]]
-            counts = ExpectedCounts(
-                gradient[k, :K], gradient[k, N:], gradient[k, K:N], whole, kept[part, :S], whole_edges,
-                kept[part, S:], of_rows[part],
-            )  # fmt: skip
-            dense = counts._replace(transition=everywhere[k])
-            total = expect(
-                corpus, block[k], block[k + 1], node, sparse, exp_edges, clamped, square, lattice,
-                dense if exp_edges else counts, bad, (),
-            )  # fmt: skip
-            if bad[first:stop].any():
-                each = corpus._replace(
-                    sequences=sequences._replace(group=np.arange(bad.shape[0] + 1))
-                )
-                alone = new_alone(potentials, edges, edge, int(sequences.lengths.max()))
-                total += expect(
-                    each,
-                    first,
-                    stop,
-                    node,
-                    sparse,
-                    (),
-                    clamped,
-                    square,
-                    lattice,
-                    dense,
-                    bad,
-                    alone,
-                )
-            return total
+    def evaluate(
+        self, view: View, weights: np.ndarray, keep: bool = False
+    ) -> tuple[float, np.ndarray]:
+        """Work out the smooth part of the objective and its gradient, in one pass.
 
-        def part(k):
-            lattice = self._lattice()
-            of_rows[k] = 0.0
-            blocks = range(k * n_blocks // n_parts, (k + 1) * n_blocks // n_parts)
-            totals = [work(b, lattice, k) for b in blocks]
-            self._lattices.append(lattice)
-            return totals
-
-        total = sum(sum(self.map(part, range(n_parts)), []))
-        gradient = gradient.sum(axis=0)
-        gradient[N:] *= matrix[p, y]
-        gradient[N:] += everywhere.sum(axis=0)[p * L + y]
-        kept = kept.sum(axis=0)
-        if sums:
-            sums.count(view.parts, n_parts, square, gradient)
-            if keep:
-                kept = np.append(np.zeros(self.n_pairs), kept)
-                sums.count(sums.whole(self.first, self.pair_label), 1, square, kept)
-        return total, gradient, kept
-
-    def evaluate(self, view, weights, keep=False):
-        """The smooth part of the objective and its gradient.
-
-        Parameters
-        ----------
-        view : View
-        weights : ndarray of shape (view.size,)
-        keep : bool
-            Also keep the expectations of all optional weights, for
-            :meth:`gradient_of_all`.
-
-        Returns
-        -------
-        value : float
-        gradient : ndarray of shape (view.size,)
+        Where labels are missing it takes a second pass over these sequences. For
+        parameters and results see :meth:`Objective.evaluate`.
         """
         self.n_passes += 1
-        value, gradient, kept = self._sum(view, weights, False, keep=keep)
+        value, gradient, kept = CorpusPass(self, view, weights, False, keep=keep).run()
         if view.clamped is not None:
-            less, gradient_less, kept_less = self._sum(view, weights, True, keep=keep)
+            less, gradient_less, kept_less = CorpusPass(
+                self, view, weights, True, keep=keep
+            ).run()
             value -= less
             gradient -= gradient_less
             kept -= kept_less
@@ -360,44 +420,46 @@ class CRFObjective(Objective):
         gradient += 2.0 * self.c2 * weights - seen
         return value, gradient
 
-    def curvature(self, view, weights):
-        """An estimate of the Hessian's diagonal.
-
-        Σ x² p (1 - p) over the occurrences of a feature, as if tokens were independent;
-        for pairs of labels half their expected count.
-        """
+    def curvature(self, view: View, weights: np.ndarray) -> np.ndarray:
+        """Estimate the Hessian's diagonal (view.size,), in one pass: Σ x² p (1 - p)."""
         self.n_passes += 1
-        curvature = self._sum(view, weights, False, square=True)[1]
+        curvature = CorpusPass(self, view, weights, False, square=True).run()[1]
         curvature[view.n_states :] *= 0.5
         return curvature + 2.0 * self.c2
 
-    def gradient_of_all(self, weights):
-        """The gradient of all optional weights, from the expectations kept last.
-
-        ``weights`` (n_optional,): where they were kept.
+    def gradient_of_all(self, weights: np.ndarray) -> np.ndarray:
+        """Return the gradient of all optional weights (n_optional,), from the
+        expectations that :meth:`evaluate` kept last at ``weights`` (n_optional,).
         """
         return self.kept + 2.0 * self.c2 * weights - self.seen[: self.n_optional]
 
-    def map(self, work, items):
-        """``map``, on all threads."""
+    def map(self, work: Callable[[int], Any], items: Iterable[int]) -> Iterable[Any]:
+        """Call ``work`` for each item, on all threads; results come in order."""
         return map(work, items) if self.pool is None else self.pool.map(work, items)
 
     # -- what the solvers ask besides --------------------------------------------------
-    def view(self, chosen):
-        """A view of some optional weights, and of all pairs of labels."""
+    def view(self, chosen: np.ndarray) -> View:
+        """Write the corpus out in some optional weights, and all pairs of labels."""
         return View(self, chosen)
 
-    def value_at_zero(self):
-        """The objective if all weights are zero."""
+    def value_at_zero(self) -> float:
+        """Work out the objective where all weights are zero, in one pass."""
         nothing = self.view(np.zeros(0, np.int64))
         return self.evaluate(nothing, np.zeros(nothing.size))[0]
 
-    def stochastic_passes(self, options, progress, **how):
-        """Stage one; see :func:`.sgd.stochastic_passes`."""
-        return stochastic_passes(self, options, progress, **how)
+    def stochastic_passes(
+        self,
+        options: SolverOptions,
+        progress: Progress,
+        *,
+        seed: int = 0,
+        weights: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Run stage one sequence by sequence; see :func:`.sgd.stochastic_passes`."""
+        return stochastic_passes(self, options, progress, seed=seed, weights=weights)
 
-    def learning_rate(self):
-        """The rate of stage one that ``"auto"`` stands for.
+    def learning_rate(self) -> float:
+        """Return the rate of stage one that ``"auto"`` stands for.
 
         A step on a sequence changes the score of a token by the rate times what the
         sequence's features have in common with the token's. Features of nearly every
@@ -411,11 +473,11 @@ class CRFObjective(Objective):
         longer = max(float(weight.mean()), 1.0) if weight.size else 1.0
         return RATE * REPETITION / max(found, REPETITION) / longer
 
-    def traffic(self):
-        """What to note of the traffic since the last call: here there is none."""
+    def traffic(self) -> dict[str, int]:
+        """Return nothing: the corpus is here."""
         return {}
 
-    def close(self):
+    def close(self) -> None:
         """Stop the threads."""
         if self.pool is not None:
             self.pool.shutdown()

@@ -6,11 +6,19 @@ smooth, and L-BFGS (Liu and Nocedal 1989) applies. Sums use ``einsum``, not BLAS
 threads would get in the way of ours and would make results depend on their number.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..._core.compile import kernel_any_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .working_set import Carry
+
 
 SUFFICIENT = 1e-4
 """Armijo's constant."""
@@ -40,24 +48,40 @@ class Minimum(NamedTuple):
     pseudo: np.ndarray  # (n,) its subgradient of least norm
     n_iter: int
     converged: bool  # False also if no step lowers the objective although one should
-    gap: float  # how far the objective can be above the optimum, as a share of it; nan if that is not known
-    carry: tuple | None = None  # for a minimisation with other penalties
+    # how far the objective can be above the optimum, as a share of it; nan if
+    # that is not known
+    gap: float
+    carry: Carry | None = None  # for a minimisation with other penalties
 
 
-def dot(x, y):
-    """Inner product without BLAS."""
+def dot(x: np.ndarray, y: np.ndarray) -> float:
+    """Return the inner product of x (n,) and y (n,), without BLAS."""
     return float(np.einsum("i,i->", x, y))
 
 
-def pseudo_gradient(weights, gradient, c1):
-    """The subgradient of least norm of ``f + c1 ‖·‖₁``; zero at the optimum only."""
+def pseudo_gradient(weights: np.ndarray, gradient: np.ndarray, c1: float) -> np.ndarray:
+    """Return the subgradient of least norm of ``f + c1 ‖·‖₁``.
+
+    It is zero at the optimum only. ``weights`` and ``gradient``, that of f, are (n,).
+    """
     at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - c1, 0.0)
     return np.where(weights != 0.0, gradient + c1 * np.sign(weights), at_zero)
 
 
 @kernel_any_order
-def _two_loop(steps, changes, slots, mask, diagonal, first_scale, share, q):
-    """``q = H q`` (Nocedal and Wright 2006, algorithm 7.4) on the coordinates where ``mask`` is 1.
+def _two_loop(
+    steps: np.ndarray,
+    changes: np.ndarray,
+    slots: np.ndarray,
+    mask: np.ndarray,
+    diagonal: np.ndarray,
+    first_scale: float,
+    share: np.ndarray,
+    q: np.ndarray,
+) -> None:
+    """``q = H q`` on the coordinates where ``mask`` is 1.
+
+    By the two loops of Nocedal and Wright 2006, algorithm 7.4.
 
     ``slots``: rows of ``steps`` and ``changes`` (m, n), oldest first. ``share`` (2, m):
     scratch. H starts from ``γ / diagonal``, γ fitted to the newest pair. Pairs that
@@ -103,31 +127,37 @@ def _two_loop(steps, changes, slots, mask, diagonal, first_scale, share, q):
             q[k] += a * s[k] * mask[k]
 
 
-def expected_gain(past):
-    """The extrapolated remaining decrease of the objective: a geometric series through
-    two windows.
+def expected_gain(past: list[float]) -> float:
+    """Extrapolate the decrease of the objective that remains.
 
-    With d₁ and d₂ the gains of the last window but one and of the last, r = d₂ / d₁, a
-    geometric series: d₂ (r + r² + ...) = d₂ r / (1 - r). Windows are shorter where a
-    start near the optimum leaves few iterations; infinite as long as there are fewer
-    than two windows of ``SHORTEST``.
+    With d₁ and d₂ the gains of the last window but one and of the last, and r = d₂ /
+    d₁, it is a geometric series: d₂ (r + r² + ...) = d₂ r / (1 - r). Windows are
+    shorter where a start near the optimum leaves few iterations.
+
+    Parameters
+    ----------
+    past : list of float
+        The objective after each iteration.
+
+    Returns
+    -------
+    float
+        Infinite as long as there are fewer than two windows of ``SHORTEST``.
     """
     k = min(WINDOW, (len(past) - 1) // 2)
     if k < SHORTEST:
         return np.inf
-    fastest, slowest = (
-        bound if k == WINDOW else bound ** (k / WINDOW) for bound in (FASTEST, SLOWEST)
-    )
+    share = k / WINDOW
+    fastest = FASTEST if k == WINDOW else FASTEST**share
+    slowest = SLOWEST if k == WINDOW else SLOWEST**share
     d1 = past[-1 - 2 * k] - past[-1 - k]
     d2 = past[-1 - k] - past[-1]
     r = max(min(d2 / d1, slowest), fastest) if d1 > 0.0 else slowest
     return d2 * r / (1.0 - r)
 
 
-def at_precision(promised, past):
-    """Whether a step without a gain promised so little that rounding can have swallowed
-    it.
-    """
+def at_precision(promised: float, past: list[float]) -> bool:
+    """Whether rounding can have swallowed what a step without a gain ``promised``."""
     return promised <= PRECISION * abs(past[0])
 
 
@@ -143,7 +173,7 @@ class Memory:
         optimum. None: double precision.
     """
 
-    def __init__(self, m, n, root=None):
+    def __init__(self, m: int, n: int, root: np.ndarray | None = None) -> None:
         self.root = root
         kind = np.float64 if root is None else np.float32
         self.steps = np.zeros((m, n), kind)
@@ -151,28 +181,27 @@ class Memory:
         self.share = np.zeros((2, m))
         self.clear()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.slots.shape[0]
 
-    def kept(self):
-        """The pairs, oldest first: (steps, changes), each (pairs, n)."""
+    def copy_pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Copy the pairs, oldest first: (steps, changes), each (pairs, n)."""
         return self.steps[self.slots], self.changes[self.slots]
 
-    def restore(self, steps, changes):
-        """The opposite of :meth:`kept`."""
+    def restore(self, steps: np.ndarray, changes: np.ndarray) -> None:
+        """Remember the pairs that :meth:`copy_pairs` returned, and no others."""
         self.slots = np.arange(steps.shape[0])
         self.steps[self.slots] = steps
         self.changes[self.slots] = changes
 
-    def clear(self):
-        """Forget everything."""
+    def clear(self) -> None:
+        """Forget all pairs."""
         self.slots = np.zeros(0, np.int64)  # oldest first
 
-    def add(self, step, change):
+    def add(self, step: np.ndarray, change: np.ndarray) -> None:
         """Keep a pair, if the curvature along it is positive."""
-        if (
-            not dot(step, change) > 0.0
-        ):  # how much is for the recursion to judge, which knows the scales
+        # How much is for the recursion to judge, which knows the scales.
+        if not dot(step, change) > 0.0:
             return
         if self.root is not None:
             step = step * self.root
@@ -185,9 +214,17 @@ class Memory:
         self.steps[slot] = step
         self.changes[slot] = change
 
-    def move(self, old, new, root=None):
-        """Change coordinates: sorted ids ``old`` to ``new``; what is new has not moved
-        so far.
+    def move(
+        self, old: np.ndarray, new: np.ndarray, root: np.ndarray | None = None
+    ) -> None:
+        """Change the coordinates; new ones have not moved so far.
+
+        Parameters
+        ----------
+        old, new : ndarray
+            Sorted ids of the coordinates before and after.
+        root : ndarray of shape (len(new),) or None
+            As in the constructor.
         """
         self.root = root
         at = np.searchsorted(old, new)
@@ -202,9 +239,24 @@ class Memory:
                 after[slot, known] = before[slot, at]
             setattr(self, name, after)
 
-    def solve(self, gradient, free, diagonal, first_scale):
-        """``H gradient`` for the inverse Hessian H of the coordinates where ``free`` is
-        true.
+    def solve(
+        self,
+        gradient: np.ndarray,
+        free: np.ndarray,
+        diagonal: np.ndarray,
+        first_scale: float,
+    ) -> np.ndarray:
+        """Return ``H gradient`` (n,) for the inverse Hessian H of some coordinates.
+
+        Parameters
+        ----------
+        gradient : ndarray of shape (n,)
+        free : ndarray of shape (n,)
+            Which coordinates take part.
+        diagonal : ndarray of shape (n,)
+            The Hessian's diagonal that the recursion starts from.
+        first_scale : float
+            What 1 / diagonal is multiplied by as long as there are no pairs.
         """
         mask = free.astype(float)
         q = gradient * mask
@@ -226,16 +278,30 @@ class Memory:
         return q
 
 
-def search(evaluate, weights, value, pseudo, direction, c1, step):
-    """Backtrack along a direction, projected on the orthant of ``weights`` (or of its
-    descent).
+def search(
+    evaluate: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    weights: np.ndarray,
+    value: float,
+    pseudo: np.ndarray,
+    direction: np.ndarray,
+    c1: float,
+    step: float,
+) -> tuple[np.ndarray, float, np.ndarray] | None:
+    """Backtrack along a direction, within the orthant of ``weights`` or of descent.
 
     Parameters
     ----------
     evaluate : callable
         ``evaluate(weights) -> (smooth value, gradient)``.
+    weights : ndarray of shape (n,)
+        Where to start.
     value : float
         The objective, with its L1 term, at ``weights``.
+    pseudo : ndarray of shape (n,)
+        The pseudo-gradient there.
+    direction : ndarray of shape (n,)
+    c1 : float
+        Strength of the L1 penalty.
     step : float
         The first step length.
 

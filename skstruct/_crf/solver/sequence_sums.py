@@ -1,4 +1,6 @@
-"""log Z and expectations of one sequence by itself, by :mod:`skstruct._chain.forward_backward`.
+"""log Z and expectations of one sequence by itself.
+
+The recursions are those of :mod:`skstruct._chain.forward_backward`.
 
 For stochastic gradient descent; and in passes over a corpus for very long sequences,
 and for those whose sums :mod:`.expectations` cannot represent. The inner loops of that
@@ -11,7 +13,9 @@ Letters: T tokens, L labels, t token, y label, p previous label; ``s`` is
 :class:`Scores`, ``sgd`` an :class:`.Sgd`.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,24 +32,27 @@ from ..._core.compile import inline
 from .corpus_sums import LONGEST, Occurrences, Potentials, spread
 from .token_features import features_of
 
+if TYPE_CHECKING:
+    from .corpus_sums import Corpus, ExpectedCounts, Lanes
+    from .sgd import Sgd
+
 
 class Scores(NamedTuple):
     """The log-scores of one sequence of up to T tokens, and scratch."""
 
     emission: np.ndarray  # (T * L,) float64
-    transition: (
-        np.ndarray
-    )  # (L * L,) or, if tokens have matrices of their own, (T * L * L,) float64
+    # (L * L,) or, if tokens have matrices of their own, (T * L * L,) float64
+    transition: np.ndarray
     lattice: Lattice
 
 
-def new_scores(T, L, n_matrices=1):
-    """Room for sequences of up to T tokens."""
+def new_scores(T: int, L: int, n_matrices: int = 1) -> Scores:
+    """Make room for sequences of up to T tokens."""
     return Scores(np.zeros(T * L), np.zeros(n_matrices * L * L), new_lattice(T, L))
 
 
 @inline
-def _scaled_forward(s, potentials, T, L):
+def _scaled_forward(s: Scores, potentials: Potentials, T: int, L: int) -> float:
     start = potentials.start
     end = potentials.end
     stride = np.int64(0)
@@ -56,11 +63,13 @@ def _scaled_forward(s, potentials, T, L):
 
 
 @inline
-def _expect_scaled(s, potentials, factor, both, T, L):
-    """log Z where all tokens share one matrix, which is set; NaN if scaled
-    probabilities do not do.
+def _expect_scaled(
+    s: Scores, potentials: Potentials, factor: float, both: np.ndarray, T: int, L: int
+) -> float:
+    """log Z where all tokens share one matrix, which is set.
 
-    ``s.lattice.beta`` = marginals of the labels; ``both`` += ``factor`` times the expected pairs of labels.
+    NaN if scaled probabilities do not do. ``s.lattice.beta`` = marginals of the labels;
+    ``both`` += ``factor`` times the expected pairs of labels.
     """
     lattice = s.lattice
     stride = np.int64(0)
@@ -83,25 +92,45 @@ def _expect_scaled(s, potentials, factor, both, T, L):
 
 
 @inline
-def _expect_exactly(s, stride, potentials, factor, both, T, L):
-    """The same by logarithms, with a matrix for each ``stride`` numbers; see
-    ``_chain.forward_backward.log_expect``.
+def _expect_exactly(
+    s: Scores,
+    stride: int,
+    potentials: Potentials,
+    factor: float,
+    both: np.ndarray,
+    T: int,
+    L: int,
+) -> float:
+    """log Z by logarithms, with a matrix for each ``stride`` numbers.
+
+    ``s.lattice.beta`` = marginals of the labels; ``both`` += ``factor`` times the
+    expected pairs of labels. See ``_chain.forward_backward.log_expect``.
     """
     start = potentials.start
     end = potentials.end
     lattice = s.lattice
     return log_expect(
-        s.emission, s.transition, stride, start, end, lattice.alpha, lattice.beta, lattice.scratch, factor,
-        both, T, L,
-    )  # fmt: skip
+        s.emission,
+        s.transition,
+        stride,
+        start,
+        end,
+        lattice.alpha,
+        lattice.beta,
+        lattice.scratch,
+        factor,
+        both,
+        T,
+        L,
+    )
 
 
 # --------------------------------------------------------------------------------------
 # Stochastic gradient descent
 # --------------------------------------------------------------------------------------
 @inline
-def log_partition(s, potentials, T, L):
-    """log Z."""
+def log_partition(s: Scores, potentials: Potentials, T: int, L: int) -> float:
+    """log Z, by scaled probabilities, or by logarithms where these overflow."""
     z = _scaled_forward(s, potentials, T, L)
     if z < np.inf:
         return z
@@ -123,7 +152,14 @@ def log_partition(s, potentials, T, L):
 
 
 @inline
-def expect_sequence(sgd, potentials, sign, with_fallback, T, L):
+def expect_sequence(
+    sgd: Sgd,
+    potentials: Potentials,
+    sign: float,
+    with_fallback: tuple[int, ...],
+    T: int,
+    L: int,
+) -> float:
     """log Z; ``beta`` = marginals; ``sgd.both`` += sign * expected pairs of labels.
 
     NaN where scaling fails, if ``with_fallback`` is empty: logarithms are then not
@@ -139,7 +175,7 @@ def expect_sequence(sgd, potentials, sign, with_fallback, T, L):
 
 
 @inline
-def set_emissions(features, token, T, L, sgd):
+def set_emissions(features: Occurrences, token: int, T: int, L: int, sgd: Sgd) -> None:
     """emission[t, y] = Σ x λ, with the λ of the sequence in ``sgd.trial``."""
     lists = features.lists
     first = features.first
@@ -160,7 +196,9 @@ def set_emissions(features, token, T, L, sgd):
 
 
 @inline
-def set_transitions(potentials, pair, at, L, sgd):
+def set_transitions(
+    potentials: Potentials, pair: np.ndarray, at: int, L: int, sgd: Sgd
+) -> None:
     """Scores of transitions and their exponentials, from the weights
     ``sgd.trial[at:]``.
     """
@@ -185,13 +223,16 @@ class Alone(NamedTuple):
     """What sequences by themselves are scored by, as logarithms, and scratch."""
 
     potentials: Potentials
-    edges: Occurrences  # transitions that look at the input; without any ``start`` has one element
+    # transitions that look at the input; without any ``start`` has one element
+    edges: Occurrences
     edge_weight: np.ndarray  # (M,) float64
     scores: Scores
 
 
-def new_alone(potentials, edges, edge_weight, T):
-    """The :class:`Alone` for sequences of up to T tokens."""
+def new_alone(
+    potentials: Potentials, edges: Occurrences, edge_weight: np.ndarray, T: int
+) -> Alone:
+    """Make what sequences of up to T tokens are scored by."""
     n_matrices = T if edges.lists.start.shape[0] > 1 else 1
     return Alone(
         potentials,
@@ -202,7 +243,7 @@ def new_alone(potentials, edges, edge_weight, T):
 
 
 @inline
-def _score_steps(alone, first, T, L):
+def _score_steps(alone: Alone, first: int, T: int, L: int) -> int:
     """Fill ``transition`` for the T tokens from ``first`` on; returns its stride, 0 for
     one matrix.
     """
@@ -224,7 +265,15 @@ def _score_steps(alone, first, T, L):
 
 
 @inline
-def sum_alone(corpus, i, alone, lanes, T, P, counts):
+def sum_alone(
+    corpus: Corpus,
+    i: int,
+    alone: Alone,
+    lanes: Lanes,
+    T: int,
+    P: int,
+    counts: ExpectedCounts,
+) -> float:
     """weight log Z of sequence i, a group of its own whose emissions are in
     ``lanes.x``.
 

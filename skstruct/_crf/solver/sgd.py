@@ -20,7 +20,9 @@ weights, and the L1 penalty z, are stored over the product of these factors, the
 *scale*. Before stage two L2 acts on the features of the sequence only.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -41,6 +43,10 @@ from .sequence_sums import (
 )
 from .token_features import features_of
 
+if TYPE_CHECKING:
+    from .objective import CRFObjective
+    from .solve import Progress, SolverOptions
+
 CHANGE = 0.5
 """What algorithm 1 multiplies or divides rates by."""
 
@@ -48,11 +54,12 @@ CHANGE = 0.5
 class Sgd(NamedTuple):
     """State and scratch; L labels, K pairs of feature and label, Q pairs of labels."""
 
-    weight: np.ndarray  # (K + Q,) float64: pairs of feature and label, then pairs of labels; over the scale
+    # (K + Q,) float64: pairs of feature and label, then pairs of labels; over the
+    # scale
+    weight: np.ndarray
     received: np.ndarray  # (K + Q,) float64: penalty received by each; over the scale
-    clock: (
-        np.ndarray
-    )  # (3,) float64: sequences seen, penalty due z over the scale, scale
+    # (3,) float64: sequences seen, penalty due z over the scale, scale
+    clock: np.ndarray
     stamp: np.ndarray  # (F,) int64: the mark of the last sequence a feature was met in
     place: np.ndarray  # (F,) int64: where its pairs are in the next three
     local: np.ndarray  # (n,) int64: weights of the sequence at hand, each once
@@ -88,30 +95,56 @@ class Schedule(NamedTuple):
     max_trials: int  # 1: no line search
 
 
-def new_sgd(objective):
-    """A state at weight zero with scratch for ``objective``'s corpus."""
-    o = objective
+def new_sgd(objective: CRFObjective) -> Sgd:
+    """Make a state at weight zero, with scratch for the corpus of ``objective``."""
     s = objective.sequences
     L = objective.n_labels
-    size = o.n_pairs + o.pair.shape[0]
-    Q = o.pair.shape[0]
-    room = o.n_pairs
-    if (
-        not o.features.dense
-    ):  # no sequence has more features than this, and no feature more pairs
-        most = np.diff(o.features.start[s.token]).max(initial=0) * np.diff(o.first).max(
-            initial=0
-        )
+    features = objective.features
+    Q = objective.pair.shape[0]
+    size = objective.n_pairs + Q
+    room = objective.n_pairs
+    if not features.dense:
+        # No sequence has more features than this, and no feature more pairs.
+        longest = np.diff(features.start[s.token]).max(initial=0)
+        most = longest * np.diff(objective.first).max(initial=0)
         room = min(room, int(most))
+    weight, received = np.zeros((2, size))
+    gradient, trial = np.zeros((2, room + Q))
     return Sgd(
-        *np.zeros((2, size)), np.array([0.0, 0.0, 1.0]), np.full(o.n_features, -1, np.int64),
-        np.zeros(o.n_features, np.int64), np.zeros(room + Q, np.int64), *np.zeros((2, room + Q)),
-        np.zeros(L * L), new_scores(int(s.lengths.max(initial=1)), L),
-    )  # fmt: skip
+        weight,
+        received,
+        clock=np.array([0.0, 0.0, 1.0]),
+        stamp=np.full(objective.n_features, -1, np.int64),
+        place=np.zeros(objective.n_features, np.int64),
+        local=np.zeros(room + Q, np.int64),
+        gradient=gradient,
+        trial=trial,
+        both=np.zeros(L * L),
+        scores=new_scores(int(s.lengths.max(initial=1)), L),
+    )
+
+
+def new_schedule(objective: CRFObjective, options: SolverOptions) -> Schedule:
+    """Say how to descend to the minimum of an objective.
+
+    Before stage two L2 acts on the weights of the sequence at hand only.
+    """
+    n = max(objective.sequences.order.shape[0], 1)
+    alone = options.solver == "sgd"
+    eta0 = objective.learning_rate() if options.eta0 == "auto" else float(options.eta0)
+    return Schedule(
+        eta0,
+        float(options.decay),
+        n,
+        objective.c1 / n,
+        2.0 * (0.0 if alone else objective.c2) / n,
+        2.0 * (objective.c2 if alone else 0.0) / n,
+        int(options.max_trials) if options.line_search else 1,
+    )
 
 
 @inline
-def apply_penalty(w, due, received):
+def apply_penalty(w: float, due: float, received: float) -> float:
     """Equations 10 and 11: apply the penalty that is due and not received, never past
     zero.
     """
@@ -123,18 +156,22 @@ def apply_penalty(w, due, received):
 
 
 @spliced
-def _add_weights(begin, end, n, s):
+def _add_weights(begin: int, end: int, n: int, s: Sgd) -> int:
     """List the weights ``begin`` to ``end``, with their values, behind n others;
     returns their number.
     """
     for k in range(begin, end):
-        s.local[n], s.trial[n], s.gradient[n] = k, s.clock[2] * s.weight[k], 0.0
+        s.local[n] = k
+        s.trial[n] = s.clock[2] * s.weight[k]
+        s.gradient[n] = 0.0
         n += 1
     return n
 
 
 @inline
-def _gather(features, at, T, mark, s):
+def _gather(
+    features: Occurrences, at: int, T: int, mark: int, s: Sgd
+) -> tuple[int, int]:
     """List the weights of a sequence, each once: feature-label pairs, then transitions.
 
     Returns how many pairs and all. No call has had ``mark``.
@@ -154,7 +191,9 @@ def _gather(features, at, T, mark, s):
 
 
 @inline
-def _add_expected(features, at, T, L, sign, s):
+def _add_expected(
+    features: Occurrences, at: int, T: int, L: int, sign: float, s: Sgd
+) -> None:
     """s.gradient += sign * the expected counts of features, from the marginals of
     labels.
     """
@@ -173,7 +212,15 @@ def _add_expected(features, at, T, L, sign, s):
 
 
 @inline
-def _differentiate(corpus, labels, at, with_fallback, partial, m, s):
+def _differentiate(
+    corpus: SgdCorpus,
+    labels: np.ndarray,
+    at: int,
+    with_fallback: tuple[int, ...],
+    partial: bool,
+    m: int,
+    s: Sgd,
+) -> float:
     """Equation 9: expectations given the labels minus expectations, for the sequence at
     hand.
 
@@ -214,7 +261,9 @@ def _differentiate(corpus, labels, at, with_fallback, partial, m, s):
 
 
 @inline
-def _score_of(labels, potentials, T, L, scores):
+def _score_of(
+    labels: np.ndarray, potentials: Potentials, T: int, L: int, scores: Scores
+) -> float:
     """The log-score of a labelling."""
     start = potentials.start
     end = potentials.end
@@ -225,7 +274,9 @@ def _score_of(labels, potentials, T, L, scores):
 
 
 @inline
-def _loss(corpus, labels, at, partial, m, s):
+def _loss(
+    corpus: SgdCorpus, labels: np.ndarray, at: int, partial: bool, m: int, s: Sgd
+) -> float:
     """The negative log-likelihood of the sequence at hand under the values in
     ``s.trial``.
     """
@@ -248,7 +299,19 @@ def _loss(corpus, labels, at, partial, m, s):
 
 
 @inline
-def _search_rate(corpus, schedule, labels, at, partial, m, n, weight, loss, rate, s):
+def _search_rate(
+    corpus: SgdCorpus,
+    schedule: Schedule,
+    labels: np.ndarray,
+    at: int,
+    partial: bool,
+    m: int,
+    n: int,
+    weight: float,
+    loss: float,
+    rate: float,
+    s: Sgd,
+) -> float:
     """Algorithm 1: the best of a few learning rates around ``rate`` for the sequence at
     hand.
     """
@@ -285,7 +348,7 @@ def _search_rate(corpus, schedule, labels, at, partial, m, n, weight, loss, rate
 
 
 @inline
-def _shrink(s, amount):
+def _shrink(s: Sgd, amount: float) -> None:
     """Divide all weights by 1 + ``amount``."""
     scale = s.clock[2] / (1.0 + amount)
     if scale < SMALLEST_SCALE:  # else what is stored could overflow
@@ -298,7 +361,15 @@ def _shrink(s, amount):
 
 
 @kernel
-def _descend(corpus, schedule, order, begin, end, with_fallback, s):
+def _descend(
+    corpus: SgdCorpus,
+    schedule: Schedule,
+    order: np.ndarray,
+    begin: int,
+    end: int,
+    with_fallback: tuple[int, ...],
+    s: Sgd,
+) -> int:
     """Visit the sequences ``order[begin:end]``; returns the end, or the number of the
     one it stopped before.
 
@@ -344,7 +415,14 @@ def _descend(corpus, schedule, order, begin, end, with_fallback, s):
     return end
 
 
-def descend(corpus, schedule, order, begin, end, s):
+def descend(
+    corpus: SgdCorpus,
+    schedule: Schedule,
+    order: np.ndarray,
+    begin: int,
+    end: int,
+    s: Sgd,
+) -> None:
     """Visit the sequences ``order[begin:end]`` of an :class:`SgdCorpus`."""
     if schedule.max_trials == 1:
         begin = _descend(corpus, schedule, order, begin, end, (), s)
@@ -352,18 +430,24 @@ def descend(corpus, schedule, order, begin, end, s):
         _descend(corpus, schedule, order, begin, end, (1,), s)
 
 
-def _paid(weight, due, received):
-    """The weights when they have paid what is due: :func:`apply_penalty`, for arrays."""
-    with np.errstate(
-        invalid="ignore"
-    ):  # weights that overflowed are reported elsewhere
+def _pay_all(weight: np.ndarray, due: float, received: np.ndarray) -> np.ndarray:
+    """Apply the penalty that is due to all weights, as :func:`apply_penalty` to one."""
+    # Weights that overflowed are reported elsewhere.
+    with np.errstate(invalid="ignore"):
         less = np.maximum(0.0, weight - (due + received))
         more = np.minimum(0.0, weight + (due - received))
         return np.where(weight > 0.0, less, np.where(weight < 0.0, more, weight))
 
 
-def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
-    """Stage one.
+def stochastic_passes(
+    objective: CRFObjective,
+    options: SolverOptions,
+    progress: Progress,
+    *,
+    seed: int = 0,
+    weights: np.ndarray | None = None,
+) -> np.ndarray:
+    """Run stage one: passes of stochastic gradient descent.
 
     Parameters
     ----------
@@ -382,41 +466,33 @@ def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
     weights : ndarray of shape (objective.size,)
         Weights of observation-conditioned transitions stay zero.
     """
-    o = objective
-    lengths = objective.sequences.lengths
-    n = max(objective.sequences.order.shape[0], 1)
-    state = new_sgd(o)
-    n_done = 0
-    kept = dict(zip(STATE, state))
-    if weights is not None:
-        state.weight[:] = np.delete(
-            weights, slice(o.n_pairs, o.n_optional)
-        )  # the scale is 1
-    max_trials = int(options.max_trials) if options.line_search else 1
-    eta0 = o.learning_rate() if options.eta0 == "auto" else float(options.eta0)
-    c2, shrink = (0.0, o.c2) if options.solver == "sgd" else (o.c2, 0.0)
-    schedule = Schedule(
-        eta0,
-        float(options.decay),
-        n,
-        o.c1 / n,
-        2.0 * c2 / n,
-        2.0 * shrink / n,
-        max_trials,
+    state = new_sgd(objective)
+    kept = dict(zip(STATE, (state.weight, state.received, state.clock)))
+    if weights is not None:  # the scale is 1
+        optional = slice(objective.n_pairs, objective.n_optional)
+        state.weight[:] = np.delete(weights, optional)
+    schedule = new_schedule(objective, options)
+    sequences = objective.sequences
+    lengths = sequences.lengths
+    corpus = SgdCorpus(
+        sequences,
+        np.isin(np.arange(lengths.shape[0]), sequences.partial()),
+        objective.whole,
+        objective.pair,
+        objective.potentials,
     )
-    partial = np.isin(np.arange(lengths.shape[0]), o.sequences.partial())
-    corpus = SgdCorpus(o.sequences, partial, o.whole, o.pair, o.potentials)
     random = np.random.RandomState(seed)
 
-    def found():
-        return np.insert(
-            state.clock[2] * state.weight, o.n_pairs, np.zeros(o.edge_pair.shape[0])
-        )
+    def current_weights() -> np.ndarray:
+        nothing = np.zeros(objective.edge_pair.shape[0])
+        return np.insert(state.clock[2] * state.weight, objective.n_pairs, nothing)
 
+    n_done = 0
     if progress.found is not None:
+        header, arrays = progress.found
         for name, array in kept.items():
-            array[:] = progress.found[1][name]
-        n_done = progress.found[0]["n_done"]
+            array[:] = arrays[name]
+        n_done = header["n_done"]
     for k in range(options.sgd_iter):
         order = random.permutation(lengths.shape[0])
         if k < n_done:
@@ -426,8 +502,8 @@ def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
             descend(corpus, schedule, order, begin, end, state)
             if progress.interrupted:
                 break
-        if progress.add(found()):
+        if progress.add(current_weights()):
             break
         progress.offer({"n_done": k + 1}, kept)
-    state.weight[:] = _paid(state.weight, state.clock[1], state.received)
-    return found()
+    state.weight[:] = _pay_all(state.weight, state.clock[1], state.received)
+    return current_weights()

@@ -8,9 +8,12 @@ on a working set (:mod:`.working_set`), which needs a fifth of the passes, on a 
 written out in a few percent of the weights.
 """
 
+from __future__ import annotations
+
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,6 +21,17 @@ from .bound import StoppingRule
 from .objective import CRFObjective, ObjectiveOptions
 from .quasi_newton import Minimum, dot, pseudo_gradient
 from .working_set import active_orthant, owlqn
+
+if TYPE_CHECKING:
+    from ..._chain.bigram import ChainTask
+    from ..._data.types import History
+    from ..._training.checkpoint import Checkpoint
+    from ..._training.interrupt import DeferredInterrupt
+    from ..._training.judged import State
+    from .bound import Cuts
+    from .objective import Objective
+    from .view import View
+    from .working_set import Carry
 
 
 class SolverOptions(NamedTuple):
@@ -37,21 +51,22 @@ class SolverOptions(NamedTuple):
 class SparseWeights(NamedTuple):
     """A matrix of weights, nearly all of them zero."""
 
-    shape: tuple  # rows, columns
-    keys: (
-        np.ndarray
-    )  # (n,) int64: row * columns + column of each that is not; ascending
+    shape: tuple[int, int]  # rows, columns
+    # (n,) int64: row * columns + column of each that is not; ascending
+    keys: np.ndarray
     values: np.ndarray  # (n,) float64
 
     @classmethod
-    def of(cls, shape, keys, values):
-        """The weights with ``values`` at ``keys``, in any order."""
+    def of(
+        cls, shape: tuple[int, int], keys: np.ndarray, values: np.ndarray
+    ) -> SparseWeights:
+        """Make a matrix of ``values`` (n,) at ``keys`` (n,), which are in any order."""
         use = np.flatnonzero(values)
         use = use[np.argsort(keys[use], kind="stable")]
         return cls(shape, keys[use], values[use])
 
-    def at(self, keys):
-        """The weights at some keys."""
+    def at(self, keys: np.ndarray) -> np.ndarray:
+        """Return the weights at some keys (n,), 0 where there are none."""
         if self.keys.shape[0] == 0:
             return np.zeros(keys.shape[0])
         place = np.minimum(np.searchsorted(self.keys, keys), self.keys.shape[0] - 1)
@@ -100,7 +115,7 @@ class CRFResult:
     edges: SparseWeights
     weights: np.ndarray = field(repr=False)
     objective: float
-    history: list = field(repr=False)
+    history: History = field(repr=False)
     n_iter: int
     n_passes: int
     converged: bool
@@ -108,7 +123,7 @@ class CRFResult:
     max_violation: float
     n_active_features: int
     gap: float
-    carry: tuple | None = field(default=None, repr=False)
+    carry: Carry | None = field(default=None, repr=False)
 
 
 MEASURES = (
@@ -122,31 +137,59 @@ MEASURES = (
 """What users hear of a result, as attributes of a fitted estimator."""
 
 
-def _keys(objective):
-    """Where the weights stand in the matrices (nodes, edges)."""
-    o = objective
+def _find_keys(objective: Objective) -> tuple[np.ndarray, np.ndarray]:
+    """Find where the weights of an objective stand in the matrices (nodes, edges)."""
     L = np.int64(objective.n_labels)
-    combination, p, y = o.edge_pair.T
-    edges = np.concatenate(
-        [(combination * L + p) * L + y, o.pair[:, 0] * L + o.pair[:, 1]]
-    )
-    return o.row[o.pair_feature] * L + o.pair_label, edges
+    combination, p, y = objective.edge_pair.T
+    before, after = objective.pair.T
+    edges = np.concatenate([(combination * L + p) * L + y, before * L + after])
+    rows = objective.row[objective.pair_feature]
+    return rows * L + objective.pair_label, edges
 
 
-def unpack(objective, weights):
-    """The weight vector as matrices (nodes, edges)."""
-    o = objective
+def unpack(
+    objective: Objective, weights: np.ndarray
+) -> tuple[SparseWeights, SparseWeights]:
+    """Write a vector of weights (objective.size,) as matrices.
+
+    Returns
+    -------
+    nodes : SparseWeights of shape (n_rows, L)
+    edges : SparseWeights of shape (n_edge_rows * L, L)
+        As in :class:`CRFResult`.
+    """
     L = objective.n_labels
     n = objective.n_pairs
-    shapes = (o.n_rows, L), (o.n_edge_rows * L, L)
-    return tuple(map(SparseWeights.of, shapes, _keys(o), (weights[:n], weights[n:])))
-
-
-def pack(objective, nodes, edges):
-    """The opposite of :func:`unpack`; weights that have no place are dropped."""
-    return np.concatenate(
-        [matrix.at(keys) for matrix, keys in zip((nodes, edges), _keys(objective))]
+    of_nodes, of_edges = _find_keys(objective)
+    return (
+        SparseWeights.of((objective.n_rows, L), of_nodes, weights[:n]),
+        SparseWeights.of((objective.n_edge_rows * L, L), of_edges, weights[n:]),
     )
+
+
+def pack(
+    objective: Objective, nodes: SparseWeights, edges: SparseWeights
+) -> np.ndarray:
+    """Write matrices of weights as one vector (objective.size,), see :func:`unpack`.
+
+    Weights that have no place in it are dropped.
+    """
+    return np.concatenate(
+        [matrix.at(keys) for matrix, keys in zip((nodes, edges), _find_keys(objective))]
+    )
+
+
+Matrices: TypeAlias = tuple[SparseWeights, SparseWeights]
+"""Weights of (nodes, edges), as in :class:`CRFResult`."""
+
+AsMatrices: TypeAlias = Callable[[], Matrices]
+"""What returns the weights so far, if somebody asks."""
+
+AfterPass: TypeAlias = Callable[[dict[str, Any], AsMatrices], bool]
+"""What hears of a pass: of its entry in the history, and of the weights, if it asks.
+
+It returns whether to stop.
+"""
 
 
 class HeldOutLikelihood:
@@ -155,7 +198,7 @@ class HeldOutLikelihood:
 
     Parameters
     ----------
-    objective : CRFObjective
+    objective : Objective
     task : ChainTask or None
         The sequences; None if there are none that training could make probable.
     n : int
@@ -164,32 +207,49 @@ class HeldOutLikelihood:
         Log-probability of what training cannot make probable, whatever the weights.
     """
 
-    def __init__(self, objective, task, n, impossible=0.0):
-        o = objective
-        options = ObjectiveOptions(0.0, 0.0)
-        potentials = o.potentials._replace(cost=np.zeros(o.n_labels))
+    def __init__(
+        self,
+        objective: Objective,
+        task: ChainTask | None,
+        n: int,
+        impossible: float = 0.0,
+    ) -> None:
         self.n = n
         self.impossible = impossible
-        self.where = self.view = self.objective = None
+        self.where: np.ndarray | None = None
+        self.view: View | None = None
+        self.objective: CRFObjective | None = None
         if task is not None:
+            nothing = np.zeros(objective.n_labels)
             self.objective = CRFObjective(
-                task, options, potentials, o.n_rows, o.n_edge_rows, layout=o.layout
+                task,
+                ObjectiveOptions(0.0, 0.0),
+                objective.potentials._replace(cost=nothing),
+                objective.n_rows,
+                objective.n_edge_rows,
+                layout=objective.layout,
             )
-            self.objective.pool = o.pool
+            self.objective.pool = objective.pool
 
-    def score(self, weights, where=None):
-        """``where``: places of ``weights`` in all weights, or None."""
-        if self.objective is None:
+    def score(self, weights: np.ndarray, where: np.ndarray | None = None) -> float:
+        """Return the mean log-probability of the sequences.
+
+        Parameters
+        ----------
+        weights : ndarray
+            All weights of the objective, or some of them.
+        where : ndarray, optional
+            Places of ``weights`` in all weights.
+        """
+        objective = self.objective
+        if objective is None:
             return self.impossible / self.n
         if self.view is None or where is not self.where:
-            n = self.objective.n_optional
-            self.view = self.objective.view(
-                np.arange(n) if where is None else where[where < n]
-            )
+            n = objective.n_optional
+            chosen = np.arange(n) if where is None else where[where < n]
+            self.view = objective.view(chosen)
             self.where = where
-        return (
-            self.impossible - self.objective.evaluate(self.view, weights)[0]
-        ) / self.n
+        return (self.impossible - objective.evaluate(self.view, weights)[0]) / self.n
 
 
 class Progress:
@@ -224,14 +284,19 @@ class Progress:
     """
 
     def __init__(
-        self, objective, held_out=None, after_pass=None, checkpoint=None, interrupt=None
-    ):
+        self,
+        objective: Objective,
+        held_out: HeldOutLikelihood | None = None,
+        after_pass: AfterPass | None = None,
+        checkpoint: Checkpoint | None = None,
+        interrupt: DeferredInterrupt | None = None,
+    ) -> None:
         self.objective = objective
         self.held_out = held_out
         self.after_pass = after_pass
         self.checkpoint = checkpoint
         self.interrupt = interrupt
-        self.history = []
+        self.history: History = []
         self.stage = "batch"
         self.evaluates = False
         self.stopped = False
@@ -245,26 +310,31 @@ class Progress:
         self.n_resumed = len(self.history)
 
     @property
-    def found(self):
-        """(state, arrays) of the stage that is running, to go on from; None if there is
-        nothing.
-        """
+    def found(self) -> State | None:
+        """(state, arrays) of the stage that is running, to go on from, if any."""
         return self._found if self.resumed == self.stage else None
 
     @property
-    def interrupted(self):
+    def interrupted(self) -> bool:
         """Whether the user has asked to stop."""
         return self.interrupt is not None and self.interrupt.count > 0
 
-    def offer(self, state, arrays):
-        """What the stage needs to go on from here, for the checkpoint."""
+    def offer(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Offer what the stage needs to go on from here to the checkpoint."""
         if self.checkpoint is not None:
             self.checkpoint.offer(
                 {**state, "stage": self.stage, "history": list(self.history)}, arrays
             )
 
-    def add(self, weights, where=None, value=None, pseudo=None, search=None):
-        """Note a pass; returns whether to stop.
+    def add(
+        self,
+        weights: np.ndarray,
+        where: np.ndarray | None = None,
+        value: float | None = None,
+        pseudo: np.ndarray | None = None,
+        search: dict[str, Any] | None = None,
+    ) -> bool:
+        """Note a pass in the history; returns whether to stop.
 
         Parameters
         ----------
@@ -279,37 +349,61 @@ class Progress:
             More of the entry, about the line search.
         """
         if self.evaluates:
-            value = penalised(self.objective, weights)[0]
+            value = evaluate_penalised(self.objective, weights)[0]
         entry = {
-            "stage": self.stage, "objective": value, "n_active": int(np.count_nonzero(weights)),
+            "stage": self.stage,
+            "objective": value,
+            "n_active": int(np.count_nonzero(weights)),
             "norm": float(np.sqrt(dot(weights, weights))),
-            "optimality": None if pseudo is None else float(np.sqrt(dot(pseudo, pseudo))),
-            **(search or {}), "seconds": time.perf_counter() - self.began,
-        }  # fmt: skip
+            "optimality": None
+            if pseudo is None
+            else float(np.sqrt(dot(pseudo, pseudo))),
+            **(search or {}),
+            "seconds": time.perf_counter() - self.began,
+        }
         if self.held_out is not None:
             entry["validation"] = self.held_out.score(weights, where)
         entry.update(self.objective.traffic())
         self.history.append(entry)
 
-        def matrices():
+        def as_matrices() -> tuple[SparseWeights, SparseWeights]:
             everywhere = weights
             if where is not None:
                 everywhere = np.zeros(self.objective.size)
                 everywhere[where] = weights
             return unpack(self.objective, everywhere)
 
-        asked = self.after_pass is not None and self.after_pass(entry, matrices)
+        asked = self.after_pass is not None and self.after_pass(entry, as_matrices)
         self.stopped = bool(asked) or self.interrupted
         return self.stopped
 
 
-def penalised(objective, weights):
-    """(objective with its L1 term, gradient of its smooth part) at all weights."""
-    value, gradient = objective.evaluate(objective.everything(), weights)
+def evaluate_penalised(
+    objective: Objective, weights: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Work out the objective at all weights (size,), in a pass over all of them.
+
+    Returns
+    -------
+    value : float
+        With the L1 term.
+    gradient : ndarray of shape (size,)
+        Of the smooth part.
+    """
+    value, gradient = objective.evaluate(objective.view_all(), weights)
     return value + objective.c1 * float(np.abs(weights).sum()), gradient
 
 
-def solve(objective, options, progress, *, weights=None, carry=None, cuts=None, seed=0):
+def solve(
+    objective: Objective,
+    options: SolverOptions,
+    progress: Progress,
+    *,
+    weights: np.ndarray | None = None,
+    carry: Carry | None = None,
+    cuts: Cuts | Literal[False] | None = None,
+    seed: int = 0,
+) -> CRFResult:
     """Minimise an objective.
 
     Parameters
@@ -332,14 +426,14 @@ def solve(objective, options, progress, *, weights=None, carry=None, cuts=None, 
     -------
     CRFResult
     """
-    o = objective
     only_sgd = options.solver == "sgd"
-    if only_sgd and o.edge_pair.shape[0]:
+    if only_sgd and objective.edge_pair.shape[0]:
         raise ValueError(
-            "solver='sgd' does not learn transitions that look at the input; use 'two-stage'"
+            "solver='sgd' does not learn transitions that look at the input; use "
+            "'two-stage'"
         )
-    n_passes = o.n_passes
-    start = np.zeros(o.size) if weights is None else weights
+    n_passes = objective.n_passes
+    start = np.zeros(objective.size) if weights is None else weights
     n_iter = 0
     n_sgd = sum(entry["stage"] == "sgd" for entry in progress.history)
     first = only_sgd or (
@@ -348,34 +442,43 @@ def solve(objective, options, progress, *, weights=None, carry=None, cuts=None, 
     if first and progress.resumed != "batch":
         progress.stage = "sgd"
         progress.evaluates = only_sgd
-        start = o.stochastic_passes(options, progress, seed=seed, weights=start)
+        start = objective.stochastic_passes(options, progress, seed=seed, weights=start)
         n_iter = n_sgd = len(progress.history)
         if not np.isfinite(start).all():
             if only_sgd:
                 raise ValueError(
-                    f"the weights overflowed in stage one; eta0={options.eta0} is too high"
+                    f"the weights overflowed in stage one; eta0={options.eta0} is too "
+                    f"high"
                 )
-            start = np.zeros(o.size)
+            start = np.zeros(objective.size)
     if only_sgd or progress.stopped:
-        value, gradient = penalised(o, start)
-        rule = StoppingRule(o, None)
-        rule.note(start, gradient, value)
-        found = Minimum(
-            start,
-            value,
-            pseudo_gradient(start, gradient, o.c1),
-            n_iter,
-            False,
-            rule.gap(value),
-        )
+        found = _end_at(objective, start, n_iter)
     else:
         progress.stage = "batch"
         minimise = owlqn if options.solver == "owlqn" else active_orthant
-        found = minimise(o, start, options, progress, carry, cuts)
+        found = minimise(objective, start, options, progress, carry, cuts)
     weights = found.weights
     pseudo = found.pseudo
     return CRFResult(
-        *unpack(o, weights), weights, float(found.value), progress.history, found.n_iter,
-        o.n_passes - n_passes + n_sgd, found.converged, float(np.sqrt(dot(pseudo, pseudo))),
-        float(np.abs(pseudo).max(initial=0.0)), int(np.count_nonzero(weights)), found.gap, found.carry,
-    )  # fmt: skip
+        *unpack(objective, weights),
+        weights,
+        float(found.value),
+        progress.history,
+        found.n_iter,
+        objective.n_passes - n_passes + n_sgd,
+        found.converged,
+        float(np.sqrt(dot(pseudo, pseudo))),
+        float(np.abs(pseudo).max(initial=0.0)),
+        int(np.count_nonzero(weights)),
+        found.gap,
+        found.carry,
+    )
+
+
+def _end_at(objective: Objective, weights: np.ndarray, n_iter: int) -> Minimum:
+    """Say how good some weights are, with which training ends before stage two."""
+    value, gradient = evaluate_penalised(objective, weights)
+    rule = StoppingRule(objective, None)
+    rule.note(weights, gradient, value)
+    pseudo = pseudo_gradient(weights, gradient, objective.c1)
+    return Minimum(weights, value, pseudo, n_iter, False, rule.gap(value))

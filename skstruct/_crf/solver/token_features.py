@@ -2,13 +2,20 @@
 where they are.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..._core.compile import inline, kernel, spliced
 from ..._data.places import ranges
 from ...features.encoded import Dense
+
+if TYPE_CHECKING:
+    from ..._chain.bigram import ChainTask
+    from ...features.encoded import Bag, Grid
+    from .corpus_sums import Sequences
 
 
 class DenseFeatures(NamedTuple):
@@ -19,9 +26,8 @@ class DenseFeatures(NamedTuple):
 
     rows: Dense
     place: np.ndarray  # (N,) int64: the number of each token in ``rows``
-    number: (
-        np.ndarray
-    )  # (R,) int32: the feature of each row of weights, -1 if it is none
+    # (R,) int32: the feature of each row of weights, -1 if it is none
+    number: np.ndarray
     item: np.ndarray  # (R + 1,) int32: features of a token
     value: np.ndarray  # (R + 1,) float64
 
@@ -31,34 +37,32 @@ class TokenLists(NamedTuple):
     numbers instead.
     """
 
-    start: (
-        np.ndarray
-    )  # (N + 1,) int64: where the list of each token begins; (1,) if there are none
+    # (N + 1,) int64: where the list of each token begins; (1,) if there are none
+    start: np.ndarray
     item: np.ndarray  # (E,) int32
     value: np.ndarray  # (E,) float64: what each counts; empty if all are 1
     dense: DenseFeatures | tuple[()] = ()
 
     @classmethod
-    def new(cls, n_tokens, n=0, valued=False):
-        """Lists of n items that are still to be written; without any, each is empty."""
+    def new(cls, n_tokens: int, n: int = 0, valued: bool = False) -> TokenLists:
+        """Make lists of n items that are still to be written; of none, empty lists."""
         start = np.zeros(n_tokens + 1, np.int64)
         return cls(start, np.empty(n, np.int32), np.empty(n if valued else 0))
 
     @property
-    def signed(self):
+    def signed(self) -> bool:
         """Whether there are negative values."""
         if self.dense:
             return self.dense.rows.block.min(initial=0.0) * self.dense.rows.scale < 0.0
         return self.value.min(initial=0.0) < 0.0
 
-    def first(self, n_tokens, n):
-        """A copy of the first lists, which have n items."""
-        return TokenLists(
-            *(a[:k].copy() for a, k in zip(self[:3], (n_tokens + 1, n, n)))
-        )
+    def first(self, n_tokens: int, n: int) -> TokenLists:
+        """Copy the lists of the first tokens, which have n items."""
+        start = self.start[: n_tokens + 1].copy()
+        return TokenLists(start, self.item[:n].copy(), self.value[:n].copy())
 
-    def take(self, tokens):
-        """The lists of some tokens."""
+    def take(self, tokens: np.ndarray) -> TokenLists:
+        """Return the lists of some tokens (n,), in their order."""
         if self.start.shape[0] == 1:
             return self
         start, at = ranges(self.start[tokens], np.diff(self.start)[tokens])
@@ -68,9 +72,13 @@ class TokenLists(NamedTuple):
 
 
 @inline
-def features_of(lists, dense, first, t, T):
-    """The features of token t of the T tokens from ``first`` on: (begin, end, features,
-    values).
+def features_of(
+    lists: TokenLists, dense: DenseFeatures | tuple[()], first: int, t: int, T: int
+) -> tuple[Any, Any, np.ndarray, np.ndarray]:
+    """Return the features of token t of the T tokens from ``first`` on.
+
+    They are ``items[begin:end]`` with ``values[begin:end]``: (begin, end, items,
+    values), where empty values are all 1.
 
     ``dense`` is that of the lists: what an empty argument rules out is not compiled.
     Features of dense rows are written to their scratch, which has room for one more
@@ -81,7 +89,7 @@ def features_of(lists, dense, first, t, T):
         number = dense.number
         item = dense.item
         value = dense.value
-        n = 0
+        n: Any = 0
         row = 0
         F = x.block.shape[1]
         for s in range(x.low, x.high + 1):
@@ -102,21 +110,33 @@ def features_of(lists, dense, first, t, T):
 
 
 @spliced
-def append(lists, n, item, value):
-    """Write an item behind n others, unless it is -1 or there is no room; returns how
-    many there are then.
+def append(lists: TokenLists, n: int, item: int, value: float) -> int:
+    """Write an item behind n others, unless it is -1 or there is no room.
+
+    Returns how many there are then.
     """
     if item >= 0 and lists.item.shape[0] > 0:
         lists.item[n] = item
         if lists.value.shape[0] > 0:
             lists.value[n] = value
-    return n + np.int64(item >= 0)
+    more: Any = np.int64(item >= 0)
+    return n + more
 
 
 @kernel
-def _list_features(token, anchor, left, grid, bag, order, of_row, lists):
-    """The features of each token; returns their number. Without room for items they are
-    only counted.
+def _list_features(
+    token: np.ndarray,
+    anchor: np.ndarray,
+    left: int,
+    grid: Grid,
+    bag: Bag,
+    order: np.ndarray,
+    of_row: np.ndarray,
+    lists: TokenLists,
+) -> int:
+    """List the features of each token; returns their number.
+
+    Without room for items they are only counted.
 
     The arguments up to the bag are those of a task. ``of_row`` (R,) int32 translates
     rows to features, -1 leaves them out.
@@ -145,7 +165,7 @@ def _list_features(token, anchor, left, grid, bag, order, of_row, lists):
 
 
 @kernel
-def select(lists, of_item, new):
+def select(lists: TokenLists, of_item: np.ndarray, new: TokenLists) -> int:
     """Keep the items with ``of_item >= 0``, under their new numbers; returns how many.
 
     The new arrays may be the old ones.
@@ -163,9 +183,22 @@ def select(lists, of_item, new):
     return n
 
 
-def list_rows(task, order, grid, bag, of_row):
-    """The features of each token, by running the kernel twice: for sizes, then for
-    content.
+def list_rows(
+    task: ChainTask, order: np.ndarray, grid: Grid, bag: Bag, of_row: np.ndarray
+) -> TokenLists:
+    """List the features of each token of a grid and a bag.
+
+    Runs the kernel twice: for sizes, then for content.
+
+    Parameters
+    ----------
+    task : ChainTask
+    order : ndarray of shape (S,)
+        The sequences to list.
+    grid : Grid
+    bag : Bag
+    of_row : ndarray of shape (R,)
+        int32: the feature of each row, -1 for none.
     """
     place = task.token, task.anchor, task.left, grid, bag, order, of_row
     n_tokens = int(np.diff(task.token)[order].sum())
@@ -177,9 +210,10 @@ def list_rows(task, order, grid, bag, of_row):
     return lists
 
 
-def keep_features(lists, of_item):
-    """Keep the features with ``of_item >= 0``, under their new numbers; lists are
-    changed in place.
+def keep_features(lists: TokenLists, of_item: np.ndarray) -> TokenLists:
+    """Keep the features with ``of_item >= 0``, under these new numbers.
+
+    The lists are changed in place.
     """
     if lists.dense:
         number = np.append(of_item, np.int32(-1))[lists.dense.number]
@@ -190,9 +224,10 @@ def keep_features(lists, of_item):
     return lists
 
 
-def alive_rows(n_rows, alive):
-    """(n_rows,) int32: each row's own number; -1 for those that a count cut-off left
-    out.
+def alive_rows(n_rows: int, alive: np.ndarray) -> np.ndarray:
+    """Number the rows, (n_rows,) int32: -1 for those that a count cut-off left out.
+
+    ``alive`` (n_rows,): 0 for these; empty without a cut-off.
     """
     of_row = np.arange(n_rows, dtype=np.int32)
     if alive.shape[0]:
@@ -200,16 +235,20 @@ def alive_rows(n_rows, alive):
     return of_row
 
 
-def numbered(n, chosen):
-    """(n,) int32: the place of each number in ``chosen``, -1 if it is not there."""
+def number_chosen(n: int, chosen: np.ndarray) -> np.ndarray:
+    """Find the place of each k < n in ``chosen``: (n,) int32, -1 if it is not there."""
     number = np.full(n, -1, np.int32)
     number[chosen] = np.arange(chosen.shape[0], dtype=np.int32)
     return number
 
 
-def features_of_tokens(task, sequences, of_row):
-    """The features of a corpus, as :class:`.TokenLists`; ``of_row`` (R,) int32: that of
-    each row, or -1.
+def features_of_tokens(
+    task: ChainTask, sequences: Sequences, of_row: np.ndarray
+) -> TokenLists:
+    """List the features of the tokens of some sequences.
+
+    Dense rows of numbers alone are not listed: they are read where they are.
+    ``of_row`` (R,) int32: the feature of each row of weights, or -1.
     """
     if task.dense and task.bag.start.shape[0] == 1:
         place = ranges(task.token[sequences.order], sequences.lengths)[1]
@@ -222,8 +261,8 @@ def features_of_tokens(task, sequences, of_row):
 
 
 @kernel
-def repetition(token, lists, count):
-    """Mean over sequences of Σ_f (Σ_t x_tf)² / T.
+def repetition(token: np.ndarray, lists: TokenLists, count: np.ndarray) -> float:
+    """Return the mean over sequences of Σ_f (Σ_t x_tf)² / T.
 
     ``count`` (F,): zeros, and zeros again at the end.
     """

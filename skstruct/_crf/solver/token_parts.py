@@ -13,13 +13,19 @@ by field, on a sample of the tokens. Fields that do not repeat together stay alo
 their features are parts of their own.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..._core.compile import inline, kernel
 from .corpus_sums import Occurrences, row_width, spread
+from .table_sums import TableSums
 from .token_features import TokenLists, append
+
+if TYPE_CHECKING:
+    from .table_sums import Map
 
 SAMPLE = 2**18
 """Tokens times fields that fields are grouped by."""
@@ -33,7 +39,7 @@ PIECES = 8
 # Which fields repeat together
 # --------------------------------------------------------------------------------------
 @inline
-def _mix(h, feature, value):
+def _mix(h: np.uint64, feature: int, value: float) -> np.uint64:
     """A hash, never 0, of what has been hashed as h, and then of a feature."""
     h ^= np.uint64(feature + 1) * np.uint64(0x9E3779B97F4A7C15)
     h ^= np.uint64(np.int64(value * 4096.0))
@@ -42,7 +48,13 @@ def _mix(h, feature, value):
 
 
 @kernel
-def _hash_fields(lists, field, step, hashes, sizes):
+def _hash_fields(
+    lists: TokenLists,
+    field: np.ndarray,
+    step: int,
+    hashes: np.ndarray,
+    sizes: np.ndarray,
+) -> None:
     """The hash and the number of features by field, of every ``step``-th token; (n,
     fields).
     """
@@ -55,7 +67,9 @@ def _hash_fields(lists, field, step, hashes, sizes):
 
 
 @kernel
-def _count_parts(hashes, sizes, table):
+def _count_parts(
+    hashes: np.ndarray, sizes: np.ndarray, table: np.ndarray
+) -> tuple[int, int]:
     """(n,) hashes and sizes of a part of n tokens: (tokens that have it, size of the
     different ones).
     """
@@ -80,13 +94,15 @@ def _count_parts(hashes, sizes, table):
 class Grouping(NamedTuple):
     """Which fields are parts together."""
 
-    group: np.ndarray  # (F,) the group of each feature's field, from 0 on; -1 for features that stay alone
+    # (F,) the group of each feature's field, from 0 on; -1 for features that stay
+    # alone
+    group: np.ndarray
     n_parts: float  # parts of all tokens, estimated
     n_features: float  # features of the different parts of a group, estimated
 
 
-def group_fields(lists, field):
-    """The :class:`Grouping` of a corpus, from a sample of its tokens.
+def group_fields(lists: TokenLists, field: np.ndarray) -> Grouping:
+    """Choose which fields are parts together, from a sample of the tokens.
 
     Neighbouring fields are joined as long as that makes less to add up: the features of
     the different parts, and the parts of the tokens.
@@ -103,7 +119,7 @@ def group_fields(lists, field):
     _hash_fields(lists, field, step, hashes, sizes)
     table = np.zeros(1 << int(2 * n).bit_length(), np.uint64)
 
-    def part(fields, hashes, sizes):
+    def part(fields: list[int], hashes: np.ndarray, sizes: np.ndarray) -> _Candidate:
         tokens, size = _count_parts(hashes, sizes, table)
         alone = int(sizes.sum())
         if len(fields) == 1 and alone <= tokens + size:
@@ -111,7 +127,7 @@ def group_fields(lists, field):
             size = 0
         return _Candidate(fields, hashes, sizes, tokens, size)
 
-    def joined(a, b):
+    def joined(a: _Candidate, b: _Candidate) -> _Candidate:
         return part(
             a.fields + b.fields, a.hashes * np.uint64(31) + b.hashes, a.sizes + b.sizes
         )
@@ -132,27 +148,25 @@ def group_fields(lists, field):
         for i in (k - 1, k):
             if 0 <= i < len(pairs):
                 pairs[i] = joined(parts[i], parts[i + 1])
-    for k, part in enumerate([p for p in parts if p.n_features]):
-        group[part.fields] = k
+    for k, grouped in enumerate([p for p in parts if p.n_features]):
+        group[grouped.fields] = k
     share = n_tokens / n
-    sizes = (
-        share * sum(p.n_parts for p in parts),
-        share * sum(p.n_features for p in parts),
-    )
-    return Grouping(group[field], *sizes)
+    n_parts = share * sum(p.n_parts for p in parts)
+    n_features = share * sum(p.n_features for p in parts)
+    return Grouping(group[field], n_parts, n_features)
 
 
 class _Candidate(NamedTuple):
     """Fields that could be a group, on the sample."""
 
-    fields: list
+    fields: list[int]
     hashes: np.ndarray  # (n,) of the part that each token has
     sizes: np.ndarray  # (n,) its features
     n_parts: int  # of all tokens
     n_features: int  # of the different parts; 0 if features stay alone
 
     @property
-    def cost(self):
+    def cost(self) -> int:
         """What there is to add up."""
         return self.n_parts + self.n_features
 
@@ -161,7 +175,9 @@ class _Candidate(NamedTuple):
 # The different parts
 # --------------------------------------------------------------------------------------
 @inline
-def _is_part(p, t, g, lists, group, parts):
+def _is_part(
+    p: int, t: int, g: int, lists: TokenLists, group: np.ndarray, parts: TokenLists
+) -> bool:
     """Whether part p is what the features of group g are at token t."""
     k = parts.start[p]
     end = parts.start[p + 1]
@@ -176,7 +192,15 @@ def _is_part(p, t, g, lists, group, parts):
 
 
 @kernel
-def _list_parts(lists, group, alone, hashes, table, tokens, parts):
+def _list_parts(
+    lists: TokenLists,
+    group: np.ndarray,
+    alone: np.ndarray,
+    hashes: np.ndarray,
+    table: np.ndarray,
+    tokens: TokenLists,
+    parts: TokenLists,
+) -> tuple[int, int, int]:
     """Fill ``tokens`` with their parts, and ``parts`` with features; both have room
     enough.
 
@@ -223,9 +247,8 @@ def _list_parts(lists, group, alone, hashes, table, tokens, parts):
     return m, n, size
 
 
-def find_parts(lists, group):
-    """(the parts of each token, the features of each different part), both
-    :class:`.TokenLists`.
+def find_parts(lists: TokenLists, group: np.ndarray) -> tuple[TokenLists, TokenLists]:
+    """List the parts of each token, and the features of each different part.
 
     Parameters
     ----------
@@ -233,6 +256,10 @@ def find_parts(lists, group):
         Of features.
     group : ndarray of shape (F,)
         The group of each feature, -1 if it stays alone.
+
+    Returns
+    -------
+    tokens, parts : TokenLists
     """
     n_groups = int(group.max(initial=-1)) + 1
     E = lists.item.shape[0]
@@ -252,7 +279,14 @@ def find_parts(lists, group):
 # Sums
 # --------------------------------------------------------------------------------------
 @kernel
-def _score(parts, begin, end, weight, width, table):
+def _score(
+    parts: Occurrences,
+    begin: int,
+    end: int,
+    weight: np.ndarray,
+    width: int,
+    table: np.ndarray,
+) -> None:
     """``table[r]`` (R, width) = Σ weights of part r, for the parts ``begin <= r <
     end``.
     """
@@ -271,7 +305,13 @@ def _score(parts, begin, end, weight, width, table):
 
 
 @kernel
-def _count(parts, table, width, square, gradient):
+def _count(
+    parts: Occurrences,
+    table: np.ndarray,
+    width: int,
+    square: bool,
+    gradient: np.ndarray,
+) -> None:
     """``gradient[k]`` += Σ ``table[r, label of k]`` over the parts r that have the
     weight's feature.
     """
@@ -279,7 +319,7 @@ def _count(parts, table, width, square, gradient):
         spread(parts, r, table[r * width :], square, gradient)
 
 
-class PartSums:
+class PartSums(TableSums[Occurrences]):
     """The parts of a corpus and their tables.
 
     Parameters
@@ -297,7 +337,9 @@ class PartSums:
         What parts receive in a pass, by run of sequences.
     """
 
-    def __init__(self, tokens, features, n_labels, n_runs):
+    def __init__(
+        self, tokens: TokenLists, features: TokenLists, n_labels: int, n_runs: int
+    ) -> None:
         self.tokens = tokens
         self.features = features
         self.width = row_width(n_labels)
@@ -305,25 +347,31 @@ class PartSums:
         self.scores = np.zeros(self.n * self.width)
         self.counts = np.zeros((n_runs, self.n * self.width))
 
-    def whole(self, first, label):
-        """The weights of the parts, if features have those from ``first`` on, with
-        ``label``.
+    def whole(self, first: np.ndarray, label: np.ndarray) -> Occurrences:
+        """Return the weights of the parts: those of their features, from ``first``
+        (F + 1,) on, with ``label`` (K,).
         """
         return Occurrences(self.features, first, label)
 
-    def score(self, parts, weights, map):
-        """Fill the scores; ``parts`` (Occurrences): the weights of the parts."""
+    def score(self, parts: Occurrences, weights: np.ndarray, map: Map) -> None:
+        """Fill the scores of all parts, whose weights are ``parts`` with the values
+        ``weights`` (K,), in pieces that threads may share.
+        """
 
-        def work(k):
+        def work(k: int) -> None:
             begin = self.n * k // PIECES
             end = self.n * (k + 1) // PIECES
             _score(parts, begin, end, weights, self.width, self.scores)
 
         list(map(work, range(PIECES)))
 
-    def count(self, parts, n, square, gradient):
-        """Add to a gradient what the parts have received in n runs; their sum is left
-        in the first one.
+    def count(
+        self, parts: Occurrences, n: int, square: bool, gradient: np.ndarray, map: Map
+    ) -> None:
+        """Add to a gradient (K,) what the parts have received in n runs.
+
+        The sum of the runs is left in the first one; with ``square`` values of features
+        count with their squares. ``map`` is not used: one thread is fast enough.
         """
         for other in self.counts[1:n]:
             self.counts[0] += other

@@ -6,21 +6,25 @@ that has less of it: the weights one by one, which is little where few weights a
 use; or the rows of a table of sums, one for each part of the token (see
 :mod:`.token_parts`).
 
-Of dense rows of numbers the scores of all tokens are ``X W``, and the gradient is ``Xᵀ
-B`` with the probabilities B of their labels: two products of matrices. Both are done in
-blocks of tokens, on one thread of BLAS each: results do not depend on how many threads
-there are. In between a token is a row of a table, too.
+Dense rows of numbers are never written out: each token is a row of a table, whose
+scores are a product of matrices (:mod:`.products`).
 """
 
-import functools
-import threading
-from contextlib import contextmanager
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._core.compile import kernel
-from .corpus_sums import LAST, Corpus, Occurrences, row_width
+from .corpus_sums import LAST, Corpus, Occurrences
 from .token_features import TokenLists, append, select
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .objective import CRFObjective, Objective
+    from .table_sums import TableSums
 
 MANY = 6
 """A feature with so many weights has them listed in one place, not at each of its
@@ -32,14 +36,12 @@ PART_FEATURE = 6.0
 """What a part of a token costs, each label of it, and a feature of a part, if a weight
 listed at a token costs 1: measured with 4 to 49 labels.
 """
-BLOCK = 2048
-"""Tokens of a product."""
-RUNS = 8
-"""Runs of blocks whose gradients are summed separately."""
 
 
 @kernel
-def _list_weights(lists, first, n_weights, new):
+def _list_weights(
+    lists: TokenLists, first: np.ndarray, n_weights: np.ndarray, new: TokenLists
+) -> None:
     """List the weights of each feature f, ``n_weights[f]`` from ``first[f]`` on."""
     n = 0
     for t in range(lists.start.shape[0] - 1):
@@ -52,31 +54,45 @@ def _list_weights(lists, first, n_weights, new):
     new.start[lists.start.shape[0] - 1] = n
 
 
-def _made(kernel, n, lists, *how):
-    """New lists of n items by :func:`select` or :func:`_list_weights`."""
+def _make_lists(
+    kernel: Callable[..., Any], n: int, lists: TokenLists, *how: Any
+) -> TokenLists:
+    """Make lists of n items by :func:`select` or :func:`_list_weights`."""
     new = TokenLists.new(lists.start.shape[0] - 1, n, lists.value.shape[0] > 0)
     if n:
         kernel(lists, *how, new)
     return new
 
 
-def _with_weights(lists, n_weights):
-    """The lists of the features that have weights."""
+def _keep_weighted(lists: TokenLists, n_weights: np.ndarray) -> TokenLists:
+    """Keep the features that have weights."""
     in_use = np.where(n_weights > 0, np.arange(n_weights.shape[0]), -1).astype(np.int32)
-    return _made(select, np.count_nonzero(in_use[lists.item] >= 0), lists, in_use)
+    n = int(np.count_nonzero(in_use[lists.item] >= 0))
+    return _make_lists(select, n, lists, in_use)
 
 
-def _first(owner, n):
-    """(how many weights each of n features has, the first of each), from the owners of
-    the weights.
+def _count_weights(owner: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Count the weights of each of n features, of which ``owner`` (K,) has each one's.
+
+    Returns
+    -------
+    n_weights : ndarray of shape (n,)
+    first : ndarray of shape (n + 1,)
+        The first weight of each feature.
     """
     n_weights = np.bincount(owner, minlength=n)
     return n_weights, np.append(0, np.cumsum(n_weights)).astype(np.int32)
 
 
 class Selection:
-    """Some weights: ``chosen`` (sorted indices of optional ones), and all pairs of
-    labels.
+    """Some optional weights, and all those of pairs of labels.
+
+    Parameters
+    ----------
+    objective : Objective
+        Knows the weights.
+    chosen : ndarray
+        Sorted indices of optional weights.
 
     Attributes
     ----------
@@ -87,11 +103,9 @@ class Selection:
         The places of these weights among all.
     """
 
-    def __init__(self, objective, chosen):
-        self.chosen, self.n_states = (
-            chosen,
-            int(np.searchsorted(chosen, objective.n_pairs)),
-        )
+    def __init__(self, objective: Objective, chosen: np.ndarray) -> None:
+        self.chosen = chosen
+        self.n_states = int(np.searchsorted(chosen, objective.n_pairs))
         self.where = np.concatenate(
             [chosen, np.arange(objective.n_optional, objective.size)]
         )
@@ -101,11 +115,17 @@ class Selection:
 class View(Selection):
     """The corpus written out in some of the weights.
 
+    Parameters
+    ----------
+    objective : CRFObjective
+    chosen : ndarray
+        Sorted indices of optional weights.
+
     Attributes
     ----------
     corpus : Corpus
         What tokens add up.
-    sums : PartSums, ProductSums or None
+    sums : TableSums or None
         The table whose rows tokens add up, if they do.
     parts : Occurrences or ndarray
         The weights of the rows, as ``sums`` takes them.
@@ -115,203 +135,79 @@ class View(Selection):
         The partially labelled sequences and their transitions.
     """
 
-    def __init__(self, objective, chosen):
+    sums: TableSums[Any] | None = None
+    parts: Any = None
+
+    def __init__(self, objective: CRFObjective, chosen: np.ndarray) -> None:
         super().__init__(objective, chosen)
-        o = objective
-        self.sums = None
-        self.parts = None
         self.edges = objective.edges
         pairs = chosen[: self.n_states]
-        edges = chosen[self.n_states :] - o.n_pairs
-        label = o.pair_label[pairs]
-        n_weights, first = _first(o.pair_feature[pairs], o.n_features)
-        if o.edge_pair.shape[0]:
-            of_edges, first_edge = _first(o.edge_pair[edges, 0], o.n_edge_rows)
+        edges = chosen[self.n_states :] - objective.n_pairs
+        label = objective.pair_label[pairs]
+        owner = objective.pair_feature[pairs]
+        n_weights, first = _count_weights(owner, objective.n_features)
+        if objective.edge_pair.shape[0]:
+            owner = objective.edge_pair[edges, 0]
+            of_edges, first_edge = _count_weights(owner, objective.n_edge_rows)
             self.edges = Occurrences(
-                _with_weights(o.edges.lists, of_edges), first_edge, o.edges.label[edges]
+                _keep_weighted(objective.edges.lists, of_edges),
+                first_edge,
+                objective.edges.label[edges],
             )
-        if o.products is not None:
-            self.sums, self.parts = o.products, o.products.whole(first, label)
-        elif o.grouping is not None and _is_shorter_by_parts(o, n_weights):
-            self.sums = o.parts
-            self.parts = Occurrences(
-                _with_weights(o.parts.features, n_weights), first, label
-            )
-        if self.sums is not None:
-            entries = runs = TokenLists.new(o.n_tokens)
-            run_label = label
-            rows = self.sums.tokens
-            table = self.sums.scores
+        if objective.products is not None:
+            self.sums = objective.products
+            self.parts = objective.products.whole(first, label)
+        elif _is_shorter_by_parts(objective, n_weights):
+            parts = objective.parts
+            self.sums = parts
+            kept = _keep_weighted(parts.features, n_weights)
+            self.parts = Occurrences(kept, first, label)
+        if self.sums is None:
+            self.corpus = _list_corpus(objective, n_weights, first, label)
         else:
-            many, times = (
-                n_weights >= MANY,
-                o.occurrences,
-            )  # which say how much there will be
-            few = np.where(many, 0, n_weights)
-            n_listed = int(times @ few)
-            n_runs = int(times[many].sum())
-            entries = _made(_list_weights, n_listed, o.features, first, few)
-            # Runs take the numbers of their first weights for the numbers of the
-            # features.
-            runs = _made(
-                select,
-                n_runs,
-                o.features,
-                np.where(many, first[:-1], -1).astype(np.int32),
+            empty = TokenLists.new(objective.n_tokens)
+            self.corpus = Corpus(
+                objective.sequences,
+                empty,
+                empty,
+                label,
+                label,
+                self.sums.tokens,
+                self.sums.scores,
             )
-            run_label = label.copy()
-            run_label[first[1:][first[1:] > first[:-1]] - 1] += LAST
-            rows = TokenLists.new(0)
-            table = np.zeros(0)
-        self.corpus = Corpus(o.sequences, entries, runs, label, run_label, rows, table)
-        self.clamped = o.subcorpus(self.corpus, self.edges)
+        self.clamped = objective.subcorpus(self.corpus, self.edges)
 
 
-def _is_shorter_by_parts(objective, n_weights):
+def _list_corpus(
+    objective: CRFObjective, n_weights: np.ndarray, first: np.ndarray, label: np.ndarray
+) -> Corpus:
+    """List the weights of the tokens, those of features that have many as runs.
+
+    For ``n_weights`` and ``first`` see :func:`_count_weights`; ``label`` (K,) has the
+    label of each weight.
+    """
+    features = objective.features
+    many = n_weights >= MANY
+    times = objective.occurrences  # which say how much there will be
+    few = np.where(many, 0, n_weights)
+    n_listed = int(times @ few)
+    n_runs = int(times[many].sum())
+    entries = _make_lists(_list_weights, n_listed, features, first, few)
+    # Runs take the numbers of their first weights for the numbers of the features.
+    first_of_run = np.where(many, first[:-1], -1).astype(np.int32)
+    runs = _make_lists(select, n_runs, features, first_of_run)
+    run_label = label.copy()
+    run_label[first[1:][first[1:] > first[:-1]] - 1] += LAST
+    nothing = TokenLists.new(0), np.zeros(0)
+    return Corpus(objective.sequences, entries, runs, label, run_label, *nothing)
+
+
+def _is_shorter_by_parts(objective: CRFObjective, n_weights: np.ndarray) -> bool:
     """Whether tokens have less to add up by parts, if features have ``n_weights``."""
-    o = objective
-    listed = float(np.dot(o.occurrences, n_weights))
-    by_parts = (
-        PART + LABEL * o.n_labels
-    ) * o.grouping.n_parts + PART_FEATURE * o.grouping.n_features
+    grouping = objective.grouping
+    if grouping is None:
+        return False
+    listed = float(np.dot(objective.occurrences, n_weights))
+    of_part = PART + LABEL * objective.n_labels
+    by_parts = of_part * grouping.n_parts + PART_FEATURE * grouping.n_features
     return listed > by_parts
-
-
-# -- dense rows of numbers -------------------------------------------------------------
-@functools.cache
-def _libraries():
-    """What limits the threads of BLAS."""
-    from threadpoolctl import ThreadpoolController  # which scikit-learn brings along
-
-    return ThreadpoolController()
-
-
-_lock = threading.Lock()
-_limits = []
-
-
-@contextmanager
-def one_thread_of_blas():
-    """A limit of one thread of BLAS, which is one for the whole process: the first of
-    its users sets it, and the last one takes it back.
-    """
-    with _lock:
-        _limits.append(
-            _limits[0] if _limits else _libraries().limit(limits=1, user_api="blas")
-        )
-    try:
-        yield
-    finally:
-        with _lock:
-            limit = _limits.pop()
-            if not _limits:
-                limit.restore_original_limits()
-
-
-class ProductSums:
-    """The tokens of a corpus as rows of a table; has the methods of
-    :class:`.token_parts.PartSums`.
-
-    Parameters
-    ----------
-    features : DenseFeatures
-        Of N tokens.
-    sequences : Sequences
-    row : ndarray of shape (F,)
-        The weight row of each feature.
-    n_labels, n_runs : int
-    """
-
-    def __init__(self, features, sequences, row, n_labels, n_runs):
-        self.dense = features.rows
-        self.place = features.place
-        self.row, self.width, self.n = row, row_width(n_labels), features.place.shape[0]
-        length = sequences.lengths
-        self.before = np.arange(self.n) - np.repeat(sequences.token[:-1], length)
-        self.behind = np.repeat(length, length) - 1 - self.before
-        self.tokens = TokenLists(
-            np.arange(self.n + 1), np.arange(self.n, dtype=np.int32), np.zeros(0)
-        )
-        self.scores = np.zeros(self.n * self.width)
-        self.counts = np.zeros((n_runs, self.n * self.width))
-
-    def whole(self, first, label):
-        """The places, in a matrix of weights, of those from ``first`` on by feature,
-        with ``label``.
-        """
-        return np.repeat(self.row, np.diff(first)) * np.int64(self.width) + label
-
-    def score(self, places, weights, map):
-        """Fill the scores; ``places`` of the weights as of :meth:`whole`."""
-        matrix = np.zeros((self.dense.n_rows, self.width))
-        matrix.ravel()[places] = weights
-        columns = self._columns(places)
-        scores = self.scores.reshape(self.n, self.width)
-        self._map = map
-
-        def work(a):
-            out = scores[a : a + BLOCK]
-            out[:] = matrix[-1] if self.dense.bias else 0.0
-            for rows, block, of_matrix in self._blocks(a, columns):
-                out[rows] += block @ matrix[of_matrix]
-
-        with one_thread_of_blas():
-            list(self._map(work, range(0, self.n, BLOCK)))
-
-    def count(self, places, n, square, gradient):
-        """Add to a gradient what the tokens have received in n runs; their sum is left
-        in the first one.
-        """
-        for other in self.counts[1:n]:
-            self.counts[0] += other
-        columns = self._columns(places)
-        runs = np.zeros((RUNS, self.dense.n_rows, self.width))
-
-        def work(k):
-            for a in range(0, self.n, BLOCK)[k::RUNS]:
-                self._add_product(a, columns, square, runs[k])
-
-        with one_thread_of_blas():
-            list(self._map(work, range(RUNS)))
-        gradient[: places.shape[0]] += runs.sum(axis=0).ravel()[places]
-
-    def _add_product(self, a, columns, square, out):
-        received = self.counts[0].reshape(self.n, self.width)[a : a + BLOCK]
-        for rows, block, of_matrix in self._blocks(a, columns):
-            out[of_matrix] += (block * block if square else block).T @ received[rows]
-        if self.dense.bias:
-            out[-1] += received.sum(axis=0)
-
-    def _columns(self, places):
-        """By neighbour of a token: (its distance, columns in use, their rows in a
-        matrix of weights).
-        """
-        d = self.dense
-        F = self.dense.block.shape[1]
-        used = np.unique(places // self.width)
-        found = []
-        for k, shift in enumerate(range(d.low, d.high + 1)):
-            mine = used[(used >= k * F) & (used < (k + 1) * F)]
-            found.append((shift, mine - k * F, mine))
-        return [each for each in found if each[1].shape[0]]
-
-    def _blocks(self, a, columns):
-        """By neighbour: (tokens of the block that have it, its columns in use, rows of
-        a matrix).
-        """
-        d = self.dense
-        b = min(a + BLOCK, self.n)
-        for shift, mine, of_matrix in columns:
-            rows = slice(None)
-            if shift:
-                rows = np.flatnonzero(
-                    (self.before[a:b] + shift >= 0) & (self.behind[a:b] - shift >= 0)
-                )
-            at = self.place[a:b][rows] + shift
-            block = (
-                d.block[at]
-                if mine.shape[0] == d.block.shape[1]
-                else d.block[at[:, None], mine]
-            )
-            block = block.astype(np.float64, copy=False)
-            yield rows, block if d.scale == 1.0 else d.scale * block, of_matrix

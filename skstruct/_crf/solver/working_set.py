@@ -18,12 +18,21 @@ memory help instead of hurting:
   its largest value, so that values of any size take the same steps.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from .bound import StoppingRule
 from .quasi_newton import Memory, Minimum, at_precision, dot, pseudo_gradient, search
+
+if TYPE_CHECKING:
+    from ..._training.judged import State
+    from .bound import Cuts
+    from .objective import Objective
+    from .solve import Progress, SolverOptions
+    from .view import Selection
 
 REVISION = 12
 """Iterations between revisions of the working set and the diagonal."""
@@ -49,7 +58,14 @@ whole memory.
 """
 
 
-def active_orthant(objective, weights, options, progress, carry=None, cuts=None):
+def active_orthant(
+    objective: Objective,
+    weights: np.ndarray,
+    options: SolverOptions,
+    progress: Progress,
+    carry: Carry | None = None,
+    cuts: Cuts | Literal[False] | None = None,
+) -> Minimum:
     """Minimise the L1-regularised objective.
 
     Parameters
@@ -72,30 +88,15 @@ def active_orthant(objective, weights, options, progress, carry=None, cuts=None)
     -------
     Minimum
     """
-    o = objective
     c1 = objective.c1
     n_iter = 0
     done = 1
     finished = False
-    if progress.found is not None:
-        state, arrays = progress.found
-        run = _OnWorkingSet(
-            o, arrays["weights"], options, progress, arrays["chosen"], cuts=cuts
-        )
-        run.resume(state, arrays)
-        n_iter = state["n_iter"]
-        finished = state["finished"]
+    state = progress.found
+    if state is not None:
+        run, n_iter, finished = _resume_run(objective, options, progress, state, cuts)
     else:
-        run = _OnWorkingSet(o, weights, options, progress, carry=carry, cuts=cuts)
-        if weights.any() and carry is None:
-            # A start worse than none, from a learning rate that was too high?
-            if not (np.isfinite(run.value) and run.value <= o.value_at_zero()):
-                run = _OnWorkingSet(o, np.zeros(o.size), options, progress, cuts=cuts)
-        if (
-            cuts and run.rule.certifies and cuts.next
-        ):  # of other penalties, with a start from there
-            run.of_all_weights()
-            run.rule.ask(run.past)
+        run = _begin_run(objective, weights, options, progress, carry, cuts)
     rule = run.rule
     while True:
         # Not where it was stopped: the revisions of a run that goes on stand elsewhere.
@@ -112,11 +113,8 @@ def active_orthant(objective, weights, options, progress, carry=None, cuts=None)
         missing[run.view.where] = 0.0
         n_missing = np.count_nonzero(missing)
         # A weight whose gradient exceeds c1 has a curvature of that order.
-        converged = (
-            rule.certified
-            or finished
-            and dot(missing, missing) <= c1 * rule.tol * abs(run.value)
-        )
+        little = dot(missing, missing) <= c1 * rule.tol * abs(run.value)
+        converged = rule.certified or (finished and little)
         stopped = progress.stopped or n_iter >= options.max_iter
         # Without missing weights, or without a step, no number below this one can be
         # reached.
@@ -127,22 +125,78 @@ def active_orthant(objective, weights, options, progress, carry=None, cuts=None)
             return Minimum(
                 at, run.value, pseudo, n_iter, converged, rule.gap(run.value), carry
             )
-        chosen = _working_set(o, at, full)
+        chosen = _choose_working_set(objective, at, full)
         if n_missing or chosen.shape[0] < SHRINK * run.view.chosen.shape[0]:
             run.move(chosen, at, full)
         done, finished = run.descend(min(REVISION, options.max_iter - n_iter))
         n_iter += done
 
 
-def _working_set(objective, weights, gradient):
-    """Optional weights to work on: those not zero, and the steepest others, at most as
-    many again.
+def _begin_run(
+    objective: Objective,
+    weights: np.ndarray,
+    options: SolverOptions,
+    progress: Progress,
+    carry: Carry | None,
+    cuts: Cuts | Literal[False] | None,
+) -> _OnWorkingSet:
+    """Begin from some weights, unless zeros are a better start.
+
+    For the arguments see :func:`active_orthant`.
+    """
+    run = _OnWorkingSet(objective, weights, options, progress, carry=carry, cuts=cuts)
+    if weights.any() and carry is None:
+        # A start worse than none, from a learning rate that was too high?
+        if not (np.isfinite(run.value) and run.value <= objective.value_at_zero()):
+            nothing = np.zeros(objective.size)
+            run = _OnWorkingSet(objective, nothing, options, progress, cuts=cuts)
+    # Cuts of other penalties, with a start from there.
+    if cuts and run.rule.certifies and cuts.next:
+        run.of_all_weights()
+        run.rule.ask(run.past)
+    return run
+
+
+def _resume_run(
+    objective: Objective,
+    options: SolverOptions,
+    progress: Progress,
+    found: State,
+    cuts: Cuts | Literal[False] | None,
+) -> tuple[_OnWorkingSet, int, bool]:
+    """Go on from the state ``found`` in a checkpoint.
+
+    Returns
+    -------
+    run : _OnWorkingSet
+    n_iter : int
+        Its iterations so far.
+    finished : bool
+        Whether there was nothing left to gain on the working set.
+    """
+    state, arrays = found
+    weights = arrays["weights"]
+    run = _OnWorkingSet(
+        objective, weights, options, progress, arrays["chosen"], cuts=cuts
+    )
+    run.resume(state, arrays)
+    return run, state["n_iter"], state["finished"]
+
+
+def _choose_working_set(
+    objective: Objective, weights: np.ndarray, gradient: np.ndarray
+) -> np.ndarray:
+    """Choose the optional weights to work on.
+
+    They are those not zero, and the steepest others, at most as many again.
+    ``weights`` and ``gradient`` are those of all weights (size,). Returns sorted
+    indices.
     """
     k = objective.n_optional
     active = weights[:k] != 0.0
     slope = np.abs(gradient[:k])
     slope[active] = 0.0
-    room = max(np.count_nonzero(active), SMALLEST, k // 10)
+    room = max(int(np.count_nonzero(active)), SMALLEST, k // 10)
     steepest = slope > MARGIN * objective.c1
     if room < k:
         limit = np.partition(slope, k - 1 - room)[k - 1 - room]
@@ -153,9 +207,7 @@ def _working_set(objective, weights, gradient):
 
 
 class Carry(NamedTuple):
-    """What a minimisation leaves for another one of the same corpus with other
-    penalties.
-    """
+    """What a minimisation leaves for another one with other penalties."""
 
     memory: Memory
     where: np.ndarray  # the places, in all weights, of the coordinates of the memory
@@ -163,30 +215,38 @@ class Carry(NamedTuple):
 
 
 class _Iterations:
-    """Iterations on the weights of a view, and what it takes to go on from one of them;
-    with a ``memory``.
-    """
+    """Iterations on the weights of a view, from any of which it can go on later."""
+
+    memory: Memory
 
     def __init__(
-        self, objective, weights, options, progress, view, cuts=None, keep=False
-    ):
+        self,
+        objective: Objective,
+        weights: np.ndarray,
+        options: SolverOptions,
+        progress: Progress,
+        view: Selection,
+        cuts: Cuts | Literal[False] | None = None,
+        keep: bool = False,
+    ) -> None:
         self.objective = objective
         self.progress = progress
-        self.view = view
+        self.view: Selection = view
         self.rule = StoppingRule(objective, options.tol, cuts)
         self.noted = False
         self.stuck = False
-        self.search = {}  # of the last step: objectives computed, and the length taken
+        # of the last step: objectives computed, and the length taken
+        self.search: dict[str, Any] = {}
         self.weights = weights[view.where]
         smooth, self.gradient = objective.evaluate(view, self.weights, keep=keep)
         self.value = smooth + objective.c1 * float(np.abs(self.weights).sum())
         self.past = [self.value]
 
-    def offer(self, n_iter, **more):
+    def offer(self, n_iter: int, **more: Any) -> None:
         """Offer the state after some iterations to the checkpoint."""
         weights = np.zeros(self.objective.size)
         weights[self.view.where] = self.weights
-        steps, changes = self.memory.kept()
+        steps, changes = self.memory.copy_pairs()
         arrays = {
             "chosen": self.view.chosen,
             "weights": weights,
@@ -196,39 +256,45 @@ class _Iterations:
         state = {"past": [float(v) for v in self.past], "n_iter": n_iter, **more}
         self.progress.offer(state, {**arrays, **self.rule.arrays()})
 
-    def resume(self, state, arrays):
+    def resume(self, state: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Go on from an earlier state, as it was offered."""
         self.past = state["past"]
         self.value = self.past[-1]
         self.memory.restore(arrays["steps"], arrays["changes"])
         self.rule.restore(arrays)
         self.rule.reached(self.past)
-        self.noted, self.rule.certified = (
-            state.get("noted", False),
-            state.get("certified", False),
-        )
+        self.noted = state.get("noted", False)
+        self.rule.certified = state.get("certified", False)
 
-    def step(self, direction, pseudo, length=1.0, keep=False):
+    def step(
+        self,
+        direction: np.ndarray,
+        pseudo: np.ndarray,
+        length: float = 1.0,
+        keep: bool = False,
+    ) -> bool:
         """Search along a direction; returns whether the objective fell. If not, the
         memory is forgotten.
 
         ``stuck``: there was none, and numbers of this precision would have shown what
         was promised.
         """
-        o = self.objective
+        objective = self.objective
         w = self.weights
         found = None
         promised = -dot(direction, pseudo)
         trials = 0
 
-        def evaluate(new):
+        def evaluate(new: np.ndarray) -> tuple[float, np.ndarray]:
             nonlocal trials
             trials += 1
-            return o.evaluate(self.view, new, keep=keep)
+            return objective.evaluate(self.view, new, keep=keep)
 
         if promised > 0.0:
-            found = search(evaluate, w, self.value, pseudo, direction, o.c1, length)
-        if found is None:  # no descent in numbers of this precision, or a bad memory
+            c1 = objective.c1
+            found = search(evaluate, w, self.value, pseudo, direction, c1, length)
+        # No descent in numbers of this precision, or a bad memory.
+        if found is None:
             self.stuck = not len(self.memory) and not at_precision(promised, self.past)
             self.memory.clear()
             return False
@@ -246,14 +312,18 @@ class _OnWorkingSet(_Iterations):
     """Iterations on one working set; moves to another one."""
 
     def __init__(
-        self, objective, weights, options, progress, chosen=None, carry=None, cuts=None
-    ):
-        # Start from what is not zero; pairs of labels are always in.
-        chosen = (
-            np.flatnonzero(weights[: objective.n_optional])
-            if chosen is None
-            else chosen
-        )
+        self,
+        objective: Objective,
+        weights: np.ndarray,
+        options: SolverOptions,
+        progress: Progress,
+        chosen: np.ndarray | None = None,
+        carry: Carry | None = None,
+        cuts: Cuts | Literal[False] | None = None,
+    ) -> None:
+        if chosen is None:
+            # Start from what is not zero; pairs of labels are always in.
+            chosen = np.flatnonzero(weights[: objective.n_optional])
         super().__init__(
             objective,
             weights,
@@ -268,10 +338,8 @@ class _OnWorkingSet(_Iterations):
             # 2 c2.
             least = max(SMALLEST_UNIT, min(2.0 * objective.c2, 1.0) ** 0.5)
             largest = objective.largest
-            self.early, self.unit = (
-                EARLY,
-                np.maximum(np.where(largest == 0.0, 1.0, largest), least),
-            )
+            self.early = EARLY
+            self.unit = np.maximum(np.where(largest == 0.0, 1.0, largest), least)
             self.memory = Memory(options.memory, self.view.size, self._root())
         else:
             self.early = 0
@@ -280,57 +348,68 @@ class _OnWorkingSet(_Iterations):
             self.memory.move(carry.where, self.view.where, self._root())
         # A token has this many features: no direction is steeper than that many
         # diagonals.
-        self.first_scale = 1.0 / (
-            1.0 + objective.n_entries / max(objective.n_tokens, 1)
-        )
+        by_token = objective.n_entries / max(objective.n_tokens, 1)
+        self.first_scale = 1.0 / (1.0 + by_token)
 
-    def of_all_weights(self):
-        """(all weights, the gradient of all), once :meth:`.CRFObjective.evaluate` kept
-        it at the current ones.
+    def of_all_weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return all weights (size,) and the gradient of all (size,).
+
+        :meth:`.Objective.evaluate` must have kept it at the current weights.
         """
-        o = self.objective
-        at = np.zeros(o.size)
-        full = np.zeros(o.size)
+        objective = self.objective
+        n = objective.n_optional
+        at = np.zeros(objective.size)
+        full = np.zeros(objective.size)
         at[self.view.where] = self.weights
         full[self.view.where] = self.gradient
-        full[: o.n_optional] = o.gradient_of_all(at[: o.n_optional])
+        full[:n] = objective.gradient_of_all(at[:n])
         if not self.noted:
             self.rule.note(at, full, self.value)
             self.noted = True
         return at, full
 
-    def move(self, chosen, weights, gradient):
-        """Continue with other coordinates."""
+    def move(
+        self, chosen: np.ndarray, weights: np.ndarray, gradient: np.ndarray
+    ) -> None:
+        """Continue with other optional weights, the sorted indices ``chosen``.
+
+        ``weights`` and ``gradient`` are those of all weights (size,).
+        """
         before = self.view.where
-        self.view = None  # two at once would be the largest thing in memory
-        self.view = view = self.objective.view(chosen)
-        self.memory.move(before, view.where, self._root())
-        self.weights = weights[view.where]
-        self.gradient = gradient[view.where]
+        del self.view  # two at once would be the largest thing in memory
+        self.view = self.objective.view(chosen)
+        where = self.view.where
+        self.memory.move(before, where, self._root())
+        self.weights = weights[where]
+        self.gradient = gradient[where]
 
-    def _diagonal(self):
-        """What the recursion starts from, on the working set."""
-        unit = self.memory.root**2
+    def _diagonal(self) -> np.ndarray:
+        """Estimate what the recursion starts from, on the working set."""
+        unit = self._root() ** 2
         curvature = self.objective.curvature(self.view, self.weights)
-        return (
-            unit
-            * np.maximum(curvature / unit, 1.0) ** POWERS[len(self.past) > self.early]
-        )
+        power = POWERS[len(self.past) > self.early]
+        return unit * np.maximum(curvature / unit, 1.0) ** power
 
-    def _root(self):
-        """What weights are multiplied with, to count in each feature's unit, on the
-        working set.
+    def _root(self) -> np.ndarray:
+        """Return what weights of the working set are multiplied by, to count in each
+        feature's unit.
         """
         root = np.ones(self.view.size)
         n = self.view.n_states
         root[:n] = self.unit[self.objective.pair_feature[self.view.chosen[:n]]]
         return root
 
-    def descend(self, budget):
-        """Up to ``budget`` iterations; leaves the gradient at the last point with the
-        objective.
+    def descend(self, budget: int) -> tuple[int, bool]:
+        """Run up to ``budget`` iterations.
 
-        Returns (iterations, whether there was nothing left to gain).
+        Leaves the gradient at the last point with the objective.
+
+        Returns
+        -------
+        done : int
+            Iterations.
+        finished : bool
+            Whether there was nothing left to gain.
         """
         diagonal = self._diagonal()
         rule = self.rule
@@ -363,24 +442,26 @@ class _OnWorkingSet(_Iterations):
         return done, finished
 
 
-def owlqn(objective, weights, options, progress, carry=None, cuts=None):
-    """OWL-QN (Andrew and Gao 2007), the second stage of the two-stage paper, and
-    CRFsuite's trainer.
+def owlqn(
+    objective: Objective,
+    weights: np.ndarray,
+    options: SolverOptions,
+    progress: Progress,
+    carry: Carry | None = None,
+    cuts: Cuts | Literal[False] | None = None,
+) -> Minimum:
+    """Minimise by OWL-QN (Andrew and Gao 2007), from ``weights`` on.
 
-    All weights take part in every pass.
-
-    Minimises from ``weights``; see :func:`active_orthant` for the arguments.
-
-    ``carry`` has no effect: the method begins anew.
+    It is the second stage of the two-stage paper, and CRFsuite's trainer. All weights
+    take part in every pass. For the arguments see :func:`active_orthant`; ``carry`` has
+    no effect: the method begins anew.
     """
     n_iter = 0
     finished = False
     if progress.found is not None:
         weights = progress.found[1]["weights"]
         n_iter = progress.found[0]["n_iter"]
-    run = _Iterations(
-        objective, weights, options, progress, objective.everything(), cuts
-    )
+    run = _Iterations(objective, weights, options, progress, objective.view_all(), cuts)
     run.memory = Memory(options.memory, objective.size)
     if progress.found is not None:
         run.resume(*progress.found)

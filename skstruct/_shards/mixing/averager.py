@@ -1,4 +1,4 @@
-"""Shuffle-and-average: one model from many that saw the examples in different orders."""
+"""Shuffle-and-average: one model from many that saw examples in different orders."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -24,6 +24,15 @@ from ..._training.held_out import both_or_neither
 from ..._training.interrupt import DeferredInterrupt
 from ..._training.parameters import CHECKPOINT, documented, inner_estimator, parameter
 from ..._training.run import new_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Future
+
+    from ..._training.checkpoint import Checkpoint
+    from ..._training.learner import OnlineLearner
+    from ..._training.run import Run
+    from ..._training.saved import SavableModel
 
 
 @savable
@@ -73,7 +82,8 @@ class BaggingShuffleAverager(MetaLearner):
     """
 
     estimator: Any = inner_estimator(
-        "The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden."
+        "The tagger to train; None means ``StructuredPerceptron()``. Its "
+        "``random_state`` is overridden."
     )
     n_estimators: int = parameter(5, "Members.")
     _: KW_ONLY
@@ -85,7 +95,8 @@ class BaggingShuffleAverager(MetaLearner):
     )
     bootstrap: bool = parameter(
         False,
-        "Draw each member's sequences with replacement; else each member sees a shuffled selection.",
+        "Draw each member's sequences with replacement; else each member sees a "
+        "shuffled selection.",
     )
     max_samples: float = parameter(
         1.0, "Sequences drawn for each member, as a fraction.", "float in (0, 1]"
@@ -131,7 +142,7 @@ class BaggingShuffleAverager(MetaLearner):
             before.
         """
         self._validate_params()
-        self._trainable()  # before anybody asks what it requests
+        self._checked_template()  # before anybody asks what it requests
         metadata = self._routed("fit", {"sample_weight": sample_weight, **params})
         context = self._init_callback_context(
             max_subtasks=self.n_estimators, sequential_subtasks=False
@@ -144,7 +155,7 @@ class BaggingShuffleAverager(MetaLearner):
         set_fitted(self, fitted, "classes_", "estimators_")
         return self
 
-    def _averaged(self, members):
+    def _averaged(self, members: _Members) -> dict[str, Any]:
         """The fitted attributes; trains the members."""
         models = members.models(min(effective_n_jobs(self.n_jobs), self.n_estimators))
         with DeferredInterrupt(at_once=True) as members.interrupt:
@@ -156,9 +167,8 @@ class BaggingShuffleAverager(MetaLearner):
                 raise (members.failures or [error])[0] from None
             if members.interrupt.count:
                 raise KeyboardInterrupt
-        for checkpoint in (
-            members.checkpoints
-        ):  # not before all are done: a fit that is killed finds them
+        # Not before all are done: a fit that is killed finds them.
+        for checkpoint in members.checkpoints:
             checkpoint.remove()
         taggers = [tagger for tagger, _, _ in members.all]
         numbered = enumerate(taggers, start=1)
@@ -227,16 +237,25 @@ class _Members:
         What members raised; the first one stopped the others.
     """
 
-    def __init__(self, averager, X, y, metadata, given, events):
+    interrupt: DeferredInterrupt
+
+    def __init__(
+        self,
+        averager: BaggingShuffleAverager,
+        X: Corpus,
+        y: Corpus,
+        metadata: dict[str, Any],
+        given: tuple[Given, Given] | None,
+        events: Any,
+    ) -> None:
         self.averager = averager
         self.X = X
         self.y = y
         self.events = events
-        self.interrupt = None
-        self.checkpoints = []
-        self.failures = []
-        self.all = []
-        self.template = averager._trainable()._settled(X, y, **metadata)
+        self.checkpoints: list[Checkpoint] = []
+        self.failures: list[BaseException] = []
+        self.all: list[tuple[Any, int, np.ndarray]] = []
+        self.template = averager._checked_template()._settled(X, y, **metadata)
         random = check_random_state(averager.random_state)
         prepared = clone(self.template).set_params(random_state=new_key(random))
         prepared._validate_params()
@@ -253,28 +272,22 @@ class _Members:
                 drawn = np.sort(
                     random.choice(nonempty, n_drawn, replace=averager.bootstrap)
                 )
-            self.all.append(
-                (
-                    clone(self.template).set_params(random_state=seed, **parameters),
-                    seed,
-                    drawn,
-                )
-            )
+            member = clone(self.template).set_params(random_state=seed, **parameters)
+            self.all.append((member, seed, drawn))
 
-    def models(self, threads):
-        """The models of the members, in their order."""
+    def models(self, threads: int) -> Iterator[SavableModel]:
+        """Train the members; yields their models, in their order."""
         numbers = range(len(self.all))
         if threads == 1:
             yield from map(self.train, numbers)
             return
         with ThreadPoolExecutor(threads) as pool:
             try:
-                waiting = deque()
+                waiting: deque[Future[SavableModel]] = deque()
                 for number in numbers:
                     waiting.append(pool.submit(self.train, number))
-                    if (
-                        len(waiting) == threads
-                    ):  # no thread begins another one while its model waits
+                    # No thread begins another one while its model waits.
+                    if len(waiting) == threads:
                         yield waiting.popleft().result()
                 while waiting:
                     yield waiting.popleft().result()
@@ -282,9 +295,10 @@ class _Members:
                 self.interrupt.stop()
                 raise
 
-    def train(self, number):
-        """Train a member; nothing else holds the model that it returns, unless members
-        are kept.
+    def train(self, number: int) -> SavableModel:
+        """Train a member and return its model.
+
+        Nothing else holds the model, unless members are kept.
         """
         member, seed, drawn = self.all[number]
         keep = self.averager.keep_members
@@ -312,6 +326,8 @@ class _Members:
 
 
 @with_callbacks
-def _train(member, run, X, y, **options):
+def _train(
+    member: OnlineLearner, run: Run, X: Corpus, y: Corpus, **options: Any
+) -> None:
     """Train a member under its callbacks, which the decorator closes."""
     run.train(X, y, member._callback_context(), keep_checkpoint=True, **options)

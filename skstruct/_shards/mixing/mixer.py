@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.base import clone
 
@@ -30,6 +30,11 @@ from ..held import DaskShards, LocalShards
 from ..loading import Job, check_loads, check_number, dealt, open_shard
 from ..shards import Met, Shard, counting_all, in_turn, shard_key
 from .rounds import Rounds
+
+if TYPE_CHECKING:
+    from ..._taggers.inner_tagger import TaggerTraining
+    from ..._training.run import Run
+    from ..loading import Load
 
 
 @savable
@@ -119,7 +124,8 @@ class ParameterMixer(MetaLearner):
     )
     n_shards: int = parameter(
         2,
-        "Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings its own.",
+        "Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings "
+        "its own.",
     )
     _: KW_ONLY
     checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
@@ -192,19 +198,20 @@ class ParameterMixer(MetaLearner):
         metadata = estimator._learner_metadata(metadata)
         if odd := sorted(metadata.keys() - {"sample_weight"}):
             raise ValueError(
-                f"{odd[0]}: the shards of ParameterMixer are given weights of sequences alone"
+                f"{odd[0]}: the shards of ParameterMixer are given weights of "
+                f"sequences alone"
             )
         if self.client is not None:
             loads = dealt(X, y, metadata.get("sample_weight"), self.n_shards)
             return self._fit_jobs(estimator, learner, loads, X, y, given)
-        learner.random_state = (
-            self.random_state
-        )  # not a copy: a RandomState moves on, as in the learner
-        run, fitted = estimator._prepare_with(learner, X, y, **metadata)
+        # Not a copy: a RandomState moves on, as in the learner.
+        learner.random_state = self.random_state
+        data: Any = X  # a corpus, or texts if it is around a tagger
+        run, known = estimator._prepare_with(learner, data, y, **metadata)
         n = run.visited.shape[0]
         check_number(self.n_shards, n)
 
-        def member(s):
+        def member(s: int) -> Shard:
             shard = run.member(learner, 0, run.visited[s :: self.n_shards])
             shard.state.key = shard_key(run.state.key, s)
             return Shard(shard)
@@ -213,7 +220,7 @@ class ParameterMixer(MetaLearner):
         with closing(LocalShards(self.n_jobs)) as crew:
             crew.make(member, range(self.n_shards))
             crew.step("join", shared=self.n_shards == 1)
-            return self._rounds(crew, run, fitted, n, int(run.task.token[-1]), X, y)
+            return self._rounds(crew, run, known, n, int(run.task.token[-1]), X, y)
 
     @with_callbacks
     def fit_shards(self, shards: Sequence[Callable[[], tuple[Any, ...]]]) -> Self:
@@ -243,14 +250,15 @@ class ParameterMixer(MetaLearner):
         estimator, learner = self._checked()
         return self._fit_jobs(estimator, learner, check_loads(shards))
 
-    def _checked(self, given=None):
-        """The estimator, and a copy of the learner in it, after a check that it can be
-        mixed.
+    def _checked(
+        self, given: tuple[Given, Given] | None = None
+    ) -> tuple[OnlineLearner | TaggerTraining, OnlineLearner]:
+        """Return the estimator asked for, and a learner, after a check of both.
 
         With ``given``, the user's held-out sequences, early stopping is for rounds, and
         shards have none.
         """
-        estimator = self._trainable()
+        estimator = self._checked_template()
         learner = estimator._learner()
         if self.checkpoint is not None and self.strategy == "once":
             raise ValueError(
@@ -259,8 +267,10 @@ class ParameterMixer(MetaLearner):
         for inner in (estimator, learner):
             if getattr(inner, "_skl_callbacks", None):
                 raise ValueError(
-                    f"callbacks of {type(inner).__name__} do not go with ParameterMixer: its shards have no "
-                    f"fit of their own; set them on the ParameterMixer, which tells them of its rounds"
+                    f"callbacks of {type(inner).__name__} do not go with "
+                    f"ParameterMixer: its shards have no "
+                    f"fit of their own; set them on the ParameterMixer, which tells "
+                    f"them of its rounds"
                 )
         if given is not None:
             stopping = dict.fromkeys(
@@ -274,17 +284,18 @@ class ParameterMixer(MetaLearner):
         ):
             if getattr(learner, name, None):
                 raise ValueError(
-                    f"{name}={getattr(learner, name)!r} of {type(learner).__name__} does not go with "
+                    f"{name}={getattr(learner, name)!r} of {type(learner).__name__} "
+                    f"does not go with "
                     f"ParameterMixer: its shards train for max_iter rounds{hint}"
                 )
         learner._validate_params()
         return estimator, learner
 
-    def _stops(self):
-        """Whether the learner asks for early stopping."""
+    def _stops(self) -> bool:
+        """Tell whether the learner asks for early stopping."""
         return bool(self._template()._learner().early_stopping)
 
-    def _refusal(self, template):
+    def _refusal(self, template: Any) -> str | None:
         around = hasattr(template, "_learner")
         inner = template._learner() if around else template
         if isinstance(inner, OnlineLearner):
@@ -296,7 +307,15 @@ class ParameterMixer(MetaLearner):
             )
         return super()._refusal(template)
 
-    def _fit_jobs(self, estimator, learner, loads, X=None, y=None, given=None):
+    def _fit_jobs(
+        self,
+        estimator: OnlineLearner | TaggerTraining,
+        learner: OnlineLearner,
+        loads: list[Load],
+        X: Given = None,
+        y: Given = None,
+        given: tuple[Given, Given] | None = None,
+    ) -> Self:
         """Train shards that know how to load their data."""
         key = new_key(self.random_state)
         shipped = clone(estimator)
@@ -311,7 +330,7 @@ class ParameterMixer(MetaLearner):
             if not met:
                 raise NothingToLearn(answers[0])
             with counting_all(answers):
-                fitted = estimator._agreed([shard.fitted for shard in met])
+                known = estimator._agreed([shard.fitted or {} for shard in met])
                 run, plans = met[0].kind.merged(
                     [shard.vocabulary for shard in met], learner, key
                 )
@@ -319,11 +338,20 @@ class ParameterMixer(MetaLearner):
             crew.step("join", in_turn(answers, plans), shared=len(loads) == 1)
             n_examples = sum(shard.n_examples for shard in met)
             n_tokens = sum(shard.n_tokens for shard in met)
-            return self._rounds(crew, run, fitted, n_examples, n_tokens, X, y)
+            return self._rounds(crew, run, known, n_examples, n_tokens, X, y)
 
-    def _rounds(self, crew, run, fitted, n_examples, n_tokens, X, y):
-        """Train, mix, and become the result."""
-        rounds = Rounds(self, crew, run, fitted, n_examples, n_tokens)
+    def _rounds(
+        self,
+        crew: LocalShards | DaskShards,
+        run: Run,
+        known: dict[str, Any],
+        n_examples: int,
+        n_tokens: int,
+        X: Given,
+        y: Given,
+    ) -> Self:
+        """Train and mix; returns this object, fitted."""
+        rounds = Rounds(self, crew, run, known, n_examples, n_tokens)
         return rounds.train(
             X, y, self._init_callback_context(max_subtasks=rounds.n_rounds)
         )

@@ -5,8 +5,12 @@ The next round needs nothing but the mixed weights, so a checkpoint holds these,
 wherever the shards are. One shard alone is not mixed: its own model takes their place.
 """
 
-import time
+from __future__ import annotations
 
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 from sklearn.base import clone
 
 from ..._sklearn import set_fitted
@@ -14,8 +18,15 @@ from ..._training.checkpoint import arrays_of, simple_parameters, with_arrays
 from ..._training.held_out import held_out_facts
 from ..._training.loop import Loop, LoopSettings
 from ..pieces import add_changes
-from ..shards import Mixture, in_turn, shard_key
+from ..shards import Mixture, Round, in_turn, shard_key
 from ..weights import NONZERO, mixture
+
+if TYPE_CHECKING:
+    from ..._training.interrupt import DeferredInterrupt
+    from ..._training.loop import State
+    from ..._training.run import Run
+    from ..held import DaskShards, LocalShards
+    from .mixer import ParameterMixer
 
 
 class Rounds(Loop):
@@ -38,7 +49,15 @@ class Rounds(Loop):
     called = "round"
     surely = True
 
-    def __init__(self, mixer, crew, run, known, n_examples, n_tokens):
+    def __init__(
+        self,
+        mixer: ParameterMixer,
+        crew: LocalShards | DaskShards,
+        run: Run,
+        known: dict[str, Any],
+        n_examples: int,
+        n_tokens: int,
+    ) -> None:
         self.mixer = mixer
         self.crew = crew
         self.run = run
@@ -48,36 +67,42 @@ class Rounds(Loop):
         self.alone = crew.n_shards == 1
         self.history = []
         zeros = run.fresh(run.state.key).model
-        self.mixed = Mixture(
-            run.node_halves, zeros, run.state.rule, mixer.mixing == NONZERO
-        )
+        halves: Any = run.node_halves
+        self.mixed = Mixture(halves, zeros, run.state.rule, mixer.mixing == NONZERO)
         once = mixer.strategy == "once" and not self.alone
         n = run.estimator.max_iter
         self.n_rounds, self.n_epochs = (1, n) if once else (n, 1)
 
-    def loop_settings(self):
-        """See :class:`.training.loop.Loop`."""
+    def loop_settings(self) -> LoopSettings:
+        """Return the number of rounds; the run's learner judges them."""
         mixer = self.mixer
         return LoopSettings(
             self.run, mixer, self.n_rounds, mixer._stops(), mixer.checkpoint
         )
 
-    def epoch_arguments(self):
-        """See :class:`.training.loop.Loop`."""
+    def epoch_arguments(self) -> tuple[Any, ...]:
+        """Return nothing: a round needs no more than the interrupt."""
         return ()
 
-    def run_epoch(self, interrupt):
-        """Train and mix once."""
-        crew, done = (
-            self.crew,
-            self.done,
-        )  # a step that is taken again asks for the round it belonged to
+    def run_epoch(self, interrupt: DeferredInterrupt) -> tuple[dict[str, Any], bool]:
+        """Train all shards once, and mix their weights.
+
+        Returns
+        -------
+        dict
+            What ``history_`` says of the round.
+        bool
+            True: Ctrl-C acts between rounds.
+        """
+        crew = self.crew
+        done = self.done  # a step that is taken again asks for the round it belonged to
         began = time.perf_counter()
         sent = crew.sent
         received = crew.received
 
-        def shared(full=True):
-            return done, self.n_epochs, None if self.alone else self.mixed.start(full)
+        def shared(full: bool = True) -> Round:
+            start = None if self.alone else self.mixed.start(full)
+            return Round(done, self.n_epochs, start)
 
         # After a resumption the shards know nothing of the rounds before.
         now = shared(full=done == self.resumed_from)
@@ -105,22 +130,22 @@ class Rounds(Loop):
         }
         return did, True
 
-    def record(self, did, complete):
-        """See :class:`.training.loop.Loop`."""
+    def record(self, did: dict[str, Any], complete: bool) -> dict[str, Any]:
+        """Return what `run_epoch` has returned: an entry of ``history_``."""
         return did
 
-    def report(self):
-        """See :class:`.training.loop.Loop`."""
+    def report(self) -> None:
+        """Print the figures of the last round if the learner is verbose."""
         record = self.history[-1]
         megabytes = (record["bytes_sent"] + record["bytes_received"]) / 1e6
         self.run.tell(f"round {record['round']}", record, f", {megabytes:.1f} MB")
 
-    def in_training(self):
-        """See :class:`.training.loop.Loop`."""
+    def in_training(self) -> Any:
+        """Return the mixed model, or the model of the only shard."""
         return self.crew.ask("model")[0] if self.alone else self.mixed.result()
 
-    def attributes(self):
-        """See :class:`.training.loop.Loop`."""
+    def attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes of the mixer, with its fitted estimator."""
         estimator = clone(self.mixer._template())
         n_iter = self.done * self.n_epochs
         learned = {
@@ -141,13 +166,13 @@ class Rounds(Loop):
             found["resumed_from_"] = self.resumed_from
         return found
 
-    def set_fitted_attributes(self, for_good=False):
-        """See :class:`.training.loop.Loop`."""
+    def set_fitted_attributes(self, for_good: bool = False) -> None:
+        """Fit the mixer: set all its fitted attributes at once."""
         set_fitted(self.mixer, self.attributes(), "classes_", "resumed_from_")
 
     # -- checkpoints -------------------------------------------------------------------
-    def identity(self):
-        """See :class:`.training.loop.Loop`."""
+    def identity(self) -> State:
+        """Return parameters, shards and start: a fit that shares them may go on."""
         mixer = self.mixer
         run = self.run
         learner = self.run.estimator
@@ -165,16 +190,22 @@ class Rounds(Loop):
         }
         return facts, arrays_of(run.prior(), "fit")
 
-    def checkpoint_state(self):
-        """See :class:`.training.loop.Loop`."""
+    def checkpoint_state(self) -> State:
+        """Return the random key, and the mixed weights or the only shard's model."""
         key = {"key": self.run.state.key}
         if self.alone:
             return key, arrays_of(self.in_training(), "model")
         steps, arrays = self.mixed.state()
         return {**key, "steps": steps}, arrays
 
-    def restore(self, header, arrays):
-        """See :class:`.training.loop.Loop`."""
+    def restore(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+        """Give the random key and the weights of a checkpoint to the shards.
+
+        Returns
+        -------
+        NamedTuple
+            A model of the form that those in training have.
+        """
         self.run.state.key = key = header["key"]
         form = self.run.fresh(key).model
         model = None

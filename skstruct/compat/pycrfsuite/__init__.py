@@ -4,7 +4,6 @@ What trains and what reads models is imported at its first use: programs import 
 module in any case.
 """
 
-from . import _dumpparser, _logparser, _pycrfsuite
 from ._pycrfsuite import (
     CRFSUITE_VERSION,
     BaseTrainer,
@@ -23,7 +22,4 @@ __all__ = [
     "ItemSequence",
     "Tagger",
     "Trainer",
-    "_dumpparser",
-    "_logparser",
-    "_pycrfsuite",
 ]

@@ -1,4 +1,4 @@
-"""A model file's contents as programs ask for them, and as CRFsuite's dump writes them."""
+"""A model file's contents, as programs ask for them and as a dump writes them."""
 
 from __future__ import annotations
 

@@ -27,8 +27,14 @@ CRFSUITE_VERSION = "0.12.2"
 """The version of CRFsuite whose files are read and written."""
 
 __all__ = [
-    "CRFSUITE_VERSION", "BaseTrainer", "CRFSuiteError", "CRFsuiteError", "ItemSequence", "Tagger", "Trainer",
-]  # fmt: skip
+    "CRFSUITE_VERSION",
+    "BaseTrainer",
+    "CRFSuiteError",
+    "CRFsuiteError",
+    "ItemSequence",
+    "Tagger",
+    "Trainer",
+]
 
 
 class CRFSuiteError(Exception):
@@ -167,8 +173,7 @@ class BaseTrainer:
 
 class Trainer(BaseTrainer):
     """A trainer whose methods ``on_...`` are called with parts of its log;
-    ``logparser`` has the figures.
-    """
+    ``logparser`` has the figures."""
 
     logparser: Any = None  # a TrainLogParser, once it trains
 
@@ -177,8 +182,7 @@ class Trainer(BaseTrainer):
 
     def message(self, message: str) -> None:
         """Read a message, and call the method of the event that it ends, if
-        ``verbose``.
-        """
+        ``verbose``."""
         event = self.logparser.feed(message)
         if self.verbose and event is not None:
             figures = {
@@ -202,8 +206,7 @@ class Trainer(BaseTrainer):
 
 class _Model:
     """An opened model file, which threads may share: nothing in it changes but for the
-    dump, made once.
-    """
+    dump, made once."""
 
     def __init__(self, source: Path | bytes) -> None:
         from ...interchange.crfsuite import crfsuite_contents
@@ -232,8 +235,7 @@ class _Model:
 
 class _Current:
     """A sequence of a thread, with the model that it was set for, and its marginals
-    once they are asked for.
-    """
+    once they are asked for."""
 
     __slots__ = ("marginals", "model", "tokens")
 
@@ -267,8 +269,7 @@ class Tagger:
 
     def open(self, name: Path) -> closing[Tagger]:
         """Open a model file, or a pickle of a ``sklearn_crfsuite.CRF``; a context
-        manager that closes it.
-        """
+        manager that closes it."""
         return self._open(os.fsdecode(name))
 
     def open_inmemory(self, value: bytes) -> closing[Tagger]:
@@ -295,8 +296,7 @@ class Tagger:
 
     def _current(self, model: _Model) -> _Current:
         """The thread's current sequence; an empty one if it was set for another model,
-        or never.
-        """
+        or never."""
         current = getattr(self._of_thread, "current", None)
         return (
             current
@@ -310,14 +310,12 @@ class Tagger:
 
     def set(self, xseq: Any) -> None:
         """The sequence that :meth:`tag`, :meth:`probability` and :meth:`marginal` speak
-        of in this thread.
-        """
+        of in this thread."""
         self._set(self._opened(), xseq)
 
     def tag(self, xseq: Any = None) -> list[str]:
         """The best labels of a sequence, which becomes the current one, or of the
-        current one.
-        """
+        current one."""
         model = self._opened()
         current = self._current(model) if xseq is None else self._set(model, xseq)
         return model.trained().predict([current.tokens])[0] if current.tokens else []
@@ -344,8 +342,7 @@ class Tagger:
 
     def marginal(self, y: Any, pos: int) -> float:
         """The probability of a label at a position of the current sequence; 0 if that
-        is empty.
-        """
+        is empty."""
         model = self._opened()
         label = text_of(y, "a label")
         pos = whole_number(pos, "a position")

@@ -29,8 +29,7 @@ _COLUMNS = (
 
 class LinePerIterationTrainer(pycrfsuite.Trainer):
     """A trainer that prints a line for each pass, and at the end a table of the scores
-    on held-out data.
-    """
+    on held-out data."""
 
     def on_iteration(self, log: str, info: dict[str, Any]) -> None:
         """Print a line."""
@@ -50,10 +49,10 @@ class LinePerIterationTrainer(pycrfsuite.Trainer):
 
 def _table(scores: dict[str, LabelScore]) -> list[str]:
     """Lines of a table: a label, three scores, and how often the label is right, in
-    each.
-    """
+    each."""
     width = max(5, *map(len, scores))
-    head = f"{'Label':<{width}}  {'Precision':>9}  {'Recall':>9}  {'F1':>9}  {'Support':>9}"
+    titles = (f"{title:>9}" for title in ("Precision", "Recall", "F1", "Support"))
+    head = f"{'Label':<{width}}  {'  '.join(titles)}"
     lines = ["=" * len(head), head]
     for label, score in sorted(scores.items()):
         shares = (

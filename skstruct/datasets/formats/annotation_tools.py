@@ -17,12 +17,15 @@ https://labelstud.io/guide. P. Stenetorp and others, "brat: a Web-based Tool for
 NLP-Assisted Text Annotation", EACL 2012.
 """
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Mapping
 from itertools import pairwise
 from numbers import Real
 from pathlib import Path
+from typing import Any
 
 from ..._data.spans import Span
 from ..._saving.atomic import naming
@@ -32,14 +35,14 @@ from .text_files import numbered_lines
 _OFFSETS = "utf-16"
 
 
-def looks_like_task(record, text):
+def looks_like_task(record: Any, text: str) -> bool:
     """Whether a record is a task of Label Studio, or one of its export JSON_MIN."""
     return (isinstance(record.get("data"), Mapping) and text not in record) or bool(
         _controls(record)
     )
 
 
-def from_task(record, place, reading):
+def from_task(record: Any, place: Any, reading: Any) -> Any:
     """A `Record` of a task."""
     check(record, Mapping, place, "an object")
     reading.omits = True
@@ -71,7 +74,7 @@ def from_task(record, place, reading):
     return Record(place, text, spans, metadata, _OFFSETS)
 
 
-def _results(record, place, reading):
+def _results(record: Any, place: Any, reading: Any) -> Any:
     """The regions of the annotation that counts, or of a prediction; None if there is
     neither.
     """
@@ -103,13 +106,13 @@ def _results(record, place, reading):
     return check(all_of[last].get("result", []), list, place, "a list under 'result'")
 
 
-def _who(annotation):
+def _who(annotation: Any) -> Any:
     """The person who made an annotation: an address or a number."""
     who = annotation.get("completed_by")
     return who.get("email", who.get("id")) if isinstance(who, Mapping) else who
 
 
-def _region(result, place, reading):
+def _region(result: Any, place: Any, reading: Any) -> Any:
     """An `Annotation`; None if a result is no span of text."""
     check(result, Mapping, place, "an object")
     kind = result.get("type")
@@ -130,7 +133,7 @@ def _region(result, place, reading):
     )
 
 
-def _value(value, place, reading):
+def _value(value: Any, place: Any, reading: Any) -> Any:
     if "start" not in value or "end" not in value:
         raise ValueError(
             f"{place}: expected start, end and labels, found keys {', '.join(map(str, value))}"
@@ -153,7 +156,7 @@ def _value(value, place, reading):
 # --------------------------------------------------------------------------------------
 # JSON_MIN
 # --------------------------------------------------------------------------------------
-def _controls(record):
+def _controls(record: Any) -> Any:
     """The keys of JSON_MIN that hold regions: the names of the controls."""
     return [
         k
@@ -162,7 +165,7 @@ def _controls(record):
     ]
 
 
-def _is_region(value):
+def _is_region(value: Any) -> bool:
     return (
         isinstance(value, Mapping)
         and "start" in value
@@ -170,7 +173,7 @@ def _is_region(value):
     )
 
 
-def _from_minimal(record, place, reading):
+def _from_minimal(record: Any, place: Any, reading: Any) -> Any:
     text = reading.text_of(record, place)
     controls = _controls(record)
     metadata = without(record, reading.options.text, *controls)
@@ -195,7 +198,14 @@ def _from_minimal(record, place, reading):
 # --------------------------------------------------------------------------------------
 # Writing
 # --------------------------------------------------------------------------------------
-def task(text, spans, metadata, proba, model_version, control):
+def task(
+    text: str,
+    spans: Any,
+    metadata: Any,
+    proba: Any,
+    model_version: str | None,
+    control: Any,
+) -> dict[str, Any]:
     """A task with one prediction, to be reviewed; ``spans`` count UTF-16 units,
     ``text`` is cut by `covered`.
     """
@@ -231,7 +241,7 @@ _SPAN = re.compile(
 )
 
 
-def is_brat(source):
+def is_brat(source: Any) -> bool:
     """Whether a path is a folder, or a file of brat's."""
     if not isinstance(source, (str, os.PathLike)):
         return False
@@ -240,7 +250,7 @@ def is_brat(source):
     return has_annotations or path.suffix == ".ann" or path.is_dir()
 
 
-def brat_records(source, encoding, texts_alone=False):
+def brat_records(source: Any, encoding: str, texts_alone: bool = False) -> Any:
     """Yield the `Record` of each text of a folder, with the folders in it, in order of
     their names.
     """
@@ -255,7 +265,7 @@ def brat_records(source, encoding, texts_alone=False):
         yield Record(str(file), text, spans, {"name": name.with_suffix("").as_posix()})
 
 
-def _text(path, encoding):
+def _text(path: Any, encoding: str) -> Any:
     try:
         # As it is: every character counts, carriage returns and a byte order mark, too.
         with naming(path), open(path, encoding=encoding, newline="") as file:
@@ -266,7 +276,7 @@ def _text(path, encoding):
         ) from None
 
 
-def _annotations(file, encoding):
+def _annotations(file: Any, encoding: str) -> Any:
     found = []
     with numbered_lines(file, encoding, watch=False) as (name, lines):
         for number, line in lines:
@@ -286,7 +296,7 @@ def _annotations(file, encoding):
     return found
 
 
-def joined(text, parts, place, discontinuous):
+def joined(text: str, parts: Any, place: Any, discontinuous: str) -> Any:
     """One `Span` of its parts; None if it is discontinuous and to be left out.
 
     Parts with nothing but white space between them are one.
@@ -311,7 +321,7 @@ def joined(text, parts, place, discontinuous):
     return Span(start, end, label)
 
 
-def lines_of(text, spans, place):
+def lines_of(text: str, spans: Any, place: Any) -> Any:
     """The content of a file ``.ann``."""
     lines = []
     for k, (start, end, label) in enumerate(spans):

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from numbers import Integral
 from typing import IO, Any
@@ -43,7 +43,7 @@ from .text_files import (
 _SKIPPED_ID = re.compile(r"[0-9]+[-.][0-9]+")  # a multiword range or an empty node
 
 
-def _sentences(lines, blank=None):
+def _sentences(lines: Any, blank: Any = None) -> Any:
     """The numbered lines of each sentence: those between lines of nothing but the
     characters of `blank`.
     """
@@ -115,7 +115,7 @@ def read_columns(
     return tokens_and_labels(sentences)
 
 
-def tokens_and_labels(sentences):
+def tokens_and_labels(sentences: Any) -> Any:
     """(X, y) of sentences of columns: the last is the label; one other makes a str,
     several make a tuple.
     """
@@ -125,14 +125,26 @@ def tokens_and_labels(sentences):
 
 
 def iter_columns(
-    path_or_file, *, separator=None, columns=None, comment=None, encoding="utf-8"
-):
+    path_or_file: Any,
+    *,
+    separator: str | None = None,
+    columns: Any = None,
+    comment: str | None = None,
+    encoding: str = "utf-8",
+) -> Iterator[Any]:
     """Yield the sentences of a file of columns one by one; see `read_columns`."""
     strings = SharedStrings(SharedStrings.MOST)
     return _columns(path_or_file, separator, columns, comment, encoding, strings)
 
 
-def _columns(path_or_file, separator, columns, comment, encoding, strings):
+def _columns(
+    path_or_file: Any,
+    separator: str | None,
+    columns: Any,
+    comment: str | None,
+    encoding: str,
+    strings: SharedStrings,
+) -> Any:
     """The sentences, of shared `strings`; options are checked at once."""
     for name, value in ("separator", separator), ("comment", comment):
         if value is not None and (not isinstance(value, str) or not value):
@@ -150,14 +162,21 @@ def _columns(path_or_file, separator, columns, comment, encoding, strings):
     return _sentences_of_columns(path_or_file, *layout, encoding, strings)
 
 
-def _sentences_of_columns(path_or_file, separator, columns, comment, encoding, strings):
+def _sentences_of_columns(
+    path_or_file: Any,
+    separator: str | None,
+    columns: Any,
+    comment: str | None,
+    encoding: str,
+    strings: SharedStrings,
+) -> Any:
     share = strings.share
     expected = first = start = (
         None  # number of columns, and number and text of the line that set it
     )
     with numbered_lines(path_or_file, encoding) as (name, lines):
         for rows in _sentences(lines, " \t"):
-            sentence = []
+            sentence: list[Any] = []
             for number, line in rows:
                 if comment is not None and line.startswith(comment):
                     continue
@@ -182,7 +201,7 @@ def _sentences_of_columns(path_or_file, separator, columns, comment, encoding, s
                 yield sentence
 
 
-def _hint(lines, separator, comment):
+def _hint(lines: Any, separator: str | None, comment: str | None) -> Any:
     """The end of an error about two lines of different width: which option would read
     them.
     """
@@ -243,13 +262,17 @@ def read_conllu(
     return list(_conllu(path_or_file, check_fields(fields), encoding, SharedStrings()))
 
 
-def iter_conllu(path_or_file, *, fields=TREE_FIELDS, encoding="utf-8"):
+def iter_conllu(
+    path_or_file: Any, *, fields: Any = TREE_FIELDS, encoding: str = "utf-8"
+) -> Iterator[Any]:
     """Yield the sentences of a CoNLL-U file one by one; see `read_conllu`."""
     strings = SharedStrings(SharedStrings.MOST)
     return _conllu(path_or_file, check_fields(fields), encoding, strings)
 
 
-def _conllu(path_or_file, fields, encoding, strings):
+def _conllu(
+    path_or_file: Any, fields: Any, encoding: str, strings: SharedStrings
+) -> Any:
     share = strings.share
     where = [CONLLU_FIELDS.index(field) for field in fields]
     with numbered_lines(path_or_file, encoding) as (name, lines):
@@ -284,7 +307,7 @@ def _conllu(path_or_file, fields, encoding, strings):
                 yield sentence
 
 
-def as_head(text, name, number):
+def as_head(text: str, name: str, number: int) -> int:
     """The head in a cell, as an int."""
     if not (text.isascii() and text.isdigit() and len(text) < 20):
         raise ValueError(
@@ -293,7 +316,7 @@ def as_head(text, name, number):
     return int(text)
 
 
-def check_heads(name, heads, n):
+def check_heads(name: str, heads: Any, n: int) -> None:
     """Check the (line, head) pairs of a sentence of `n` words."""
     for position, (number, head) in enumerate(heads, start=1):
         if head > n or head == position:
@@ -334,12 +357,12 @@ def read_segmented(
     return list(_segmented(path_or_file, encoding, SharedStrings()))
 
 
-def iter_segmented(path_or_file, *, encoding="utf-8"):
+def iter_segmented(path_or_file: Any, *, encoding: str = "utf-8") -> Iterator[Any]:
     """Yield the sentences of a segmented text one by one; see `read_segmented`."""
     return _segmented(path_or_file, encoding, SharedStrings(SharedStrings.MOST))
 
 
-def _segmented(path_or_file, encoding, strings):
+def _segmented(path_or_file: Any, encoding: str, strings: SharedStrings) -> Any:
     share = strings.share
     with numbered_lines(path_or_file, encoding) as (_, lines):
         for _, line in lines:
@@ -354,7 +377,7 @@ _PARTS = re.compile(r"((?:[^:\\]|\\.)*)(?::(.*))?", re.DOTALL)
 _ESCAPED = re.compile(r"\\([:\\])")
 
 
-def iter_attributes(path_or_file, *, encoding="utf-8"):
+def iter_attributes(path_or_file: Any, *, encoding: str = "utf-8") -> Iterator[Any]:
     r"""Yield the sentences of a data file of CRFsuite.
 
     Parameters
@@ -384,7 +407,7 @@ def iter_attributes(path_or_file, *, encoding="utf-8"):
             sentence = []
             for number, line in rows:
                 label, *fields = line.split("\t")
-                token = {}
+                token: dict[str, float] = {}
                 for field in filter(None, fields):
                     attribute, value = _attribute(field, f"{name}, line {number}")
                     token[attribute] = token.get(attribute, 0.0) + value
@@ -392,7 +415,7 @@ def iter_attributes(path_or_file, *, encoding="utf-8"):
             yield sentence
 
 
-def _attribute(field, where):
+def _attribute(field: Any, where: str) -> Any:
     """(name, value) of a field."""
     found = _PARTS.fullmatch(field)
     name, text = found.groups() if found else (None, None)

@@ -48,7 +48,9 @@ _OBJECTS = "jsonl", "doccano", "prodigy"
 _JSON = (*_OBJECTS, "label-studio", "spacy")
 
 
-def _option(default, allowed, called="", formats=FORMATS):
+def _option(
+    default: Any, allowed: Any, called: str = "", formats: Any = FORMATS
+) -> Any:
     """An option of a reader: its values, or the type of these and what errors call it;
     formats it is for.
     """
@@ -87,7 +89,7 @@ class AnnotationReader:
     annotated: Any = _option(None, object)
     encoding: str = _option("utf-8", object)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for option in fields(self):
             name = option.name
             value = getattr(self, option.name)
@@ -109,7 +111,7 @@ class AnnotationReader:
                 self, "annotated", PartialSpans(types=self.annotated).types
             )
 
-    def marked(self, source):
+    def marked(self, source: Any) -> Any:
         """An iterator of (`Record`, its list of `Span`) over what is annotated; see
         `iter_spans`.
         """
@@ -123,7 +125,7 @@ class AnnotationReader:
             else ((record, PartialSpans(spans, types)) for record, spans in found)
         )
 
-    def texts(self, source):
+    def texts(self, source: Any) -> Any:
         """An iterator of the `Record` of each text, annotated or not; annotations are
         not looked at.
         """
@@ -249,7 +251,7 @@ def iter_spans(
     return ((record.text, marked, record.metadata) for record, marked in found)
 
 
-def _annotated(found, reading, name):
+def _annotated(found: Any, reading: Any, name: str) -> Any:
     options = reading.options
     found = (record for record in found if record.spans is not None)
     yield from with_spans(found, options.offsets, options.discontinuous, name)
@@ -268,7 +270,7 @@ def _annotated(found, reading, name):
         warnings.warn(f"{name}: {some}: read as texts without")
 
 
-def _watched(found, name):
+def _watched(found: Any, name: Any) -> Any:
     """The same records; text that was encoded twice is warned of."""
     accents = Accents()
     for record in found:
@@ -278,7 +280,7 @@ def _watched(found, name):
     accents.tell(name)
 
 
-def _records(source, reading):
+def _records(source: Any, reading: Any) -> Any:
     """Yield the `Record` of each text of a source."""
     format = reading.options.format
     encoding = reading.options.encoding
@@ -321,7 +323,7 @@ _OF_SPACY = (
 )
 
 
-def _guess(record, text):
+def _guess(record: Any, text: str) -> Any:
     """The format that a record looks like."""
     if not isinstance(record, Mapping):
         return "spacy" if isinstance(record, list | tuple) else "jsonl"
@@ -334,7 +336,7 @@ _PRODIGY = {"_input_hash", "_task_hash", "_view_id", "answer"}
 """Keys of which records of Prodigy have one."""
 
 
-def _name_of(source):
+def _name_of(source: Any) -> Any:
     name = (
         source
         if isinstance(source, str | os.PathLike)
@@ -343,7 +345,7 @@ def _name_of(source):
     return os.fspath(name) if isinstance(name, str | os.PathLike) else "source"
 
 
-def _as_names(names):
+def _as_names(names: Any) -> Any:
     """Names by number."""
     if names is None:
         return None

@@ -8,7 +8,10 @@ both speak for characters; all others together for the unit in which more of the
 begin and end where words do. The unit that most records speak for is that of the file.
 """
 
+from __future__ import annotations
+
 import warnings
+from typing import Any
 
 from ..._data.inputs import flatten
 from ..._data.places import PLACE, PlaceError
@@ -29,7 +32,7 @@ hundred is no proof.
 _IN_WORDS = {"characters": "characters", "utf-16": "UTF-16 units"}
 
 
-def with_spans(records, offsets, discontinuous, name):
+def with_spans(records: Any, offsets: Any, discontinuous: str, name: str) -> Any:
     """Yield (record, its list of `Span`), with offsets in characters.
 
     Under ``offsets="auto"`` the records are read to their end at the first whose
@@ -50,7 +53,7 @@ def with_spans(records, offsets, discontinuous, name):
             yield record, _spans_of(record, offsets, discontinuous)
 
 
-def _unit_of(records, name):
+def _unit_of(records: Any, name: str) -> Any:
     """The unit that the offsets of records count.
 
     Raises
@@ -112,7 +115,9 @@ def _unit_of(records, name):
     return best
 
 
-def _refuse_odd(record, spans, wrong, best, other, told):
+def _refuse_odd(
+    record: Any, spans: Any, wrong: Any, best: Any, other: Any, told: Any
+) -> None:
     """Raise for a record that fits the unit ``other`` only; ``told``: whether others
     speak for ``best``.
     """
@@ -130,7 +135,7 @@ def _refuse_odd(record, spans, wrong, best, other, told):
     )
 
 
-def _edges_met(ambiguous):
+def _edges_met(ambiguous: Any) -> Any:
     """For each unit the number of edges of spans that are edges of words."""
     met = dict.fromkeys(UNITS, 0)
     for k in range(0, len(ambiguous), _GROUP):
@@ -148,7 +153,7 @@ def _edges_met(ambiguous):
     return met
 
 
-def _parts_of(record, unit):
+def _parts_of(record: Any, unit: Any) -> Any:
     """For each annotation its parts, a list of `Span`; raises if one is not as the file
     says.
     """
@@ -174,12 +179,12 @@ def _parts_of(record, unit):
     return found
 
 
-def _place(record, k):
+def _place(record: Any, k: int) -> Any:
     """Where the annotation k stands, for errors."""
     return record.spans[k].place or f"{record.place}, span {k}"
 
 
-def _check_text(record, k, parts, unit):
+def _check_text(record: Any, k: int, parts: Any, unit: Any) -> None:
     """Raise unless the parts of the annotation k cover what the file says."""
     found = [record.text[start:end] for start, end, _ in parts]
     said = record.spans[k].text
@@ -191,14 +196,14 @@ def _check_text(record, k, parts, unit):
         )
 
 
-def _solid(text):
+def _solid(text: str) -> Any:
     """The text without white space; Label Studio writes a backslash and an n for a line
     break.
     """
     return "".join(text.replace("\\n", " ").split())
 
 
-def _spans_of(record, unit, discontinuous):
+def _spans_of(record: Any, unit: Any, discontinuous: str) -> Any:
     unit = "characters" if unit == "auto" else unit
     found = enumerate(_parts_of(record, unit))
     spans = [

@@ -6,6 +6,8 @@ numbers within the text, and what they count, is found out later. Tasks of Label
 and the files of brat are read in files of their own.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,7 +34,7 @@ class Annotation(NamedTuple):
     """A span as a file has it."""
 
     parts: tuple  # (start, end) of each part, unchecked; one, unless the span is discontinuous
-    label: object
+    label: Any
     text: str | None = None  # what the span covers, if the file says it
     place: str | None = None  # for errors, if it stands on a line of its own
 
@@ -70,7 +72,7 @@ class Reading:
     omits: bool = False  # whether a format was met that leaves empty lists out
     keys: list = field(default_factory=list)  # of the first record
 
-    def choose(self, place, names):
+    def choose(self, place: Any, names: Any) -> Any:
         """The annotator whose annotations of a text count; None if there is no such."""
         names = list(dict.fromkeys(str(name) for name in names if name is not None))
         self.met["annotator"].update(names)
@@ -84,7 +86,7 @@ class Reading:
             )
         return names[0] if names else None
 
-    def is_chosen(self, place, source, name):
+    def is_chosen(self, place: Any, source: Any, name: str) -> bool:
         """Whether a record counts that is one annotator's annotation of the text that
         `source` identifies.
         """
@@ -93,7 +95,7 @@ class Reading:
         self.choose(place, [self.sources.setdefault(str(source), name), name])
         return True
 
-    def text_of(self, record, place):
+    def text_of(self, record: Any, place: Any) -> Any:
         """The text of a record, or of the data of a task."""
         key = self.options.text
         check(record, Mapping, place, f"an object with the key {key!r}")
@@ -103,12 +105,12 @@ class Reading:
             )
         return check(record[key], str, place, f"a str under {key!r}")
 
-    def has_control(self, name):
+    def has_control(self, name: str) -> bool:
         """Whether the regions of a control of Label Studio count."""
         self.met["control"].add(str(name))
         return self.options.control in (None, name)
 
-    def label(self, label, place):
+    def label(self, label: Any, place: Any) -> Any:
         """A label as the user calls it."""
         if isinstance(label, str | bool) or not isinstance(label, Integral):
             return label
@@ -122,26 +124,26 @@ class Reading:
         return names[label]
 
 
-def check(value, kind, place, expected):
+def check(value: Any, kind: Any, place: Any, expected: str) -> Any:
     """The value, if it is of a kind."""
     if not isinstance(value, kind):
         raise ValueError(f"{place}: expected {expected}, got {describe(value)}")
     return value
 
 
-def without(record, *keys):
+def without(record: Any, *keys: str | None) -> dict[str, Any]:
     """The other keys of a record, as a dict."""
     return {key: value for key, value in record.items() if key not in keys}
 
 
-def _listed(record):
+def _listed(record: Any) -> Any:
     return ", ".join(map(str, record)) or "none"
 
 
 # --------------------------------------------------------------------------------------
 # Files
 # --------------------------------------------------------------------------------------
-def json_values(path_or_file, encoding):
+def json_values(path_or_file: Any, encoding: str) -> Any:
     """Yield (place, value) of a file: its lines, or the elements of the one list that
     it holds.
     """
@@ -175,7 +177,7 @@ def json_values(path_or_file, encoding):
             yield f"{name}, line {number}", _parsed(line, name, number)
 
 
-def _parsed(text, name, number):
+def _parsed(text: str, name: str, number: int) -> Any:
     """The value of a JSON text that begins in a line."""
     try:
         return json.loads(text)
@@ -195,7 +197,7 @@ def _parsed(text, name, number):
 # --------------------------------------------------------------------------------------
 # Records
 # --------------------------------------------------------------------------------------
-def from_object(record, place, reading):
+def from_object(record: Any, place: Any, reading: Any) -> Any:
     """A `Record` of a line of doccano, of a row of Hugging Face, or of one like these."""
     text = reading.text_of(record, place)
     named = reading.options.spans
@@ -227,7 +229,7 @@ def from_object(record, place, reading):
     return Record(place, text, spans, metadata)
 
 
-def _are_rows(value):
+def _are_rows(value: Any) -> bool:
     """Whether a value is a list of annotations, or a dict of lists, its columns.
 
     Libraries of datasets can be set to give arrays for lists.
@@ -238,7 +240,7 @@ def _are_rows(value):
     )
 
 
-def _rows(value, place):
+def _rows(value: Any, place: Any) -> Any:
     """A list of annotations."""
     if not isinstance(value, Mapping):
         return value.tolist() if isinstance(value, np.ndarray) else value
@@ -253,7 +255,7 @@ def _rows(value, place):
     ]
 
 
-def _counts(row, annotator, rejected):
+def _counts(row: Any, annotator: Any, rejected: str | None) -> bool:
     """Whether a row is an annotation of the annotator, and not a rejected span that
     says nothing is there.
     """
@@ -263,7 +265,7 @@ def _counts(row, annotator, rejected):
     return annotator in (None, str(row.get("user"))) and not outside
 
 
-def _annotation(row, k, place, reading):
+def _annotation(row: Any, k: int, place: Any, reading: Any) -> Any:
     """The annotation number k of a record."""
     text = None
     try:
@@ -292,7 +294,7 @@ def _annotation(row, k, place, reading):
     return Annotation(((start, end),), label, text if isinstance(text, str) else None)
 
 
-def from_prodigy(record, place, reading):
+def from_prodigy(record: Any, place: Any, reading: Any) -> Any:
     """A `Record` of a line of Prodigy's ``db-out``."""
     reading.omits = True
     found = from_object(record, place, reading)
@@ -308,7 +310,7 @@ def from_prodigy(record, place, reading):
     return found._replace(sure=True, partial=record.get("_view_id") == "ner")
 
 
-def from_pair(pair, place, reading):
+def from_pair(pair: Any, place: Any, reading: Any) -> Any:
     """A `Record` of ``[text, {"entities": [[start, end, label]]}]``, as spaCy's
     examples are written.
     """

@@ -146,7 +146,9 @@ _KEYS = {"jsonl": "spans", "doccano": "label", "prodigy": "spans", "spacy": "ent
 """The keys of spans that are written."""
 
 
-def _record(format, text, spans, metadata, proba):
+def _record(
+    format: str | None, text: str, spans: Any, metadata: Any, proba: Any
+) -> Any:
     """A text and its spans as JSON has them."""
     if _KEYS[format] == "spans":
         spans = [
@@ -162,7 +164,7 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 """What is two characters in Python and one in JSON."""
 
 
-def _dumped(k, value):
+def _dumped(k: int, value: Any) -> str:
     """A value as one line of JSON."""
     try:
         line = json.dumps(value, ensure_ascii=False)
@@ -181,7 +183,7 @@ def _dumped(k, value):
     return line
 
 
-def with_units(texts, spans):
+def with_units(texts: Any, spans: Any) -> Any:
     """Spans as (start, end, label, text) with offsets that count UTF-16 units."""
     rows = zip(texts, spans, to_utf16(texts, spans))
     return [
@@ -190,14 +192,14 @@ def with_units(texts, spans):
     ]
 
 
-def reserved_keys(format):
+def reserved_keys(format: str | None) -> Any:
     """The keys of text and spans in a format, which no metadata can have."""
     # A reader would take an earlier one of the keys for the spans.
     keys = SPAN_KEYS[: SPAN_KEYS.index(_KEYS[format]) + 1] if format in _KEYS else ()
     return "text", *keys
 
 
-def _as_metadata(metadata, n, format):
+def _as_metadata(metadata: Any, n: int, format: str | None) -> Any:
     if metadata is None:
         return [{}] * n
     metadata = list(metadata)
@@ -229,7 +231,7 @@ def _as_metadata(metadata, n, format):
     return metadata
 
 
-def brat_names(texts, metadata):
+def brat_names(texts: Any, metadata: Any) -> Any:
     """The names of texts in a folder of brat, without endings; some are numbers.
 
     Raises
@@ -257,7 +259,7 @@ def brat_names(texts, metadata):
     return list(names)
 
 
-def _as_probabilities(proba, spans):
+def _as_probabilities(proba: Any, spans: Any) -> Any:
     """The probability of each span as a float."""
     for k, (found, row) in enumerate(zip(proba, spans)):
         if [tuple(span) for span, _ in found] != row:
@@ -268,7 +270,7 @@ def _as_probabilities(proba, spans):
     return [[float(p) for _, p in found] for found in proba]
 
 
-def _brat_files(texts, spans, metadata):
+def _brat_files(texts: Any, spans: Any, metadata: Any) -> Any:
     """The contents of the files of a folder, by name."""
     contents = {}
     names = brat_names(texts, metadata)

@@ -7,13 +7,20 @@ shifts a line number. A byte order mark at the start and carriage returns at lin
 are dropped. Text that was encoded twice is warned of.
 """
 
+from __future__ import annotations
+
 import gzip
 import os
 import warnings
 import zlib
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from ..._saving.atomic import atomic_write, naming
+
+if TYPE_CHECKING:
+    from ..._data.types import Path
+
 
 #: Names of the ten CoNLL-U columns, in file order.
 CONLLU_FIELDS = (
@@ -33,7 +40,7 @@ CONLLU_FIELDS = (
 TREE_FIELDS = ("form", "xpos", "head", "deprel")
 
 
-def check_fields(fields):
+def check_fields(fields: Any) -> Any:
     """Check names of CoNLL-U columns and return them as a tuple."""
     fields = (fields,) if isinstance(fields, str) else tuple(fields)
     if not fields or any(
@@ -44,7 +51,7 @@ def check_fields(fields):
     return fields
 
 
-def split_cells(line, separator):
+def split_cells(line: str, separator: str | None) -> list[str]:
     """Split a line into columns; None stands for any run of spaces and tabs, and
     nothing else.
     """
@@ -54,7 +61,7 @@ def split_cells(line, separator):
     return [cell for cell in cells if cell] if "" in cells else cells
 
 
-def opened(path, encoding):
+def opened(path: Path, encoding: str) -> Any:
     """A text file to read, decompressed if its name ends in ``.gz``; lines end at line
     feeds only.
     """
@@ -63,7 +70,7 @@ def opened(path, encoding):
 
 
 @contextmanager
-def open_text(path_or_file, mode, encoding):
+def open_text(path_or_file: Any, mode: str, encoding: str) -> Any:
     """Open a path, or hand an open file through and leave it open; a path is written
     whole or not at all.
     """
@@ -82,7 +89,7 @@ def open_text(path_or_file, mode, encoding):
 
 
 @contextmanager
-def numbered_lines(path_or_file, encoding, watch=True):
+def numbered_lines(path_or_file: Any, encoding: str, watch: Any = True) -> Any:
     """Open for reading: (name of the file, iterator of (line number from 1, line
     without its end)).
 
@@ -98,7 +105,7 @@ def numbered_lines(path_or_file, encoding, watch=True):
         yield name, _lines(file, name, watch)
 
 
-def _lines(file, name, watch):
+def _lines(file: Any, name: str, watch: Any) -> Any:
     number = 0
     accents = Accents()
     try:
@@ -141,12 +148,12 @@ class SharedStrings:
     MOST = 100_000
     """Of streams. The frequent strings of a text are met anew at once."""
 
-    def __init__(self, most=None):
-        self._known = {}
+    def __init__(self, most: int | None = None) -> None:
+        self._known: dict[str, str] = {}
         self._most = most
         self.share = self._known.setdefault
 
-    def end_sentence(self):
+    def end_sentence(self) -> None:
         """Begin anew if there are too many: to be called once a sentence."""
         if self._most is not None and len(self._known) > self._most:
             self._known.clear()
@@ -158,7 +165,7 @@ not compressed.
 """
 
 
-def unreadable(error, name, number, remedy=""):
+def unreadable(error: BaseException, name: str, number: int, remedy: str = "") -> str:
     """The message for an `UNREADABLE` after so many lines of a file."""
     if not isinstance(error, UnicodeDecodeError):
         return f"{name}, after line {number}: {error}"
@@ -185,12 +192,12 @@ class Accents:
     ENOUGH = 1000
     """Lines with other characters than ASCII that are looked at."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.twice = 0
         self.once = 0
         self.example = None
 
-    def see(self, line):
+    def see(self, line: str) -> None:
         """Take note of a line, if it is not ASCII."""
         if line.isascii() or self.twice + self.once >= self.ENOUGH:
             return
@@ -202,7 +209,7 @@ class Accents:
         self.twice += 1
         self.example = self.example or (line, repaired)
 
-    def tell(self, name):
+    def tell(self, name: str) -> None:
         """Warn if nearly all lines were encoded twice."""
         if self.twice <= 10 * self.once:
             return

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from inside import after_each_submission, kept_by_a_worker, model_of
+from inside import after_each_submission, kept_by_workers, model_of
 from scipy import sparse
 from sklearn.base import clone
 
@@ -82,8 +82,7 @@ def test_workers_or_threads(client, n):
             shards(n)
         ),
     )
-    # Nothing of it stays behind.
-    assert set(client.run(kept_by_a_worker).values()) == {0}
+    assert kept_by_workers(client) == 0  # nothing of it stays behind
 
 
 def test_fit_by_the_address_of_a_scheduler(client):

@@ -73,7 +73,7 @@ def crf_gradient(draw):
         if rows is not None:
             X = rows
             model.set_params(features="auto", min_count=1)
-    objective = inside.run_of(model, X, corpus.y, weight).objective(model.c1)
+    objective = inside.run_of(model, X, corpus.y, weight).new_objective(model.c1)
     pairs = np.flatnonzero(
         draw.rng.random(objective.n_optional) < draw.one(1.0, 1.0, 0.5, 0.05)
     )

@@ -1,0 +1,121 @@
+"""What training runs share, be they epochs of online learners or a CRF's solver.
+
+A :class:`Fit` is told from others by its identity, which names its checkpoint. A
+:class:`JudgedRun` may have held-out sequences, which score the model as it would be if
+training ended there.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from .checkpoint import Checkpoint, fingerprint
+from .held_out import of_held_out, scored, warn_unseen
+from .interrupt import DeferredInterrupt
+
+if TYPE_CHECKING:
+    from .._data.types import Given, Path
+    from .held_out import HeldOut
+
+State: TypeAlias = tuple[dict[str, Any], dict[str, np.ndarray]]
+"""What a checkpoint holds: a header of simple values, and arrays by name."""
+
+
+def listen(
+    interrupt: DeferredInterrupt | None,
+) -> AbstractContextManager[DeferredInterrupt]:
+    """Return a context that hears Ctrl-C, unless ``interrupt``, the caller's, does."""
+    return DeferredInterrupt() if interrupt is None else nullcontext(interrupt)
+
+
+class Fit(ABC):
+    """One fit of an estimator.
+
+    Attributes
+    ----------
+    checkpoint : Checkpoint or None
+    """
+
+    checkpoint: Checkpoint | None = None
+
+    @abstractmethod
+    def identity(self) -> State:
+        """Return what the outcome depends on: facts and arrays.
+
+        Two fits whose identities are equal share a checkpoint; see
+        :func:`.checkpoint.fingerprint`.
+        """
+
+    def open_checkpoint(self, folder: Path, name: str) -> Checkpoint:
+        """Set and return the checkpoint of this fit in a folder.
+
+        Parameters
+        ----------
+        folder : str or os.PathLike
+            Created if there is none.
+        name : str
+            For people: what is trained.
+        """
+        self.checkpoint = Checkpoint(folder, name, fingerprint(*self.identity()))
+        return self.checkpoint
+
+
+class JudgedRun(Fit):
+    """A training run that held-out sequences may judge.
+
+    Attributes
+    ----------
+    estimator : estimator
+        Its parameters are read, and it is fitted at the end; until then it stays as it
+        was.
+    held_out : HeldOut or None
+        Judges the epochs.
+    title : str
+        Of the lines that ``verbose`` prints.
+    """
+
+    estimator: Any
+    held_out: HeldOut | None = None
+    title: str = ""
+
+    @abstractmethod
+    def held_out_part(self, X: Any, y: Any) -> tuple[HeldOut, list[Any]]:
+        """Check and encode the user's held-out sequences; errors speak of X and y.
+
+        Returns
+        -------
+        HeldOut
+        list
+            The labels of ``y`` that training lacks.
+        """
+
+    @abstractmethod
+    def held_out_score(self, model: Any) -> float:
+        """Return what ``score`` of a finished model would be on the held-out part."""
+
+    def explain_unseen(self) -> str:
+        """Return what ends the warning about held-out labels that training lacks."""
+        return ""
+
+    def hold_out(self, given: tuple[Given, Given] | None) -> None:
+        """Let the epochs be judged by ``given``, the user's (X_val, y_val), if it is
+        not None.
+        """
+        if given is None:
+            return
+        with of_held_out():
+            self.held_out, unseen = self.held_out_part(*given)
+        warn_unseen(unseen, self.explain_unseen())
+
+    def score_fitted(self, fitted: dict[str, Any]) -> float:
+        """Return the score of an estimator with these fitted attributes, among them
+        ``_model``, on the held-out sequences.
+        """
+        scoring = self.estimator.scoring
+        if scoring is None or self.held_out is None:
+            return self.held_out_score(fitted["_model"])
+        return scored(scoring, self.estimator, fitted, self.held_out.X, self.held_out.y)

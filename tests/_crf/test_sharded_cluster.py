@@ -1,0 +1,183 @@
+"""L1CRF on a local Dask cluster: the same bits as in threads, whatever the workers, and if one dies."""
+
+import functools
+import inspect
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from inside import before_each_sum, kept_by_workers, model_of
+
+from skstruct import L1CRF
+from skstruct._shards import tasks
+
+distributed = pytest.importorskip("distributed")
+SLOW = pytest.mark.slow
+OPTIONS = {
+    "n_workers": 1,
+    "threads_per_worker": 1,
+    "dashboard_address": None,
+    "memory_limit": 0,
+}
+
+
+def load(s, n):
+    """A shard, made where it is needed."""
+    from skstruct.datasets import make_hmm_sequences
+
+    X, y = make_hmm_sequences(60, random_state=0)
+    return X[s::n], y[s::n]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def found_by_the_workers():
+    """Pickle the loader by value: the workers know nothing of the tests."""
+    cloudpickle = pytest.importorskip("cloudpickle")
+    module = sys.modules[__name__]
+    cloudpickle.register_pickle_by_value(module)
+    yield
+    cloudpickle.unregister_pickle_by_value(module)
+
+
+@pytest.fixture(scope="module")
+def here():
+    return new().fit_shards(shards())
+
+
+def shards(n=5):
+    return [functools.partial(load, s, n) for s in range(n)]
+
+
+def new(**options):
+    return L1CRF(c1=0.3, c2=0.0, all_pairs=True, random_state=0, **options)
+
+
+def assert_same(a, b):
+    for name in ("nodes", "edges"):
+        np.testing.assert_array_equal(
+            getattr(model_of(a), name).value, getattr(model_of(b), name).value
+        )
+    assert (a.objective_, a.n_iter_) == (b.objective_, b.n_iter_)
+
+
+def worker_of(cluster, shard):
+    home = cluster.home[shard]
+    return cluster.client.run(os.getpid, workers=[home])[home]
+
+
+@pytest.mark.parametrize(
+    "n_workers, threads",
+    [(3, 1), *(pytest.param(*pair, marks=SLOW) for pair in ((1, 1), (2, 1), (1, 2)))],
+)
+def test_workers_or_threads(here, monkeypatch, n_workers, threads):
+    if n_workers == 3:  # what is not small is data of the cluster
+        monkeypatch.setattr(tasks, "SMALL", 0)
+    options = {**OPTIONS, "n_workers": n_workers, "threads_per_worker": threads}
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        given = {1: client, 2: "auto", 3: client.scheduler.address}[n_workers]
+        assert_same(here, new().fit_shards(shards(), client=given))
+        assert kept_by_workers(client) == 0  # nothing of it stays behind
+        if n_workers == 2:
+            with pytest.raises(
+                ValueError, match="shard 1: its callable raised ZeroDivisionError"
+            ):
+                new().fit_shards([shards()[0], lambda: 1 / 0], client="auto")
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        "evaluate",
+        *(
+            pytest.param(name, marks=SLOW)
+            for name in ("descend", "row_counts", "pairs_gradient")
+        ),
+    ],
+)
+def test_a_worker_that_dies_changes_nothing(here, monkeypatch, when):
+    killed, counts = [], []
+
+    def kill(cluster, name):
+        counts.append(name)
+        if name == when and counts.count(name) == {"evaluate": 20}.get(name, 1):
+            killed.append(worker_of(cluster, len(killed)))
+            os.kill(killed[-1], signal.SIGKILL)
+
+    before_each_sum(monkeypatch, kill)
+    if when in ("descend", "evaluate"):
+        monkeypatch.setattr(tasks, "SMALL", 0)
+    options = {**OPTIONS, "n_workers": 2}
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        assert_same(here, new().fit_shards(shards(), client=client))
+    assert killed
+
+
+DRIVER = """
+import functools, os, sys
+from skstruct import L1CRF
+
+{load}
+
+class Lines:
+    n = 0
+    def write(self, text):
+        Lines.n += text.count("batch:")
+        if Lines.n == 30:
+            os._exit(9)
+    def flush(self):
+        pass
+
+sys.stdout = Lines()
+shards = [functools.partial(load, s, 5) for s in range(5)]
+crf = L1CRF(c1=0.3, c2=0.0, all_pairs=True, random_state=0, checkpoint={folder!r}, verbose=1)
+crf.fit_shards(shards, client={address!r})
+"""
+
+
+def test_a_driver_that_dies(here, tmp_path):
+    """The process is gone without a word; another one goes on."""
+    options = {**OPTIONS, "n_workers": 2}
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        text = DRIVER.format(
+            load=inspect.getsource(load),
+            folder=str(tmp_path),
+            address=client.scheduler.address,
+        )
+        assert subprocess.run([sys.executable, "-c", text], check=False).returncode == 9
+        assert list(tmp_path.iterdir())
+        crf = new(checkpoint=tmp_path).fit_shards(shards(), client=client)
+    assert crf.resumed_from_ >= 15 and not list(tmp_path.iterdir())
+    assert_same(here, crf)
+
+
+def test_a_driver_that_dies_leaves_nothing_behind(tmp_path):
+    """Neither do drivers of `ParameterMixer`, which keep shards in the same way.
+
+    Nothing waits for long, and the cluster ends with the test.
+    """
+    with (
+        distributed.LocalCluster(**OPTIONS) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        text = DRIVER.format(
+            load=inspect.getsource(load),
+            folder=str(tmp_path),
+            address=client.scheduler.address,
+        )
+        driver = subprocess.run([sys.executable, "-c", text], check=False, timeout=120)
+        if driver.returncode != 9:
+            pytest.skip("the driver was to be gone without a word")
+        # The scheduler hears at once that the driver's connection has broken.
+        assert kept_by_workers(client) == 0

@@ -1,0 +1,75 @@
+"""The k best analyses of texts, and probabilities of their words and spans."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from skstruct import L1CRF, Segmenter, SpanTagger, StructuredPerceptron
+from skstruct._data.spans import Span
+from skstruct._taggers.text_probabilities import best_sums
+
+TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]", "B"]
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_the_best_sums_are_those_of_all_sums(k):
+    random = np.random.RandomState(0)
+    for _ in range(20):
+        pieces = [
+            sorted(
+                (([f"{i}.{j}"], float(score)) for j, score in enumerate(scores)),
+                key=lambda each: -each[1],
+            )
+            for i, scores in enumerate(random.normal(size=(3, 4)))
+        ]
+        every = sorted(
+            (
+                (
+                    sum((spans for spans, _ in parts), []),
+                    sum(score for _, score in parts),
+                )
+                for parts in itertools.product(*pieces)
+            ),
+            key=lambda each: -each[1],
+        )
+        found = best_sums(pieces, k)
+        assert [spans for spans, _ in found] == [spans for spans, _ in every[:k]]
+        np.testing.assert_allclose(
+            [score for _, score in found], [score for _, score in every[:k]]
+        )
+    assert best_sums([], k) == [([], 0.0)]
+
+
+def test_the_k_best_spans_of_pieces_are_those_of_their_text():
+    X = ["Ann in Rome.\nBob in Bonn.", "Rome, Bob.\n\nBonn, Ann."]
+    y = [
+        [(0, 3, "PER"), (7, 11, "LOC"), (13, 16, "PER"), (20, 24, "LOC")],
+        [(0, 4, "LOC"), (6, 9, "PER"), (12, 16, "LOC"), (18, 21, "PER")],
+    ]
+    tagger = SpanTagger(StructuredPerceptron(random_state=0), pieces="lines").fit(X, y)
+    ranked = tagger.predict_kbest([*X, " "], k=4)
+    assert [best[0][0] for best in ranked] == tagger.predict([*X, " "])
+    for best in ranked[:2]:
+        scores = [score for _, score in best]
+        assert len(best) == 4 and scores == sorted(scores, reverse=True)
+        assert len({tuple(spans) for spans, _ in best}) == 4
+        assert all(isinstance(span, Span) for spans, _ in best for span in spans)
+    assert ranked[2] == [([], 0.0)]
+
+
+def test_words_above_a_probability():
+    X, y = (
+        ["ab cab", "abc", "", "cba ab"],
+        [["ab", "cab"], ["abc"], [], ["c", "ba", "ab"]],
+    )
+    model = Segmenter(L1CRF(TEMPLATES, c1=0.1, random_state=0)).fit(X, y)
+    found = model.predict_segment_proba(X, min_proba=1e-9)
+    spans = [[span for span, _ in each] for each in found]
+    assert [dict(each) for each in model.predict_segment_proba(X, spans)] == [
+        dict(each) for each in found
+    ]
+    for text, each in zip(X, found):  # every character is in one word
+        for t, c in enumerate(text):
+            total = sum(p for (a, b, _), p in each if a <= t < b)
+            assert total == pytest.approx(0.0 if c == " " else 1.0, abs=1e-6)
