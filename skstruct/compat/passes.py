@@ -41,7 +41,7 @@ class HeldOut(NamedTuple):
         )
         if not chosen:
             return None
-        corpus = as_tokens([x for x, _ in chosen])
+        corpus: Any = as_tokens([x for x, _ in chosen])
         if corpus.offsets[-1]:
             TokenVectorizer().fit(corpus)  # encoding is what checks values
         return cls(corpus, [y for _, y in chosen], labels)
