@@ -72,7 +72,8 @@ class TemplateKeys(Keys):
         plan = encoder.plan
         self.pairs = [side.all_pairs(encoder.table) for side in self.sides]
         self.kept = [
-            side.in_use(*given)[1] for side, *given in zip(self.sides, self.pairs, used)
+            side.in_use(pairs, mine)[1]
+            for side, pairs, mine in zip(self.sides, self.pairs, used)
         ]
         met = [
             [np.zeros(0, np.int64)] for _ in plan.channels
@@ -107,7 +108,7 @@ class TemplateKeys(Keys):
         """What the header of a file says of templates."""
         plan = self.encoder.plan
         words = self.encoder.templates.words
-        out = {
+        out: dict[str, Any] = {
             "features": "templates",
             "unicode": tables_for(name for name, _ in plan.channels),
         }
@@ -173,9 +174,11 @@ def contexts_header(encoder: TemplateEncoder, sections: Sections) -> dict[str, A
     contexts = encoder.contexts
     lexicons = []
     for name, column in encoder.plan.channels:
-        if lexicon_of(name) is not None:
-            entries = encoder.templates.lexicons[lexicon_of(name)]
-            written = entries_in_tokens(entries, contexts.characters.get(column))
+        lexicon = lexicon_of(name)
+        if lexicon is not None:
+            entries = encoder.templates.lexicons[lexicon]
+            of_characters = bool(contexts.characters.get(column))
+            written = entries_in_tokens(entries, of_characters)
             lexicons.append({"name": name, "column": column, "entries": written})
     statistics = contexts.trained if contexts.adapted is None else contexts.adapted
     varieties = [
@@ -258,6 +261,8 @@ class NameKeys(Keys):
 
 class PatternKeys(NameKeys):
     """The keys of a ``PatternEncoder``."""
+
+    encoder: PatternEncoder
 
     def header(self, sections: Sections) -> dict[str, Any]:
         """What the header of a file says of them."""

@@ -95,6 +95,7 @@ def payload_of(model: Any, weights: str = "exact") -> Payload:
     task = estimator.inputs.task if hasattr(estimator, "tagger_") else LABELS
     tagger = predictor_of(getattr(estimator, "tagger_", estimator))
     inner = chain_model(tagger, estimator)
+    token_type: Any = inner.encoder.token_type  # of a fitted encoder
     labels = inner.labels.values
     keys = keys_of(inner)
     for label in labels:
@@ -114,7 +115,7 @@ def payload_of(model: Any, weights: str = "exact") -> Payload:
         "task": task,
         "labels": labels,
         **({task: of_texts(estimator, labels)} if of_texts else {}),
-        "token": inner.encoder.token_type.__name__,
+        "token": token_type.__name__,
         "columns": inner.encoder.n_columns,
         "chain": "chain" if inner.order == 1 else "pairs",
         # What scores are multiplied by to be log-probabilities, up to a constant; None
@@ -207,7 +208,7 @@ def add_weights(
         new = row_of[old // columns] * columns + old % columns
         order = np.argsort(new)
         tables.append((name, new[order], values[order], n_rows, columns))
-    if model.order == 2:
+    if model.trigrams is not None and model.order == 2:
         tables.append(("trigrams", *sorted_weights(model.trigrams), L * (L + 1), L))
     numbers, divisor, step = as_numbers(
         [values for _, _, values, _, _ in tables], weights

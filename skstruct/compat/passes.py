@@ -41,7 +41,7 @@ class HeldOut(NamedTuple):
         )
         if not chosen:
             return None
-        corpus = as_tokens([x for x, _ in chosen])
+        corpus: Any = as_tokens([x for x, _ in chosen])
         if corpus.offsets[-1]:
             TokenVectorizer().fit(corpus)  # encoding is what checks values
         return cls(corpus, [y for _, y in chosen], labels)
@@ -53,10 +53,8 @@ class HeldOut(NamedTuple):
         match = Counter(y for y, z in pairs if y == z)
         model_count = Counter(z for _, z in pairs)
         reference = Counter(y for y, _ in pairs)
-        lines, shares = (
-            ["Performance by label (#match, #model, #ref) (precision, recall, F1):"],
-            [],
-        )
+        lines = ["Performance by label (#match, #model, #ref) (precision, recall, F1):"]
+        shares = []
         for label in dict.fromkeys([*self.labels, *reference]):
             counts = match[label], model_count[label], reference[label]
             right, marked, gold = counts
@@ -184,7 +182,7 @@ class PassLog:
         """Log a training that needed none of the passes that are logged, by what it
         found."""
         e = self.estimator
-        if not self.number and getattr(e, "history_", ()):
+        if not self.number and getattr(e, "history_", None):
             record = {
                 **e.history_[-1],
                 "objective": e.objective_,

@@ -138,7 +138,8 @@ def build(keys: list[tuple[bytes, int]]) -> np.ndarray:
             else:
                 maker.base[begin] = -mine[0][1] - 1
     out = np.zeros(maker.last + ROOM, UNIT)
-    out["base"], out["check"] = maker.base[: out.size], maker.check[: out.size]
+    out["base"] = maker.base[: out.size]
+    out["check"] = maker.check[: out.size]
     return out
 
 

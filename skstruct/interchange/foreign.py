@@ -104,11 +104,9 @@ def named_model(
     """
     L = len(model.labels)
     encoder = model.encoder
-    (keys, weight), (edge_keys, edge_weight) = (
-        sorted_weights(model.nodes),
-        sorted_weights(model.edges),
-    )
+    keys, weight = sorted_weights(model.nodes)
     weight = weight * model.scale
+    edge_keys, edge_weight = sorted_weights(model.edges)
     edge_weight = edge_weight * model.scale
     if not (np.isfinite(weight).all() and np.isfinite(edge_weight).all()):
         refuse(tool, "weights that are not finite")

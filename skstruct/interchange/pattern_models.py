@@ -131,8 +131,8 @@ def keyed_model(estimator: Any, syntax: str) -> tuple[Patterns, NamedModel]:
     """
     tool = _NAMES[syntax]
     model = chain_model(estimator, tool)
-    encoder = model.encoder
-    is_template = isinstance(model.encoder, TemplateEncoder)
+    encoder: Any = model.encoder
+    is_template = isinstance(encoder, TemplateEncoder)
     if not is_template and not isinstance(encoder, PatternEncoder):
         refuse(
             tool,

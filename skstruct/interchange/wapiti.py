@@ -217,12 +217,10 @@ def save_wapiti(model: object, path: Path) -> None:
 
 
 def _bytes_of(patterns: Patterns, named: NamedModel) -> bytes:
-    """The model file."""
-    L, rows, first = (
-        len(named.labels),
-        [],
-        0,
-    )  # weights as text; weights before the observation
+    """Return the model file."""
+    L = len(named.labels)
+    rows: list[str] = []  # weights as text
+    first = 0  # weights before the observation
     names = list(dict.fromkeys([*named.names, *named.transitions]))
     bounds = np.searchsorted(named.row, np.arange(len(names) + 1)).tolist()
     for name, a, b in zip(names, bounds, bounds[1:]):

@@ -22,10 +22,8 @@ class Chain:
 
     def __init__(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         L = self.L = len(header["labels"])
-        self.states, self.edges = (
-            Weights(header, arrays, "nodes", L),
-            Weights(header, arrays, "edges"),
-        )
+        self.states = Weights(header, arrays, "nodes", L)
+        self.edges = Weights(header, arrays, "edges")
         allowed = [0.0 if ok else NEVER for ok in arrays["allowed"]]
         self.start = allowed[:L]
         self.end = allowed[L : 2 * L]

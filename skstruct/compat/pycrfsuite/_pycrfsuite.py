@@ -10,14 +10,14 @@ from functools import cached_property
 from math import exp
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..items import ItemSequence, text_of, tokens_of, whole_number
 from ..parameters import ALIASES, DEFAULTS, HELP, converted
 from ._dumpparser import ParsedDump
 from ._logparser import TrainLogParser
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..._crf.l1crf import L1CRF
     from ..._data.types import Path, Self
     from ..items import Example, Token
