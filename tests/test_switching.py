@@ -12,7 +12,7 @@ import pytest
 import skstruct
 from skstruct import inspection, metrics
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
 EXAMPLE = REPOSITORY / "examples" / "switching.py"
 PAGE = REPOSITORY / "docs" / "switching.md"
 

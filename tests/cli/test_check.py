@@ -1,34 +1,18 @@
-"""Commands around the labelling of a corpus: check, select, report."""
+"""check: labels of a corpus that are probably wrong."""
 
 import json
 
 import pytest
-from cli_cases import columns, run
+from cli_cases import run
+from cli_labelling_cases import labelling_files
 
-from skstruct import L1CRF, SpanTagger, StructuredPerceptron
-from skstruct.datasets import (
-    columns_to_spans,
-    load_chunking,
-    load_entities,
-    read_spans,
-    write_spans,
-)
+from skstruct.datasets import read_spans, write_spans
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """A corpus with a wrong label in its line 5, and models."""
-    folder = tmp_path_factory.mktemp("labelling")
-    X, y = (part[:60] for part in load_chunking())
-    L1CRF(random_state=0).fit(X, y).save(folder / "crf")
-    StructuredPerceptron(random_state=0).fit(X, y).save(folder / "perceptron")
-    y = [list(labels) for labels in y]
-    y[0][4] = "B-ADJP"
-    (folder / "train.txt").write_text(columns(X, y), encoding="utf-8")
-    texts, spans = columns_to_spans(*load_entities())
-    write_spans(folder / "notes.jsonl", texts[:40], spans[:40])
-    SpanTagger(L1CRF(random_state=0)).fit(texts[:40], spans[:40]).save(folder / "ner")
-    return folder
+    return labelling_files(tmp_path_factory.mktemp("labelling"))
 
 
 def test_check(files, capsys):
@@ -131,80 +115,3 @@ def test_check_refuses_what_labels_no_tokens(files, capsys):
     code, _, err = run(capsys, "check", files / "train.txt", "--algorithm", "reranker")
     assert code == 1 and "needs a tagger whose scores are sums over a chain" in err
     assert run(capsys, "check", files / "train.txt", "--param", "nonsense=1")[0] == 2
-
-
-def test_select(files, capsys):
-    code, out, _ = run(
-        capsys, "select", files / "train.txt", "-m", files / "crf", "-k", 4
-    )
-    blocks = out.rstrip("\n").split("\n\n")
-    text = (files / "train.txt").read_text(encoding="utf-8")
-    assert (
-        code == 0 and len(blocks) == 4 and all(f"{block}\n" in text for block in blocks)
-    )
-    code, _, err = run(
-        capsys, "select", files / "train.txt", "-m", files / "perceptron"
-    )
-    assert code == 1 and "'margin' needs none" in err
-    again = run(
-        capsys,
-        "select",
-        files / "train.txt",
-        "-m",
-        files / "perceptron",
-        "--strategy",
-        "margin",
-        "-k",
-        2,
-    )
-    assert again[0] == 0 and again[1].count("\n\n") == 2
-    for model, option, message in (
-        ("crf", ["--diversity", "2"], "must be from 0 to 1, got '2'"),
-        ("crf", ["--lines"], "--lines is not for models that label tokens"),
-        ("ner", ["--label", "1"], "--label is not for models that mark spans"),
-    ):
-        code, _, err = run(
-            capsys, "select", files / "train.txt", "-m", files / model, *option
-        )
-        assert code == 2 and message in err
-
-
-def test_select_from_texts(files, capsys):
-    (files / "pool.txt").write_text(
-        "Maria met Omar.\n\nThe soup is hot.\n", encoding="utf-8"
-    )
-    code, out, _ = run(
-        capsys, "select", files / "pool.txt", "--lines", "-m", files / "ner", "-k", 1
-    )
-    assert code == 0 and json.loads(out)["text"] in (
-        "Maria met Omar.",
-        "The soup is hot.",
-    )
-
-
-def test_report(files, capsys):
-    target = files / "report.html"
-    code, out, err = run(
-        capsys, "report", files / "train.txt", "-m", files / "crf", "-o", target
-    )
-    assert (
-        code == 0 and out.startswith("accuracy of tokens") and f"wrote {target}" in err
-    )
-    assert "B-ADJP" in target.read_text(encoding="utf-8")
-    (files / "bad.txt").write_text("a DT\n", encoding="utf-8")
-    assert (
-        run(capsys, "report", files / "bad.txt", "-m", files / "crf", "-o", target)[0]
-        == 1
-    )
-    assert (
-        run(
-            capsys,
-            "report",
-            files / "train.txt",
-            "-m",
-            files / "crf",
-            "-o",
-            files / "no" / "x",
-        )[0]
-        == 1
-    )

@@ -1,0 +1,68 @@
+"""The estimator that the options of ``train`` describe."""
+
+import argparse
+
+import pytest
+from cli_cases import run
+
+from skstruct import (
+    BaggingShuffleAverager,
+    CalibratedTagger,
+    ParameterMixer,
+    Segmenter,
+    SpanTagger,
+    StructuredPerceptron,
+)
+from skstruct.cli import learners, train
+
+
+def described(*options):
+    """Arguments of ``train`` with these options."""
+    parser = argparse.ArgumentParser()
+    train.add_arguments(parser)
+    parser.set_defaults(usage_error=parser.error)
+    return parser.parse_args(["corpus.txt", "--model", "model", *options])
+
+
+@pytest.mark.parametrize(
+    ("options", "format", "kinds"),
+    [
+        ([], "columns", [StructuredPerceptron]),
+        ([], "segmented", [Segmenter, StructuredPerceptron]),
+        ([], "spans", [SpanTagger, StructuredPerceptron]),
+        (["--members", "2"], "columns", [BaggingShuffleAverager, StructuredPerceptron]),
+        (["--shards", "2"], "columns", [ParameterMixer, StructuredPerceptron]),
+        (["--calibrate"], "spans",
+         [SpanTagger, CalibratedTagger, StructuredPerceptron]),
+    ],
+)  # fmt: skip
+def test_what_is_put_around_a_tagger(options, format, kinds):
+    model = learners.new_model(described(*options), "auto", format)
+    found = [type(model)]
+    while len(found) < len(kinds):
+        parameters = model.get_params(deep=False)
+        model = parameters.get("tagger") or parameters["estimator"]
+        found.append(type(model))
+    assert found == kinds
+
+
+def test_parameters_reach_the_learner():
+    arguments = described("--epochs", "3", "--seed", "5", "-p", "min_count=2")
+    model = learners.new_model(arguments, "auto", "segmented")
+    found = model.get_params()
+    assert found["tagger__max_iter"] == 3 and found["tagger__random_state"] == 5
+    assert found["tagger__min_count"] == 2 and found["tagger__features"] == "char"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("AP", "perceptron"), ("lbfgs", "l1crf"), ("ShiftReduceParser", "parser")],
+)
+def test_other_names_of_algorithms(text, name):
+    assert learners.named_algorithm(text) == name
+
+
+def test_unknown_algorithms(capsys, tmp_path):
+    for text, message in ("nonsense", "known are"), ("Segmenter", "goes around"):
+        code, _, err = run(capsys, "train", "x", "-m", tmp_path / "m", "-a", text)
+        assert code == 2 and message in err

@@ -1,0 +1,62 @@
+"""select: what to label next."""
+
+import json
+
+import pytest
+from cli_cases import run
+from cli_labelling_cases import labelling_files
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A corpus with a wrong label in its line 5, and models."""
+    return labelling_files(tmp_path_factory.mktemp("labelling"))
+
+
+def test_select(files, capsys):
+    code, out, _ = run(
+        capsys, "select", files / "train.txt", "-m", files / "crf", "-k", 4
+    )
+    blocks = out.rstrip("\n").split("\n\n")
+    text = (files / "train.txt").read_text(encoding="utf-8")
+    assert (
+        code == 0 and len(blocks) == 4 and all(f"{block}\n" in text for block in blocks)
+    )
+    code, _, err = run(
+        capsys, "select", files / "train.txt", "-m", files / "perceptron"
+    )
+    assert code == 1 and "'margin' needs none" in err
+    again = run(
+        capsys,
+        "select",
+        files / "train.txt",
+        "-m",
+        files / "perceptron",
+        "--strategy",
+        "margin",
+        "-k",
+        2,
+    )
+    assert again[0] == 0 and again[1].count("\n\n") == 2
+    for model, option, message in (
+        ("crf", ["--diversity", "2"], "must be from 0 to 1, got '2'"),
+        ("crf", ["--lines"], "--lines is not for models that label tokens"),
+        ("ner", ["--label", "1"], "--label is not for models that mark spans"),
+    ):
+        code, _, err = run(
+            capsys, "select", files / "train.txt", "-m", files / model, *option
+        )
+        assert code == 2 and message in err
+
+
+def test_select_from_texts(files, capsys):
+    (files / "pool.txt").write_text(
+        "Maria met Omar.\n\nThe soup is hot.\n", encoding="utf-8"
+    )
+    code, out, _ = run(
+        capsys, "select", files / "pool.txt", "--lines", "-m", files / "ner", "-k", 1
+    )
+    assert code == 0 and json.loads(out)["text"] in (
+        "Maria met Omar.",
+        "The soup is hot.",
+    )

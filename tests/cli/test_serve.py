@@ -1,0 +1,62 @@
+"""serve: which models answer, where, and what is refused before it listens.
+
+What is answered is tested in tests/serving.
+"""
+
+import argparse
+
+import pytest
+from cli_cases import run
+
+from skstruct import StructuredPerceptron
+from skstruct.cli import serve
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("serve") / "tagger"
+    X, y = [["the", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]]
+    StructuredPerceptron(max_iter=1).fit(X, y).save(path)
+    return path
+
+
+class Stopped(Exception):
+    """The server would run now."""
+
+
+def test_what_it_is_called_with(model, monkeypatch):
+    called = {}
+
+    def new_server(application, host, **options):
+        called.update(options, host=host)
+        raise Stopped
+
+    monkeypatch.setattr(serve, "new_server", new_server)
+    parser = argparse.ArgumentParser()
+    serve.add_arguments(parser)
+    options = ["--port", "0", "--threads", "2", "--max-bytes", "100"]
+    with pytest.raises(Stopped):
+        serve.run(parser.parse_args([f"tags={model}", *options]))
+    assert (called["host"], called["port"], called["threads"]) == ("127.0.0.1", 0, 2)
+    assert called["max_bytes"] == 100 and called["timeout"] == 30.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--collect", "notes.jsonl"], "are for --label-studio"),
+        (["--label-studio", "--train-on", "5"], "--train-on needs --collect FILE"),
+        (["--port", "65536"], "a number up to 65535"),
+        (["--timeout", "0"], "more than 0"),
+        (["--allowed-host", "a b"], "--allowed-host"),
+    ],
+)
+def test_wrong_usage(options, message, model, capsys):
+    code, _, err = run(capsys, "serve", model, *options)
+    assert code == 2 and message in err
+
+
+def test_a_backend_takes_one_model(model, capsys):
+    command = ("serve", f"a={model}", f"b={model}", "--label-studio")
+    code, _, err = run(capsys, *command)
+    assert code == 2 and "takes one model" in err

@@ -1,0 +1,82 @@
+"""Records of JSON: the values of a file, and the annotations of a text as written."""
+
+import io
+
+import pytest
+
+from skstruct.datasets.formats.span_files import AnnotationReader
+from skstruct.datasets.formats.span_records import (
+    Annotation,
+    Reading,
+    from_object,
+    from_pair,
+    json_values,
+)
+
+
+def reading(**options):
+    return Reading(AnnotationReader(**options))
+
+
+@pytest.mark.parametrize("data", ['{"a": 1}\n\n{"a": 2}\n', '[{"a": 1},\n{"a": 2}]'])
+def test_lines_or_one_list(data):
+    assert [value for _, value in json_values(io.StringIO(data), "utf-8")] == [
+        {"a": 1},
+        {"a": 2},
+    ]
+
+
+def test_places_of_values():
+    lines = [place for place, _ in json_values(io.StringIO("{}\n\n{}"), "utf-8")]
+    assert [place.rpartition(", ")[2] for place in lines] == ["line 1", "line 3"]
+    (place,) = (place for place, _ in json_values(io.StringIO("[{}]"), "utf-8"))
+    assert place.endswith("record 0")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("text", "line 1: expected JSON"),
+        ('{"a": 1}\n{"a"', "line 2: not valid JSON"),
+        ("[{}]\n{}", "line 2: nothing is expected behind a list"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_is_no_json(data, message):
+    with pytest.raises(ValueError, match=message):
+        list(json_values(io.StringIO(data), "utf-8"))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        [0, 3, "PER"],
+        {"start": 0, "end": 3, "label": "PER"},
+        {"start_offset": 0, "end_offset": 3, "label": "PER"},
+    ],
+)
+def test_spellings_of_a_span(row):
+    found = from_object({"text": "Ann met", "id": 7, "spans": [row]}, "x", reading())
+    assert found.spans == [Annotation(((0, 3),), "PER")]
+    assert (found.text, found.metadata) == ("Ann met", {"id": 7})
+
+
+def test_texts_that_nobody_annotated():
+    source = reading()
+    assert from_object({"text": "Ann"}, "x, line 1", source).spans == []
+    assert source.keyless == ["x, line 1"]
+
+
+def test_pairs():
+    found = from_pair(["Ann", {"entities": [[0, 3, "PER"]]}], "x", reading())
+    assert found.spans == [Annotation(((0, 3),), "PER")] and found.sure
+    with pytest.raises(ValueError, match="x: expected .text"):
+        from_pair(["Ann"], "x", reading())
+
+
+def test_numbers_for_labels():
+    record = {"text": "Ann", "spans": [[0, 3, 1]]}
+    named = from_object(record, "x", reading(label_names={1: "PER"}))
+    assert named.spans[0].label == "PER"
+    with pytest.raises(ValueError, match="x, span 0: the label is the number 1"):
+        from_object(record, "x", reading())
