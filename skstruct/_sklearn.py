@@ -418,7 +418,7 @@ class epoch_context:
         if self._root is not None:
             self._root.call_on_fit_task_begin(**self._shown)
 
-    def end_fit(self, fitted_attributes: Callable[[], dict[str, Any]]) -> None:
+    def end_fit(self, fitted_attributes: Any) -> None:
         """Announce its end."""
         if self._root is not None:
             self._root.call_on_fit_task_end(
@@ -431,7 +431,7 @@ class epoch_context:
             self._task = self._root.subcontext(task_name=self._name)
             self._task.call_on_fit_task_begin(**self._shown)
 
-    def end(self, fitted_attributes: Callable[[], dict[str, Any]]) -> bool:
+    def end(self, fitted_attributes: Any) -> bool:
         """Announce its end; ``fitted_attributes`` is called only if a callback asks for
         a model.
         """

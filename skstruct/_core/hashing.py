@@ -148,7 +148,7 @@ def grown(table: np.ndarray, entries: int) -> np.ndarray:
     return new
 
 
-def keys_of(table: np.ndarray, entries: np.ndarray) -> np.ndarray:
+def keys_of(table: np.ndarray, entries: int) -> np.ndarray:
     """Return the keys of all rows, (R, 3) int64: compound, left and right.
 
     Parameters

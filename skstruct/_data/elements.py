@@ -46,7 +46,7 @@ def spelled(value: Any) -> str:
     return exact(value) if isinstance(value, str) else str(value)
 
 
-def exact_strings(items: list[Any]) -> list[Any]:
+def exact_strings(items: Any) -> Any:
     """Return the items, with plain str for subclasses of str; themselves if none is."""
     kinds = set(map(type, items))
     if kinds <= {str} or not any(issubclass(kind, str) for kind in kinds):

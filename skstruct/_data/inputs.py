@@ -228,7 +228,7 @@ def flatten(sequences: Iterable[Iterable[Any]]) -> list[Any]:
 
 
 @contextmanager
-def renumbered(positions: Sequence[int]) -> Iterator[None]:
+def renumbered(positions: Sequence[int] | np.ndarray) -> Iterator[None]:
     """Errors inside count the sequences of a selection; let them count those it was
     taken from.
 
@@ -252,8 +252,8 @@ def renumbered(positions: Sequence[int]) -> Iterator[None]:
 def check_same_lengths(
     token_lengths: np.ndarray,
     label_lengths: np.ndarray,
-    names: tuple[str, str] = ("X", "y"),
-    are_rows: bool = False,
+    names: Any = ("X", "y"),
+    are_rows: Any = False,
 ) -> None:
     """Raise unless X and y hold as many sequences, and each as many tokens, or rows, as
     labels.
@@ -366,7 +366,7 @@ def check_X_y(
     return X, y, offsets_of(lengths)
 
 
-def take(sequences: Sequence[Any], keep: Iterable[int]) -> list[Any]:
+def take(sequences: Any, keep: Iterable[int]) -> list[Any]:
     """Return those of a list at the positions in ``keep``."""
     return [sequences[i] for i in keep]
 

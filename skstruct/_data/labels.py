@@ -91,7 +91,7 @@ class Found(NamedTuple):
     sets: list[frozenset[Any] | AllBut]  # distinct
 
 
-def some_of(values: list[Any]) -> str:
+def some_of(values: Sequence[Any]) -> str:
     """Return up to ten labels, for a message."""
     return ", ".join(map(repr, values[:10])) + (", ..." if len(values) > 10 else "")
 
@@ -354,7 +354,7 @@ def _gold(found: Found, labels: Labels) -> Gold:
 
 
 def encode_known(
-    sequences: list[Any], offsets: np.ndarray, labels: Labels
+    sequences: Any, offsets: np.ndarray, labels: Labels
 ) -> tuple[Gold, np.ndarray, list[Any]]:
     """Return gold ids under ``labels``, those of other labels UNLABELLED.
 

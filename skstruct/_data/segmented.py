@@ -11,7 +11,7 @@ whole corpus at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -80,7 +80,7 @@ def with_characters(pieces: list[list[str]]) -> list[int]:
 
 
 def as_words(
-    pieces: list[list[str]], y: Any
+    pieces: Sequence[Sequence[str]], y: Any
 ) -> tuple[list[list[str]], list[list[str]] | None]:
     """Return words and tags of each text.
 

@@ -431,7 +431,7 @@ value = Kind(
 
 def each(
     kind: Kind | Table,
-    label: Callable[[Any, int, Any], str] | None = None,
+    label: Callable[[Any, int, Any], str | int] | None = None,
     length: str | int | None = None,
     given: Callable[[Members, list[Any]], dict[str, Any]] | None = None,
 ) -> Kind:

@@ -8,7 +8,7 @@ plan, by which ``run.adopt`` translates the shard's run, once; see
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from .._data.labels import UNLABELLED, Labels
 
 if TYPE_CHECKING:
     from .._chain.shown_pairs import ShownPairs
-    from ..features.base import Encoder
     from ..features.encoded import RowMap
 
 NO_LABEL = "y holds no label: all tokens are None"
@@ -26,8 +25,8 @@ NO_LABEL = "y holds no label: all tokens are None"
 class Vocabulary(NamedTuple):
     """What a shard met."""
 
-    encoder: Encoder | None = None  # None: features carry their meaning in their keys
-    labels: Labels | None = None
+    encoder: Any = None  # an Encoder, or what a structure has in its place; None: features carry their meaning in their keys
+    labels: Any = None  # Labels
     counts: RowMap | None = None  # occurrences by row
     label_counts: np.ndarray | None = None  # (L,) tokens by label
     pairs: ShownPairs | None = None  # as in its TrainingState

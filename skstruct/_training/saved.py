@@ -37,10 +37,11 @@ from .run import TrainingState
 
 if TYPE_CHECKING:
     from .._data.types import Corpus, History, Self
+    from .._saving.fields import Kind
     from .._saving.values import Reader, Writer
 
 
-Sizes: TypeAlias = tuple[int | None, int, int, int | None]
+Sizes: TypeAlias = tuple[int | None, int | None, int | None, int | None]
 """Labels, features, state weights and transition weights of a model."""
 
 
@@ -64,7 +65,7 @@ class SavableModel(ABC):
         Of the package, by which it was trained or written.
     """
 
-    FIELDS: ClassVar[Table]
+    FIELDS: ClassVar[Table | Kind]
     """Its members in a state, which make the arguments of its constructor."""
 
     TRAINED: ClassVar[Table]

@@ -134,7 +134,7 @@ class Encoder(ABC):
         Encoded
         """
 
-    def encode_one(self, tokens: list[Any]) -> SmallRows | None:
+    def encode_one(self, tokens: Any) -> SmallRows | None:
         """Look up the rows of one sentence, a list of tokens, for small kernels.
 
         Returns

@@ -29,8 +29,6 @@ from .._data.inputs import PLACE, PlaceError, check_weights_of_sequences
 from .._data.labels import AllBut, settled
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from .._data.scheme_rules import LabelTable
     from .._data.types import Weights
     from .._taggers.probability_tagger import Segment
@@ -66,7 +64,7 @@ def count_right(true: Labels, pred: Labels) -> int:
     return n if n == len(true) else sum(map(eq, settled(true, pred), pred))
 
 
-def refuse_nothing(counted: ArrayLike, what: str = NOTHING) -> None:
+def refuse_nothing(counted: Any, what: str = NOTHING) -> None:
     """Raise unless something counts.
 
     Parameters
@@ -93,7 +91,7 @@ def with_none(table: LabelTable) -> LabelTable:
     return table
 
 
-def surroundings_known(labels: Labels, start: int, stop: int, beside: int = 1) -> bool:
+def surroundings_known(labels: Any, start: int, stop: int, beside: int = 1) -> bool:
     """Tell whether the tokens of a segment, and ``beside`` more on each side, have labels."""
     return None not in labels[max(start - beside, 0) : stop + beside]
 

@@ -199,7 +199,7 @@ def both_sides(
 def count_spans(
     y_true: Iterable[list[Span]],
     y_pred: Iterable[list[Span]],
-    weight: Iterable[Any],
+    weight: Any,
 ) -> Counts:
     """Count checked spans by label, each times the weight of its text."""
     correct: Counter[Any] = Counter()
