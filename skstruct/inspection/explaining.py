@@ -376,9 +376,8 @@ def explain_tree(
     def listed(
         which: int, rows: np.ndarray, weights: np.ndarray, column: int
     ) -> list[Contribution]:
-        return list(
-            zip(map(names[which].get, rows.tolist()), weights[:, column].tolist())
-        )
+        pairs = zip(rows.tolist(), weights[:, column].tolist())
+        return [(names[which][row], weight) for row, weight in pairs]
 
     out = []
     for token, arc in zip(sentence, arcs):

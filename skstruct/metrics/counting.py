@@ -91,7 +91,9 @@ def with_none(table: LabelTable) -> LabelTable:
     return table
 
 
-def surroundings_known(labels: Any, start: int, stop: int, beside: int = 1) -> bool:
+def surroundings_known(
+    labels: Sequence[Any], start: int, stop: int, beside: int = 1
+) -> bool:
     """Tell whether the tokens of a segment, and ``beside`` more on each side, have labels."""
     return None not in labels[max(start - beside, 0) : stop + beside]
 
