@@ -105,7 +105,7 @@ class TemplateKeys(Keys):
             self.spelled.append((encoder.templates.words.words,) * 2)
 
     def header(self, sections: Sections) -> dict[str, Any]:
-        """What the header of a file says of templates."""
+        """Return what the header of a file says of templates."""
         plan = self.encoder.plan
         words = self.encoder.templates.words
         out: dict[str, Any] = {
@@ -245,11 +245,11 @@ class NameKeys(Keys):
             self.spelled.append((index.ids, names))
 
     def header(self, sections: Sections) -> dict[str, Any]:
-        """What the header of a file says of them."""
+        """Return what the header of a file says of them."""
         return {"features": "names", "names": self.names[0]}
 
     def write(self, sections: Sections) -> list[tuple[np.ndarray, int]]:
-        """For each side (new row by row, -1 without; how many)."""
+        """Return for each side (new row by row, -1 without; how many)."""
         maps = []
         for first, (n_rows, rows) in enumerate(zip(self.n_rows, self.rows)):
             row_of = np.full(n_rows, -1, np.int64)
@@ -265,7 +265,7 @@ class PatternKeys(NameKeys):
     encoder: PatternEncoder
 
     def header(self, sections: Sections) -> dict[str, Any]:
-        """What the header of a file says of them."""
+        """Return what the header of a file says of them."""
         patterns = self.encoder.templates
         nodes, edges = (
             [
@@ -318,7 +318,7 @@ _TESTS: dict[str, Callable[[str], bool]] = {
 
 @functools.cache
 def table(name: str) -> Any:
-    """The table of a property, or the mapping to lower case."""
+    """Return the table of a property, or the mapping to lower case."""
     if name == "mapping":
         return _lower_case()
     inside = np.fromiter(map(_TESTS[name], map(chr, range(N_CODES))), np.bool_, N_CODES)
@@ -326,13 +326,13 @@ def table(name: str) -> Any:
 
 
 def gaps(places: Any) -> list[int]:
-    """Numbers as the first and the distances from each to the next."""
+    """Turn numbers into the first one and the distances from each to the next."""
     return np.diff(places, prepend=0).tolist()
 
 
 def _lower_case() -> dict[str, Any]:
-    """The code points that change and by how much, both as :func:`gaps`, and what
-    becomes two characters.
+    """Return the code points that change and by how much, both as :func:`gaps`, and
+    what becomes two characters.
     """
     lower = [chr(code).lower() for code in range(N_CODES)]
     changed = [
@@ -345,6 +345,6 @@ def _lower_case() -> dict[str, Any]:
 
 
 def tables_for(functions: Iterable[str]) -> dict[str, Any]:
-    """The tables that functions of templates read, by name."""
+    """Return the tables that functions of templates read, by name."""
     names = {name for function in functions for name in FUNCTIONS.get(function, ())}
     return {name: table(name) for name in sorted(names)}

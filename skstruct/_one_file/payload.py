@@ -49,7 +49,7 @@ class Payload(NamedTuple):
         )
 
     def page(self) -> Payload:
-        """This payload for a page."""
+        """Return this payload as a page needs it: with what it shows besides labels."""
         header = self.header
         if header["features"] == "names":
             wrong = "a page cannot make the features of dicts and lists, which your own code makes: "
@@ -75,13 +75,13 @@ class Payload(NamedTuple):
         )
 
     def block(self, **about: Any) -> str:
-        """The constant; ``about`` is what is said of the model besides."""
+        """Return the constant; ``about`` is what is said of the model besides."""
         about = {**self.header["about"], **about}
         return self.sections.block({**self.header, "about": about})
 
 
 def payload_of(model: Any, weights: str = "exact") -> Payload:
-    """The :class:`Payload` of a fitted estimator.
+    """Return the :class:`Payload` of a fitted estimator.
 
     Raises
     ------
@@ -136,8 +136,8 @@ def payload_of(model: Any, weights: str = "exact") -> Payload:
 # What a model is made of
 # --------------------------------------------------------------------------------------
 def predictor_of(model: Any) -> Any:
-    """The tagger or segmenter that a search, a pipeline, or an average of segmenters is
-    around.
+    """Return the tagger or segmenter that a search, a pipeline, or an average of
+    segmenters is around.
     """
     for layer, _ in layers(model):
         for _, step in getattr(layer, "steps", ())[:-1]:
@@ -150,7 +150,7 @@ def predictor_of(model: Any) -> Any:
 
 
 def chain_model(tagger: Any, estimator: Any) -> ChainModel:
-    """The ChainModel of a fitted tagger, the one inside of an estimator."""
+    """Return the ChainModel of a fitted tagger, the one inside of an estimator."""
     if hasattr(estimator, "fit"):
         check_is_fitted(estimator)
     model: Any = getattr(tagger, "_model", None)
@@ -165,7 +165,7 @@ def chain_model(tagger: Any, estimator: Any) -> ChainModel:
 
 
 def keys_of(model: ChainModel) -> Keys:
-    """The keys of the features that have weights."""
+    """Return the keys of the features that have weights."""
     encoder = model.encoder
     L = len(model.labels)
     if type(encoder) not in _KEYS:
@@ -208,7 +208,7 @@ def add_weights(
         new = row_of[old // columns] * columns + old % columns
         order = np.argsort(new)
         tables.append((name, new[order], values[order], n_rows, columns))
-    if model.trigrams is not None and model.order == 2:
+    if model.trigrams is not None:
         tables.append(("trigrams", *sorted_weights(model.trigrams), L * (L + 1), L))
     numbers, divisor, step = as_numbers(
         [values for _, _, values, _, _ in tables], weights

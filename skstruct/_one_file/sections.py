@@ -61,7 +61,7 @@ class Sections:
         )  # bytes of equal rank stand together: that deflates better
 
     def block(self, header: dict[str, Any]) -> str:
-        """The constant of a file, base64, with the header."""
+        """Return the constant of a file, base64, with the header."""
         text = json.dumps(
             {**header, "sections": self.entries},
             ensure_ascii=False,
@@ -172,7 +172,7 @@ _LARGEST_DENOMINATOR = 2**40
 def as_numbers(
     tables: list[np.ndarray], weights: str
 ) -> tuple[list[np.ndarray], int, float]:
-    """Weights as they are written.
+    """Turn weights into the numbers that are written.
 
     Parameters
     ----------
@@ -208,8 +208,8 @@ def as_numbers(
 
 
 def common_denominator(weights: np.ndarray) -> int | None:
-    """The int d for which every weight is the float64 nearest to an integer over d;
-    None if there is none.
+    """Return the int d for which every weight is the float64 nearest to an integer over
+    d; None if there is none.
 
     Averages over n steps are such: d is n, or a part of it.
     """

@@ -349,7 +349,7 @@ def page_file(block: str, title: str) -> str:
 
 
 def _joined(block: str, sources: list[Any]) -> str:
-    """Sources of JavaScript as one, with the constant in its place."""
+    """Join sources of JavaScript, with the constant in its place."""
     texts = [source.read_text(encoding="utf-8").strip() for source in sources]
     text = "\n\n".join([_JAVASCRIPT_HEAD.format(version=__version__), *texts])
     text = text.replace(
@@ -363,5 +363,5 @@ def _as_function(text: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """What a content security policy calls the hash of a script or style."""
+    """Return what a content security policy calls the hash of a script or style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -31,7 +31,7 @@ _DESCRIPTOR = re.compile(
 
 
 def descriptor_of(path: Path) -> int | None:
-    """The number of the open file that a path names; None if it names none.
+    """Return the number of the open file that a path names; None if it names none.
 
     ``/dev/stdout`` and what shells make of ``>(gzip)`` do. Links are followed. Such a
     file is neither opened again, which would cut a file short that others append to,
@@ -51,7 +51,9 @@ def descriptor_of(path: Path) -> int | None:
 
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """A context of reading whose errors name the file, where the system does not."""
+    """Return a context of reading whose errors name the file, where the system does
+    not.
+    """
     try:
         yield
     except OSError as error:
@@ -62,7 +64,7 @@ def naming(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """A context whose errors of a disk name the file, which the system does not."""
+    """Return a context whose errors of a disk name the file, which the system does not."""
     try:
         yield
     except OSError as error:
@@ -118,8 +120,8 @@ def write_whole(path: Path, data: str | bytes, encoding: str | None = None) -> N
 def atomic_write(
     path: Path, encoding: str | None = None, temporary: str | None = None
 ) -> Iterator[Any]:
-    """A context with an open file that takes the place of ``path`` if the context ends
-    without an error.
+    """Return a context with an open file that takes the place of ``path`` if the
+    context ends without an error.
 
     What is written goes to a temporary file in the same folder, reaches the disk
     (``fsync``), and takes the place of ``path`` in one step (``os.replace``). After an
@@ -199,12 +201,12 @@ def write_files(contents: dict[Any, str], encoding: str | None) -> None:
 
 
 def _is_device(path: Path) -> bool:
-    """Whether there is something that is no regular file: a device, a named pipe."""
+    """Tell whether there is something that is no regular file: a device, a named pipe."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
 def _kind(encoding: str | None, mode: str) -> dict[str, Any]:
-    """How a file is opened, of text or of bytes."""
+    """Tell how a file is opened, of text or of bytes."""
     if encoding is None:
         return {"mode": f"{mode}b"}
     return {"mode": mode, "encoding": encoding, "newline": "\n"}
@@ -213,7 +215,7 @@ def _kind(encoding: str | None, mode: str) -> dict[str, Any]:
 def _begun(
     path: Path, encoding: str | None, temporary: str | None = None
 ) -> tuple[Any, str, str]:
-    """(open temporary file, its name, the file whose place it is to take)."""
+    """Return (open temporary file, its name, the file whose place it is to take)."""
     # The link's target is replaced, not the link; the folder is the target's.
     target = os.path.realpath(path)
     if temporary is None:

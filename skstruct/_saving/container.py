@@ -89,7 +89,7 @@ def require(condition: Any, reason: str) -> None:
 
 
 def within(array: np.ndarray, low: Any, high: Any) -> bool:
-    """Whether all elements are in [low, high)."""
+    """Tell whether all elements are in [low, high)."""
     return array.size == 0 or bool(
         array.min().item() >= low and array.max().item() < high
     )
@@ -145,7 +145,7 @@ def write_container(
 def container_size(
     header: dict[str, Any], arrays: dict[str, np.ndarray], version: int
 ) -> int:
-    """Bytes of the file that :func:`write_container` would write."""
+    """Count the bytes of the file that :func:`write_container` would write."""
     encoded, specs = _encode_header(header, arrays, version)
     end = specs[-1]["offset"] + arrays[specs[-1]["name"]].nbytes if specs else 0
     return len(encoded) + end + _DIGEST_BYTES
@@ -325,7 +325,7 @@ def _describe_foreign(file: BufferedReader) -> str:
 
 
 def _digest_matches(file: BufferedReader, size: int) -> bool:
-    """Whether the last 32 bytes are the SHA-256 of all bytes before them."""
+    """Tell whether the last 32 bytes are the SHA-256 of all bytes before them."""
     file.seek(0)
     digest = hashlib.sha256()
     for left in range(size - _DIGEST_BYTES, 0, -_CHUNK_BYTES):

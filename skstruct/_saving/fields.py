@@ -63,7 +63,7 @@ class Field(NamedTuple):
     stem: str | None = None  # what arrays' names have for the member's name
 
     def found_in(self, value: Any) -> Any:
-        """The value in an object, or in a dict."""
+        """Return the value in an object, or in a dict."""
         if callable(self.of):
             return self.of(value)
         if self.kind.inline and not self.of:
@@ -123,13 +123,13 @@ class Members(dict):
         return value
 
     def size(self, of: str | float | None) -> Any:
-        """A number, or None, as it is; of a name its number, or how many it has."""
+        """Return a number, or None, as it is; of a name its number, or how many it has."""
         found: Any = self[of] if isinstance(of, str) else of
         return len(found) if hasattr(found, "__len__") else found
 
 
 def default_of(field: Field, members: Members) -> Any:
-    """What an absent member stands for."""
+    """Return what an absent member stands for."""
     return field.default(members) if callable(field.default) else field.default
 
 
@@ -167,7 +167,7 @@ class Table:
     def write(
         self, value: Any, writer: Writer, name: str, around: Members | None = None
     ) -> dict[str, Any]:
-        """The JSON of an object."""
+        """Return the JSON of an object."""
         prefix = f"{name}." if name else ""
         out: dict[Any, Any] = {}
         more = value.keys() - self.named.keys() if isinstance(value, dict) else ()
@@ -189,7 +189,7 @@ class Table:
         return out
 
     def read(self, node: Any, where: str, around: Members | None) -> Any:
-        """The object that some JSON describes; every member is read and checked."""
+        """Return the object that some JSON describes; every member is read and checked."""
         require(isinstance(node, dict), f"{where} must be a JSON object")
 
         def find(field: Field) -> Any:
@@ -219,7 +219,7 @@ class Table:
 
 
 def arguments(members: Members) -> dict[str, Any]:
-    """What the members are, by name; those of an inline table among them."""
+    """Return what the members are, by name; those of an inline table among them."""
     out: dict[Any, Any] = {}
     for name, field in members.fields.items():
         out.update(members[name] if field.kind.inline else {name: members[name]})
@@ -231,8 +231,8 @@ def built(
     names: str = "",
     check: Callable[[Any, Members], None] | None = None,
 ) -> Callable[[Members], Any]:
-    """For the ``make`` of a table: an instance of a class, whose arguments are the
-    members named.
+    """Return for the ``make`` of a table: an instance of a class, whose arguments are
+    the members named.
 
     Other members become the attributes where they were, ``check(instance, members)``
     asks for the rest.
@@ -251,7 +251,7 @@ def built(
 
 
 def as_it_is(value: Any, *_: Any) -> Any:
-    """The JSON of what JSON can say."""
+    """Return the JSON of what JSON can say."""
     return value
 
 
@@ -274,7 +274,7 @@ flag = _plain(bool, "true or false")
 
 
 def integer(low: str | int = 0, high: str | int = MOST) -> Kind:
-    """An int from ``low`` up to, not including, ``high``."""
+    """Return the kind of an int from ``low`` up to, not including, ``high``."""
     text = f"an int{_range(low, high)}"
     return _plain(
         int, text, lambda node, members: members.size(low) <= node < members.size(high)
@@ -282,12 +282,12 @@ def integer(low: str | int = 0, high: str | int = MOST) -> Kind:
 
 
 def number(low: float, high: float = LARGEST) -> Kind:
-    """A float between ``low`` and ``high``."""
+    """Return the kind of a float between ``low`` and ``high``."""
     return _plain(float, f"a float from {low:.3g}", lambda node, _: low <= node <= high)
 
 
 def choice(choices: dict[Any, Any]) -> Kind:
-    """A name, or null, for each of some values."""
+    """Return the kind of some values, each written as a name or null."""
     names = ", ".join("null" if name is None else f'"{name}"' for name in choices)
 
     def write(value: Any, *_: Any) -> str | None:
@@ -306,7 +306,10 @@ def choice(choices: dict[Any, Any]) -> Kind:
 
 
 def exactly(name: str, why: str = "other members ask for it") -> Kind:
-    """What is known without the file, and stands there for other readers."""
+    """Return the kind of what is known without the file.
+
+    It stands there for other readers.
+    """
 
     def read(node: Any, where: str, members: Members) -> Any:
         expected = members[name]
@@ -326,7 +329,8 @@ def array(
     largest: float = np.inf,
     may_lack: bool = False,
 ) -> Kind:
-    """An array of sizes up to ``largest``; None in ``shape`` is any length.
+    """Return the kind of arrays of numbers up to ``largest``; None in ``shape`` is any
+    length.
 
     An empty one ``may_lack``.
     """
@@ -382,8 +386,9 @@ def _range(low: Any, high: Any) -> str:
 def via(
     kind: Kind | Table, take: Callable[[Any], Any], make: Callable[[Any], Any]
 ) -> Kind:
-    """Of values that ``take`` turns into those of a kind, and ``make`` back, or a
-    ValueError.
+    """Return a kind of values that ``take`` turns into those of another kind.
+
+    ``make`` turns these back, or raises a ValueError.
     """
 
     def read(node: Any, where: str, members: Members) -> Any:
@@ -397,7 +402,10 @@ def via(
 
 
 def without_last(kind: Kind | Table) -> Kind:
-    """Of an array whose last element, -1, serves the index -1."""
+    """Return a kind of arrays whose last element, -1, is not written.
+
+    It serves the index -1.
+    """
     return via(
         kind,
         lambda found: found[:-1],
@@ -435,7 +443,7 @@ def each(
     length: str | int | None = None,
     given: Callable[[Members, list[Any]], dict[str, Any]] | None = None,
 ) -> Kind:
-    """A list of one kind.
+    """Return the kind of lists whose items are of one kind.
 
     Parameters
     ----------
@@ -473,7 +481,7 @@ def each(
 
 
 def optional(kind: Kind | Table) -> Kind:
-    """Null for None."""
+    """Return a kind for which None is null, and all else is of another kind."""
     return Kind(
         f"{kind.text}, or null",
         lambda value, *how: None if value is None else kind.write(value, *how),
@@ -483,7 +491,10 @@ def optional(kind: Kind | Table) -> Kind:
 
 
 def pair(*kinds: Kind | Table) -> Kind:
-    """A list with one item of each kind; an array of an item is named as the pair."""
+    """Return the kind of lists with one item of each kind.
+
+    An array of an item is named as the pair.
+    """
 
     def write(items: Any, *how: Any) -> list[Any]:
         return [kind.write(item, *how) for kind, item in zip(kinds, items)]
@@ -499,8 +510,8 @@ def pair(*kinds: Kind | Table) -> Kind:
 
 
 def knowing(kind: Kind | Table, given: Callable[[Members], dict[str, Any]]) -> Kind:
-    """A kind whose members may ask for more: for what ``given(members)``, a dict, has
-    by name.
+    """Return a kind whose members may ask for more: for what ``given(members)``, a
+    dict, has by name.
     """
 
     def read(node: Any, where: str, members: Members) -> Any:
@@ -510,5 +521,5 @@ def knowing(kind: Kind | Table, given: Callable[[Members], dict[str, Any]]) -> K
 
 
 def inline(kind: Kind | Table) -> Kind:
-    """A table whose members stand among those of the object."""
+    """Return the kind of a table whose members stand among those of the object."""
     return Kind(kind.text, kind.write, kind.read, True, fields=kind.fields)

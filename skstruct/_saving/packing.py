@@ -70,7 +70,7 @@ def narrowed(array: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
 
 
 def widened(array: np.ndarray, node: Any, where: str) -> np.ndarray:
-    """What :func:`narrowed` was given."""
+    """Return what :func:`narrowed` was given."""
     ok = array.dtype.kind in "iu" and array.dtype != np.uint64 and array.ndim > 0
     ok = ok and isinstance(node["dtype"], str) and node["dtype"] in NARROWED
     require(ok, f"{where}: integers expected")
@@ -87,7 +87,7 @@ def widened(array: np.ndarray, node: Any, where: str) -> np.ndarray:
 
 
 def groups(numbers: np.ndarray, signed: bool = False) -> np.ndarray:
-    """Integers as uint8 groups; see the module.
+    """Write integers seven bits at a time, as uint8; the module says how.
 
     None is below 0 unless ``signed``, or beyond 62 bits.
     """
@@ -111,7 +111,7 @@ def groups(numbers: np.ndarray, signed: bool = False) -> np.ndarray:
 
 
 def from_groups(data: np.ndarray, signed: bool, where: str) -> np.ndarray:
-    """The int64 that :func:`groups` was given."""
+    """Return the int64 that :func:`groups` was given."""
     require(data.dtype == np.uint8 and data.ndim == 1, f"{where}: groups are bytes")
     out = [np.zeros(0, np.int64)]
     begin = 0
@@ -133,8 +133,8 @@ def from_groups(data: np.ndarray, signed: bool, where: str) -> np.ndarray:
 
 
 def numerators(value: np.ndarray, divisor: int, dtype: str) -> np.ndarray | None:
-    """The integers of which a divisor, and rounding to ``dtype``, make ``value``; None
-    if none do.
+    """Return the integers of which a divisor, and rounding to ``dtype``, make
+    ``value``; None if none do.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         out = np.rint(value * divisor)
@@ -146,8 +146,8 @@ def numerators(value: np.ndarray, divisor: int, dtype: str) -> np.ndarray | None
 
 
 def packed_keys(keys: np.ndarray, writer: Writer, name: str) -> dict[str, Any] | None:
-    """The JSON of distinct keys in ascending order; None if their numbers are too
-    large.
+    """Return the JSON of distinct keys in ascending order; None if their numbers are
+    too large.
 
     Each part of a key is numbered by its distinct values, in ascending order, and the
     numbers are put together to one: (that of the first part * n' + that of the second)
@@ -176,8 +176,8 @@ def packed_keys(keys: np.ndarray, writer: Writer, name: str) -> dict[str, Any] |
 
 
 def unpacked_keys(node: Any, reader: Reader, where: str) -> np.ndarray:
-    """The keys (R, 3) int64 that :func:`packed_keys` was given, in ascending order; all
-    distinct.
+    """Return the keys (R, 3) int64 that :func:`packed_keys` was given, in ascending
+    order; all distinct.
     """
     require("steps" in node, f"{where} lacks steps")
     values = node["values"]

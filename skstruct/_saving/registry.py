@@ -70,7 +70,7 @@ def savable(cls: type[T]) -> type[T]:
 
 
 def _class_named(name: Any) -> type[Savable]:
-    """The class of that name; its module is imported if it has not been.
+    """Return the class of that name; its module is imported if it has not been.
 
     Raises
     ------
@@ -150,7 +150,7 @@ class Savable(SaysWhy):
     def _contents(
         self, training: bool
     ) -> tuple[dict[str, Any], dict[str, np.ndarray], int]:
-        """The header, arrays and version of a file."""
+        """Return the header, arrays and version of a file."""
         writer = Writer(training, estimator_state)
         state = estimator_state(self, writer, "")
         return (
@@ -165,7 +165,7 @@ class Savable(SaysWhy):
         dtype: Literal["float64", "float32", "float16"] = "float32",
         keep: float = 1.0,
     ) -> Self:
-        """A smaller model, which predicts the same or nearly the same.
+        """Return a smaller model, which predicts the same or nearly the same.
 
         Features whose weights are all zero are left out, which makes it smaller in
         memory, and in a file no zero is stored. All models within are compressed, those
@@ -229,7 +229,7 @@ class Savable(SaysWhy):
         return _estimator_from_state(state, Reader(arrays, _estimator_from_state), "")
 
     def info(self) -> dict[str, Any]:
-        """What a fitted model is, how large it is, and what made it.
+        """Return what a fitted model is, how large it is, and what made it.
 
         Returns
         -------
@@ -296,7 +296,7 @@ class Savable(SaysWhy):
         check_is_fitted(self)
 
     def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
-        """The JSON of what the estimator has learned beyond attributes like
+        """Return the JSON of what the estimator has learned beyond attributes like
         ``classes_``.
 
         ``name`` starts the names of arrays.
@@ -307,7 +307,7 @@ class Savable(SaysWhy):
     def _from_state(
         cls, node: Any, fitted: dict[str, Any], reader: Reader, where: str
     ) -> dict[str, Any]:
-        """The attributes to set, given that JSON, and those like ``classes_``.
+        """Return the attributes to set, given that JSON, and those like ``classes_``.
 
         Has to check everything; ``where`` starts the reasons in errors.
         """
@@ -315,7 +315,7 @@ class Savable(SaysWhy):
 
 
 def memory_of(value: Any) -> int:
-    """Bytes of a value and of all that it holds, each object once.
+    """Count the bytes of a value and of all that it holds, each object once.
 
     Arrays count as a whole where a view of them is held. Functions, modules and classes
     count as nothing.
@@ -415,7 +415,7 @@ def load(path: Path) -> Any:
 # Estimators of any kind
 # --------------------------------------------------------------------------------------
 def estimator_state(estimator: Any, writer: Writer, name: str) -> dict[str, Any] | None:
-    """The JSON of an estimator, or None if its class is not registered."""
+    """Return the JSON of an estimator, or None if its class is not registered."""
     if not _is_savable(estimator):
         return None
     cls = type(estimator)
@@ -455,7 +455,7 @@ ESTIMATOR = Table(
 
 
 def _estimator_from_state(node: Any, reader: Reader, where: str) -> Any:
-    """The estimator of a file."""
+    """Return the estimator of a file."""
     name, parameters, fitted, state = ESTIMATOR.read(
         node, where or "the estimator", None
     ).values()

@@ -97,7 +97,7 @@ def _read_packed(node: Any, where: str, f: Members) -> np.ndarray:
 
 
 def _unpacked(f: Members) -> dict[str, Any]:
-    """The members of a store that :func:`_packed` was given."""
+    """Return the members of a store that :func:`_packed` was given."""
     value = f["packed"].astype(np.float64)
     if f["packed"].dtype == np.int64:
         value /= f["divisor"]
@@ -143,8 +143,8 @@ PACKED = Table(
 
 
 def _packed(store: Store, dtype: str, divisor: int | None) -> dict[str, Any]:
-    """The members of a final store without zeros: of a compressed model, or of one with
-    a ``divisor``.
+    """Return the members of a final store without zeros: of a compressed model, or of
+    one with a ``divisor``.
 
     The latter, if it is not 0, is what numerators are divided by, if weights are such
     means.
@@ -163,8 +163,9 @@ def _packed(store: Store, dtype: str, divisor: int | None) -> dict[str, Any]:
 def weights(
     rows: str, columns: str, *, final: bool = True, may_be_sparse: bool = True
 ) -> Kind:
-    """A store of so many rows and columns; one in training asks for ``rule`` and
-    ``clock``.
+    """Return the kind of a store of so many rows and columns.
+
+    One in training asks for ``rule`` and ``clock``.
     """
 
     def write(store: Store, writer: Writer, name: str, f: Members) -> dict[str, Any]:
@@ -205,7 +206,9 @@ def weights(
 
 
 def full(store: Store) -> Store:
-    """A final store as training wants it: its rows, if sparse, have no room left."""
+    """Return a final store as training wants it: its rows, if sparse, have no room
+    left.
+    """
     return store._replace(room=store.count.copy())
 
 

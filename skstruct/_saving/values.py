@@ -58,7 +58,7 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 def _one_by_one(text: str) -> str:
-    """A str; raises where it has two surrogates that JSON would give back as one
+    """Return a str; raises where it has two surrogates that JSON would give back as one
     character.
     """
     if not text.isascii() and _PAIR.search(text):
@@ -113,8 +113,8 @@ class Writer:
 
     @contextlib.contextmanager
     def packing(self, dtype: str | None) -> Iterator[None]:
-        """A context in which weights are stored as that type and integers in few bytes;
-        None: as they are.
+        """Return a context in which weights are stored as that type and integers in few
+        bytes; None: as they are.
         """
         before = self.packed
         self.packed = dtype
@@ -150,7 +150,7 @@ class Writer:
         return {"$array": unique}
 
     def value(self, value: Any, name: str) -> Any:
-        """The JSON of any value; ``name`` starts the names of arrays.
+        """Return the JSON of any value; ``name`` starts the names of arrays.
 
         Raises
         ------
@@ -255,7 +255,7 @@ class Reader:
         ] = []  # within, in the order in which they were complete
 
     def list(self, node: Any, where: str) -> builtins.list[Any]:
-        """A JSON list, its elements not yet decoded."""
+        """Return a JSON list, its elements not yet decoded."""
         if isinstance(node, dict) and "$json" in node:
             text = self.array(node["$json"], where, np.uint8, (None,)).tobytes()
             try:
@@ -272,7 +272,7 @@ class Reader:
         dtype: Any = None,
         shape: Sequence[int | None] | None = None,
     ) -> np.ndarray:
-        """An array that the caller owns; None in ``shape`` is any length."""
+        """Return an array that the caller owns; None in ``shape`` is any length."""
         require(
             isinstance(node, dict) and isinstance(node.get("$array"), str),
             f"{where}: no array",
@@ -295,7 +295,7 @@ class Reader:
         return array
 
     def value(self, node: Any, where: str) -> Any:
-        """The value that :meth:`Writer.value` was given.
+        """Return the value that :meth:`Writer.value` was given.
 
         Raises
         ------
@@ -320,7 +320,7 @@ class Reader:
             raise ModelFileError(f"malformed: {where}: {error}") from error
 
     def estimator(self, node: Any, where: str) -> Any:
-        """The next estimator within."""
+        """Return the next estimator within."""
         return self.shared(self._decode_estimator(node, self, where))
 
     def shared(self, found: Any) -> Any:
@@ -329,7 +329,7 @@ class Reader:
         return found
 
     def same(self, node: Any, where: str) -> Any:
-        """One of those before."""
+        """Return one of the estimators, or shared values, before; ``node`` numbers it."""
         return self._estimators[
             integer(0, len(self._estimators)).read(node, where, self._known)
         ]
@@ -343,7 +343,7 @@ def _items(node: Any, where: str, f: Members) -> list[Any]:
 
 
 def _shaped(f: Members) -> tuple[list[Any], list[int]]:
-    """The items, if they are as many as the shape says."""
+    """Return the items, if they are as many as the shape says."""
     items = _items(f["items"], f.where, f)
     require(math.prod(f["shape"]) == len(items), f"{f.where}: shape and items disagree")
     return items, f["shape"]

@@ -17,8 +17,8 @@ _SIMPLE = {str, bool, int, float}
 
 
 def attributes_of(item: Any) -> list[tuple[str, float]]:
-    """(name, value) of each attribute of an item: a dictionary, or a collection of
-    names.
+    """Return (name, value) of each attribute of an item: a dictionary, or a collection
+    of names.
     """
     if not isinstance(item, dict):
         return [(text_of(name, "a feature"), 1.0) for name in item]
@@ -47,8 +47,8 @@ def _number(key: str, value: Any) -> float:
 
 
 def text_of(value: Any, what: str) -> str:
-    """A str; bytes that are no UTF-8 become lone surrogates, which are written as the
-    same bytes.
+    """Return a str; bytes that are no UTF-8 become lone surrogates, which are written
+    as the same bytes.
     """
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
@@ -60,7 +60,7 @@ def text_of(value: Any, what: str) -> str:
 
 
 def whole_number(value: Any, what: str) -> int:
-    """An int; as in CRFsuite a float is cut, and text is none."""
+    """Return an int; as in CRFsuite a float is cut, and text is none."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__int__"):
         raise TypeError(
             f"{what} must be an integer, got {value!r:.80} of type {type(value).__name__}"
@@ -69,7 +69,7 @@ def whole_number(value: Any, what: str) -> int:
 
 
 def token_of(item: Any) -> Any:
-    """A token of the meaning of an item: a dict of numbers, or a list of str."""
+    """Return a token of the meaning of an item: a dict of numbers, or a list of str."""
     if not isinstance(item, dict):
         return [text_of(name, "a feature") for name in item]
     token: dict[str, float] = {}
@@ -81,8 +81,8 @@ def token_of(item: Any) -> Any:
 
 
 def tokens_of(sequence: Any) -> list[Token]:
-    """The tokens of an iterable of items, copied; those of an :class:`ItemSequence` are
-    its own.
+    """Return the tokens of an iterable of items, copied; those of an
+    :class:`ItemSequence` are its own.
     """
     if isinstance(sequence, ItemSequence):
         return sequence.tokens
@@ -111,7 +111,7 @@ class ItemSequence:
         self.tokens = tokens_of(pyseq)
 
     def items(self) -> list[dict[str, float]]:
-        """The attributes of each item: ``{name: value}``."""
+        """Return the attributes of each item: ``{name: value}``."""
         return [dict(attributes_of(token)) for token in self.tokens]
 
     def __len__(self) -> int:

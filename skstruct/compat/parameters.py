@@ -69,12 +69,14 @@ _CALLED = {"type": "type (pa_type)"}
 
 
 def _listed(name: str) -> str:
-    """The choices of a parameter, with what they mean."""
+    """Return the choices of a parameter, with what they mean."""
     return f"{', '.join(map(str, CHOICES[name]))} ({HELP[name].rstrip('.')})"
 
 
 def converted(name: str, value: Any, kind: type) -> Any:
-    """A value as its type; CRFsuite reads what is no number as 0, here it is an error."""
+    """Return a value as its type; CRFsuite reads what is no number as 0, here it is an
+    error.
+    """
     try:
         value = value if kind is str else float(value)
         number = kind(int(value)) if kind is bool else kind(value)

@@ -32,8 +32,9 @@ class HeldOut(NamedTuple):
     def of(
         cls, examples: list[Example], holdout: int, labels: list[str]
     ) -> HeldOut | None:
-        """Those of the group ``holdout`` of (tokens, labels, group); None if there are
-        none."""
+        """Return those of the group ``holdout`` of (tokens, labels, group); None if
+        there are none.
+        """
         chosen = (
             [(x, y) for x, y, group in examples if group == holdout]
             if holdout >= 0
@@ -47,7 +48,7 @@ class HeldOut(NamedTuple):
         return cls(corpus, [y for _, y in chosen], labels)
 
     def scores(self, model: Any) -> list[str]:
-        """Lines of the log about what an estimator predicts."""
+        """Return lines of the log about what an estimator predicts."""
         found = [[self.labels[int(k)] for k in y] for y in model.predict(self.corpus)]
         pairs = [pair for y, z in zip(self.gold, found) for pair in zip(y, z)]
         match = Counter(y for y, z in pairs if y == z)
@@ -192,7 +193,7 @@ class PassLog:
 
 
 def figure(value: Any) -> str:
-    """A number as CRFsuite writes it."""
+    """Return a number as CRFsuite writes it."""
     if isinstance(value, float):
         return f"{value:.6f}"
     return str(int(value) if isinstance(value, bool) else value)

@@ -20,7 +20,7 @@ class SequenceArray(np.ndarray):
 
     @classmethod
     def of(cls, sequences: Iterable[Any]) -> SequenceArray:
-        """The array of an iterable of lists."""
+        """Return the array of an iterable of lists."""
         sequences = list(sequences)
         found = np.empty(len(sequences), dtype=object)
         for k, sequence in enumerate(
@@ -30,7 +30,8 @@ class SequenceArray(np.ndarray):
         return found.view(cls)
 
     def __eq__(self, other: Any) -> Any:
-        """Which sequences are equal; ``other`` may be one sequence, which is compared
+        """Tell which sequences are equal; ``other`` may be one sequence, which is
+        compared
         with each."""
         is_many = isinstance(other, Iterable) and not isinstance(other, (str, bytes))
         if self.ndim != 1 or not is_many:
@@ -47,7 +48,7 @@ class SequenceArray(np.ndarray):
         return np.array([_same(a, b) for a, b in zip(self, others)], dtype=bool)
 
     def __ne__(self, other: Any) -> Any:
-        """Which sequences differ."""
+        """Tell which sequences differ."""
         return np.logical_not(self == other)
 
     __hash__ = None

@@ -62,7 +62,7 @@ class _Corpus(NamedTuple):
 
     @classmethod
     def of(cls, examples: list[Example], holdout: int) -> _Corpus:
-        """That of ``examples``, (tokens, labels, group), without those of the group
+        """Make the corpus of ``examples``, (tokens, labels, group), but for the group
         ``holdout``."""
         number = {
             label: k
@@ -198,7 +198,7 @@ def _seconds(began: float) -> str:
 
 
 def _shown(token: Any) -> Any:
-    """A token whose attributes of value 0 are there."""
+    """Return a token whose attributes of value 0 are there."""
     if isinstance(token, list):
         return token
     return {
@@ -239,7 +239,7 @@ def _estimator(algorithm: str, values: dict[str, Any]) -> Any:
 
 
 def _untrained(labels: list[str]) -> NamedModel:
-    """A model without weights."""
+    """Return a model without weights."""
     n = len(labels)
     none = np.zeros(0, int)
     every = np.ones(n, bool)
@@ -249,7 +249,7 @@ def _untrained(labels: list[str]) -> NamedModel:
 
 
 def _trained(estimator: Any, corpus: _Corpus, passes: PassLog) -> NamedModel:
-    """The model that an estimator learns, as it is written."""
+    """Return the model that an estimator learns, as it is written."""
     passes.estimator = estimator
     estimator._after_pass = passes
     with catch_warnings():
@@ -280,8 +280,9 @@ class _Counts(NamedTuple):
 
 
 def _counts(corpus: _Corpus, least: float, all_pairs: bool | str) -> _Counts:
-    """The :class:`_Counts` of a corpus; raises for what cannot be trained on or
-    written."""
+    """Return the :class:`_Counts` of a corpus; raises for what cannot be trained on or
+    written.
+    """
     for label in corpus.labels:
         _check_name(label, f"the label {label!r:.80}")
     vectorizer = TokenVectorizer()
@@ -308,7 +309,7 @@ def _counts(corpus: _Corpus, least: float, all_pairs: bool | str) -> _Counts:
 
 
 def _frequent(shown: Any, sums: Any, every: bool, least: float) -> tuple[int, bool]:
-    """(number of pairs with weights, whether some that are shown have none)
+    """Return (number of pairs with weights, whether some that are shown have none)
 
     ``shown``, ``sums``: sparse, the pairs that occur, and the sums of their values;
     ``every``: pairs that do not occur have weights, too, if their sum 0 is enough.

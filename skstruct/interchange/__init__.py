@@ -17,5 +17,5 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """What completion offers: public names, and no modules of builders."""
+    """Return what completion offers: public names, and no modules of builders."""
     return sorted(__all__)

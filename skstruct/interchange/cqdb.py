@@ -30,7 +30,7 @@ _RECORD = 8
 
 
 def read_strings(file: ForeignBytes, at: int, n: int, what: str) -> list[str]:
-    """The strings of the database at a byte of a file.
+    """Return the strings of the database at a byte of a file.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def read_strings(file: ForeignBytes, at: int, n: int, what: str) -> list[str]:
 # Writing
 # --------------------------------------------------------------------------------------
 def string_database(strings: list[bytes]) -> bytes:
-    """The database of distinct strings, numbered in their order.
+    """Return the database of distinct strings, numbered in their order.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def string_database(strings: list[bytes]) -> bytes:
 
 
 def lookup3(strings: list[bytes]) -> np.ndarray:
-    """The hashes of many strings: ``hashlittle`` with initial value 0.
+    """Return the hashes of many strings: ``hashlittle`` with initial value 0.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ def _load_binary(file: ForeignBytes) -> L1CRF:
 
 
 def _strings(file: ForeignBytes, at: int, what: str) -> tuple[list[bytes], int]:
-    """Strings that end in NUL, padded by more of these; and the byte behind."""
+    """Read strings that end in NUL, padded by more; return them, and the byte behind."""
     size = int(file.array(at, 1, "<u4", what)[0])
     end = at + 4 + size
     file.require(
@@ -154,7 +154,7 @@ def _crf_of(
     keys: list[tuple[bytes, int]],
     weights: np.ndarray,
 ) -> L1CRF:
-    """The fitted :class:`L1CRF` of what both kinds of file hold."""
+    """Return the fitted :class:`L1CRF` of what both kinds of file hold."""
     labels = labels_in_order(list(map(as_text, spelled)), file.name)
     patterns = patterns_of(file, lines, CRFPP)
     L = len(labels)
@@ -220,7 +220,7 @@ def save_crfpp(model: object, path: Path, text: bool = False) -> None:
 
 
 def _weights(named: NamedModel) -> tuple[list[tuple[bytes, int]], np.ndarray]:
-    """(keys with the numbers of their first weights, sorted; all weights)."""
+    """Return (keys with the numbers of their first weights, sorted; all weights)."""
     blocks = np.zeros((len(named.names), len(named.labels)))
     blocks[named.row, named.column] = named.weight
     block_of = dict(zip(map(as_bytes, named.names), blocks))
@@ -290,5 +290,5 @@ def _text(
 
 
 def _ordered(patterns: Patterns) -> list[str]:
-    """The lines, those of labels first."""
+    """Return the lines, those of labels first."""
     return sorted(patterns.lines, key=lambda line: line.startswith("B"))

@@ -115,7 +115,9 @@ def load_crfsuite(source: Any) -> L1CRF:
 
 
 def _file_of(source: Any) -> tuple[ForeignBytes, dict[str, Any]]:
-    """(model file, parameters of :class:`L1CRF`) of what :func:`load_crfsuite` takes."""
+    """Return (model file, parameters of :class:`L1CRF`) of what :func:`load_crfsuite`
+    takes.
+    """
     if hasattr(source, "modelfile"):
         path = getattr(source.modelfile, "name", None)
         if not path:
@@ -130,8 +132,8 @@ def _file_of(source: Any) -> tuple[ForeignBytes, dict[str, Any]]:
 
 
 def _parameters(crf: dict[str, Any]) -> dict[str, Any]:
-    """What :class:`L1CRF` calls the parameters of a ``sklearn_crfsuite.CRF``, as far as
-    it has them.
+    """Return what :class:`L1CRF` calls the parameters of a ``sklearn_crfsuite.CRF``, as
+    far as it has them.
     """
     if crf.get("algorithm", "lbfgs") not in (None, "lbfgs"):
         return {}
@@ -158,8 +160,8 @@ class CRFsuiteContents(NamedTuple):
 
 
 def crfsuite_contents(source: Any) -> tuple[CRFsuiteContents, L1CRF | None]:
-    """The contents of a model file, and its :class:`L1CRF`, None if it was trained on
-    nothing.
+    """Return the contents of a model file, and its :class:`L1CRF`, None if it was
+    trained on nothing.
 
     Parameters and errors are those of :func:`load_crfsuite`.
     """
@@ -182,7 +184,7 @@ def _contents(file: ForeignBytes) -> CRFsuiteContents:
 def _crf_of(
     file: ForeignBytes, contents: CRFsuiteContents, parameters: dict[str, Any]
 ) -> L1CRF:
-    """The :class:`L1CRF` of a model file, with parameters."""
+    """Return the :class:`L1CRF` of a model file, with parameters."""
     header, labels, attributes, features = contents
     known = labels_in_order(labels, file.name)
     L = len(labels)
@@ -226,7 +228,7 @@ def _crf_of(
 
 
 def _header(file: ForeignBytes) -> dict[str, Any]:
-    """The numbers of the header, by their names in CRFsuite's own dump."""
+    """Return the numbers of the header, by their names in CRFsuite's own dump."""
     file.tag(0, MAGIC)
     head = file.array(4, 11, "<u4", "the header").tolist()
     file.tag(8, b"FOMC")
@@ -251,7 +253,7 @@ def _header(file: ForeignBytes) -> dict[str, Any]:
 
 
 def _chunk(file: ForeignBytes, at: int, tag: bytes) -> tuple[int, int]:
-    """The count of a chunk, and its end."""
+    """Return the count of a chunk, and its end."""
     file.tag(at, tag)
     size, n = file.array(at + 4, 2, "<u4", tag.decode()).tolist()
     ok = CHUNK_HEADER <= size <= len(file.data) - at
@@ -363,7 +365,7 @@ def save_crfsuite(model: object, path: Path | BinaryIO) -> None:
 
 
 def crfsuite_model(model: Any) -> NamedModel:
-    """The :class:`.NamedModel` of a fitted tagger, if the format can express it."""
+    """Return the :class:`.NamedModel` of a fitted tagger, if the format can express it."""
     named = named_model(chain_model(model, "CRFsuite"), "CRFsuite")
     if len(named.transitions) > 1:
         refuse("CRFsuite", "transitions conditioned on the input")
@@ -373,7 +375,7 @@ def crfsuite_model(model: Any) -> NamedModel:
 
 
 def crfsuite_bytes(named: NamedModel) -> bytes:
-    """The model file of a :class:`NamedModel`."""
+    """Return the model file of a :class:`NamedModel`."""
     n_labels = len(named.labels)
     n_attributes = len(named.names)
     n_states = named.weight.shape[0]
@@ -406,7 +408,9 @@ def crfsuite_bytes(named: NamedModel) -> bytes:
 
 
 def _lists(tag: bytes, owner: np.ndarray, first: int, n: int, at: int) -> bytes:
-    """The lists of the features of n labels or attributes; ``owner`` is ascending."""
+    """Return the lists of the features of n labels or attributes; ``owner`` is
+    ascending.
+    """
     spare = 2 if tag == b"LFRF" else 0  # of a start and an end that no version has used
     size = np.bincount(owner, minlength=n)
     begins = at + CHUNK_HEADER + 4 * (n + spare + np.cumsum(size + 1) - size - 1)

@@ -42,7 +42,7 @@ can make.
 def read_keys(
     file: ForeignBytes, at: int, units: np.ndarray
 ) -> list[tuple[bytes, int]]:
-    """The keys of an array and their values.
+    """Return the keys of an array and their values.
 
     Parameters
     ----------
@@ -106,8 +106,8 @@ def read_keys(
 
 
 def build(keys: list[tuple[bytes, int]]) -> np.ndarray:
-    """The double array of distinct keys whose values are 0, 1, ... in the order of the
-    keys' bytes given.
+    """Return the double array of distinct keys whose values are 0, 1, ... in the order
+    of the keys' bytes given.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ def build(keys: list[tuple[bytes, int]]) -> np.ndarray:
 
 
 def _code_at(depth: int) -> Callable[[tuple[bytes, int]], int]:
-    """What tells of a (key, value) where it goes on at a depth: 0 if the key ends
-    there, or a byte + 1.
+    """Return what tells of a (key, value) where it goes on at a depth: 0 if the key
+    ends there, or a byte + 1.
     """
     return lambda key: key[0][depth] + 1 if depth < len(key[0]) else 0
 

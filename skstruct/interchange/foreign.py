@@ -48,7 +48,7 @@ class NamedModel(NamedTuple):
 
 
 def chain_model(estimator: Any, tool: str) -> ChainModel:
-    """The ChainModel of a fitted tagger, if a tool may be able to express it.
+    """Return the ChainModel of a fitted tagger, if a tool may be able to express it.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def refuse(tool: str, what: str) -> NoReturn:
 def named_model(
     model: ChainModel, tool: str, named: dict[int, str] | None = None
 ) -> NamedModel:
-    """The names and weights of a ChainModel.
+    """Return the names and weights of a ChainModel.
 
     Parameters
     ----------
@@ -194,8 +194,8 @@ class ForeignBytes:
     def match(
         self, form: bytes | re.Pattern[bytes], what: str, *values: object
     ) -> re.Match[bytes]:
-        """What an expression finds at the next byte, which is passed over; values stand
-        for ``{}``.
+        """Return what an expression finds at the next byte, which is passed over;
+        values stand for ``{}``.
         """
         form = form if isinstance(form, re.Pattern) else re.compile(form)
         found = form.match(self.data, self.at)
@@ -236,7 +236,7 @@ class ForeignBytes:
 
 
 def read_source(source: Any) -> ForeignBytes:
-    """The :class:`ForeignBytes` of a path, or of bytes."""
+    """Return the :class:`ForeignBytes` of a path, or of bytes."""
     if isinstance(source, (bytes, bytearray, memoryview)):
         return ForeignBytes(bytes(source), "the model")
     path = os.fspath(source)
@@ -245,14 +245,14 @@ def read_source(source: Any) -> ForeignBytes:
 
 
 def as_text(raw: bytes) -> str:
-    """Bytes as a str; those that are no UTF-8 become lone surrogates, which
+    """Decode bytes; those that are no UTF-8 become lone surrogates, which
     :func:`as_bytes` undoes.
     """
     return raw.decode("utf-8", "surrogateescape")
 
 
 def as_bytes(text: str) -> bytes:
-    """A str as bytes, the opposite of :func:`as_text`."""
+    """Return a str as bytes, the opposite of :func:`as_text`."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -263,7 +263,7 @@ def encoded(
     bad: str = "\x00",
     wrong: str = "with a NUL character",
 ) -> list[bytes]:
-    """The bytes of strings that a file can hold: of text in which the expression
+    """Return the bytes of strings that a file can hold: of text in which the expression
     ``bad`` finds nothing.
     """
     for string in strings:
@@ -276,8 +276,8 @@ def encoded(
 
 
 def labels_in_order(labels: list[str], name: str) -> Labels:
-    """The :class:`Labels` of a model, if these can be such; ``name`` is that of the
-    file.
+    """Return the :class:`Labels` of a model, if these can be such; ``name`` is that of
+    the file.
     """
     if not labels:
         raise ModelFileError(

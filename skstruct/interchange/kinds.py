@@ -45,10 +45,10 @@ def _kind(path: Path) -> tuple[str, Callable[[Any], Any]]:
 
 
 def kind_of(path: Path) -> str:
-    """What a model file is: ``"skstruct"`` if it looks like nothing else."""
+    """Return what a model file is: ``"skstruct"`` if it looks like nothing else."""
     return _kind(path)[0]
 
 
 def load_model(path: Path) -> Any:
-    """The fitted estimator in a file of this package, or of a tool."""
+    """Return the fitted estimator in a file of this package, or of a tool."""
     return _kind(path)[1](path)

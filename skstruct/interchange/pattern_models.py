@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def patterns_of(file: ForeignBytes, lines: list[bytes], syntax: str) -> Patterns:
-    """The :class:`Patterns` of a file."""
+    """Return the :class:`Patterns` of a file."""
     try:
         return Patterns([as_text(line) for line in lines], syntax)
     except ValueError as error:
@@ -47,7 +47,7 @@ def pattern_crf(
     index: np.ndarray,
     weight: np.ndarray,
 ) -> L1CRF:
-    """A fitted :class:`L1CRF` with patterns.
+    """Return a fitted :class:`L1CRF` with patterns.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def pattern_crf(
 def label_weights(
     nodes: list[tuple[bytes, int]], L: int, index: np.ndarray, weight: np.ndarray
 ) -> SparseWeights:
-    """The :class:`SparseWeights` of features of labels."""
+    """Return the :class:`SparseWeights` of features of labels."""
     block, place, value = _weights_of(nodes, index, weight, L)
     return SparseWeights.of((len(nodes), L), block * L + place, value)
 
@@ -100,8 +100,8 @@ def label_weights(
 def _weights_of(
     keys: list[tuple[bytes, int]], index: np.ndarray, weight: np.ndarray, size: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(number of the key, place in its block, weight) of all that are not zero, in
-    blocks of a size.
+    """Return (number of the key, place in its block, weight) of all that are not zero,
+    in blocks of a size.
     """
     first = np.array([first for _, first in keys], np.int64)
     block = np.searchsorted(first, index, side="right") - 1
@@ -119,8 +119,8 @@ _LETTERS = {CRFPP: "UB", WAPITI: "ub"}
 
 
 def keyed_model(estimator: Any, syntax: str) -> tuple[Patterns, NamedModel]:
-    """(patterns, :class:`NamedModel`) of a fitted tagger, in the syntax of a tool;
-    transitions by their keys.
+    """Return (patterns, :class:`NamedModel`) of a fitted tagger, in the syntax of a
+    tool; transitions by their keys.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def keyed_model(estimator: Any, syntax: str) -> tuple[Patterns, NamedModel]:
 
 
 def _bigram_line(lines: list[str], letter: str) -> str:
-    """The pattern of transitions that gets the weights of the label bigram.
+    """Return the pattern of transitions that gets the weights of the label bigram.
 
     Several such patterns add up; so ``lines`` loses repetitions, or gets one more that
     is alone.
@@ -212,9 +212,7 @@ def _bigram_line(lines: list[str], letter: str) -> str:
 
 
 def _as_patterns(templates: FeatureTemplates, tool: str, syntax: str) -> Patterns:
-    """Our templates as patterns of CRF++, which ``syntax`` will have to have a place
-    for.
-    """
+    """Write our templates as patterns of CRF++, if ``syntax`` has a place for them."""
     farthest = NEAR if syntax == WAPITI else FARTHEST[syntax]
     lines = []
     for template in templates.templates:
@@ -237,8 +235,8 @@ def _as_patterns(templates: FeatureTemplates, tool: str, syntax: str) -> Pattern
 def _written(
     patterns: Patterns, tool: str, syntax: str, with_symbols: bool
 ) -> tuple[list[str], Callable[[int, str], str]]:
-    """(lines, function) that write patterns, and names of features, in the syntax of a
-    tool.
+    """Return (lines, function) that write patterns, and names of features, in the
+    syntax of a tool.
 
     The function takes 0 and the name of a feature of labels, or 1 and that of one of
     transitions. Unless names have the tool's symbols of what is no token, what is

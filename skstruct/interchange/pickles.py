@@ -54,7 +54,7 @@ most leave an object of a hundred bytes.
 
 
 def unpacked(file: ForeignBytes) -> ForeignBytes:
-    """The content of a compressed file; of any other the file itself."""
+    """Return the content of a compressed file; of any other the file itself."""
     for start, name, new in _COMPRESSED:
         if file.data.startswith(start):
             most = _SMALL + _MOST_TIMES * len(file.data)
@@ -77,8 +77,8 @@ def unpacked(file: ForeignBytes) -> ForeignBytes:
 
 
 def crf_in_pickle(file: ForeignBytes) -> tuple[ForeignBytes, dict[str, Any]]:
-    """The model file within a pickle that has one fitted ``sklearn_crfsuite.CRF`` in
-    it.
+    """Return the model file within a pickle that has one fitted
+    ``sklearn_crfsuite.CRF`` in it.
 
     Others may be there that are not fitted, as in a search. Of several that are fitted,
     the one inside a ``best_estimator_`` is meant.
@@ -158,7 +158,7 @@ class _Place(NamedTuple):
     state: Any = None  # of an inert object that stands here
 
     def text(self) -> str:
-        """What to write behind the object to get there, from the last steps."""
+        """Return what to write behind the object to get there, from the last steps."""
         steps: list[Any] = []
         place = self
         while place.before is not None and len(steps) < _MOST_STEPS:
@@ -173,8 +173,8 @@ class _Place(NamedTuple):
 
 
 def _places(root: Any) -> dict[int, _Place]:
-    """Where each inert object stands first below the object of a pickle, by ``id`` of
-    its state.
+    """Tell where each inert object stands first below the object of a pickle, by ``id``
+    of its state.
 
     A hostile file may nest objects deeply: a place is one step, and only those of an
     error become text.
@@ -234,7 +234,7 @@ class _Inert:
         self.state = None
 
     def append(self, item: Any) -> None:
-        """Items of a list are nothing."""
+        """Take an item of a list, which is nothing."""
 
     extend = append
 
@@ -278,7 +278,7 @@ class _Reader(_Unpickler):
         self._encoded: dict[Any, Any] = {}
 
     def position(self) -> int:
-        """The byte that is read next."""
+        """Return the byte that is read next."""
         return self._stream.tell()
 
     def get_extension(self, code: int) -> NoReturn:
@@ -286,7 +286,7 @@ class _Reader(_Unpickler):
         raise pickle.UnpicklingError("an extension code")
 
     def find_class(self, module: str, name: str) -> Any:
-        """The stand-in for a name."""
+        """Return the stand-in for a name."""
         return (
             _ENCODE
             if (module, name) == ("_codecs", "encode")
@@ -298,7 +298,7 @@ class _Reader(_Unpickler):
         return self.found[-1]
 
     def _made(self, called: Any, arguments: Any) -> Any:
-        """What an instruction makes that would call something."""
+        """Return what an instruction makes that would call something."""
         if called is _ENCODE:
             text, encoding = arguments
             if not isinstance(text, str) or encoding != "latin1":
@@ -346,8 +346,9 @@ class _Reader(_Unpickler):
             self._pass_over_array(state)
 
     def _pass_over_array(self, state: Any) -> None:
-        """An array's bytes stand in the stream, or a pickle of their own if they are
-        objects.
+        """Pass over the bytes of an array in the stream, or over a pickle of its own if
+        they
+        are objects.
         """
         shape = state.get("shape")
         dtype = state.get("dtype")

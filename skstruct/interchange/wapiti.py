@@ -100,7 +100,7 @@ def load_wapiti(source: Any) -> L1CRF:
 
 
 def _numbers(file: ForeignBytes, form: bytes) -> list[Any]:
-    """The numbers in the next line; None for those that it lacks."""
+    """Return the numbers in the next line; None for those that it lacks."""
     found = file.match(
         form + rb"\r?\n", "{} and numbers of a Wapiti model", form[:5].decode()
     )
@@ -108,7 +108,7 @@ def _numbers(file: ForeignBytes, form: bytes) -> list[Any]:
 
 
 def _strings(file: ForeignBytes, n: int, what: str) -> list[bytes]:
-    """So many strings: length, colon, bytes, comma, line feed."""
+    """Read so many strings: length, colon, bytes, comma, line feed."""
     out = []
     for k in range(n):
         size = int(
@@ -128,7 +128,7 @@ def _strings(file: ForeignBytes, n: int, what: str) -> list[bytes]:
 
 
 def _weights(file: ForeignBytes, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """So many lines ``index=weight``, up to the end of the file."""
+    """Read so many lines ``index=weight``, up to the end of the file."""
     data = file.data
     index = []
     weight = []
@@ -163,7 +163,7 @@ def _number(raw: bytes) -> float | None:
 def _layout(
     file: ForeignBytes, names: list[bytes], L: int
 ) -> tuple[list[tuple[bytes, int]], list[tuple[bytes, int]], int]:
-    """((name, first weight) of labels, of transitions, number of weights): one
+    """Return ((name, first weight) of labels, of transitions, number of weights): one
     observation follows another.
 
     An observation of labels (``u``) has L weights, one of transitions (``b``) L * L,
@@ -248,7 +248,7 @@ def _netstring(string: str) -> bytes:
 
 
 def _lines(first: int, places: np.ndarray, weights: np.ndarray) -> list[str]:
-    """The lines of the weights at some places behind ``first``."""
+    """Return the lines of the weights at some places behind ``first``."""
     return [
         f"{first + p}={_hexadecimal(w)}\n"
         for p, w in zip(places.tolist(), weights.tolist())
@@ -256,6 +256,6 @@ def _lines(first: int, places: np.ndarray, weights: np.ndarray) -> list[str]:
 
 
 def _hexadecimal(weight: float) -> str:
-    """A number as C writes it with ``%la``."""
+    """Return a number as C writes it with ``%la``."""
     mantissa, _, exponent = weight.hex().partition("p")
     return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}p{exponent}"

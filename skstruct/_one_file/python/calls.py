@@ -31,7 +31,7 @@ class Tagger:
         self.chain: Chain = PARTS[header["chain"]](header, arrays)
 
     def predict(self, X: Any, allowed: Any = None) -> list[Any]:
-        """The best labels of each sequence.
+        """Return the best labels of each sequence.
 
         ``allowed``: for each token of each sequence None (any label), a label, or
         several labels.
@@ -47,11 +47,11 @@ class Tagger:
         return out
 
     def decision_function(self, X: Any) -> list[float]:
-        """The score of the best labelling of each sequence."""
+        """Return the score of the best labelling of each sequence."""
         return [self.best_of_all(x, i)[1] for i, x in enumerate(self.sequences(X))]
 
     def predict_marginals(self, X: Any) -> list[list[list[float]]]:
-        """For each token of each sequence the probabilities of all labels."""
+        """Return for each token of each sequence the probabilities of all labels."""
         scale = self.header["probabilities"]
         if scale is None:
             text = (
@@ -74,7 +74,7 @@ class Tagger:
         return out
 
     def explain(self, sequence: Any) -> list[dict[str, Any]]:
-        """Why each token has its label.
+        """Tell why each token has its label.
 
         A dict for each token: ``label``; ``runner_up``, its label in the best labelling
         that gives it another one; ``margin``, how far that is behind; ``features``, as
@@ -89,21 +89,21 @@ class Tagger:
 
     # -- inside ------------------------------------------------------------------------
     def sequences(self, X: Any) -> list[Any]:
-        """All that is labelled, as a list."""
+        """Return all that is labelled, as a list."""
         if isinstance(X, (str, dict)) or not hasattr(X, "__iter__"):
             raise ValueError(f"X must be a list of {self.holds}, got {X!r}{self.hint}")
         return list(X)
 
     def parts(self, sequence: Any, i: int) -> list[tuple[list[Any], Any]]:
-        """What is labelled as one: (tokens, for each the numbers of the labels it may
-        get, or None).
+        """Return what is labelled as one: (tokens, for each the numbers of the labels
+        it may get, or None).
         """
         if isinstance(sequence, (str, dict)) or not hasattr(sequence, "__len__"):
             refuse(i, None, f"expected a list of tokens, got {sequence!r}")
         return [(list(sequence), None)]  # an array is one, too
 
     def best_of_all(self, x: Any, i: int) -> tuple[list[int], float]:
-        """(numbers of labels, score) of all parts."""
+        """Return (numbers of labels, score) of all parts."""
         path = []
         score = 0.0
         for tokens, options in self.parts(x, i):
@@ -115,7 +115,7 @@ class Tagger:
     def best_of(
         self, sequence: Any, i: int, options: Any = None
     ) -> tuple[list[int], float]:
-        """(numbers of labels, score) of one sequence."""
+        """Return (numbers of labels, score) of one sequence."""
         if not sequence:
             return [], 0.0
         path, score = self.chain.decode(
@@ -126,8 +126,8 @@ class Tagger:
         return path, score * self.header["step"]
 
     def scores(self, found: Any, options: Any) -> tuple[list[list[float]], list[Any]]:
-        """By token the scores of labels, and transitions; ``options`` has the labels of
-        each, or None.
+        """Return by token the scores of labels, and transitions; ``options`` has the
+        labels of each, or None.
         """
         rows, values, edges = found
         emission = self.chain.emissions(rows, values)
@@ -137,7 +137,7 @@ class Tagger:
         return emission, self.chain.transitions(edges, self.chain.plain, len(rows))
 
     def options(self, sequence: Any, i: int, choices: Any) -> list[set[int] | None]:
-        """For each token the numbers of the labels that it may get, or None."""
+        """Return for each token the numbers of the labels that it may get, or None."""
         out = []
         if len(choices) != len(sequence):
             refuse(
@@ -178,7 +178,7 @@ class Tagger:
         rows: Any,
         values: Any,
     ) -> dict[str, Any]:
-        """The explanation of one token."""
+        """Return the explanation of one token."""
         step = self.header["step"]
         others = [s if k != y else NEVER for k, s in enumerate(best)]
         other = max(range(len(best)), key=others.__getitem__)
@@ -206,6 +206,6 @@ PARTS["labels"] = Tagger
 
 
 def open_model(data: str) -> Tagger:
-    """The tagger whose data is a constant."""
+    """Return the tagger whose data is a constant."""
     header, arrays = read_block(data)
     return PARTS[header["task"]](header, arrays)

@@ -31,8 +31,8 @@ class Chain:
         self.plain = self.transitions_into(1.0)
 
     def transitions_into(self, scale: float) -> tuple[list[list[float]], list[float]]:
-        """For each label y the scores of the steps from each p, and the largest of
-        them.
+        """Return for each label y the scores of the steps from each p, and the largest
+        of them.
         """
         L = self.L
         matrix = list(self.allowed)
@@ -44,7 +44,7 @@ class Chain:
     def emissions(
         self, rows: Any, values: Any, scale: float = 1.0
     ) -> list[list[float]]:
-        """For each token the scores of all labels, by the rows of weights of its
+        """Return for each token the scores of all labels, by the rows of weights of its
         features.
         """
         weights = self.states
@@ -67,8 +67,8 @@ class Chain:
     def transitions(
         self, rows: Any, plain: Any, T: int, scale: float = 1.0
     ) -> list[Any]:
-        """For each token the transitions into it: ``plain``, and what its own features
-        add.
+        """Return for each token the transitions into it: ``plain``, and what its own
+        features add.
         """
         if rows is None:
             return [plain] * T
@@ -93,8 +93,8 @@ class Chain:
         transitions: list[Any],
         joined_before: Callable[..., list[float]],
     ) -> list[list[float]]:
-        """For each token and label what joins the scores of prefixes that end there in
-        the label.
+        """Return for each token and label what joins the scores of prefixes that end
+        there in the label.
         """
         out = [list(map(add, self.start, emission[0]))]
         for score, (into, highest) in zip(emission[1:], transitions[1:]):
@@ -104,8 +104,8 @@ class Chain:
     def decode(
         self, emission: list[list[float]], transitions: list[Any]
     ) -> tuple[list[int], float]:
-        """(labels, score): of equal scores the smaller label, from the last token
-        backwards.
+        """Return (labels, score): of equal scores the smaller label, from the last
+        token backwards.
         """
         scores = self.prefixes(emission, transitions, best_before)
         reached = list(map(add, scores[-1], self.end))
@@ -120,8 +120,8 @@ class Chain:
     def best_with_each_label(
         self, emission: list[list[float]], transitions: list[Any]
     ) -> list[list[float]]:
-        """For each token and label the best score of labellings that give the label to
-        the token.
+        """Return for each token and label the best score of labellings that give the
+        label to the token.
         """
         return self.with_each_label(emission, transitions, best_before, max)
 
@@ -132,8 +132,8 @@ class Chain:
         joined_before: Callable[..., list[float]],
         joined: Callable[[list[float]], float],
     ) -> list[list[float]]:
-        """For each token and label what joins the scores of labellings that give the
-        label to the token.
+        """Return for each token and label what joins the scores of labellings that give
+        the label to the token.
 
         ``joined`` is the maximum of some scores, or their sum as logarithms;
         ``joined_before`` is that over the labels before, as `best_before`.
@@ -156,8 +156,8 @@ class Chain:
 def best_before(
     before: list[float], into: list[list[float]], highest: list[float]
 ) -> list[float]:
-    """For each label y the largest ``before[p] + into[y][p]``; ``highest[y]`` bounds
-    the second part.
+    """Return for each label y the largest ``before[p] + into[y][p]``; ``highest[y]``
+    bounds the second part.
     """
     return best_of_ranked(
         sorted(zip(before, range(len(before))), reverse=True), into, highest
@@ -167,8 +167,9 @@ def best_before(
 def best_of_ranked(
     ranked: list[tuple[float, int]], into: list[list[float]], highest: list[float]
 ) -> list[float]:
-    """As `best_before`; ``ranked`` holds (before[p], p) from the best one on, tried
-    until none can win.
+    """Return what `best_before` does; ``ranked`` holds (before[p], p), best first.
+
+    They are tried until none can win.
     """
     out = []
     for scores, most in zip(into, highest):

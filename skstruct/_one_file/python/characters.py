@@ -21,13 +21,15 @@ FINAL_SIGMA = "\u03c2"
 
 
 def member_of(table: list[int]) -> Callable[[str], bool]:
-    """A function that says whether a character is in a table; answers are remembered."""
+    """Return a function that says whether a character is in a table; answers are
+    remembered.
+    """
     bounds = list(accumulate(table))
     return Memory(lambda c: bisect_right(bounds, ord(c)) % 2 == 1).__getitem__
 
 
 def character_function(name: str, tables: dict[str, Any]) -> Callable[[str], str]:
-    """The function of a string that a template calls by this name."""
+    """Return the function of a string that a template calls by this name."""
     test = {key: member_of(table) for key, table in tables.items() if key != "mapping"}
     if name == "lower":
         return lower_case(test["cased"], test["ignorable"], tables["mapping"])
@@ -43,7 +45,7 @@ PARTS["characters"] = character_function
 
 
 def shape(token: Any, test: dict[str, Callable[[str], bool]]) -> str:
-    """Upper case to X, lower case to x, digits to 9; runs longer than two cut to two."""
+    """Turn upper case to X, lower case to x, digits to 9; cut runs to two."""
     upper = test["upper"]
     lower = test["lower"]
     digit = test["digit"]
@@ -56,7 +58,9 @@ def shape(token: Any, test: dict[str, Callable[[str], bool]]) -> str:
 
 
 def character_type(token: Any, test: dict[str, Callable[[str], bool]]) -> str:
-    """The type of the first character: digit, numeral, letter, punctuation or other."""
+    """Return the type of the first character: digit, numeral, letter, punctuation or
+    other.
+    """
     if not token:
         return "other"
     c = token[0]
@@ -95,7 +99,7 @@ def lower_case(
         return "".join(out)
 
     def letters_before(s: str) -> Any:
-        """For each character whether a letter is before it, marks aside."""
+        """Return for each character whether a letter is before it, marks aside."""
         out = []
         letter = False
         for c in s:

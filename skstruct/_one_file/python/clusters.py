@@ -10,7 +10,9 @@ from .reading import PARTS
 
 
 def cluster_function(header: dict[str, Any]) -> Callable[[str], str]:
-    """The cluster of a word, or of its lower-cased form, or of its normal form C."""
+    """Return the cluster of a word, or of its lower-cased form, or of its normal form
+    C.
+    """
     of = {word: label for label, words in header["clusters"].items() for word in words}
     lower = PARTS["characters"]("lower", header["unicode"])
 

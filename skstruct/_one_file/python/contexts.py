@@ -38,7 +38,7 @@ PARTS["contexts"] = context_functions
 
 
 def lexicon_function(entries: list[list[str]]) -> Callable[[list[str]], list[str]]:
-    """Marks of the longest entries, from left to right: B, I, E, or S alone, O
+    """Return what marks the longest entries, from left to right: B, I, E, or S alone, O
     elsewhere.
     """
     root: dict[Any, Any] = {}
@@ -74,8 +74,8 @@ def lexicon_function(entries: list[list[str]]) -> Callable[[list[str]], list[str
 def variety_function(
     numbers: dict[str, int], longer: list[Combinations], buckets: Any
 ) -> Callable[[list[str]], list[str]]:
-    """For each token the place in, and the bucket of, the most varied string of n
-    tokens around it.
+    """Return for each token the place in, and the bucket of, the most varied string of
+    n tokens around it.
 
     ``numbers`` are those of tokens; ``longer`` finds the strings of two to n tokens, by
     what they begin with.

@@ -19,8 +19,8 @@ class Names:
     def rows(
         self, sequence: Any, i: int
     ) -> tuple[list[list[int]], list[list[float]], None]:
-        """By token the rows of its features, their values, and no rows of transitions;
-        i is for errors.
+        """Return by token the rows of its features, their values, and no rows of
+        transitions; i is for errors.
         """
         rows: list[list[Any]] = [[] for _ in sequence]
         values: list[list[Any]] = [[] for _ in sequence]
@@ -69,7 +69,7 @@ PARTS["names"] = Names
 
 
 def names_in(token: Any) -> Any:
-    """The names that a token lists."""
+    """Return the names that a token lists."""
     if isinstance(token, Set):  # the keys of a dict, too
         token = sorted(
             token, key=lambda name: name if isinstance(name, str) else str(name)
@@ -83,7 +83,7 @@ def names_in(token: Any) -> Any:
 
 
 def is_scalar(value: Any) -> bool:
-    """Whether a value is a number or a bool of numpy."""
+    """Tell whether a value is a number or a bool of numpy."""
     return (
         not hasattr(value, "__len__")
         and getattr(getattr(value, "dtype", None), "kind", "?") in "biuf"
@@ -91,7 +91,7 @@ def is_scalar(value: Any) -> bool:
 
 
 def finite(name: str, value: Any) -> float:
-    """The value of a feature as a float."""
+    """Return the value of a feature as a float."""
     try:
         number = float(value)
     except OverflowError:  # an int with hundreds of digits
@@ -102,7 +102,7 @@ def finite(name: str, value: Any) -> float:
 
 
 def parts_of(name: str, value: Any) -> Any:
-    """The features in the value of a feature, as (name, value)."""
+    """Return the features in the value of a feature, as (name, value)."""
     if isinstance(value, dict):
         return value.items()
     if not isinstance(value, (list, tuple, set, frozenset)):

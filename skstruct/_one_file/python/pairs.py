@@ -44,8 +44,8 @@ class Pairs(Chain):
     def limits(
         self, into: list[list[float]]
     ) -> tuple[list[list[float]], list[float], float]:
-        """For each p at least what steps to each y add, the largest of it, and the size
-        of its terms.
+        """Return for each p at least what steps to each y add, the largest of it, and
+        the size of its terms.
         """
         limits = [list(map(add, *rows)) for rows in zip(self.most, zip(*into))]
         return (
@@ -57,8 +57,8 @@ class Pairs(Chain):
     def bounds(
         self, emission: list[list[float]], transitions: list[Any]
     ) -> tuple[list[list[float]], list[Any], float]:
-        """(behind, limits, error): for each token and label at least what can follow,
-        and its `limits`.
+        """Return (behind, limits, error): for each token and label at least what can
+        follow, and its `limits`.
 
         A prefix and what can follow score at least what a labelling that begins with it
         scores, but for rounding: they may be ``error`` below it.
@@ -88,8 +88,8 @@ class Pairs(Chain):
         transitions: list[Any],
         behind: list[list[float]],
     ) -> float:
-        """The score of a labelling, most often the best; a beam keeps the prefixes of
-        the highest bounds.
+        """Return the score of a labelling, most often the best; a beam keeps the
+        prefixes of the highest bounds.
         """
         beam = [(a + b, -1, y) for y, (a, b) in enumerate(zip(self.start, emission[0]))]
         for t, follow in enumerate(behind):
@@ -113,8 +113,8 @@ class Pairs(Chain):
         limits: list[Any],
         beat: float,
     ) -> list[list[list[tuple[float, int]]]]:
-        """For each token and label y (score, p) of the best prefixes that end in p, y,
-        from the best one on.
+        """Return for each token and label y (score, p) of the best prefixes that end in
+        p, y, from the best one on.
 
         Those are left out that cannot become a labelling of the score ``beat``.
         """
@@ -151,8 +151,8 @@ class Pairs(Chain):
     def decode(
         self, emission: list[list[float]], transitions: list[Any]
     ) -> tuple[list[int], float]:
-        """(labels, score): of equal scores the smaller labels, from the last token
-        backwards.
+        """Return (labels, score): of equal scores the smaller labels, from the last
+        token backwards.
         """
         behind, limits, error = self.bounds(emission, transitions)
         beat = self.score_to_beat(emission, transitions, behind) - error
@@ -175,8 +175,8 @@ class Pairs(Chain):
     def best_with_each_label(
         self, emission: list[list[float]], transitions: list[Any]
     ) -> list[list[float]]:
-        """For each token and label the best score of labellings that give the label to
-        the token.
+        """Return for each token and label the best score of labellings that give the
+        label to the token.
         """
         bounds, limits, _ = self.bounds(emission, transitions)
         prefixes = self.pair_prefixes(emission, transitions, bounds, limits, NEVER)
@@ -208,7 +208,7 @@ class Pairs(Chain):
 
 
 def largest(scores: Iterable[float]) -> float:
-    """The largest absolute value of those that are finite."""
+    """Return the largest absolute value of those that are finite."""
     return max(map(abs, filter(isfinite, scores)), default=0.0)
 
 

@@ -27,8 +27,8 @@ class Patterns:
         ]
 
     def rows(self, sequence: Any, i: int) -> tuple[list[list[int]], None, Any]:
-        """By token the rows of state features, None (their values are all 1), and those
-        of transitions.
+        """Return by token the rows of state features, None (their values are all 1),
+        and those of transitions.
         """
         columns = columns_of(sequence, i, self.header)
         T = len(sequence)
@@ -43,13 +43,13 @@ class Patterns:
         )
 
     def found(self, side: Any, columns: list[list[str]], t: int, T: int) -> list[int]:
-        """The rows of what patterns write at a token."""
+        """Return the rows of what patterns write at a token."""
         lines, row_of = side
         written = [self.write(line, columns, t, T) for line in lines]
         return [row_of[s] for s in written if s in row_of]
 
     def write(self, line: Any, columns: list[list[str]], t: int, T: int) -> str:
-        """The string of a pattern at a token."""
+        """Return the string of a pattern at a token."""
         literals, macros = line
         parts = [literals[0]]
         for (position, absolute, column, lower), literal in zip(macros, literals[1:]):
@@ -65,7 +65,9 @@ class Patterns:
         return "".join(parts)
 
     def outside(self, distance: int) -> str:
-        """What stands for the token so far before (negative) or behind a sequence."""
+        """Return what stands for the token so far before (negative) or behind a
+        sequence.
+        """
         if not self.wapiti:
             return f"_B{distance:+d}"
         return (
@@ -81,5 +83,5 @@ PARTS["patterns"] = Patterns
 
 
 def ascii_lower(value: str) -> str:
-    """A string with the letters A to Z in lower case."""
+    """Return a string with the letters A to Z in lower case."""
     return "".join([c.lower() if "A" <= c <= "Z" else c for c in value])

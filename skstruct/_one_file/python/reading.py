@@ -26,7 +26,7 @@ REMEMBERED = 100_000
 
 
 def read_block(data: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(header, arrays by name) of the constant."""
+    """Return (header, arrays by name) of the constant."""
     block = zlib.decompress(b64decode(data), -15)
     at = 4 + int.from_bytes(block[:4], "little")
     header = json.loads(block[4:at].decode("utf-8"))
@@ -39,7 +39,9 @@ def read_block(data: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def read_array(data: bytes, kind: str, n: int) -> array[Any]:
-    """The n numbers of a section, whose kind is u, z or f and the bytes of a number."""
+    """Return the n numbers of a section, whose kind is u, z or f and the bytes of a
+    number.
+    """
     size = int(kind[1])
     values = array({"f4": "f", "f8": "d"}.get(kind) or " BHII"[size])
     width = values.itemsize

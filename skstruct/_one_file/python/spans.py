@@ -42,7 +42,7 @@ class SpanTagger(Tagger):
     def predict(  # type: ignore[override]  # no labels can be asked for in texts
         self, X: Any
     ) -> list[list[tuple[int, int, str]]]:
-        """The spans (start, end, label) of each text, in order."""
+        """Return the spans (start, end, label) of each text, in order."""
         found: list[Any] = []
         for i, text in enumerate(self.sequences(X)):
             found.append([])
@@ -55,13 +55,13 @@ class SpanTagger(Tagger):
         return found
 
     def parts(self, text: Any, i: int) -> list[tuple[list[Any], None]]:
-        """The tokens of each piece of a text."""
+        """Return the tokens of each piece of a text."""
         return [
             ([token for _, _, token in piece], None) for piece in self.pieces(text, i)
         ]
 
     def chunks(self, path: list[int]) -> list[tuple[int, int, str]]:
-        """(first token, token behind, label) of the segments that labels spell."""
+        """Return (first token, token behind, label) of the segments that labels spell."""
         opens, closes, types = (
             self.spans[name] for name in ("opens", "closes", "types")
         )
@@ -79,8 +79,8 @@ class SpanTagger(Tagger):
 
     # -- tokens and pieces -------------------------------------------------------------
     def pieces(self, text: Any, i: int) -> list[list[tuple[int, int, Any]]]:
-        """The pieces of a text, lists of (start, end, token) with all tokens that the
-        model labels.
+        """Return the pieces of a text, lists of (start, end, token) with all tokens
+        that the model labels.
         """
         if not isinstance(text, str):
             refuse(i, None, f"expected a text (str), got {text!r}")
@@ -113,7 +113,7 @@ PARTS["spans"] = SpanTagger
 
 
 def words_in(text: str, kinds: list[int]) -> list[tuple[int, int]]:
-    """Where words begin and end.
+    """Tell where words begin and end.
 
     Runs of letters, runs of digits, and other characters one by one, equal ones
     together. Marks belong to what they follow, joiners join symbols, and regional
@@ -141,8 +141,8 @@ def words_in(text: str, kinds: list[int]) -> list[tuple[int, int]]:
 def layout_before(
     text: str, kinds: list[int], tokens: list[tuple[int, int]]
 ) -> list[int]:
-    """What is before each token: 0 nothing, 1 a space, 2 a line break, 3 a blank line,
-    or the text starts.
+    """Return what is before each token: 0 nothing, 1 a space, 2 a line break, 3 a blank
+    line, or the text starts.
     """
     out = [PARAGRAPH] * len(tokens)
     for k in range(1, len(tokens)):
@@ -158,7 +158,7 @@ def layout_before(
 def gaps_before(
     text: str, tokens: list[tuple[int, int]], before: list[int]
 ) -> list[int]:
-    """How well a text can be cut before each token."""
+    """Tell how well a text can be cut before each token."""
     gaps = [2 * n for n in before]
     for k in range(1, len(tokens)):
         last = text[tokens[k - 1][1] - 1]
@@ -168,8 +168,8 @@ def gaps_before(
 
 
 def cuts_between(gaps: list[int], a: int, b: int, most: int) -> list[int]:
-    """Where the pieces of the tokens a ... b - 1 begin: each ends at the largest gap of
-    its second half.
+    """Tell where the pieces of the tokens a ... b - 1 begin: each ends at the largest
+    gap of its second half.
     """
     out = [a]
     while b - a > most:

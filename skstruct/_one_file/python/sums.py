@@ -12,7 +12,7 @@ from .reading import PARTS
 def marginals(
     chain: Chain, scale: float, rows: Any, values: Any, edges: Any
 ) -> list[list[float]]:
-    """For each token the probabilities of its labels, given the whole sequence
+    """Return for each token the probabilities of its labels, given the whole sequence
     (forward-backward).
     """
     if not rows:
@@ -34,7 +34,7 @@ PARTS["sums"] = marginals
 def sums_before(
     before: list[float], into: list[list[float]], highest: list[float]
 ) -> list[float]:
-    """For each label y the sum of all ``before[p] + into[y][p]``, as logarithms."""
+    """Return for each label y the sum of all ``before[p] + into[y][p]``, as logarithms."""
     return [log_sum([a + b for a, b in zip(before, scores)]) for scores in into]
 
 

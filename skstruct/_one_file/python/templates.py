@@ -48,8 +48,8 @@ class Templates:
         ]
 
     def rows(self, sequence: Any, i: int) -> tuple[list[list[int]], None, Any]:
-        """By token the rows of state features, None (their values are all 1), and those
-        of transitions.
+        """Return by token the rows of state features, None (their values are all 1),
+        and those of transitions.
         """
         if not sequence:
             return [], None, None
@@ -61,7 +61,9 @@ class Templates:
         return nodes or [[] for _ in sequence], None, edges
 
     def channel_values(self, columns: list[list[str]]) -> list[list[int]]:
-        """For each channel its values along a sequence, those outside of it included."""
+        """Return for each channel its values along a sequence, those outside of it
+        included.
+        """
         found: dict[Any, Any] = {}
         T = len(columns[0])
         for channels, known, column in zip(self.functions, self.known, columns):
@@ -77,7 +79,7 @@ class Templates:
         ]
 
     def name(self, row: int) -> str:
-        """The state feature of a row, as CRF++ writes it."""
+        """Return the state feature of a row, as CRF++ writes it."""
         (literals, order), values = self.sides[0].atoms(row)
         written = {k: self.text(*value) for k, value in zip(order, values)}
         return literals[0] + "".join(
@@ -85,7 +87,7 @@ class Templates:
         )
 
     def text(self, channel: int, value: int) -> str:
-        """A value of a channel as a string."""
+        """Return a value of a channel as a string."""
         name = self.header["channels"][channel][0]
         if name == "const":
             return ""
@@ -100,7 +102,9 @@ PARTS["templates"] = Templates
 
 
 def columns_of(sequence: Any, i: int, header: dict[str, Any]) -> list[Any]:
-    """The columns of tokens that are tuples, or the one of str; ``i`` is for errors."""
+    """Return the columns of tokens that are tuples, or the one of str; ``i`` is for
+    errors.
+    """
     is_tuple = header["token"] == "tuple"
     n = header["columns"]
     if header.get("either"):  # the first token decides
@@ -120,14 +124,16 @@ def columns_of(sequence: Any, i: int, header: dict[str, Any]) -> list[Any]:
 def values_of(
     functions: Iterable[tuple[Callable[[str], str], dict[str, int]]],
 ) -> Memory:
-    """What remembers for each string the numbers of the values of some functions."""
+    """Return what remembers for each string the numbers of the values of some
+    functions.
+    """
     return Memory(
         lambda s: [numbers.get(function(s), 0) for function, numbers in functions]
     )
 
 
 def column_function(name: str, header: dict[str, Any]) -> Callable[[str], str]:
-    """The function of a string that a channel names."""
+    """Return the function of a string that a channel names."""
     affix = name[:6]
     n = name[6:]
     if affix == "prefix" and n:
@@ -172,7 +178,7 @@ class Side:
             ]
 
     def rows(self, channels: list[list[int]], T: int) -> list[list[int]]:
-        """By token its rows."""
+        """Return by token its rows."""
         out: list[list[int]] = [[] for _ in range(T)]
         found: list[
             list[int]
@@ -195,8 +201,8 @@ class Side:
         return out
 
     def atoms(self, row: int) -> tuple[Any, list[tuple[int, int]]]:
-        """(how the feature of a row is written, the (channel, value) that it is made
-        of).
+        """Return (how the feature of a row is written, the (channel, value) that it is
+        made of).
         """
         c = bisect_right(self.first_rows, row) - 1
         number, slot = divmod(row - self.first_rows[c], len(self.compounds[c][3]))
@@ -223,8 +229,8 @@ class Combinations:
         self.last = arrays[name + ".right"]
 
     def along(self, before: Iterable[int], values: Iterable[int]) -> list[int]:
-        """The combinations of those before with the values behind them, 0 where there
-        is none.
+        """Return the combinations of those before with the values behind them, 0 where
+        there is none.
         """
         out = []
         start = self.start
@@ -239,5 +245,5 @@ class Combinations:
         return out
 
     def parts(self, number: int) -> tuple[int, int]:
-        """(the combination that one begins with, its last value)."""
+        """Return (the combination that one begins with, its last value)."""
         return bisect_right(self.start, number - 1), self.last[number - 1]

@@ -36,15 +36,15 @@ class WordTagger(Tagger):
     def predict(  # type: ignore[override]  # no labels can be asked for in texts
         self, X: Any
     ) -> list[list[Any]]:
-        """The words of each text, or (word, tag) if the model has tags."""
+        """Return the words of each text, or (word, tag) if the model has tags."""
         return [
             self.cut(text, self.best_of_all(text, i)[0])
             for i, text in enumerate(self.sequences(X))
         ]
 
     def parts(self, text: Any, i: int) -> list[tuple[list[str], Any]]:
-        """The characters of a text without its white space, and what that leaves of the
-        labels.
+        """Return the characters of a text without its white space, and what that leaves
+        of the labels.
         """
         if not isinstance(text, str):
             refuse(i, None, f"expected a text (str), got {text!r}")
@@ -59,7 +59,7 @@ class WordTagger(Tagger):
         return [(list("".join(pieces)), options)]
 
     def cut(self, text: str, path: list[int]) -> list[Any]:
-        """The words of a text, by the labels of its characters."""
+        """Return the words of a text, by the labels of its characters."""
         opens, closes, tags = (self.words[name] for name in ("opens", "closes", "tags"))
         out = []
         t = 0
@@ -80,7 +80,9 @@ PARTS["words"] = WordTagger
 
 
 def ranges(begins: list[int], whole: Any) -> list[tuple[int, int]]:
-    """(first, behind the last) of the parts of a whole that begin at some places."""
+    """Return (first, behind the last) of the parts of a whole that begin at some
+    places.
+    """
     return list(zip(begins, [*begins[1:], len(whole)]))
 
 

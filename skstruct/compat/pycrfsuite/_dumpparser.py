@@ -49,7 +49,7 @@ class ParsedDump:
 
     @classmethod
     def of(cls, contents: CRFsuiteContents) -> ParsedDump:
-        """That of a model file's ``CRFsuiteContents``."""
+        """Return the dump of a model file's ``CRFsuiteContents``."""
         labels = contents.labels
         names = contents.attributes
         features = contents.features.tolist()
@@ -69,7 +69,7 @@ class ParsedDump:
         )
 
     def text(self) -> str:
-        """The text that CRFsuite's dump writes."""
+        """Return the text that CRFsuite's dump writes."""
         parts = {
             "FILEHEADER": [f"{name}: {value}" for name, value in self.header.items()],
             "LABELS": [f"{k:>5}: {name}" for name, k in self.labels.items()],

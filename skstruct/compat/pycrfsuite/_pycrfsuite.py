@@ -64,7 +64,7 @@ class BaseTrainer:
     _examples: list[Example]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """A trainer that works although a subclass may not call ``__init__``."""
+        """Return a trainer that works although a subclass may not call ``__init__``."""
         trainer = super().__new__(cls)
         trainer._lock = threading.RLock()
         trainer._examples = []
@@ -133,22 +133,22 @@ class BaseTrainer:
             training.run(self.message)
 
     def _before_train(self) -> None:
-        """Called before each training."""
+        """Prepare a training; called before each."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 
     def params(self) -> list[str]:
-        """The names of the parameters."""
+        """Return the names of the parameters."""
         return list(self._values)
 
     def get(self, name: str) -> Any:
-        """The value of a parameter."""
+        """Return the value of a parameter."""
         self._check(name)
         return self._values[name]
 
     def get_params(self) -> dict[str, Any]:
-        """All parameters."""
+        """Return all parameters."""
         return dict(self._values)
 
     def set(self, name: str, value: Any) -> None:
@@ -162,7 +162,7 @@ class BaseTrainer:
             self.set(name, value)
 
     def help(self, name: str) -> str:
-        """What a parameter does."""
+        """Return what a parameter does."""
         self._check(name)
         return HELP.get(name, "Accepted, without effect.")
 
@@ -220,13 +220,13 @@ class _Model:
         return ParsedDump.of(self.contents)
 
     def trained(self) -> L1CRF:
-        """The CRF."""
+        """Return the CRF."""
         if self.crf is None:
             raise ValueError("the model has no labels; it was trained on nothing")
         return self.crf
 
     def number(self, label: str) -> int:
-        """The number of a label."""
+        """Return the number of a label."""
         label = text_of(label, "a label")
         if label not in self.numbers:
             raise RuntimeError(f"Failed to convert into label identifier: {label}")
@@ -256,7 +256,7 @@ class Tagger:
     _of_thread: threading.local
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """A closed tagger, although a subclass may not call ``__init__``."""
+        """Return a closed tagger, although a subclass may not call ``__init__``."""
         tagger = super().__new__(cls)
         tagger._model = None
         tagger._of_thread = threading.local()
@@ -295,8 +295,9 @@ class Tagger:
         return current
 
     def _current(self, model: _Model) -> _Current:
-        """The thread's current sequence; an empty one if it was set for another model,
-        or never."""
+        """Return the thread's current sequence; an empty one if it was set for another
+        model, or never.
+        """
         current = getattr(self._of_thread, "current", None)
         return (
             current
@@ -305,31 +306,33 @@ class Tagger:
         )
 
     def labels(self) -> list[str]:
-        """The labels, in the order of the file."""
+        """Return the labels, in the order of the file."""
         return list(self._opened().contents.labels)
 
     def set(self, xseq: Any) -> None:
-        """The sequence that :meth:`tag`, :meth:`probability` and :meth:`marginal` speak
-        of in this thread."""
+        """Set the sequence that :meth:`tag`, :meth:`probability` and :meth:`marginal`
+        speak of in this thread.
+        """
         self._set(self._opened(), xseq)
 
     def tag(self, xseq: Any = None) -> list[str]:
-        """The best labels of a sequence, which becomes the current one, or of the
-        current one."""
+        """Return the best labels of a sequence, which becomes the current one, or of
+        the current one.
+        """
         model = self._opened()
         current = self._current(model) if xseq is None else self._set(model, xseq)
         return model.trained().predict([current.tokens])[0] if current.tokens else []
 
     def tag_all(self, xseqs: Any) -> list[list[str]]:
-        """The best labels of each sequence."""
+        """Return the best labels of each sequence."""
         return list(self._opened().trained().predict(list(map(tokens_of, xseqs))))
 
     def marginals_of_all(self, xseqs: Any) -> list[np.ndarray]:
-        """Of each sequence an array of probabilities, (tokens, labels)."""
+        """Return for each sequence an array of probabilities, (tokens, labels)."""
         return self._opened().trained().predict_marginals(list(map(tokens_of, xseqs)))
 
     def probability(self, yseq: Any) -> float:
-        """The probability of labels of the current sequence; 0 if that is empty."""
+        """Return the probability of labels of the current sequence; 0 if that is empty."""
         model = self._opened()
         tokens = self._current(model).tokens
         labels = [text_of(label, "a label") for label in yseq]
@@ -341,8 +344,9 @@ class Tagger:
         return exp(model.trained().sequence_log_proba([tokens], [labels])[0])
 
     def marginal(self, y: Any, pos: int) -> float:
-        """The probability of a label at a position of the current sequence; 0 if that
-        is empty."""
+        """Return the probability of a label at a position of the current sequence; 0 if
+        that is empty.
+        """
         model = self._opened()
         label = text_of(y, "a label")
         pos = whole_number(pos, "a position")

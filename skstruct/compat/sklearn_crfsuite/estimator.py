@@ -29,7 +29,7 @@ _OTHER_NAMES = {
 
 
 def _of_model(what: str, read: Callable[[Any], Any]) -> property:
-    """A property of the model file; None if there is none."""
+    """Return a property of the model file; None if there is none."""
 
     def value(crf: CRF) -> Any:
         tagger = crf.tagger_
@@ -110,18 +110,18 @@ class CRF(BaseEstimator):
         return self.modelfile.name is not None and os.path.exists(self.modelfile.name)
 
     def predict(self, X: Any) -> SequenceArray:
-        """The labels of sequences: a 1-D array of lists, whose ``==`` compares whole
-        sequences.
+        """Return the labels of sequences: a 1-D array of lists, whose ``==`` compares
+        whole sequences.
         """
         return SequenceArray.of(self._fitted().tag_all(X))
 
     def predict_single(self, xseq: Any) -> list[str]:
-        """The labels of one sequence."""
+        """Return the labels of one sequence."""
         return self._fitted().tag(xseq)
 
     def predict_marginals(self, X: Any) -> SequenceArray:
-        """For each token of each sequence a dict of the probabilities of labels: a 1-D
-        array of lists.
+        """Return for each token of each sequence a dict of the probabilities of labels:
+        a 1-D array of lists.
         """
         tagger = self._fitted()
         labels = tagger.labels()
@@ -131,11 +131,11 @@ class CRF(BaseEstimator):
         )
 
     def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
-        """For each token of one sequence a dict of the probabilities of labels."""
+        """Return for each token of one sequence a dict of the probabilities of labels."""
         return self.predict_marginals([xseq])[0]
 
     def score(self, X: Any, y: Any) -> float:
-        """The share of right labels."""
+        """Return the share of right labels."""
         return flat_accuracy_score(y, self.predict(X))
 
     classes_ = _of_model("The labels.", lambda tagger: tagger.labels())

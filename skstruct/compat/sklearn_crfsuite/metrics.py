@@ -45,7 +45,7 @@ def flat_classification_report(
 
 
 def sequence_accuracy_score(y_true: Any, y_pred: Any) -> float:
-    """Share of the sequences whose labels are all right."""
+    """Return the share of the sequences whose labels are all right."""
     if not len(y_true):
         return 0
     return sum(list(a) == list(b) for a, b in zip(y_true, y_pred)) / len(y_true)

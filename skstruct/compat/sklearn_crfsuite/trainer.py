@@ -48,8 +48,9 @@ class LinePerIterationTrainer(pycrfsuite.Trainer):
 
 
 def _table(scores: dict[str, LabelScore]) -> list[str]:
-    """Lines of a table: a label, three scores, and how often the label is right, in
-    each."""
+    """Return lines of a table: a label, three scores, and how often the label is right,
+    in each.
+    """
     width = max(5, *map(len, scores))
     titles = (f"{title:>9}" for title in ("Precision", "Recall", "F1", "Support"))
     head = f"{'Label':<{width}}  {'  '.join(titles)}"

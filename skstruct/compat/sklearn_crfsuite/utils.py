@@ -7,5 +7,5 @@ from typing import Any
 
 
 def flatten(y: Any) -> list[Any]:
-    """A list of lists as one list."""
+    """Return a list of lists as one list."""
     return list(chain.from_iterable(y))
