@@ -144,9 +144,17 @@ def test_files_of_all_kinds_are_one_text(tmp_path):
     ("name", "data", "message"),
     [
         ("b.txt", b"ok\ncaf\xe9\n", r"b\.txt, line 2: not valid utf-8"),
-        ("b.gz", gzip.compress(b"ok\ncaf\xe9\n", mtime=0), r"b\.gz, line 2: not valid utf-8"),
+        (
+            "b.gz",
+            gzip.compress(b"ok\ncaf\xe9\n", mtime=0),
+            r"b\.gz, line 2: not valid utf-8",
+        ),
         ("c.gz", b"no gzip", r"c\.gz, after line 0: Not a gzipped file"),
-        ("d.gz", gzip.compress(b"the dog\n" * 99, mtime=0)[:-9], r"d\.gz, after line \d+: "),
+        (
+            "d.gz",
+            gzip.compress(b"the dog\n" * 99, mtime=0)[:-9],
+            r"d\.gz, after line \d+: ",
+        ),
     ],
 )
 def test_files_that_cannot_be_read(name, data, message, tmp_path):
