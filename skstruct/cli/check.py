@@ -34,13 +34,14 @@ from .learners import add_features, add_learner, features_of, new_model, task_of
 from .options import THREADS, add_corpus, add_options
 
 if TYPE_CHECKING:
+    from .common import Arguments
     from .corpus import Corpus
 
 
 WRITTEN = "html", "jsonl", "prodigy", "label-studio"
 
 
-def add_arguments(parser: Any) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add_corpus(parser)
@@ -72,7 +73,7 @@ def add_arguments(parser: Any) -> None:
     parser.set_defaults(**dict.fromkeys(("cluster", "stream", "dev", "recall")))
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command."""
     if arguments.output is not None:
         check_target(arguments.output, arguments.files)
@@ -135,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int | None:
             print(f"{issue.score:.3f}\t{where}\t{labels}\t{issues.context(issue)}")
 
 
-def _write_tasks(file: Any, issues: Any, corpus: Corpus, format: str | None) -> None:
+def _write_tasks(file: Any, issues: Any, corpus: Corpus, format: str) -> None:
     """Write the texts that have issues, the most suspicious first, with their spans as
     suggested.
     """

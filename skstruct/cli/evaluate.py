@@ -15,7 +15,7 @@ import argparse
 import json
 import unicodedata
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import metrics
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
@@ -33,10 +33,11 @@ from .options import add_model, add_options
 from .texts import are_annotated
 
 if TYPE_CHECKING:
+    from .common import Arguments
     from .corpus import Corpus
 
 
-def add_arguments(parser: Any) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add("file", metavar="FILE", nargs="?", help="the corpus (default: standard input)")
@@ -57,7 +58,7 @@ def add_arguments(parser: Any) -> None:
     add("--json", action="store_true", help="print one JSON object")
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command."""
     gold = arguments.gold
     pred = arguments.pred
@@ -86,9 +87,9 @@ def run(arguments: argparse.Namespace) -> int | None:
     print(json.dumps(scores, ensure_ascii=False) if arguments.json else as_text(scores))
 
 
-def _options(arguments: argparse.Namespace, task: str) -> Any:
+def _options(arguments: Arguments, task: str) -> dict[str, Any]:
     """The options of `scores_of`."""
-    options = {"scheme": arguments.scheme, "strict": arguments.strict}
+    options: dict[str, Any] = {"scheme": arguments.scheme, "strict": arguments.strict}
     if arguments.vocabulary is not None:
         if task != WORDS:
             arguments.usage_error("--vocabulary is for segmented text")
@@ -135,7 +136,7 @@ def model_scores(model: Any, corpus: Corpus, **options: Any) -> dict[str, Any]:
     return _scores(task, corpus, predicted, options)
 
 
-def _of_model(arguments: argparse.Namespace) -> Any:
+def _of_model(arguments: Arguments) -> dict[str, Any]:
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     options = _options(arguments, inputs.task)
@@ -151,7 +152,7 @@ def _of_model(arguments: argparse.Namespace) -> Any:
 # --------------------------------------------------------------------------------------
 # True and predicted labels from files
 # --------------------------------------------------------------------------------------
-def _of_one(arguments: argparse.Namespace) -> Any:
+def _of_one(arguments: Arguments) -> tuple[Corpus, Any]:
     """(corpus, predicted) from one file with both."""
     with Source(arguments.file, arguments.encoding) as source:
         arguments.format = arguments.format or (
@@ -175,7 +176,7 @@ def _of_one(arguments: argparse.Namespace) -> Any:
     return corpus._replace(y=gold), predicted
 
 
-def _of_two(arguments: argparse.Namespace) -> Any:
+def _of_two(arguments: Arguments) -> tuple[Corpus, Any]:
     """(corpus, predicted) from two files."""
     corpora = []
     for path, label in ((arguments.gold, arguments.label), (arguments.pred, None)):
@@ -225,7 +226,7 @@ _LISTED = 10
 """Labels that a warning lists."""
 
 
-def encodes_segments(*corpora: Corpus) -> bool:
+def encodes_segments(*corpora: Iterable[Iterable[Any]]) -> bool:
     """Whether the labels of some corpora are read as segments."""
     return are_chunks(label for y in corpora for labels in y for label in labels)
 
@@ -271,7 +272,7 @@ def tagging_scores(
         scheme = "BIO" if encodes_segments(y, predicted) else "none"
     segments = None
     if scheme != "none":
-        mode = "strict" if strict else "conlleval"
+        mode: Literal["strict", "conlleval"] = "strict" if strict else "conlleval"
         segments = metrics.segment_report(
             y, predicted, scheme=scheme, mode=mode, output_dict=True
         )
@@ -346,7 +347,7 @@ def tree_scores(X: Any, y: Any, predicted: Any) -> dict[str, Any]:
         [all(map(_is_punctuation, form)) for form, *_ in sentence] for sentence in X
     ]
     everything = metrics.attachment_scores(y, predicted)
-    scores = {"sequences": len(y), "tokens": everything.n_tokens}
+    scores: dict[str, float] = {"sequences": len(y), "tokens": everything.n_tokens}
     scores |= {name: getattr(everything, name) for name in ("uas", "las", "complete")}
     if not all(map(all, punctuation)):
         words = metrics.attachment_scores(y, predicted, punctuation=punctuation)

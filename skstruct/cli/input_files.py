@@ -18,7 +18,7 @@ import re
 import shlex
 import sys
 from collections import Counter, deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -52,14 +52,15 @@ class Source(contextlib.AbstractContextManager):
         Whether warnings about the content are left out, since they were given before.
     """
 
-    def __init__(self, path: str, encoding: str = "utf-8", quiet: bool = False) -> None:
+    def __init__(
+        self, path: str | None, encoding: str = "utf-8", quiet: bool = False
+    ) -> None:
         self.path = None if path in STANDARD else path
-        self.name = path if self.path else "<stdin>"
+        self.name = self.path or "<stdin>"
         self.encoding = encoding
         self.quiet = quiet
-        # (number, line)
-        self._ahead = deque()
-        self._kept: list[Any] = []
+        self._ahead: deque[tuple[int, str]] = deque()
+        self._kept: list[tuple[int, str]] | None = []
         self._raw, self._lines = self._decoded(), self._all()
 
     def __exit__(self, *_: Any) -> None:
@@ -143,9 +144,10 @@ class Source(contextlib.AbstractContextManager):
                     read = 0
                 yield line
 
-    def take(self) -> Any:
+    def take(self) -> list[tuple[int, str]]:
         """The (number, line without its end) read since the last call."""
         kept = self._kept
+        assert kept is not None, "an unkept source keeps no lines"
         self._kept = []
         return [(number, line.rstrip("\r\n")) for number, line in kept]
 
@@ -205,7 +207,7 @@ def guess(source: Source, separator: str | None) -> str:
     )
 
 
-def _are_columns(widths: Any) -> bool:
+def _are_columns(widths: Counter[int]) -> bool:
     """Whether lines of so many cells look like columns."""
     n_lines = widths.total()
     (width, n) = widths.most_common(1)[0]
@@ -263,9 +265,11 @@ the right one.
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
 
-def noticed(source: Source, found: Any, number: int, line: str, label: Any) -> Any:
-    """The same (rows of cells, lines) of sentences of columns; in the end what is
-    unusual is warned of.
+def noticed(
+    source: Source, found: Iterable[Any], number: int, line: str, label: int | None
+) -> Iterator[Any]:
+    """Hand on (rows of cells, lines) of sentences of columns; warn in the end of what
+    is unusual.
 
     The first line looks like names of columns if its label occurs nowhere else, and
     some cell is a usual name of a column or stands above numbers only.
@@ -279,8 +283,10 @@ def noticed(source: Source, found: Any, number: int, line: str, label: Any) -> A
     label : int or None
         Column of the labels, if they are read.
     """
-    cells = ()
+    cells: Sequence[str] = ()
+    numeric: list[int] = []
     unique = label is not None
+    of_label = -1 if label is None else label
     n_tokens = 0
     n_sentences = 0
     for rows, lines in found:
@@ -289,7 +295,7 @@ def noticed(source: Source, found: Any, number: int, line: str, label: Any) -> A
             cells = rows[0]
             numeric = [c for c, cell in enumerate(cells) if not _NUMBER.fullmatch(cell)]
         if unique:
-            unique = all(row[label] != cells[label] for row in rest)
+            unique = all(row[of_label] != cells[of_label] for row in rest)
             numeric = [
                 c for c in numeric if all(_NUMBER.fullmatch(row[c]) for row in rest)
             ]
@@ -300,7 +306,7 @@ def noticed(source: Source, found: Any, number: int, line: str, label: Any) -> A
         return
     named = any(cell.strip(" #").lower() in NAMES for cell in cells)
     if unique and n_tokens > 1 and (named or numeric):
-        what = f"looks like names of columns, but is read as a token: the label {cells[label]!r} is nowhere"
+        what = f"looks like names of columns, but is read as a token: the label {cells[of_label]!r} is nowhere"
         warn(
             f"{source.name}, line {number}: {what} else; --comment {shlex.quote(line)} leaves it out"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import codecs
 import contextlib
@@ -15,7 +16,7 @@ THREADS = "threads (default: 1; -1: all cores)"
 FORMATS = ("columns", "conllu", "segmented", "crfsuite", "spans", "text")
 
 
-def add_options(parser: Any) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how files are read."""
     add = parser.add_argument_group("input").add_argument
     add(
@@ -47,7 +48,7 @@ def repeated(metavar: str, type: Callable[[str], Any]) -> dict[str, Any]:
     return {"action": "append", "default": [], "metavar": metavar, "type": type}
 
 
-def add_model(parser: Any, required: bool = True) -> None:
+def add_model(parser: argparse.ArgumentParser, required: bool = True) -> None:
     """Add a model and its threads."""
     parser.add_argument(
         "--model", "-m", required=required, metavar="MODEL", help="a model file"
@@ -55,7 +56,7 @@ def add_model(parser: Any, required: bool = True) -> None:
     parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help=THREADS)
 
 
-def add_corpus(parser: Any) -> None:
+def add_corpus(parser: argparse.ArgumentParser) -> None:
     """Add the files that are learned, and what one of several annotates."""
     what = "the corpus; - is standard input; several files of annotated texts are learned together"
     parser.add_argument("files", metavar="FILE", nargs="+", help=what)

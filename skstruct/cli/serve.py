@@ -11,10 +11,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
+import os
 import signal
 import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..serving.hosts import ANY, host_of
 from ..serving.label_studio import TASKS_LIMIT, Backend
@@ -25,8 +26,11 @@ from ..serving.wsgi import LIMIT
 from .common import check_inputs, check_target, fitting, positive, tell
 from .options import repeated
 
+if TYPE_CHECKING:
+    from .common import Arguments
 
-def add_arguments(parser: Any) -> None:
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     what = "model files; without NAME= one is called model, several as their files"
@@ -65,7 +69,7 @@ def _allowed_host(text: str) -> Any:
     return text
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command, until it is stopped."""
     arguments.max_bytes = arguments.max_bytes or (
         TASKS_LIMIT if arguments.label_studio else LIMIT
@@ -79,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int | None:
     logging.getLogger("waitress.queue").setLevel(
         logging.ERROR
     )  # a full queue is no fault
-    signals = []
+    signals: list[int] = []
 
     def stop(number: int, _: Any) -> None:
         signals.append(number)
@@ -94,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int | None:
     run_server(server, lambda: bool(signals), arguments.timeout)
 
 
-def _application(arguments: argparse.Namespace) -> Any:
+def _application(arguments: Arguments) -> Any:
     """What is to be served."""
     if (arguments.collect or arguments.train_on) and not arguments.label_studio:
         arguments.usage_error("--collect and --train-on are for --label-studio")
@@ -108,9 +112,10 @@ def _application(arguments: argparse.Namespace) -> Any:
         files = named_files(arguments.models)
     except ValueError as error:
         arguments.usage_error(str(error))
-    check_inputs(files.values())
+    paths = [os.fspath(path) for path in files.values()]
+    check_inputs(paths)
     if arguments.collect is not None:
-        check_target(arguments.collect, files.values(), regular=True)
+        check_target(arguments.collect, paths, regular=True)
     if not arguments.label_studio:
         return app(loaded(files), **options)
     if len(files) > 1:

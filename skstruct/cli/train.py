@@ -36,7 +36,7 @@ from .learners import add_features, add_learner, features_of, fit_of, new_model,
 from .options import add_corpus, add_options, lexicon, repeated
 
 if TYPE_CHECKING:
-    from .common import Model
+    from .common import Arguments, Model
     from .corpus import Corpus, Layout
 
 
@@ -44,7 +44,7 @@ PARTIAL = ".partial"
 """Ending of the model that an interrupted training leaves, after the name asked for."""
 
 
-def add_arguments(parser: Any) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         "--model", "-m", required=True, metavar="OUT", help="file to write the model to"
@@ -104,7 +104,7 @@ def _add_ways(add: Callable[..., Any]) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command."""
     _check_usage(arguments)
     lexicons = (path for _, path in arguments.lexicon)
@@ -154,7 +154,7 @@ def run(arguments: argparse.Namespace) -> int | None:
         print(as_text(model_scores(model, dev)))
 
 
-def _check_usage(arguments: argparse.Namespace) -> None:
+def _check_usage(arguments: Arguments) -> None:
     """Refuse files that cannot be read together."""
     files = arguments.files
     stream = arguments.stream
@@ -184,7 +184,7 @@ def _check_usage(arguments: argparse.Namespace) -> None:
             arguments.usage_error(message)
 
 
-def _words_parameter(arguments: argparse.Namespace, model: Any) -> str | None:
+def _words_parameter(arguments: Arguments, model: Any) -> str | None:
     """The parameter of a model that ``--text`` is for; None without the option."""
     if arguments.text is None:
         return None
@@ -197,9 +197,7 @@ def _words_parameter(arguments: argparse.Namespace, model: Any) -> str | None:
     return min(names, key=len)  # what is around others gives it to them
 
 
-def _read_text(
-    arguments: argparse.Namespace, model: Any, parameter: str | None
-) -> None:
+def _read_text(arguments: Arguments, model: Any, parameter: str | None) -> None:
     """Let the taggers of a model read clusters of the words of ``--text``."""
     if parameter is None:
         return
@@ -225,7 +223,7 @@ def _amount(format: str, *numbers: int) -> str:
 
 
 def _learn_whole(
-    arguments: argparse.Namespace, model: Any, corpus: Corpus, dev: Corpus | None
+    arguments: Arguments, model: Any, corpus: Corpus, dev: Corpus | None
 ) -> None:
     """Learn a corpus that is in memory."""
     tell(f"read {_amount(corpus.format, len(corpus.X), sum(map(len, corpus.y)))}")
@@ -247,7 +245,7 @@ def _learn(
         of_dev = dev is not None and (
             getattr(error, "name", None) or str(error)
         ).startswith(NAMES)
-        wrong = dev if of_dev else corpus
+        wrong = dev if dev is not None and of_dev else corpus
         found = located(error, wrong.name, wrong.places)
         if isinstance(error, BrokenConstraint) and (error.remedy or of_dev):
             found = CommandError(
@@ -257,7 +255,7 @@ def _learn(
 
 
 def _repairer(
-    arguments: argparse.Namespace, model: Any, format: str | None
+    arguments: Arguments, model: Any, format: str | None
 ) -> Callable[[Corpus], Corpus]:
     """The function that rewrites the labels of a `Corpus` that a model is to learn."""
     if not arguments.repair:
@@ -273,6 +271,7 @@ def _repairer(
         if source is None:  # the error says why
             with locating(corpus.name, corpus.places):
                 convert_scheme(corpus.y, scheme, scheme, strict=False)
+        assert repaired is not None  # else the error was raised
         changed = [
             sum(a != b for a, b in zip(*pair)) for pair in zip(corpus.y, repaired)
         ]
@@ -285,7 +284,7 @@ def _repairer(
     return repair
 
 
-def _tell_chosen(arguments: argparse.Namespace, model: Any) -> None:
+def _tell_chosen(arguments: Arguments, model: Any) -> None:
     """Say which templates ``features="auto"`` has chosen, and which penalties a search."""
     *_, (tagger, _) = layers(model)
     lines = getattr(getattr(tagger, "_model", None), "lines", None)
@@ -305,7 +304,7 @@ def _tell_chosen(arguments: argparse.Namespace, model: Any) -> None:
 
 
 def _stream(
-    arguments: argparse.Namespace,
+    arguments: Arguments,
     model: Any,
     layout: Layout,
     source: Source,
@@ -354,7 +353,7 @@ def _forget(model: Any) -> None:
         )
 
 
-def _keep(model: Any, arguments: argparse.Namespace, learned: Any = None) -> None:
+def _keep(model: Any, arguments: Arguments, learned: str | None = None) -> None:
     """Save what a training has learned before it was cut short, if anything, beside the
     file asked for.
     """

@@ -277,8 +277,8 @@ def _conllu(
     where = [CONLLU_FIELDS.index(field) for field in fields]
     with numbered_lines(path_or_file, encoding) as (name, lines):
         for rows in _sentences(lines):
-            sentence = []
-            heads = []
+            sentence: list[tuple[str | int, ...]] = []
+            heads: list[tuple[int, int]] = []
             for number, line in rows:
                 cells = line.split("\t")
                 token = cells[0]

@@ -146,9 +146,7 @@ _KEYS = {"jsonl": "spans", "doccano": "label", "prodigy": "spans", "spacy": "ent
 """The keys of spans that are written."""
 
 
-def _record(
-    format: str | None, text: str, spans: Any, metadata: Any, proba: Any
-) -> Any:
+def _record(format: str, text: str, spans: Any, metadata: Any, proba: Any) -> Any:
     """A text and its spans as JSON has them."""
     if _KEYS[format] == "spans":
         spans = [

@@ -195,7 +195,7 @@ class Accents:
     def __init__(self) -> None:
         self.twice = 0
         self.once = 0
-        self.example = None
+        self.example: tuple[str, str] | None = None
 
     def see(self, line: str) -> None:
         """Take note of a line, if it is not ASCII."""
@@ -211,7 +211,7 @@ class Accents:
 
     def tell(self, name: str) -> None:
         """Warn if nearly all lines were encoded twice."""
-        if self.twice <= 10 * self.once:
+        if self.example is None or self.twice <= 10 * self.once:
             return
         line, repaired = self.example
         right = next(c for c in repaired if not c.isascii())
