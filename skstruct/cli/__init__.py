@@ -78,7 +78,8 @@ def new_parser(
     parser = argparse.ArgumentParser(
         prog=prog,
         description="Structured prediction with the interface of scikit-learn.",
-        epilog="Exit codes: 0 done, 1 unusable input, 2 wrong usage, 130 interrupted, 141 a closed pipe.",
+        epilog="Exit codes: 0 done, 1 unusable input, 2 wrong usage, 130 interrupted, "
+        "141 a closed pipe.",
     )
     parser.add_argument(
         "--version", action="version", version=f"skstruct {__version__}"

@@ -57,7 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OUT",
         help="write a page of HTML, or what --write says",
     )
-    what = "of annotated texts also those with issues, with the spans suggested, for a person to review"
+    what = (
+        "of annotated texts also those with issues, with the spans suggested, for a "
+        "person to review"
+    )
     add("--write", choices=WRITTEN, default="html", help=what)
     add("--n-jobs", type=n_jobs, metavar="N", help=THREADS)
     add_options(parser)
@@ -100,7 +103,8 @@ def run(arguments: Arguments) -> int | None:
     of_spans = layout.format == "spans"
     what, of = ("span", "text") if of_spans else ("label", "sequence")
     tell(
-        f"{corpus.name}: {counted(len(issues), what)} of {counted(len(corpus.X), of)} may be wrong"
+        f"{corpus.name}: {counted(len(issues), what)} of {counted(len(corpus.X), of)} "
+        "may be wrong"
     )
     if arguments.output is not None:
         with output(arguments.output) as file:
@@ -158,5 +162,6 @@ def _tell_moves(model: Any, corpus: Corpus) -> None:
     ).moves:
         becomes = "" if result is None else f", to {tuple(result)!r}"
         warn(
-            f"{corpus.places[text]}: span {position}, {tuple(span)!r}: {problem}{becomes}"
+            f"{corpus.places[text]}: span {position}, {tuple(span)!r}: "
+            f"{problem}{becomes}"
         )

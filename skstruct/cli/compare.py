@@ -73,11 +73,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser)
     group = parser.add_argument_group("learning")
     add_features(group)
-    what = "CRFsuite's algorithm (ap, pa, lbfgs), or the learner's name; may be repeated (default: ap and pa)"
+    what = (
+        "CRFsuite's algorithm (ap, pa, lbfgs), or the learner's name; may be repeated "
+        "(default: ap and pa)"
+    )
     group.add_argument(
         "--algorithm", "-a", action="append", type=_algorithm, metavar="NAME", help=what
     )
-    what = "of both sides, as CRFsuite calls it: max_iterations (10 of ap and pa), c1, c2 (1 and 0 of lbfgs)"
+    what = (
+        "of both sides, as CRFsuite calls it: max_iterations (10 of ap and pa), c1, c2 "
+        "(1 and 0 of lbfgs)"
+    )
     group.add_argument("--param", "-p", **repeated("NAME=VALUE", setting), help=what)
 
 
@@ -87,7 +93,10 @@ def _algorithm(text: str) -> str:
     for theirs, name in PAIRS.items():
         if name == ours:
             return theirs
-    wrong = f"CRFsuite has nothing like {ours} to compare with; there are {', '.join(PAIRS)}"
+    wrong = (
+        f"CRFsuite has nothing like {ours} to compare with; there are "
+        f"{', '.join(PAIRS)}"
+    )
     raise argparse.ArgumentTypeError(wrong)
 
 
@@ -117,13 +126,15 @@ def run(arguments: Arguments) -> int | None:
     """Run the command."""
     if importlib.util.find_spec("sklearn_crfsuite") is None:
         raise CommandError(
-            'compare needs sklearn-crfsuite: pip install "skstruct[compare]" installs it'
+            'compare needs sklearn-crfsuite: pip install "skstruct[compare]" installs '
+            "it"
         )
     settings = _settings(arguments)
     check_inputs([arguments.train, arguments.test, arguments.template], folders=True)
     if arguments.format == "crfsuite":
         arguments.usage_error(
-            "templates make features from tokens; data of CRFsuite holds features already"
+            "templates make features from tokens; data of CRFsuite holds features "
+            "already"
         )
     features = features_of(arguments)
     train, test = (
@@ -145,11 +156,13 @@ def run(arguments: Arguments) -> int | None:
         if theirs.strings.left_out:
             left_out = ", ".join(theirs.strings.left_out)
             tell(
-                f"CRFsuite has no transitions that look at the input; it goes without {left_out}"
+                "CRFsuite has no transitions that look at the input; it goes without "
+                f"{left_out}"
             )
         if not templates.compile().bigram:
             tell(
-                "CRFsuite always has label bigrams; the templates have no B, so that skstruct has none"
+                "CRFsuite always has label bigrams; the templates have no B, so that "
+                "skstruct has none"
             )
         ours.warm_up(train.X, train.y)  # CRFsuite is compiled
         rows.append(
@@ -351,7 +364,10 @@ def _measure(
 def _print(rows: Any, train: Corpus, test: Corpus, templates: Any) -> None:
     unit = "character" if train.format == "segmented" else "token"
     for name, corpus in (("train", train), ("test", test)):
-        sizes = f"{counted(len(corpus.X), 'sentence')}, {counted(sum(map(len, corpus.X)), unit)}"
+        sizes = (
+            f"{counted(len(corpus.X), 'sentence')}, "
+            f"{counted(sum(map(len, corpus.X)), unit)}"
+        )
         print(f"{name:<6}{corpus.name}: {sizes}")
     print(f"{counted(len(templates), 'template')}\n")
     width = max(len(row["name"]) for row in flatten(rows)) + 2

@@ -28,9 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add("--all", action="store_true", help="every kind of model, which takes minutes")
-    what = "for any processor of this kind (x86-64, say), not for this one alone: kernels may be slower"
+    what = (
+        "for any processor of this kind (x86-64, say), not for this one alone: kernels "
+        "may be slower"
+    )
     add("--portable", action="store_true", help=what)
-    what = "remove the kernels of this installation, but those in NUMBA_CACHE_DIR; alone, or before compiling"
+    what = (
+        "remove the kernels of this installation, but those in NUMBA_CACHE_DIR; alone, "
+        "or before compiling"
+    )
     add("--clear", action="store_true", help=what)
 
 

@@ -51,7 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("source", metavar="IN", help="a model file; its content says of which tool")
     add("target", metavar="OUT", help="file to write the model to")
-    what = f"of which tool; without, the name of OUT says it: {', '.join([*_ENDINGS, *ENDINGS])}"
+    what = (
+        "of which tool; without, the name of OUT says it: "
+        f"{', '.join([*_ENDINGS, *ENDINGS])}"
+    )
     add("--to", choices=list(_WRITERS), help=what)
     add = parser.add_argument_group("one file of code").add_argument
     what = "how weights are written (default: exact); rounded ones take less room"

@@ -1,11 +1,11 @@
 """Corpus files on the command line: which format, which columns, and where each token
 stood.
 
-The readers of `skstruct.datasets.formats.readers` do the reading; an `input_files.Source`
-between them and the file keeps the lines of the sentence at hand, so that errors about
-a sequence can name the line. Formats are guessed from the name of a file, or else from
-its first lines. What a model reads and predicts is its `skstruct._data.inputs.Inputs`,
-which decides how a file is read for it.
+The readers of `skstruct.datasets.formats.readers` do the reading; an
+`input_files.Source` between them and the file keeps the lines of the sentence at hand,
+so that errors about a sequence can name the line. Formats are guessed from the name of
+a file, or else from its first lines. What a model reads and predicts is its
+`skstruct._data.inputs.Inputs`, which decides how a file is read for it.
 """
 
 from __future__ import annotations
@@ -129,13 +129,17 @@ def inputs_of(model: Any, format: str | None = None) -> Inputs:
         # Clusters of words are a column behind the others.
         inputs = last.inputs._replace(width=last.inputs.width - 1)
     if inputs.token is dict and format != "crfsuite":
-        wrong = "the model was trained on dicts or lists of features; the command line reads tokens only"
+        wrong = (
+            "the model was trained on dicts or lists of features; the command line "
+            "reads tokens only"
+        )
         raise CommandError(
             f"{wrong}, or features from data of CRFsuite (--format crfsuite)"
         )
     if inputs.token not in (str, tuple, dict):
         raise CommandError(
-            "the model was trained on rows of numbers; the command line reads tokens only"
+            "the model was trained on rows of numbers; the command line reads tokens "
+            "only"
         )
     return inputs
 
@@ -195,7 +199,8 @@ def layout_of(
             isinstance(column, str) for column in (*(tokens or ()), *several(label))
         ):
             arguments.usage_error(
-                f"--tokens and --label are numbers of columns where the input is {format}"
+                "--tokens and --label are numbers of columns where the input is "
+                f"{format}"
             )
     return Layout(format, tokens, label, *rest)
 
@@ -239,7 +244,8 @@ def _format_of(
         }
         found = names.get(format or "text", format)
         raise CommandError(
-            f"{source.name}: the model is a {how.who} and reads {how.reads}, not {found}"
+            f"{source.name}: the model is a {how.who} and reads {how.reads}, not "
+            f"{found}"
         )
     return format
 

@@ -44,7 +44,10 @@ ROW = "{:<28}{:<26}{:<12}{:>7}{:>14}{:>9}{:>9}"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    what = "only write English chunks to train.txt and test.txt, and entities to notes.jsonl and more.jsonl"
+    what = (
+        "only write English chunks to train.txt and test.txt, and entities to "
+        "notes.jsonl and more.jsonl"
+    )
     parser.add_argument("--files", metavar="FOLDER", help=what)
 
 

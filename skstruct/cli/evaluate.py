@@ -53,7 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="count only segments that are spelled as --scheme spells them",
     )
-    what = "known words, as a rule the segmented training corpus: adds the recall of unknown words"
+    what = (
+        "known words, as a rule the segmented training corpus: adds the recall of "
+        "unknown words"
+    )
     add("--vocabulary", metavar="FILE", help=what)
     add("--json", action="store_true", help="print one JSON object")
 
@@ -164,14 +167,18 @@ def _of_one(arguments: Arguments) -> tuple[Corpus, Any]:
             or arguments.tokens
             or arguments.label is not None
         ):
-            wrong = "without --model and --gold, FILE must be columns, the true and the predicted label last"
+            wrong = (
+                "without --model and --gold, FILE must be columns, the true and the "
+                "predicted label last"
+            )
             arguments.usage_error(f"{wrong}; --tokens and --label do not apply")
         corpus = read_all(source, layout._replace(tokens=(-2,), label=-1))
     gold = corpus.X
     predicted = corpus.y
     if set(flatten(gold)).isdisjoint(flatten(predicted)):
         warn(
-            f"{corpus.name}: the last two columns have no label in common; are they labels?"
+            f"{corpus.name}: the last two columns have no label in common; are they "
+            "labels?"
         )
     return corpus._replace(y=gold), predicted
 
@@ -202,7 +209,8 @@ def _check_same_tokens(gold: Corpus, pred: Corpus) -> None:
         raise CommandError(f"{wrong}; --format says how to read both")
     if len(gold.y) != len(pred.y):
         raise CommandError(
-            f"{names} must hold the same sentences: found {len(gold.y)} and {len(pred.y)}"
+            f"{names} must hold the same sentences: found {len(gold.y)} and "
+            f"{len(pred.y)}"
         )
     for a, b, here, there in zip(gold.X, pred.X, gold.places, pred.places):
         if gold.format == "spans" and a != b:
@@ -399,5 +407,6 @@ def warn_of_unknown(y: Any, known: Any, name: str) -> None:
     more = f" and {len(unknown) - _LISTED} more" if len(unknown) > _LISTED else ""
     tokens = counted(unknown.total(), "token")
     warn(
-        f"{name}: {which} to the model; {tokens} with these labels count as wrong: {listed}{more}"
+        f"{name}: {which} to the model; {tokens} with these labels count as wrong: "
+        f"{listed}{more}"
     )

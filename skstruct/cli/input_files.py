@@ -1,10 +1,10 @@
 """Input files: their lines, the format that they look like, and what is unusual about
 them.
 
-The readers of `skstruct.datasets.formats.readers` take an open text file and give tokens. A
-`Source` is such a file, and remembers the lines they were made from, so that a command
-can give back what it read and say in which line something stood. It can be looked at
-before it is read.
+The readers of `skstruct.datasets.formats.readers` take an open text file and give
+tokens. A `Source` is such a file, and remembers the lines they were made from, so that
+a command can give back what it read and say in which line something stood. It can be
+looked at before it is read.
 
 Tables that other programs export begin with the names of their columns and know no
 blank lines. Nothing in the format forbids that, so that these are warnings.
@@ -227,7 +227,10 @@ def warn_of_text(source: Source) -> None:
         if len(cells) > 2 and len(cells[-1]) > 1 and cells[-1][-1] in ".!?"
     ]
     if 2 * len(prose) > len(lines):
-        what = "looks like text, and each line is taken for one token; a token a line is read"
+        what = (
+            "looks like text, and each line is taken for one token; a token a line is "
+            "read"
+        )
         warn(f"{source.name}: {what}, a blank line ends a sentence")
 
 
@@ -251,8 +254,10 @@ LONG = 1000
 """A single sentence of more tokens is warned of."""
 
 NAMES = frozenset(
-    "char character characters chunk chunks form forms head id idx index iob label labels lemma lemmas ner "
-    "ner_tag ner_tags pos pos_tag pos_tags sent_id sentence sentence_id tag tags target text token token_id "
+    "char character characters chunk chunks form forms head id idx index iob label "
+    "labels lemma lemmas ner "
+    "ner_tag ner_tags pos pos_tag pos_tags sent_id sentence sentence_id tag tags "
+    "target text token token_id "
     "tokens upos word word_id words xpos".split()
 )
 """Usual names of columns, in lower case."""
@@ -306,13 +311,18 @@ def noticed(
         return
     named = any(cell.strip(" #").lower() in NAMES for cell in cells)
     if unique and n_tokens > 1 and (named or numeric):
-        what = f"looks like names of columns, but is read as a token: the label {cells[of_label]!r} is nowhere"
+        what = (
+            "looks like names of columns, but is read as a token: the label "
+            f"{cells[of_label]!r} is nowhere"
+        )
         warn(
-            f"{source.name}, line {number}: {what} else; --comment {shlex.quote(line)} leaves it out"
+            f"{source.name}, line {number}: {what} else; --comment {shlex.quote(line)} "
+            "leaves it out"
         )
     if n_sentences == 1 and n_tokens > LONG:
         warn(
-            f"{source.name}: all {n_tokens:,} tokens are one sentence; a blank line ends a sentence"
+            f"{source.name}: all {n_tokens:,} tokens are one sentence; a blank line "
+            "ends a sentence"
         )
 
 
@@ -322,7 +332,8 @@ def tell_empty(corpus: Corpus) -> None:
     for c in range(1, len(first) if isinstance(first, tuple) else 0):
         if all(token[c] == "_" for tokens in corpus.X for token in tokens):
             warn(
-                f"{corpus.name}: column {c} of tokens is empty: tag first; --tokens says what to read"
+                f"{corpus.name}: column {c} of tokens is empty: tag first; --tokens "
+                "says what to read"
             )
 
 
@@ -344,7 +355,8 @@ def tell_labels(corpus: Corpus) -> None:
             unit = "span"
             fix = ""
         warn(
-            f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, unit)}{fix}"
+            f"{corpus.name}: {counted(len(found), 'label')} for "
+            f"{counted(total, unit)}{fix}"
         )
         return
     told = []

@@ -98,7 +98,10 @@ def add_learner(group: Any, default: str) -> None:
     what = "passes over the corpus (default: the learner's)"
     group.add_argument("--epochs", "--max-iter", type=positive, metavar="N", help=what)
     group.add_argument("--seed", type=int, default=0, help="random seed")
-    what = "any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated"
+    what = (
+        "any parameter of the estimator, as penalty=l2 or constraints=BIO; may be "
+        "repeated"
+    )
     group.add_argument("--param", "-p", **repeated("NAME=VALUE", setting), help=what)
 
 
@@ -136,7 +139,10 @@ def named_algorithm(text: str) -> str:
         return name
     wrong = f"unknown algorithm {text!r}; known are {', '.join(ALGORITHMS)}"
     if name in (kind.__name__.lower() for kind in _AROUND):
-        wrong = f"{text} goes around a learner: --members, --shards, --calibrate, or texts to learn, add it"
+        wrong = (
+            f"{text} goes around a learner: --members, --shards, --calibrate, or texts "
+            "to learn, add it"
+        )
     raise argparse.ArgumentTypeError(wrong)
 
 
@@ -169,7 +175,10 @@ def new_model(arguments: Arguments, features: Any, format: str | None) -> Any:
             model = outer.set_params(tagger=learned)
         if sets is not None:
             if format != "spans" or not hasattr(model, "predict_segment_proba"):
-                wrong = "--recall is for annotated texts and taggers that know probabilities"
+                wrong = (
+                    "--recall is for annotated texts and taggers that know "
+                    "probabilities"
+                )
                 arguments.usage_error(f"{wrong}: --algorithm l1crf, or --calibrate")
             model = sets.set_params(estimator=model)
         _check_way(arguments, learned, model)
@@ -250,7 +259,10 @@ def _given_parameters(arguments: Arguments, *parts: Any) -> Any:
         elif "__" in name:
             deeper[name] = value
         else:
-            wrong = f"{type(parts[0]).__name__} has no parameter {name!r}; it has {', '.join(sorted(known))}"
+            wrong = (
+                f"{type(parts[0]).__name__} has no parameter {name!r}; it has "
+                f"{', '.join(sorted(known))}"
+            )
             arguments.usage_error(wrong)
     return deeper
 

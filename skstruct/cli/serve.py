@@ -38,10 +38,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--host", default="127.0.0.1", help="address to listen at")
     port = fitting(int, lambda n: 0 <= n <= 65535, "a number up to 65535")
     add("--port", type=port, default=8000, help="0: any that is free")
-    what = "what clients call the service, NAME or NAME:PORT, beside localhost and --host; "
+    what = (
+        "what clients call the service, NAME or NAME:PORT, beside localhost and "
+        "--host; "
+    )
     what += "* is any; several times"
     add("--allowed-host", **repeated("NAME", _allowed_host), help=what)
-    what = f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with --label-studio)"
+    what = (
+        f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with "
+        "--label-studio)"
+    )
     add("--max-bytes", type=positive, metavar="N", help=what)
     patience = fitting(float, lambda x: 0.0 < x < float("inf"), "more than 0")
     what = "seconds that a client may take to send a request"
@@ -55,7 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="keep the annotations that its webhook sends as JSON lines",
     )
-    what = "train anew on them after N, and take the new model if it is not worse on held-out tasks"
+    what = (
+        "train anew on them after N, and take the new model if it is not worse on "
+        "held-out tasks"
+    )
     add("--train-on", type=positive, metavar="N", help=what)
 
 

@@ -54,7 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LABEL",
         help="list features of this label only; not with --explain",
     )
-    what = "a sentence: tokens between spaces, several columns between slashes (the/DT dog/NN); or a text"
+    what = (
+        "a sentence: tokens between spaces, several columns between slashes (the/DT "
+        "dog/NN); or a text"
+    )
     add("--explain", metavar="TEXT", help=what)
     add("--json", action="store_true", help="print one JSON object")
 
@@ -185,7 +188,8 @@ def _explain(model: Any, path: str, arguments: Arguments) -> int | None:
         and all("/" in word for word in words)
     ):
         warn(
-            f"the model reads words without columns: {words[0]!r} is taken for a word, slash and all"
+            f"the model reads words without columns: {words[0]!r} is taken for a word, "
+            "slash and all"
         )
     try:
         explanation = explain(model, as_sequence(inputs, arguments.explain))

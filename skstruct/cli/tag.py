@@ -58,7 +58,10 @@ NO_LABEL = "_"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    what = "what to label (default: standard input); for models of spans also folders of brat or .txt files"
+    what = (
+        "what to label (default: standard input); for models of spans also folders of "
+        "brat or .txt files"
+    )
     add("files", metavar="FILE", nargs="*", help=what)
     add_model(parser)
     add(
@@ -69,14 +72,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--force", action="store_true", help="let OUT replace what is read")
     either = parser.add_mutually_exclusive_group()
-    what = "the score of each labelling, in a line before it: # 0 SCORE; for text, of each line of words"
+    what = (
+        "the score of each labelling, in a line before it: # 0 SCORE; for text, of "
+        "each line of words"
+    )
     either.add_argument("--scores", action="store_true", help=what)
-    what = "the K best labellings of a sentence, or segmentations of a line, each after a line: # RANK SCORE"
+    what = (
+        "the K best labellings of a sentence, or segmentations of a line, each after a "
+        "line: # RANK SCORE"
+    )
     either.add_argument("--kbest", type=positive, metavar="K", help=what)
     add(
         "--proba", action="store_true",
-        help="probabilities of labels and, if constraints or --scheme name a label scheme, of the segments "
-        "that tokens are in: as columns, as Prob=P|SegmentProb=P in CoNLL-U's field misc; of text WORD/P",
+        help="probabilities of labels and, if constraints or --scheme name a label "
+        "scheme, of the segments "
+        "that tokens are in: as columns, as Prob=P|SegmentProb=P in CoNLL-U's field "
+        "misc; of text WORD/P",
     )  # fmt: skip
     add("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
     add(
@@ -88,7 +99,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what = "between a word and its tag, of models that segment and tag"
     add("--tag-separator", default="/", metavar="SEP", help=what)
-    what = "words, separated by white space, that a segmenter takes for words wherever they stand"
+    what = (
+        "words, separated by white space, that a segmenter takes for words wherever "
+        "they stand"
+    )
     add("--dictionary", metavar="FILE", help=what)
     texts.add_options(parser)
     add_options(parser)
@@ -148,7 +162,8 @@ def _check_usage(model: Any, inputs: Inputs, arguments: Arguments) -> None:
         arguments.usage_error("--proba and --dictionary do not go together")
     if arguments.scores:
         arguments.usage_error(
-            "--scores and --dictionary do not go together; --kbest 1 writes the score, too"
+            "--scores and --dictionary do not go together; --kbest 1 writes the score, "
+            "too"
         )
     check_inputs([arguments.dictionary])
     words = flatten(read_segmented(arguments.dictionary, encoding=arguments.encoding))
@@ -219,7 +234,10 @@ def _check_tags(
         tokens = "form,xpos"
         path = source.path or "-"
         model = arguments.model
-        first = f"skstruct tag {shlex.quote(path)} -m TAGGER | skstruct tag -m {shlex.quote(model)}"
+        first = (
+            f"skstruct tag {shlex.quote(path)} -m TAGGER | skstruct tag -m "
+            f"{shlex.quote(model)}"
+        )
     where = f"{source.name}, line {batch[0].numbers[0]}: column {column} is empty"
     raise CommandError(
         f"{where}: tag first: {first}; --tokens {tokens} reads it as it is"

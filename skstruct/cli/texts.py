@@ -63,7 +63,8 @@ Other text begins with such brackets, too: ``[[Category:Towns]]``.
 """
 
 _OF_ANNOTATIONS = frozenset(
-    "answer relations annotator annotation_id annotation_approver lead_time _task_hash _view_id "
+    "answer relations annotator annotation_id annotation_approver lead_time _task_hash "
+    "_view_id "
     "_annotator_id _session_id _timestamp _is_binary".split()
 )
 """Keys of records that speak of the spans annotated before, and would be false of
@@ -140,7 +141,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--write", choices=WRITTEN, metavar="FORMAT", help=what)
     what = "what stands for white space in labels of brat, which takes none, as _"
     add("--label-space", type=label_space, metavar="S", help=what)
-    what = "offer the spans that a model of train --recall holds for possible, as candidates or predictions"
+    what = (
+        "offer the spans that a model of train --recall holds for possible, as "
+        "candidates or predictions"
+    )
     add("--sets", action="store_true", help=what)
 
 
@@ -282,7 +286,8 @@ def _write_brat(
     for path in written if not arguments.force else ():
         if os.path.isfile(path) and os.path.getsize(path) > 0:
             raise CommandError(
-                f"{path}: is there already, and may be a person's work; --force replaces it"
+                f"{path}: is there already, and may be a person's work; --force "
+                "replaces it"
             )
     _write(arguments.output, model, texts, "brat", arguments)
 
@@ -367,7 +372,8 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
         for name, _ in arguments.read:
             if name not in ("format", "text"):
                 arguments.usage_error(
-                    f"--read {name}: annotations are not looked at, texts alone are read"
+                    f"--read {name}: annotations are not looked at, texts alone are "
+                    "read"
                 )
         try:
             for record in reader.texts(_given(source)):
@@ -397,7 +403,8 @@ def _beside(wanted: str, name: str) -> Callable[[dict[str, Any]], dict[str, Any]
     @cache
     def tell(key: Any) -> None:  # once
         warn(
-            f"{name}: the records' own {key!r} is left out: {wanted} has no place for it"
+            f"{name}: the records' own {key!r} is left out: {wanted} has no place for "
+            "it"
         )
 
     def fits(key: Any, value: Any) -> bool:
@@ -478,7 +485,8 @@ def _xml(text: str, spans: Any) -> str:
     found = "".join([*parts, escape(text[at:])])
     if odd := _NOT_XML.search(found):
         warn(
-            f"{text[:40]!r}: XML has no place for {odd[0]!r}, which is written as U+FFFD"
+            f"{text[:40]!r}: XML has no place for {odd[0]!r}, which is written as "
+            "U+FFFD"
         )
         found = _NOT_XML.sub("\ufffd", found)
     return found if found.endswith("\n") else found + "\n"

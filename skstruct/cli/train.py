@@ -49,14 +49,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", "-m", required=True, metavar="OUT", help="file to write the model to"
     )
-    what = "a held-out corpus, to score each epoch, and the model; with -p early_stopping=True to choose it"
+    what = (
+        "a held-out corpus, to score each epoch, and the model; with -p "
+        "early_stopping=True to choose it"
+    )
     parser.add_argument("--dev", metavar="FILE", help=what)
     add_corpus(parser)
     add_options(parser)
     group = parser.add_argument_group("learning")
     add = group.add_argument
     add_features(group)
-    what = "words, an entry a line, which templates read as %%lex_NAME[0,0]; presets get three of them"
+    what = (
+        "words, an entry a line, which templates read as %%lex_NAME[0,0]; presets get "
+        "three of them"
+    )
     add("--lexicon", **repeated("NAME=FILE", lexicon), help=what)
     add(
         "--text",
@@ -71,11 +77,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_learner(group, "perceptron")
     _add_ways(add)
-    what = "rewrite labels of another scheme, or of none, as those of --param constraints=SCHEME"
+    what = (
+        "rewrite labels of another scheme, or of none, as those of --param "
+        "constraints=SCHEME"
+    )
     add("--repair", action="store_true", help=what)
     what = "a line for each epoch; of --text a bar, if rich is there"
     add("--verbose", "-v", action="store_true", help=what)
-    what = "write the state of training too, so that partial_fit goes on; the file is twice as large or more"
+    what = (
+        "write the state of training too, so that partial_fit goes on; the file is "
+        "twice as large or more"
+    )
     add("--keep-training", action="store_true", help=what)
 
 
@@ -85,20 +97,35 @@ def _add_ways(add: Callable[..., Any]) -> None:
     """
     what = "average the weights of N learners that see the corpus in different orders"
     add("--members", type=positive, default=1, metavar="N", help=what)
-    what = "let the tagger know probabilities, for tag --proba; it takes the time of five more trainings"
+    what = (
+        "let the tagger know probabilities, for tag --proba; it takes the time of five "
+        "more trainings"
+    )
     add("--calibrate", action="store_true", help=what)
-    what = "let a model of spans offer sets that hold this share of a text's spans on average, for tag --sets"
+    what = (
+        "let a model of spans offer sets that hold this share of a text's spans on "
+        "average, for tag --sets"
+    )
     add("--recall", type=share, metavar="R", help=what)
-    what = "choose c1 and c2 of l1crf by cross-validation; -p c1s=(.1,1), c2s, cv and scoring say among which"
+    what = (
+        "choose c1 and c2 of l1crf by cross-validation; -p c1s=(.1,1), c2s, cv and "
+        "scoring say among which"
+    )
     add("--search", action="store_true", help=what)
-    what = "train on N shards of the sentences at the same time; with l1crf the optimum is the same"
+    what = (
+        "train on N shards of the sentences at the same time; with l1crf the optimum "
+        "is the same"
+    )
     add("--shards", type=positive, default=1, metavar="N", help=what)
     add(
         "--cluster",
         metavar="ADDRESS",
         help="of a Dask scheduler, whose workers train the shards",
     )
-    what = "learn N sentences at a time, in the order of the file, which may be larger than memory; once"
+    what = (
+        "learn N sentences at a time, in the order of the file, which may be larger "
+        "than memory; once"
+    )
     add(
         "--stream", type=positive, metavar="N", help=what + " unless --epochs says more"
     )
@@ -148,7 +175,8 @@ def run(arguments: Arguments) -> int | None:
     )
     labels = "" if classes is None else f", {counted(len(classes), 'label')}"
     tell(
-        f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote {arguments.model}"
+        f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote "
+        f"{arguments.model}"
     )
     if dev is not None:
         print(as_text(model_scores(model, dev)))
@@ -295,11 +323,15 @@ def _tell_chosen(arguments: Arguments, model: Any) -> None:
     )
     if chosen and lines is not None and preset_of(lines) is not None:
         tell(
-            f"features: preset {preset_of(lines)}, by the look of the tokens; --features chooses another"
+            f"features: preset {preset_of(lines)}, by the look of the tokens; "
+            "--features chooses another"
         )
     for layer, _ in layers(model):
         if hasattr(layer, "c1_"):
-            score = f"mean score {layer.best_score_:.4f} in {counted(layer.n_splits_, 'fold')}"
+            score = (
+                f"mean score {layer.best_score_:.4f} in "
+                f"{counted(layer.n_splits_, 'fold')}"
+            )
             tell(f"chosen: c1={layer.c1_:g}, c2={layer.c2_:g}; {score}")
 
 
@@ -364,7 +396,8 @@ def _keep(model: Any, arguments: Arguments, learned: str | None = None) -> None:
         model.save(path)
     except NotFittedError:  # the first epoch was not complete, or the members were not
         tell(
-            "no model was kept; --param checkpoint=FOLDER saves each epoch, and the same command resumes"
+            "no model was kept; --param checkpoint=FOLDER saves each epoch, and the "
+            "same command resumes"
         )
     except OSError as error:
         tell(f"no model was kept: {path}: {error.strerror}")

@@ -1,8 +1,8 @@
 """Data to try things on: the embedded samples, synthetic sequences, public corpora, and
 the readers of files.
 
-The readers live in ``skstruct.datasets.formats.readers`` and are offered here because this is
-where a user looks.
+The readers live in ``skstruct.datasets.formats.readers`` and are offered here because
+this is where a user looks.
 """
 
 from typing import TYPE_CHECKING

@@ -71,7 +71,8 @@ Reference: {reference}
 """
 
 _SHARED_TASK = (
-    "none is stated with the files, which the organisers of the shared task made public; the texts are "
+    "none is stated with the files, which the organisers of the shared task made "
+    "public; the texts are "
     "{texts}. Cite the reference, and ask before you redistribute them."
 )
 
@@ -174,9 +175,11 @@ def fetch_conll2000(
     return _fetch(
         CHUNKING_FILES[subset], "conll2000", lambda file: _read_text(file, "utf-8", (3,)), tokens_and_labels,
         data_home, download_if_missing, timeout, return_X_y,
-        title="CoNLL-2000, English chunking: part-of-speech tags and base phrases (BIO) of news text",
+        title="CoNLL-2000, English chunking: part-of-speech tags and base phrases "
+        "(BIO) of news text",
         licence=_SHARED_TASK.format(texts="from the Wall Street Journal, as in the Penn Treebank"),
-        reference="E. F. Tjong Kim Sang and S. Buchholz, Introduction to the CoNLL-2000 shared task: "
+        reference="E. F. Tjong Kim Sang and S. Buchholz, Introduction to the "
+        "CoNLL-2000 shared task: "
         "chunking, CoNLL 2000",
     )  # fmt: skip
 
@@ -230,7 +233,8 @@ def fetch_conll2002(
     return _fetch(
         ENTITY_FILES[language][subset], "conll2002", lambda file: _read_text(file, "latin-1", widths),
         tokens_and_labels, data_home, download_if_missing, timeout, return_X_y,
-        title=f"CoNLL-2002, {name} named entities: persons, organisations, locations, others (BIO)",
+        title=f"CoNLL-2002, {name} named entities: persons, organisations, locations, "
+        "others (BIO)",
         licence=_SHARED_TASK.format(texts=texts),
         reference="E. F. Tjong Kim Sang, Introduction to the CoNLL-2002 shared task: "
         "language-independent named entity recognition, CoNLL 2002",
@@ -298,9 +302,11 @@ def fetch_ud(
         _Part(f"{UD}UD_{treebank}/{release}/{file}", ()), os.path.join("ud", release),
         lambda file: read_conllu(file, fields=("form", "upos", "head", "deprel")), _OF_TASKS[task],
         data_home, download_if_missing, timeout, return_X_y,
-        title=f"Universal Dependencies, treebank {treebank}, release {release}, {subset}",
+        title=f"Universal Dependencies, treebank {treebank}, release {release}, "
+        f"{subset}",
         licence="CC BY-SA 4.0, https://creativecommons.org/licenses/by-sa/4.0/",
-        reference="J. Nivre et al., Universal Dependencies v2, LREC 2020; and the treebank's own README",
+        reference="J. Nivre et al., Universal Dependencies v2, LREC 2020; and the "
+        "treebank's own README",
     )  # fmt: skip
 
 

@@ -336,7 +336,8 @@ def _check(
     """Raise unless a value is a number of a kind between two others."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(
-            f"{name} must be {'an int' if kind is Integral else 'a float'}, got {value!r}"
+            f"{name} must be {'an int' if kind is Integral else 'a float'}, got "
+            f"{value!r}"
         )
     if not low <= value <= (value if high is None else high):  # refuses NaN as well
         allowed = f"at least {low}" if high is None else f"from {low} to {high:.3g}"

@@ -183,7 +183,10 @@ def _sentences_of_columns(
                 cells = split_cells(line, separator)
                 if len(cells) != expected:
                     if expected is not None:
-                        text = f"expected {expected} columns, as on line {first}; found {len(cells)}"
+                        text = (
+                            f"expected {expected} columns, as on line {first}; found "
+                            f"{len(cells)}"
+                        )
                         hint = _hint((start, line), separator, comment)
                         raise ValueError(f"{name}, line {number}: {text}{hint}")
                     expected = len(cells)
@@ -210,13 +213,19 @@ def _hint(lines: Any, separator: str | None, comment: str | None) -> Any:
     )
     if marked is not None:
         prefix = "# " if marked.startswith("# ") else "#"
-        return f"; comment={prefix!r} (--comment '{prefix}') leaves out lines such as {marked[:40]!r}"
+        return (
+            f"; comment={prefix!r} (--comment '{prefix}') leaves out lines such as "
+            f"{marked[:40]!r}"
+        )
     if (
         separator is None
         and len({line.count("\t") for line in lines}) == 1
         and "\t" in lines[0]
     ):
-        return "; separator='\\t' (--separator tab) splits at tabs only, and keeps spaces in columns"
+        return (
+            "; separator='\\t' (--separator tab) splits at tabs only, and keeps spaces "
+            "in columns"
+        )
     return ""
 
 
@@ -292,7 +301,8 @@ def _conllu(
                     continue
                 if token != str(expected):
                     raise ValueError(
-                        f"{name}, line {number}: expected the id {expected}; found {token!r}"
+                        f"{name}, line {number}: expected the id {expected}; found "
+                        f"{token!r}"
                     )
                 cells[0] = expected
                 if "head" in fields:
@@ -311,7 +321,8 @@ def as_head(text: str, name: str, number: int) -> int:
     """The head in a cell, as an int."""
     if not (text.isascii() and text.isdigit() and len(text) < 20):
         raise ValueError(
-            f"{name}, line {number}: expected a head, 0 or the id of a word; found {text!r:.80}"
+            f"{name}, line {number}: expected a head, 0 or the id of a word; found "
+            f"{text!r:.80}"
         )
     return int(text)
 
@@ -322,7 +333,8 @@ def check_heads(name: str, heads: Any, n: int) -> None:
         if head > n or head == position:
             found = "the word itself" if head == position else head
             raise ValueError(
-                f"{name}, line {number}: expected a head between 0 and {n}; found {found}"
+                f"{name}, line {number}: expected a head between 0 and {n}; found "
+                f"{found}"
             )
 
 

@@ -262,11 +262,16 @@ def _annotated(found: Any, reading: Any, name: str) -> Any:
             raise ValueError(f"{name}: there is no {option} {chosen!r}; found {known}")
     if reading.keys and not reading.n_annotated:
         warnings.warn(
-            f"{name}: no record has spans, a list under one of the keys {', '.join(SPAN_KEYS)}, or results "
-            f"of the type labels (Label Studio); the first has the keys {', '.join(reading.keys)}"
+            f"{name}: no record has spans, a list under one of the keys "
+            f"{', '.join(SPAN_KEYS)}, or results "
+            "of the type labels (Label Studio); the first has the keys "
+            f"{', '.join(reading.keys)}"
         )
     if reading.keyless and reading.n_annotated and not reading.omits:
-        some = f"{len(reading.keyless):,} of the records have no list of spans, first {reading.keyless[0]}"
+        some = (
+            f"{len(reading.keyless):,} of the records have no list of spans, first "
+            f"{reading.keyless[0]}"
+        )
         warnings.warn(f"{name}: {some}: read as texts without")
 
 
@@ -317,7 +322,8 @@ def _records(source: Any, reading: Any) -> Any:
 
 
 _OF_SPACY = (
-    "{0}: a binary file, which spaCy reads: docs = list(spacy.tokens.DocBin().from_disk({0!r}).get_docs("
+    "{0}: a binary file, which spaCy reads: docs = "
+    "list(spacy.tokens.DocBin().from_disk({0!r}).get_docs("
     "spacy.blank('en').vocab)); X = [d.text for d in docs]; "
     "y = [[(e.start_char, e.end_char, e.label_) for e in d.ents] for d in docs]"
 )

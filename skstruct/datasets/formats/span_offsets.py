@@ -110,8 +110,10 @@ def _unit_of(records: Any, name: str) -> Any:
             else ""
         )
         warnings.warn(
-            f"{name}: offsets are taken for {_IN_WORDS[best]}: {also}{met[best]:,} of them are ends of "
-            f"words, {met[other]:,} if they count {_IN_WORDS[other]}; offsets={other!r} would say so"
+            f"{name}: offsets are taken for {_IN_WORDS[best]}: {also}{met[best]:,} of "
+            "them are ends of "
+            f"words, {met[other]:,} if they count {_IN_WORDS[other]}; "
+            f"offsets={other!r} would say so"
         )
     return best
 
@@ -130,7 +132,10 @@ def _refuse_odd(
         if told
         else "nothing tells what other records count"
     )
-    wrong += f"; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but {others}"
+    wrong += (
+        f"; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but "
+        f"{others}"
+    )
     raise ValueError(
         f"{wrong}: correct the record, or give offsets={other!r} if all count these"
     )

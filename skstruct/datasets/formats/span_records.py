@@ -82,7 +82,8 @@ class Reading:
         if len(names) > 1:
             several = ", ".join(names)
             raise ValueError(
-                f"{place}: the text has annotations of {several}; annotator= chooses one of them"
+                f"{place}: the text has annotations of {several}; annotator= chooses "
+                "one of them"
             )
         return names[0] if names else None
 
@@ -101,7 +102,8 @@ class Reading:
         check(record, Mapping, place, f"an object with the key {key!r}")
         if key not in record:
             raise ValueError(
-                f"{place}: no text: found keys {_listed(record)}; text= names another key"
+                f"{place}: no text: found keys {_listed(record)}; text= names another "
+                "key"
             )
         return check(record[key], str, place, f"a str under {key!r}")
 
@@ -117,7 +119,8 @@ class Reading:
         names = self.options.label_names
         if names is None:
             raise ValueError(
-                f"{place}: the label is the number {label}; label_names= says what it stands for"
+                f"{place}: the label is the number {label}; label_names= says what it "
+                "stands for"
             )
         if label not in names:
             raise ValueError(f"{place}: label_names has no name for the label {label}")
@@ -167,7 +170,8 @@ def json_values(path_or_file: Any, encoding: str) -> Any:
         if isinstance(value, list) and not (value and isinstance(value[0], str)):
             for number, _ in filled:
                 raise ValueError(
-                    f"{name}, line {number}: nothing is expected behind a list of records"
+                    f"{name}, line {number}: nothing is expected behind a list of "
+                    "records"
                 )
             for k, element in enumerate(value):
                 yield f"{name}, record {k}", element
@@ -282,7 +286,10 @@ def _annotation(row: Any, k: int, place: Any, reading: Any) -> Any:
         else:
             start, end, label = check(row, (list, tuple), "", "")
     except (KeyError, ValueError):
-        expected = "[start, end, label] or an object with the keys start (or start_offset), end and label"
+        expected = (
+            "[start, end, label] or an object with the keys start (or start_offset), "
+            "end and label"
+        )
         found = (
             f"found keys {_listed(row)}"
             if isinstance(row, Mapping)

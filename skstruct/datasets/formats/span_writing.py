@@ -96,7 +96,8 @@ def write_spans(
     metadata = _as_metadata(metadata, len(texts), format)
     if format not in ("jsonl", "label-studio") and proba is not None:
         raise ValueError(
-            f"proba is for the formats 'jsonl' and 'label-studio', got format={format!r}"
+            "proba is for the formats 'jsonl' and 'label-studio', got "
+            f"format={format!r}"
         )
     if format != "label-studio" and (
         model_version is not None or tuple(control) != ("label", "text")
@@ -107,7 +108,8 @@ def write_spans(
     if format == "brat":
         if not isinstance(path, str | os.PathLike):
             raise TypeError(
-                f"path must name a folder, in which brat has its files, got {describe(path)}"
+                "path must name a folder, in which brat has its files, got "
+                f"{describe(path)}"
             )
         check_path(path)
         contents = _brat_files(texts, spans, metadata)
@@ -123,8 +125,10 @@ def write_spans(
         write = partial(_record, format)
         if format == "doccano" and to_utf16(texts, spans) != spans:
             warnings.warn(
-                "the offsets written count characters, and the format of doccano has no place to say so: "
-                "read_spans(..., offsets='characters') reads texts with emoji again the same",
+                "the offsets written count characters, and the format of doccano has "
+                "no place to say so: "
+                "read_spans(..., offsets='characters') reads texts with emoji again "
+                "the same",
                 stacklevel=2,
             )
     lines = (
@@ -175,7 +179,10 @@ def _dumped(k: int, value: Any) -> str:
     except UnicodeEncodeError:  # half a pair of surrogates
         if _PAIR.search(line):
             wrong = "two surrogates in a row, which JSON takes for one character"
-            remedy = "text.encode('utf-16', 'surrogatepass').decode('utf-16') makes one of them"
+            remedy = (
+                "text.encode('utf-16', 'surrogatepass').decode('utf-16') makes one of "
+                "them"
+            )
             raise ValueError(f"sequence {k}: {wrong}; {remedy}") from None
         line = json.dumps(value)
     return line

@@ -218,8 +218,11 @@ class Accents:
         start = next(k for k, c in enumerate(line) if not c.isascii())
         wrong = line[start : start + len(right.encode())]
         warnings.warn(
-            f"{name}: the text looks like UTF-8 that was read as Latin-1 and encoded again: {wrong!r} for "
-            f"{right!r}, in {self.twice} of {self.twice + self.once} lines that are not ASCII. If it was "
-            f"opened with another encoding, use utf-8; else text.encode('cp1252').decode('utf-8') repairs it",
+            f"{name}: the text looks like UTF-8 that was read as Latin-1 and encoded "
+            f"again: {wrong!r} for "
+            f"{right!r}, in {self.twice} of {self.twice + self.once} lines that are "
+            "not ASCII. If it was "
+            "opened with another encoding, use utf-8; else "
+            "text.encode('cp1252').decode('utf-8') repairs it",
             stacklevel=2,
         )
