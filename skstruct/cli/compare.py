@@ -279,7 +279,8 @@ class FeatureStrings:
     Examples
     --------
     >>> from skstruct import FeatureTemplates
-    >>> strings = FeatureStrings(FeatureTemplates(["U00:%x[-1,0]", "U01:%suffix2[0,0]", "B"]))
+    >>> templates = FeatureTemplates(["U00:%x[-1,0]", "U01:%suffix2[0,0]", "B"])
+    >>> strings = FeatureStrings(templates)
     >>> strings(["the", "frog"])
     [['U00:_B-1', 'U01:he'], ['U00:the', 'U01:og']]
     """
@@ -355,10 +356,13 @@ def _measure(
     elif with_segments:
         f1 = segment_f1_score(test.y, predicted)
     return {
-        "name": side.name, "fit_seconds": fitted - began, "feature_seconds": side.feature_seconds,
-        "tokens_per_second": sum(map(len, test.X)) / max(seconds, 1e-9), "f1": f1,
+        "name": side.name,
+        "fit_seconds": fitted - began,
+        "feature_seconds": side.feature_seconds,
+        "tokens_per_second": sum(map(len, test.X)) / max(seconds, 1e-9),
+        "f1": f1,
         "token_accuracy": token_accuracy_score(test.y, predicted),
-    }  # fmt: skip
+    }
 
 
 def _print(rows: Any, train: Corpus, test: Corpus, templates: Any) -> None:

@@ -41,9 +41,13 @@ _WRITERS = {
 }
 
 _ENDINGS = {
-    ".skstruct": "skstruct", ".sks": "skstruct", ".crfsuite": "crfsuite", ".crfpp": "crf++",
-    ".txt": "crf++-text", ".wapiti": "wapiti",
-}  # fmt: skip
+    ".skstruct": "skstruct",
+    ".sks": "skstruct",
+    ".crfsuite": "crfsuite",
+    ".crfpp": "crf++",
+    ".txt": "crf++-text",
+    ".wapiti": "wapiti",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

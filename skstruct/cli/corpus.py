@@ -66,7 +66,7 @@ _TASKS = {
 
 
 class Layout(NamedTuple):
-    """How a file is read: its format, and which columns (or CoNLL-U fields) hold what."""
+    """How a file is read: its format, and which columns (or fields) hold what."""
 
     format: str
     tokens: (
@@ -100,7 +100,9 @@ class Corpus(NamedTuple):
     format: str
     X: list  # tokens by sentence; of segmented and of annotated texts the raw texts
     y: list  # labels, words, spans, or (head, label)
-    places: list  # for errors: of a sentence the lines of its tokens, of an annotated text where it stands
+    # For errors: of a sentence the lines of its tokens, of an annotated text where it
+    # stands.
+    places: list
 
 
 def inputs_of(model: Any, format: str | None = None) -> Inputs:
@@ -208,7 +210,7 @@ def layout_of(
 def _format_of(
     arguments: Arguments, source: Source, inputs: Inputs | None, task: str
 ) -> str:
-    """The format of a source: what an option or its name says, or what it looks like."""
+    """Find the format of a source: an option or its name says it, or its content."""
     how = _TASKS[task]
     format = arguments.format or named_format(source)
     allowed = how.formats
@@ -457,7 +459,7 @@ def read_files(arguments: Arguments, source: Source, layout: Layout) -> Corpus:
 
 
 def _told(arguments: Arguments, layout: Layout, path: str) -> Layout:
-    """The `Layout` of a file that may annotate some types only, or be one of several."""
+    """Complete the `Layout` of a file that may annotate some types only."""
     if layout.format != "spans":
         if arguments.annotated or len(arguments.files) > 1:
             arguments.usage_error(

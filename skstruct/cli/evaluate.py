@@ -15,6 +15,7 @@ import argparse
 import json
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import metrics

@@ -156,11 +156,20 @@ class Source(contextlib.AbstractContextManager):
 # What a file looks like
 # --------------------------------------------------------------------------------------
 EXTENSIONS = {
-    ".conllu": "conllu", ".conllx": "conllu",
-    ".conll": "columns", ".bio": "columns", ".iob": "columns", ".iob2": "columns", ".crf": "columns",
-    ".seg": "segmented", ".segmented": "segmented",
-    ".jsonl": "spans", ".json": "spans", ".ann": "spans", ".spacy": "spans",
-}  # fmt: skip
+    ".conllu": "conllu",
+    ".conllx": "conllu",
+    ".conll": "columns",
+    ".bio": "columns",
+    ".iob": "columns",
+    ".iob2": "columns",
+    ".crf": "columns",
+    ".seg": "segmented",
+    ".segmented": "segmented",
+    ".jsonl": "spans",
+    ".json": "spans",
+    ".ann": "spans",
+    ".spacy": "spans",
+}
 
 
 _ENOUGH = 10
@@ -199,7 +208,8 @@ def guess(source: Source, separator: str | None) -> str:
     widths = Counter(len(split_cells(line, separator)) for line in rows)
     tabs = Counter(line.count("\t") + 1 for line in rows)
     if _are_columns(widths) or (separator is None and _are_columns(tabs)):
-        return "columns"  # whose reader asks for the separator where only tabs make the lines equal
+        # Their reader asks for the separator where only tabs make the lines equal.
+        return "columns"
     if len(widths) > 1:
         return "segmented"
     raise CommandError(

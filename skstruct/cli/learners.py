@@ -312,9 +312,13 @@ def _wrapped(arguments: Arguments, learned: Any) -> Any:
     if on_shards and not sums:
         checkpoint = learned.checkpoint  # of all shards together
         learned = ParameterMixer(
-            learned.set_params(checkpoint=None), arguments.shards, n_jobs=-1, client=arguments.cluster,
-            checkpoint=checkpoint, random_state=arguments.seed,
-        )  # fmt: skip
+            learned.set_params(checkpoint=None),
+            arguments.shards,
+            n_jobs=-1,
+            client=arguments.cluster,
+            checkpoint=checkpoint,
+            random_state=arguments.seed,
+        )
     if several:
         averaged = {
             "n_estimators": arguments.members,

@@ -8,7 +8,7 @@ with the spans that it predicts.
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import SPANS
 from ..datasets.formats.span_writing import write_spans

@@ -102,6 +102,17 @@ def run(arguments: Arguments) -> int | None:
         }
         print(json.dumps(about, ensure_ascii=False))
         return None
+    _print_about(about)
+    for label, rows in top.items():
+        print(f"\n{label}")
+        for row in rows:
+            print(f"  {row.weight:+10.3f}  {printable(row.feature)}")
+    if arguments.label is None and hasattr(tagger._model, "new_chain"):
+        print(f"\ntransitions\n{transition_weights(tagger)}")
+
+
+def _print_about(about: dict[str, Any]) -> None:
+    """Print what is said of a model, a line each."""
     for name, value in about.items():
         if name == "parameters":
             value = ", ".join(f"{key}={shown}" for key, shown in value.items())
@@ -112,16 +123,10 @@ def run(arguments: Arguments) -> int | None:
         elif isinstance(value, int):
             value = f"{value:,}"
         print(f"{name.replace('_', ' '):<14}{value}")
-    for label, rows in top.items():
-        print(f"\n{label}")
-        for row in rows:
-            print(f"  {row.weight:+10.3f}  {printable(row.feature)}")
-    if arguments.label is None and hasattr(tagger._model, "new_chain"):
-        print(f"\ntransitions\n{transition_weights(tagger)}")
 
 
 def _about(model: Any, tagger: Any) -> dict[str, Any]:
-    """What there is to say about a model and the tagger in it, by name; None: nothing."""
+    """Say what there is to say of a model and its tagger, by name; None: nothing."""
     inside = tagger._model
     defaults = inspect.signature(type(tagger)).parameters
     around = {} if model is tagger else model.get_params(deep=False)

@@ -137,7 +137,7 @@ def run(arguments: Arguments) -> int | None:
 
 
 def _check_usage(model: Any, inputs: Inputs, arguments: Arguments) -> None:
-    """Refuse options for what a model cannot do, and settle those that a model knows."""
+    """Refuse options for what a model cannot do; settle those that a model knows."""
     probable = "predict_segment_proba" if inputs.task == WORDS else "predict_marginals"
     texts.require(
         arguments,
@@ -265,7 +265,7 @@ def _header(rank: int, score: float | None) -> list[str]:
 # Segmented text
 # --------------------------------------------------------------------------------------
 def _segmented(
-    model: Any, batch: Any, layout: Layout, name: str, arguments: Arguments
+    model: Any, batch: Any, _: Layout, name: str, arguments: Arguments
 ) -> Iterator[str]:
     """Yield a line for each line, or for each of its segmentations a line with its
     score and one of words.
@@ -387,7 +387,7 @@ def _mark_columns(layout: Layout, line: str, cells: Any, beside: Any) -> str:
     return separator.join([line, *cells, *(value for _, value in beside)])
 
 
-def _mark_attributes(layout: Layout, line: str, cells: list[str], beside: Any) -> str:
+def _mark_attributes(_: Layout, line: str, cells: list[str], *__: Any) -> str:
     return "\t".join([*cells, *line.split("\t")[1:]])
 
 

@@ -73,7 +73,7 @@ predicted ones.
 
 
 def are_annotated(source: Source) -> bool:
-    """Whether a source looks like annotated texts: a folder or a file of brat, or JSON."""
+    """Whether a source looks like annotated texts: files of brat, or JSON."""
     if source.path is not None and is_brat(source.path):
         return True
     first = "".join(source.peek(1)).strip()

@@ -57,8 +57,10 @@ def from_columns(
     Examples
     --------
     >>> from skstruct.datasets import from_columns
-    >>> data = {"tokens": [["Ada", "sleeps"], ["Hi"]], "pos": [[1, 2], [3]], "ner_tags": [[1, 0], [0]]}
-    >>> X, y = from_columns(data, ["tokens", "pos"], "ner_tags", label_names=["O", "B-PER"])
+    >>> data = {"tokens": [["Ada", "sleeps"], ["Hi"]], "pos": [[1, 2], [3]]}
+    >>> data["ner_tags"] = [[1, 0], [0]]
+    >>> names = ["O", "B-PER"]
+    >>> X, y = from_columns(data, ["tokens", "pos"], "ner_tags", label_names=names)
     >>> X[0], y
     ([('Ada', '1'), ('sleeps', '2')], [['B-PER', 'O'], ['O']])
     """
@@ -158,7 +160,7 @@ def _is_missing(entry: Any) -> bool:
 
 
 def _names_of(data: Any, label: Any) -> Any:
-    """The names that a Dataset gives to the integers of a column; None if it has none."""
+    """Names that a Dataset gives to the integers of a column; None if it has none."""
     features = getattr(data, "features", None)
     feature = features.get(label) if hasattr(features, "get") else None
     names = getattr(getattr(feature, "feature", None), "names", None)

@@ -33,7 +33,8 @@ _OF_SPANS = (None, "ner", "ner_manual", "spans", "spans_manual", "blocks")
 class Annotation(NamedTuple):
     """A span as a file has it."""
 
-    parts: tuple  # (start, end) of each part, unchecked; one, unless the span is discontinuous
+    # (start, end) of each part, unchecked; one, unless the span is discontinuous
+    parts: tuple[tuple[Any, Any], ...]
     label: Any
     text: str | None = None  # what the span covers, if the file says it
     place: str | None = None  # for errors, if it stands on a line of its own
@@ -202,7 +203,7 @@ def _parsed(text: str, name: str, number: int) -> Any:
 # Records
 # --------------------------------------------------------------------------------------
 def from_object(record: Any, place: Any, reading: Any) -> Any:
-    """A `Record` of a line of doccano, of a row of Hugging Face, or of one like these."""
+    """Make a `Record` of a line of doccano, a row of Hugging Face, or one like them."""
     text = reading.text_of(record, place)
     named = reading.options.spans
     keys = SPAN_KEYS if named is None else (named,)

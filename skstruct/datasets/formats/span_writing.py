@@ -86,9 +86,9 @@ def write_spans(
     >>> from skstruct.datasets import write_spans
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "notes.jsonl")
-    ...     write_spans(path, ["Ann in Rome"], [[(7, 11, "LOC")]])
+    ...     write_spans(path, ["Rome"], [[(0, 4, "LOC")]])
     ...     print(open(path).read().strip())
-    {"text": "Ann in Rome", "spans": [{"start": 7, "end": 11, "label": "LOC", "text": "Rome"}]}
+    {"text": "Rome", "spans": [{"start": 0, "end": 4, "label": "LOC", "text": "Rome"}]}
     """
     check_choice("format", format, (*_KEYS, "label-studio", "brat"))
     texts = as_texts(X)
