@@ -25,8 +25,19 @@ from .._saving.atomic import FULL
 from .._version import __version__
 from .common import Arguments, CommandError, tell, warn
 
-COMMANDS = tuple(
-    "demo train tag evaluate report show check select serve convert compare compile".split()
+COMMANDS = (
+    "demo",
+    "train",
+    "tag",
+    "evaluate",
+    "report",
+    "show",
+    "check",
+    "select",
+    "serve",
+    "convert",
+    "compare",
+    "compile",
 )
 """The modules of the commands, in the order of the help."""
 
@@ -78,7 +89,8 @@ def new_parser(
     parser = argparse.ArgumentParser(
         prog=prog,
         description="Structured prediction with the interface of scikit-learn.",
-        epilog="Exit codes: 0 done, 1 unusable input, 2 wrong usage, 130 interrupted, 141 a closed pipe.",
+        epilog="Exit codes: 0 done, 1 unusable input, 2 wrong usage, 130 interrupted, "
+        "141 a closed pipe.",
     )
     parser.add_argument(
         "--version", action="version", version=f"skstruct {__version__}"
@@ -152,7 +164,8 @@ def main(argv: list[str] | None = None, prog: str = "skstruct") -> int:
                 return arguments.run(arguments) or 0
         finally:
             if sys.stdout is not None:
-                sys.stdout.flush()  # so that a closed pipe shows here, not while Python shuts down
+                # So that a closed pipe shows here, not while Python shuts down.
+                sys.stdout.flush()
     except BrokenPipeError:
         _discard_output()
         return PIPE_CLOSED

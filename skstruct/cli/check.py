@@ -34,13 +34,14 @@ from .learners import add_features, add_learner, features_of, new_model, task_of
 from .options import THREADS, add_corpus, add_options
 
 if TYPE_CHECKING:
+    from .common import Arguments
     from .corpus import Corpus
 
 
 WRITTEN = "html", "jsonl", "prodigy", "label-studio"
 
 
-def add_arguments(parser: Any) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add_corpus(parser)
@@ -56,7 +57,10 @@ def add_arguments(parser: Any) -> None:
         metavar="OUT",
         help="write a page of HTML, or what --write says",
     )
-    what = "of annotated texts also those with issues, with the spans suggested, for a person to review"
+    what = (
+        "of annotated texts also those with issues, with the spans suggested, for a "
+        "person to review"
+    )
     add("--write", choices=WRITTEN, default="html", help=what)
     add("--n-jobs", type=n_jobs, metavar="N", help=THREADS)
     add_options(parser)
@@ -72,7 +76,7 @@ def add_arguments(parser: Any) -> None:
     parser.set_defaults(**dict.fromkeys(("cluster", "stream", "dev", "recall")))
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command."""
     if arguments.output is not None:
         check_target(arguments.output, arguments.files)
@@ -99,7 +103,8 @@ def run(arguments: argparse.Namespace) -> int | None:
     of_spans = layout.format == "spans"
     what, of = ("span", "text") if of_spans else ("label", "sequence")
     tell(
-        f"{corpus.name}: {counted(len(issues), what)} of {counted(len(corpus.X), of)} may be wrong"
+        f"{corpus.name}: {counted(len(issues), what)} of {counted(len(corpus.X), of)} "
+        "may be wrong"
     )
     if arguments.output is not None:
         with output(arguments.output) as file:
@@ -135,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int | None:
             print(f"{issue.score:.3f}\t{where}\t{labels}\t{issues.context(issue)}")
 
 
-def _write_tasks(file: Any, issues: Any, corpus: Corpus, format: str | None) -> None:
+def _write_tasks(file: Any, issues: Any, corpus: Corpus, format: str) -> None:
     """Write the texts that have issues, the most suspicious first, with their spans as
     suggested.
     """
@@ -157,5 +162,6 @@ def _tell_moves(model: Any, corpus: Corpus) -> None:
     ).moves:
         becomes = "" if result is None else f", to {tuple(result)!r}"
         warn(
-            f"{corpus.places[text]}: span {position}, {tuple(span)!r}: {problem}{becomes}"
+            f"{corpus.places[text]}: span {position}, {tuple(span)!r}: "
+            f"{problem}{becomes}"
         )

@@ -26,7 +26,7 @@ STANDARD = (None, "-")
 class Arguments(argparse.Namespace):
     """What a parser hands to a command, and what every command's parser sets."""
 
-    run: Callable[[argparse.Namespace], int | None]
+    run: Callable[[Arguments], int | None]
     """The function ``run`` of the command's module."""
 
     usage_error: Callable[[str], NoReturn]
@@ -97,9 +97,8 @@ def load_model(path: str, jobs: int | None = None) -> Any:
     """The model in a file, of another tool too, set to use a number of threads if one
     is given.
     """
-    from .._sklearn import (
-        layers,
-    )  # here: whoever asks for help, or gets an option wrong, needs no model
+    # Here: whoever asks for help, or gets an option wrong, needs no model.
+    from .._sklearn import layers
     from ..interchange import kinds
 
     model = kinds.load_model(path)
@@ -155,17 +154,17 @@ def _check_name(path: str) -> None:
         raise CommandError(f"{path!r}: the name of a file {wrong}")
 
 
-def _check_writable(path: str, folder: Any) -> None:
+def _check_writable(path: str, folder: str | Path) -> None:
     if not os.access(folder, os.W_OK):
         raise CommandError(f"{path}: no permission to write into the folder {folder}")
 
 
-def check_output(path: str, is_folder: bool = False) -> None:
+def check_output(path: str | None, is_folder: bool = False) -> None:
     """`check_target` of a path for `output`, which may be standard output, too.
 
     Or of a folder, which is made if need be.
     """
-    if path in STANDARD:
+    if path is None or path in STANDARD:
         return
     if not is_folder:
         check_target(path)
@@ -189,10 +188,10 @@ def check_within(path: str) -> None:
         check_target(path)
 
 
-def check_inputs(paths: Iterable[str], folders: bool = False) -> None:
+def check_inputs(paths: Iterable[str | None], folders: bool = False) -> None:
     """Raise unless files, or folders if they are taken, can be read: before any is."""
     for path in paths:
-        if path in STANDARD:
+        if path is None or path in STANDARD:
             continue
         _check_name(path)
         if os.path.isdir(path) and not folders:
@@ -202,7 +201,11 @@ def check_inputs(paths: Iterable[str], folders: bool = False) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
 
-def check_replaced(written: Any, read: Any, force: str | None = None) -> None:
+def check_replaced(
+    written: Iterable[str | None],
+    read: Iterable[str | None],
+    force: bool | None = None,
+) -> None:
     """Raise if a command would write over a file that it reads.
 
     Parameters
@@ -212,13 +215,13 @@ def check_replaced(written: Any, read: Any, force: str | None = None) -> None:
     force : bool, optional
         Of commands with the option ``--force``, which allows it.
     """
-    read, written = (
+    of_read, of_written = (
         {_file_id(path): path for path in paths if path} for paths in (read, written)
     )
-    for file in () if force else written.keys() & read.keys() - {None}:
+    for file in () if force else of_written.keys() & of_read.keys() - {None}:
         instead = "" if force is None else "; --force lets it be replaced"
         raise CommandError(
-            f"{written[file]}: would be replaced by what is made of it{instead}"
+            f"{of_written[file]}: would be replaced by what is made of it{instead}"
         )
 
 
@@ -229,6 +232,7 @@ def _file_id(path: str) -> tuple[int, int] | None:
     if os.path.isfile(path):
         found = os.stat(path)
         return found.st_dev, found.st_ino
+    return None
 
 
 @contextlib.contextmanager
@@ -238,7 +242,7 @@ def output(path: str | None, encoding: str = "utf-8") -> Iterator[Any]:
 
     Line feeds end lines. See :func:`atomic_write`.
     """
-    if path not in STANDARD:
+    if path is not None and path not in STANDARD:
         with atomic_write(path, encoding) as file:
             yield file
         return

@@ -15,6 +15,7 @@ import argparse
 import importlib.util
 import time
 import warnings
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -36,13 +37,15 @@ from .learners import ALGORITHMS, add_features, features_of, named_algorithm
 from .options import add_options, repeated, setting
 
 if TYPE_CHECKING:
+    from ..features.templates import FeatureTemplates
+    from .common import Arguments
     from .corpus import Corpus
 
 
 PAIRS = {"ap": "perceptron", "pa": "pa", "lbfgs": "l1crf"}
 """CRFsuite's algorithm -> ours."""
 
-_PARAMETERS = {
+_PARAMETERS: dict[str, dict[str, Any]] = {
     "ap": {"max_iterations": 10},
     "pa": {"max_iterations": 10},
     "lbfgs": {"c1": 1.0, "c2": 0.0, "max_iterations": None},
@@ -63,18 +66,24 @@ _COLUMNS = (
 )
 
 
-def add_arguments(parser: Any) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("train", metavar="TRAIN", help="corpus to learn from")
     parser.add_argument("test", metavar="TEST", help="test corpus")
     add_options(parser)
     group = parser.add_argument_group("learning")
     add_features(group)
-    what = "CRFsuite's algorithm (ap, pa, lbfgs), or the learner's name; may be repeated (default: ap and pa)"
+    what = (
+        "CRFsuite's algorithm (ap, pa, lbfgs), or the learner's name; may be repeated "
+        "(default: ap and pa)"
+    )
     group.add_argument(
         "--algorithm", "-a", action="append", type=_algorithm, metavar="NAME", help=what
     )
-    what = "of both sides, as CRFsuite calls it: max_iterations (10 of ap and pa), c1, c2 (1 and 0 of lbfgs)"
+    what = (
+        "of both sides, as CRFsuite calls it: max_iterations (10 of ap and pa), c1, c2 "
+        "(1 and 0 of lbfgs)"
+    )
     group.add_argument("--param", "-p", **repeated("NAME=VALUE", setting), help=what)
 
 
@@ -84,11 +93,14 @@ def _algorithm(text: str) -> str:
     for theirs, name in PAIRS.items():
         if name == ours:
             return theirs
-    wrong = f"CRFsuite has nothing like {ours} to compare with; there are {', '.join(PAIRS)}"
+    wrong = (
+        f"CRFsuite has nothing like {ours} to compare with; there are "
+        f"{', '.join(PAIRS)}"
+    )
     raise argparse.ArgumentTypeError(wrong)
 
 
-def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+def _settings(arguments: Arguments) -> dict[str, Any]:
     """{algorithm: its parameters}."""
     found = {
         name: dict(_PARAMETERS[name]) for name in arguments.algorithm or ("ap", "pa")
@@ -110,17 +122,19 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command."""
     if importlib.util.find_spec("sklearn_crfsuite") is None:
         raise CommandError(
-            'compare needs sklearn-crfsuite: pip install "skstruct[compare]" installs it'
+            'compare needs sklearn-crfsuite: pip install "skstruct[compare]" installs '
+            "it"
         )
     settings = _settings(arguments)
     check_inputs([arguments.train, arguments.test, arguments.template], folders=True)
     if arguments.format == "crfsuite":
         arguments.usage_error(
-            "templates make features from tokens; data of CRFsuite holds features already"
+            "templates make features from tokens; data of CRFsuite holds features "
+            "already"
         )
     features = features_of(arguments)
     train, test = (
@@ -137,25 +151,30 @@ def run(arguments: argparse.Namespace) -> int | None:
     rows = []
     with_segments = encodes_segments(train.y, test.y)
     for algorithm, parameters in settings.items():
-        sides = [side(algorithm, parameters, templates) for side in (Crfsuite, Ours)]
-        if sides[0].strings.left_out:
-            left_out = ", ".join(sides[0].strings.left_out)
+        theirs = Crfsuite(algorithm, parameters, templates)
+        ours = Ours(algorithm, parameters, templates)
+        if theirs.strings.left_out:
+            left_out = ", ".join(theirs.strings.left_out)
             tell(
-                f"CRFsuite has no transitions that look at the input; it goes without {left_out}"
+                "CRFsuite has no transitions that look at the input; it goes without "
+                f"{left_out}"
             )
         if not templates.compile().bigram:
             tell(
-                "CRFsuite always has label bigrams; the templates have no B, so that skstruct has none"
+                "CRFsuite always has label bigrams; the templates have no B, so that "
+                "skstruct has none"
             )
-        sides[1].warm_up(train.X, train.y)  # CRFsuite is compiled
-        rows.append([_measure(side, train, test, with_segments) for side in sides])
+        ours.warm_up(train.X, train.y)  # CRFsuite is compiled
+        rows.append(
+            [_measure(side, train, test, with_segments) for side in (theirs, ours)]
+        )
     _print(rows, train, test, templates)
 
 
 # --------------------------------------------------------------------------------------
 # Corpora and sides
 # --------------------------------------------------------------------------------------
-def sequences_of(corpus: Corpus) -> Any:
+def sequences_of(corpus: Corpus) -> Corpus:
     """A `Corpus` as both sides take it: of texts the characters, and labels that say
     words or spans.
     """
@@ -174,7 +193,7 @@ def _words_of(X: Any, y: Any) -> list[list[str]]:
     return [labels_to_words("".join(x), labels, _SCHEME) for x, labels in zip(X, y)]
 
 
-def templates_for(corpus: Corpus, features: Any) -> Any:
+def templates_for(corpus: Corpus, features: Any) -> FeatureTemplates:
     """The templates that a ``features`` parameter means for a corpus."""
     flat = flatten(corpus.X[:1000])
     return resolve_templates(features, flat[0], flat)
@@ -211,7 +230,7 @@ class Crfsuite:
 class Ours:
     """The learner of this package that corresponds."""
 
-    feature_seconds = None
+    feature_seconds: float | None = None
 
     def __init__(
         self, algorithm: str, parameters: dict[str, Any], templates: Any
@@ -260,7 +279,8 @@ class FeatureStrings:
     Examples
     --------
     >>> from skstruct import FeatureTemplates
-    >>> strings = FeatureStrings(FeatureTemplates(["U00:%x[-1,0]", "U01:%suffix2[0,0]", "B"]))
+    >>> templates = FeatureTemplates(["U00:%x[-1,0]", "U01:%suffix2[0,0]", "B"])
+    >>> strings = FeatureStrings(templates)
     >>> strings(["the", "frog"])
     [['U00:_B-1', 'U01:he'], ['U00:the', 'U01:og']]
     """
@@ -271,7 +291,7 @@ class FeatureStrings:
         self._behind = [f"_B+{d}" for d in range(1, max(offsets) + 1)]
         self.left_out = [t.text for t in templates.templates if t.edge and t.atoms]
         self._forms = []  # (format string, atoms)
-        self._functions = {"x": str}
+        self._functions: dict[str, Callable[[str], str]] = {"x": str}
         for template in templates.templates:
             for name, _, _ in () if template.edge else template.atoms:
                 if is_context(name):
@@ -320,7 +340,9 @@ class FeatureStrings:
 # --------------------------------------------------------------------------------------
 # Measuring
 # --------------------------------------------------------------------------------------
-def _measure(side: Any, train: Corpus, test: Corpus, with_segments: bool) -> Any:
+def _measure(
+    side: Crfsuite | Ours, train: Corpus, test: Corpus, with_segments: bool
+) -> dict[str, Any]:
     """A dict of figures."""
     tell(f"{side.name}: training")
     began = time.perf_counter()
@@ -334,16 +356,22 @@ def _measure(side: Any, train: Corpus, test: Corpus, with_segments: bool) -> Any
     elif with_segments:
         f1 = segment_f1_score(test.y, predicted)
     return {
-        "name": side.name, "fit_seconds": fitted - began, "feature_seconds": side.feature_seconds,
-        "tokens_per_second": sum(map(len, test.X)) / max(seconds, 1e-9), "f1": f1,
+        "name": side.name,
+        "fit_seconds": fitted - began,
+        "feature_seconds": side.feature_seconds,
+        "tokens_per_second": sum(map(len, test.X)) / max(seconds, 1e-9),
+        "f1": f1,
         "token_accuracy": token_accuracy_score(test.y, predicted),
-    }  # fmt: skip
+    }
 
 
 def _print(rows: Any, train: Corpus, test: Corpus, templates: Any) -> None:
     unit = "character" if train.format == "segmented" else "token"
     for name, corpus in (("train", train), ("test", test)):
-        sizes = f"{counted(len(corpus.X), 'sentence')}, {counted(sum(map(len, corpus.X)), unit)}"
+        sizes = (
+            f"{counted(len(corpus.X), 'sentence')}, "
+            f"{counted(sum(map(len, corpus.X)), unit)}"
+        )
         print(f"{name:<6}{corpus.name}: {sizes}")
     print(f"{counted(len(templates), 'template')}\n")
     width = max(len(row["name"]) for row in flatten(rows)) + 2
@@ -357,11 +385,11 @@ def _print(rows: Any, train: Corpus, test: Corpus, templates: Any) -> None:
             print(f"{row['name']:<{width}}" + "".join(f"{cell:>20}" for cell in cells))
         print(
             f"{'  ratio':<{width}}"
-            + "".join(f"{_ratio(*pair, key):>20}" for key, _, _ in _COLUMNS)
+            + "".join(f"{_ratio(key, *pair):>20}" for key, _, _ in _COLUMNS)
         )
 
 
-def _ratio(theirs: Any, ours: Any, key: Any) -> str:
+def _ratio(key: str, theirs: dict[str, Any], ours: dict[str, Any]) -> str:
     """How many times better ours is, where the ratio is meaningful."""
     a = theirs[key]
     b = ours[key]

@@ -11,7 +11,7 @@ import argparse
 import os
 import subprocess
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from numba import config
 
@@ -20,25 +20,36 @@ from .._core.kernel_folders import cache_folder, clear_cache
 from .._warming import warm_up
 from .common import CommandError, tell
 
+if TYPE_CHECKING:
+    from .common import Arguments
 
-def add_arguments(parser: Any) -> None:
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add("--all", action="store_true", help="every kind of model, which takes minutes")
-    what = "for any processor of this kind (x86-64, say), not for this one alone: kernels may be slower"
+    what = (
+        "for any processor of this kind (x86-64, say), not for this one alone: kernels "
+        "may be slower"
+    )
     add("--portable", action="store_true", help=what)
-    what = "remove the kernels of this installation, but those in NUMBA_CACHE_DIR; alone, or before compiling"
+    what = (
+        "remove the kernels of this installation, but those in NUMBA_CACHE_DIR; alone, "
+        "or before compiling"
+    )
     add("--clear", action="store_true", help=what)
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command."""
     if arguments.clear:
         for folder in clear_cache():
             tell(f"removed {folder}")
-        if config.CACHE_DIR:
+        kept = config.CACHE_DIR  # type: ignore[attr-defined] # numba sets it by name
+        if kept:
             tell(
-                f"left alone, since other installations may use it: NUMBA_CACHE_DIR, {config.CACHE_DIR}"
+                "left alone, since other installations may use it: "
+                f"NUMBA_CACHE_DIR, {kept}"
             )
         if not (arguments.all or arguments.portable):
             return 0

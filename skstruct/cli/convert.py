@@ -12,14 +12,25 @@ from __future__ import annotations
 
 import argparse
 import os
-from argparse import Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._one_file.writing import ENDINGS
 from ..interchange import export, save_crfpp, save_crfsuite, save_wapiti
 from ..interchange.kinds import kind_of
-from .common import CommandError, check_inputs, check_target, load_model, share, tell
+from .common import (
+    Arguments,
+    CommandError,
+    check_inputs,
+    check_target,
+    load_model,
+    share,
+    tell,
+)
 from .corpus import inputs_of, read
+
+if TYPE_CHECKING:
+    from .corpus import Corpus
+
 
 _WRITERS = {
     "skstruct": lambda model, path: model.save(path),
@@ -30,17 +41,24 @@ _WRITERS = {
 }
 
 _ENDINGS = {
-    ".skstruct": "skstruct", ".sks": "skstruct", ".crfsuite": "crfsuite", ".crfpp": "crf++",
-    ".txt": "crf++-text", ".wapiti": "wapiti",
-}  # fmt: skip
+    ".skstruct": "skstruct",
+    ".sks": "skstruct",
+    ".crfsuite": "crfsuite",
+    ".crfpp": "crf++",
+    ".txt": "crf++-text",
+    ".wapiti": "wapiti",
+}
 
 
-def add_arguments(parser: Any) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add("source", metavar="IN", help="a model file; its content says of which tool")
     add("target", metavar="OUT", help="file to write the model to")
-    what = f"of which tool; without, the name of OUT says it: {', '.join([*_ENDINGS, *ENDINGS])}"
+    what = (
+        "of which tool; without, the name of OUT says it: "
+        f"{', '.join([*_ENDINGS, *ENDINGS])}"
+    )
     add("--to", choices=list(_WRITERS), help=what)
     add = parser.add_argument_group("one file of code").add_argument
     what = "how weights are written (default: exact); rounded ones take less room"
@@ -59,7 +77,7 @@ def add_arguments(parser: Any) -> None:
     add("--title", help="of a page")
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command."""
     ending = os.path.splitext(arguments.target)[1].lower()
     to = arguments.to or _ENDINGS.get(ending)
@@ -86,6 +104,7 @@ def run(arguments: argparse.Namespace) -> int | None:
                 "check=X", "--check FILE"
             )
         else:
+            assert to is not None
             _WRITERS[to](model, arguments.target)
             told = f"read {kind_of(arguments.source)}, wrote {to}: {arguments.target}"
     except (TypeError, ValueError) as error:
@@ -94,18 +113,18 @@ def run(arguments: argparse.Namespace) -> int | None:
         tell(line)
 
 
-def _corpus(arguments: argparse.Namespace, model: Any) -> Any:
+def _corpus(arguments: Arguments, model: Any) -> Corpus:
     """The corpus to compare the file's labels on; its errors do not name the model."""
     try:
         inputs = inputs_of(model, "crfsuite")
     except CommandError as error:
         raise CommandError(f"{arguments.source}: {error}") from None
-    how = Namespace(**_AS_IS, format="crfsuite" if inputs.token is dict else None)
+    how = Arguments(**_AS_IS, format="crfsuite" if inputs.token is dict else None)
     how.usage_error = arguments.usage_error
     return read(arguments.check, how, inputs)
 
 
-_AS_IS = {
+_AS_IS: dict[str, Any] = {
     **dict.fromkeys(("tokens", "label", "separator", "comment")),
     "read": [],
     "encoding": "utf-8",

@@ -1,16 +1,15 @@
 """Corpus files on the command line: which format, which columns, and where each token
 stood.
 
-The readers of `skstruct.datasets.formats.readers` do the reading; an `input_files.Source`
-between them and the file keeps the lines of the sentence at hand, so that errors about
-a sequence can name the line. Formats are guessed from the name of a file, or else from
-its first lines. What a model reads and predicts is its `skstruct._data.inputs.Inputs`,
-which decides how a file is read for it.
+The readers of `skstruct.datasets.formats.readers` do the reading; an
+`input_files.Source` between them and the file keeps the lines of the sentence at hand,
+so that errors about a sequence can name the line. Formats are guessed from the name of
+a file, or else from its first lines. What a model reads and predicts is its
+`skstruct._data.inputs.Inputs`, which decides how a file is read for it.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -41,7 +40,9 @@ from .input_files import (
 from .texts import are_annotated, marked, reading_of
 
 if TYPE_CHECKING:
+    from .._data.inputs import Inputs
     from ..datasets.formats.span_files import AnnotationReader
+    from .common import Arguments
 
 
 class _Task(NamedTuple):
@@ -65,7 +66,7 @@ _TASKS = {
 
 
 class Layout(NamedTuple):
-    """How a file is read: its format, and which columns (or CoNLL-U fields) hold what."""
+    """How a file is read: its format, and which columns (or fields) hold what."""
 
     format: str
     tokens: (
@@ -87,7 +88,7 @@ class Sentence(NamedTuple):
     lines: list  # (number, text without line end, whether it is a token's)
 
     @property
-    def numbers(self) -> list[str]:
+    def numbers(self) -> list[int]:
         """Numbers of the lines that hold tokens."""
         return [number for number, _, is_token in self.lines if is_token]
 
@@ -99,10 +100,12 @@ class Corpus(NamedTuple):
     format: str
     X: list  # tokens by sentence; of segmented and of annotated texts the raw texts
     y: list  # labels, words, spans, or (head, label)
-    places: list  # for errors: of a sentence the lines of its tokens, of an annotated text where it stands
+    # For errors: of a sentence the lines of its tokens, of an annotated text where it
+    # stands.
+    places: list
 
 
-def inputs_of(model: Any, format: str | None = None) -> Any:
+def inputs_of(model: Any, format: str | None = None) -> Inputs:
     """The `skstruct._data.inputs.Inputs` of a fitted model.
 
     Parameters
@@ -128,13 +131,17 @@ def inputs_of(model: Any, format: str | None = None) -> Any:
         # Clusters of words are a column behind the others.
         inputs = last.inputs._replace(width=last.inputs.width - 1)
     if inputs.token is dict and format != "crfsuite":
-        wrong = "the model was trained on dicts or lists of features; the command line reads tokens only"
+        wrong = (
+            "the model was trained on dicts or lists of features; the command line "
+            "reads tokens only"
+        )
         raise CommandError(
             f"{wrong}, or features from data of CRFsuite (--format crfsuite)"
         )
     if inputs.token not in (str, tuple, dict):
         raise CommandError(
-            "the model was trained on rows of numbers; the command line reads tokens only"
+            "the model was trained on rows of numbers; the command line reads tokens "
+            "only"
         )
     return inputs
 
@@ -143,9 +150,9 @@ def inputs_of(model: Any, format: str | None = None) -> Any:
 # Formats
 # --------------------------------------------------------------------------------------
 def layout_of(
-    arguments: argparse.Namespace,
+    arguments: Arguments,
     source: Source,
-    inputs: Any = None,
+    inputs: Inputs | None = None,
     task: str = LABELS,
 ) -> Layout:
     """The `Layout` of a source, from the options and, where they are silent, name and
@@ -194,15 +201,16 @@ def layout_of(
             isinstance(column, str) for column in (*(tokens or ()), *several(label))
         ):
             arguments.usage_error(
-                f"--tokens and --label are numbers of columns where the input is {format}"
+                "--tokens and --label are numbers of columns where the input is "
+                f"{format}"
             )
     return Layout(format, tokens, label, *rest)
 
 
 def _format_of(
-    arguments: argparse.Namespace, source: Source, inputs: Any, task: str
-) -> Any:
-    """The format of a source: what an option or its name says, or what it looks like."""
+    arguments: Arguments, source: Source, inputs: Inputs | None, task: str
+) -> str:
+    """Find the format of a source: an option or its name says it, or its content."""
     how = _TASKS[task]
     format = arguments.format or named_format(source)
     allowed = how.formats
@@ -230,15 +238,16 @@ def _format_of(
         format = "conllu" if begins_as_conllu(source) else "columns"
         if format == "columns" and arguments.tokens is None:
             warn_of_text(source)
-    if format not in allowed:
-        found = {
+    if format is None or format not in allowed:
+        names = {
             "segmented": "segmented text",
             "spans": "annotated texts",
             "text": "plain text",
         }
-        found = found.get(format or "text", format)
+        found = names.get(format or "text", format)
         raise CommandError(
-            f"{source.name}: the model is a {how.who} and reads {how.reads}, not {found}"
+            f"{source.name}: the model is a {how.who} and reads {how.reads}, not "
+            f"{found}"
         )
     return format
 
@@ -252,7 +261,7 @@ def several(label: Any) -> tuple[Any, ...]:
 # Sentences
 # --------------------------------------------------------------------------------------
 def sentences(
-    source: Source, layout: Layout, inputs: Any = None, labels: Any = True
+    source: Source, layout: Layout, inputs: Inputs | None = None, labels: bool = True
 ) -> Iterator[Sentence]:
     """Yield the sentences of a source, one by one.
 
@@ -290,7 +299,7 @@ def _segmented(source: Source, *_: Any) -> Iterator[Sentence]:
 
 
 def _columns(
-    source: Source, layout: Layout, inputs: Any, labels: Any
+    source: Source, layout: Layout, inputs: Inputs | None, labels: bool
 ) -> Iterator[Sentence]:
     def is_token(line: str) -> bool:
         return bool(line.strip(" \t")) and not (
@@ -315,8 +324,9 @@ def _columns(
 
 
 def _conllu(
-    source: Source, layout: Layout, inputs: Any, labels: Any
+    source: Source, layout: Layout, inputs: Inputs | None, labels: bool
 ) -> Iterator[Sentence]:
+    assert layout.tokens is not None  # fields have a default
     n = len(layout.tokens)
     label = several(layout.label) if labels else ()
     tokens = _as_kind(list(range(n)), inputs, source.name)
@@ -341,7 +351,9 @@ _READERS = {
 }
 
 
-def _choose(n: int, layout: Layout, inputs: Any, labels: Any, where: str) -> Any:
+def _choose(
+    n: int, layout: Layout, inputs: Inputs | None, labels: bool, where: str
+) -> Any:
     """(column or columns of the tokens, columns of the label if read) for rows of `n`
     cells.
     """
@@ -351,25 +363,25 @@ def _choose(n: int, layout: Layout, inputs: Any, labels: Any, where: str) -> Any
             raise CommandError(
                 f"{where}: expected a column {c}; found {counted(n, 'column')}"
             )
-    label = [c % n for c in label]
+    labelled = [c % n for c in label]
     tokens = [c % n for c in layout.tokens or ()]
     if layout.tokens is None:
-        tokens = [c for c in range(n) if c not in label][
+        tokens = [c for c in range(n) if c not in labelled][
             : None if inputs is None else inputs.width
         ]
     if not tokens:
         raise CommandError(
             f"{where}: expected tokens and a label; found {counted(n, 'column')}"
         )
-    both = next((c for c in label if c in tokens), None)
+    both = next((c for c in labelled if c in tokens), None)
     if both is not None:
         raise CommandError(
             f"{where}: column {both} is the label's, and cannot be one of the tokens'"
         )
-    return _as_kind(tokens, inputs, where), label
+    return _as_kind(tokens, inputs, where), labelled
 
 
-def _as_kind(places: Any, inputs: Any, where: str) -> Any:
+def _as_kind(places: list[int], inputs: Inputs | None, where: str) -> Any:
     """One place for tokens that are str, a list for tuples; checked against what a
     model reads.
     """
@@ -396,6 +408,7 @@ def _sentence(rows: Any, tokens: Any, label: Any, name: str, lines: Any) -> Sent
     )
     if len(label) < 2:
         return sentence
+    assert sentence.labels is not None
     heads = [
         as_head(head, name, number)
         for head, number in zip(sentence.labels, sentence.numbers)
@@ -405,7 +418,10 @@ def _sentence(rows: Any, tokens: Any, label: Any, name: str, lines: Any) -> Sent
 
 
 def read(
-    path: str, arguments: argparse.Namespace, inputs: Any = None, task: str = LABELS
+    path: str | None,
+    arguments: Arguments,
+    inputs: Inputs | None = None,
+    task: str = LABELS,
 ) -> Corpus:
     """The `Corpus` in a file; for ``inputs`` and ``task`` see `layout_of`."""
     with Source(path, arguments.encoding) as source:
@@ -413,7 +429,7 @@ def read(
 
 
 @contextlib.contextmanager
-def learned(arguments: argparse.Namespace, task: str) -> Iterator[Any]:
+def learned(arguments: Arguments, task: str) -> Iterator[tuple[Source, Layout]]:
     """(open `Source`, its `Layout`) of the first file of `options.add_corpus`;
     `read_files` reads all.
     """
@@ -429,43 +445,45 @@ def learned(arguments: argparse.Namespace, task: str) -> Iterator[Any]:
         )
 
 
-def read_files(arguments: argparse.Namespace, source: Source, layout: Layout) -> Corpus:
+def read_files(arguments: Arguments, source: Source, layout: Layout) -> Corpus:
     """The `Corpus` of all files that are learned."""
     parts = [read_all(source, layout)]
     for path in arguments.files[1:]:
         with Source(path, arguments.encoding) as more:
             parts.append(read_all(more, _told(arguments, layout, path)))
-    joined = {
+    joined: dict[str, Any] = {
         name: flatten([getattr(part, name) for part in parts])
         for name in ("X", "y", "places")
     }
     return parts[0]._replace(**joined)
 
 
-def _told(arguments: argparse.Namespace, layout: Layout, path: str) -> Any:
-    """The `Layout` of a file that may annotate some types only, or be one of several."""
+def _told(arguments: Arguments, layout: Layout, path: str) -> Layout:
+    """Complete the `Layout` of a file that may annotate some types only."""
     if layout.format != "spans":
         if arguments.annotated or len(arguments.files) > 1:
             arguments.usage_error(
                 "several files and --annotated are for annotated texts"
             )
         return layout
+    assert layout.reading is not None
     types = dict(arguments.annotated).get(path, dict(arguments.read).get("annotated"))
     return layout._replace(reading=replace(layout.reading, annotated=types))
 
 
-def read_all(source: Source, layout: Layout, inputs: Any = None) -> Corpus:
+def read_all(source: Source, layout: Layout, inputs: Inputs | None = None) -> Corpus:
     """The whole `Corpus` of a source."""
     (corpus,) = batches(source, layout, None, inputs)
     return corpus
 
 
 def batches(
-    source: Source, layout: Layout, size: int | None, inputs: Any = None
+    source: Source, layout: Layout, size: int | None, inputs: Inputs | None = None
 ) -> Iterator[Corpus]:
     """Yield a `Corpus` piece by piece: ``size`` sentences, or for None all."""
     if layout.format == "spans":
-        read = marked(source, layout.reading, size is not None)
+        assert layout.reading is not None
+        read: Iterator[Any] = marked(source, layout.reading, size is not None)
     else:
         read = (
             (s.tokens, s.labels, s.numbers)

@@ -15,7 +15,7 @@ import os
 import platform
 import time
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import flatten
 from .._data.places import counted
@@ -33,14 +33,21 @@ from ..datasets.formats.text_files import open_text
 from .common import CommandError, check_target, tell
 from .evaluate import scores_of
 
+if TYPE_CHECKING:
+    from .common import Arguments
+
+
 LEARNERS = (StructuredPerceptron, PassiveAggressiveTagger)
 
 ROW = "{:<28}{:<26}{:<12}{:>7}{:>14}{:>9}{:>9}"
 
 
-def add_arguments(parser: Any) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    what = "only write English chunks to train.txt and test.txt, and entities to notes.jsonl and more.jsonl"
+    what = (
+        "only write English chunks to train.txt and test.txt, and entities to "
+        "notes.jsonl and more.jsonl"
+    )
     parser.add_argument("--files", metavar="FOLDER", help=what)
 
 
@@ -99,15 +106,19 @@ def write_files(folder: str) -> None:
             raise CommandError(f"{path}: is there already; nothing was written over it")
     for path, items in files.items():
         texts = path.endswith(".jsonl")
-        write_spans(path, *zip(*items)) if texts else write_columns(items, path)
+        if texts:
+            X, y = zip(*items)
+            write_spans(path, X, y)
+        else:
+            write_columns(items, path)
         tell(f"wrote {counted(len(items), 'text' if texts else 'sentence')} to {path}")
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the demo."""
     if arguments.files is not None:
         write_files(arguments.files)
-        return
+        return None
     began = time.perf_counter()
     todo = jobs()
     shown = []
@@ -125,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int | None:
         )
     )
     for job in todo:
-        shown += [_run_job(*job, learner) for learner in LEARNERS]
+        shown += [_run_job(learner, *job) for learner in LEARNERS]
     texts, test = split(todo[0][2])
     print(f"\nTrained on {len(texts)} sentences, tested on {len(test)}, as these:")
     for i in (0, 6, 7):
@@ -143,7 +154,7 @@ def run(arguments: argparse.Namespace) -> int | None:
     print(f"\nTotal time: {time.perf_counter() - began:.1f} s, imports aside")
 
 
-def _run_job(task: str, measure: Any, X: Any, y: Any, learner: Any) -> Any:
+def _run_job(learner: Any, task: str, measure: str, X: Any, y: Any) -> Any:
     """Print one row; returns the predictions."""
     (X, X_test), (y, y_test) = split(X), split(y)
     estimator = _new(learner, X, random_state=0)

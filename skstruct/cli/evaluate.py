@@ -15,7 +15,8 @@ import argparse
 import json
 import unicodedata
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import metrics
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
@@ -33,10 +34,11 @@ from .options import add_model, add_options
 from .texts import are_annotated
 
 if TYPE_CHECKING:
+    from .common import Arguments
     from .corpus import Corpus
 
 
-def add_arguments(parser: Any) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add("file", metavar="FILE", nargs="?", help="the corpus (default: standard input)")
@@ -52,12 +54,15 @@ def add_arguments(parser: Any) -> None:
         action="store_true",
         help="count only segments that are spelled as --scheme spells them",
     )
-    what = "known words, as a rule the segmented training corpus: adds the recall of unknown words"
+    what = (
+        "known words, as a rule the segmented training corpus: adds the recall of "
+        "unknown words"
+    )
     add("--vocabulary", metavar="FILE", help=what)
     add("--json", action="store_true", help="print one JSON object")
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command."""
     gold = arguments.gold
     pred = arguments.pred
@@ -86,9 +91,9 @@ def run(arguments: argparse.Namespace) -> int | None:
     print(json.dumps(scores, ensure_ascii=False) if arguments.json else as_text(scores))
 
 
-def _options(arguments: argparse.Namespace, task: str) -> Any:
+def _options(arguments: Arguments, task: str) -> dict[str, Any]:
     """The options of `scores_of`."""
-    options = {"scheme": arguments.scheme, "strict": arguments.strict}
+    options: dict[str, Any] = {"scheme": arguments.scheme, "strict": arguments.strict}
     if arguments.vocabulary is not None:
         if task != WORDS:
             arguments.usage_error("--vocabulary is for segmented text")
@@ -135,7 +140,7 @@ def model_scores(model: Any, corpus: Corpus, **options: Any) -> dict[str, Any]:
     return _scores(task, corpus, predicted, options)
 
 
-def _of_model(arguments: argparse.Namespace) -> Any:
+def _of_model(arguments: Arguments) -> dict[str, Any]:
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     options = _options(arguments, inputs.task)
@@ -151,7 +156,7 @@ def _of_model(arguments: argparse.Namespace) -> Any:
 # --------------------------------------------------------------------------------------
 # True and predicted labels from files
 # --------------------------------------------------------------------------------------
-def _of_one(arguments: argparse.Namespace) -> Any:
+def _of_one(arguments: Arguments) -> tuple[Corpus, Any]:
     """(corpus, predicted) from one file with both."""
     with Source(arguments.file, arguments.encoding) as source:
         arguments.format = arguments.format or (
@@ -163,19 +168,23 @@ def _of_one(arguments: argparse.Namespace) -> Any:
             or arguments.tokens
             or arguments.label is not None
         ):
-            wrong = "without --model and --gold, FILE must be columns, the true and the predicted label last"
+            wrong = (
+                "without --model and --gold, FILE must be columns, the true and the "
+                "predicted label last"
+            )
             arguments.usage_error(f"{wrong}; --tokens and --label do not apply")
         corpus = read_all(source, layout._replace(tokens=(-2,), label=-1))
     gold = corpus.X
     predicted = corpus.y
     if set(flatten(gold)).isdisjoint(flatten(predicted)):
         warn(
-            f"{corpus.name}: the last two columns have no label in common; are they labels?"
+            f"{corpus.name}: the last two columns have no label in common; are they "
+            "labels?"
         )
     return corpus._replace(y=gold), predicted
 
 
-def _of_two(arguments: argparse.Namespace) -> Any:
+def _of_two(arguments: Arguments) -> tuple[Corpus, Any]:
     """(corpus, predicted) from two files."""
     corpora = []
     for path, label in ((arguments.gold, arguments.label), (arguments.pred, None)):
@@ -201,7 +210,8 @@ def _check_same_tokens(gold: Corpus, pred: Corpus) -> None:
         raise CommandError(f"{wrong}; --format says how to read both")
     if len(gold.y) != len(pred.y):
         raise CommandError(
-            f"{names} must hold the same sentences: found {len(gold.y)} and {len(pred.y)}"
+            f"{names} must hold the same sentences: found {len(gold.y)} and "
+            f"{len(pred.y)}"
         )
     for a, b, here, there in zip(gold.X, pred.X, gold.places, pred.places):
         if gold.format == "spans" and a != b:
@@ -225,7 +235,7 @@ _LISTED = 10
 """Labels that a warning lists."""
 
 
-def encodes_segments(*corpora: Corpus) -> bool:
+def encodes_segments(*corpora: Iterable[Iterable[Any]]) -> bool:
     """Whether the labels of some corpora are read as segments."""
     return are_chunks(label for y in corpora for labels in y for label in labels)
 
@@ -271,7 +281,7 @@ def tagging_scores(
         scheme = "BIO" if encodes_segments(y, predicted) else "none"
     segments = None
     if scheme != "none":
-        mode = "strict" if strict else "conlleval"
+        mode: Literal["strict", "conlleval"] = "strict" if strict else "conlleval"
         segments = metrics.segment_report(
             y, predicted, scheme=scheme, mode=mode, output_dict=True
         )
@@ -346,7 +356,7 @@ def tree_scores(X: Any, y: Any, predicted: Any) -> dict[str, Any]:
         [all(map(_is_punctuation, form)) for form, *_ in sentence] for sentence in X
     ]
     everything = metrics.attachment_scores(y, predicted)
-    scores = {"sequences": len(y), "tokens": everything.n_tokens}
+    scores: dict[str, float] = {"sequences": len(y), "tokens": everything.n_tokens}
     scores |= {name: getattr(everything, name) for name in ("uas", "las", "complete")}
     if not all(map(all, punctuation)):
         words = metrics.attachment_scores(y, predicted, punctuation=punctuation)
@@ -398,5 +408,6 @@ def warn_of_unknown(y: Any, known: Any, name: str) -> None:
     more = f" and {len(unknown) - _LISTED} more" if len(unknown) > _LISTED else ""
     tokens = counted(unknown.total(), "token")
     warn(
-        f"{name}: {which} to the model; {tokens} with these labels count as wrong: {listed}{more}"
+        f"{name}: {which} to the model; {tokens} with these labels count as wrong: "
+        f"{listed}{more}"
     )

@@ -1,10 +1,10 @@
 """Input files: their lines, the format that they look like, and what is unusual about
 them.
 
-The readers of `skstruct.datasets.formats.readers` take an open text file and give tokens. A
-`Source` is such a file, and remembers the lines they were made from, so that a command
-can give back what it read and say in which line something stood. It can be looked at
-before it is read.
+The readers of `skstruct.datasets.formats.readers` take an open text file and give
+tokens. A `Source` is such a file, and remembers the lines they were made from, so that
+a command can give back what it read and say in which line something stood. It can be
+looked at before it is read.
 
 Tables that other programs export begin with the names of their columns and know no
 blank lines. Nothing in the format forbids that, so that these are warnings.
@@ -18,7 +18,7 @@ import re
 import shlex
 import sys
 from collections import Counter, deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -52,14 +52,15 @@ class Source(contextlib.AbstractContextManager):
         Whether warnings about the content are left out, since they were given before.
     """
 
-    def __init__(self, path: str, encoding: str = "utf-8", quiet: bool = False) -> None:
+    def __init__(
+        self, path: str | None, encoding: str = "utf-8", quiet: bool = False
+    ) -> None:
         self.path = None if path in STANDARD else path
-        self.name = path if self.path else "<stdin>"
+        self.name = self.path or "<stdin>"
         self.encoding = encoding
         self.quiet = quiet
-        # (number, line)
-        self._ahead = deque()
-        self._kept: list[Any] = []
+        self._ahead: deque[tuple[int, str]] = deque()
+        self._kept: list[tuple[int, str]] | None = []
         self._raw, self._lines = self._decoded(), self._all()
 
     def __exit__(self, *_: Any) -> None:
@@ -143,9 +144,10 @@ class Source(contextlib.AbstractContextManager):
                     read = 0
                 yield line
 
-    def take(self) -> Any:
+    def take(self) -> list[tuple[int, str]]:
         """The (number, line without its end) read since the last call."""
         kept = self._kept
+        assert kept is not None, "an unkept source keeps no lines"
         self._kept = []
         return [(number, line.rstrip("\r\n")) for number, line in kept]
 
@@ -154,11 +156,20 @@ class Source(contextlib.AbstractContextManager):
 # What a file looks like
 # --------------------------------------------------------------------------------------
 EXTENSIONS = {
-    ".conllu": "conllu", ".conllx": "conllu",
-    ".conll": "columns", ".bio": "columns", ".iob": "columns", ".iob2": "columns", ".crf": "columns",
-    ".seg": "segmented", ".segmented": "segmented",
-    ".jsonl": "spans", ".json": "spans", ".ann": "spans", ".spacy": "spans",
-}  # fmt: skip
+    ".conllu": "conllu",
+    ".conllx": "conllu",
+    ".conll": "columns",
+    ".bio": "columns",
+    ".iob": "columns",
+    ".iob2": "columns",
+    ".crf": "columns",
+    ".seg": "segmented",
+    ".segmented": "segmented",
+    ".jsonl": "spans",
+    ".json": "spans",
+    ".ann": "spans",
+    ".spacy": "spans",
+}
 
 
 _ENOUGH = 10
@@ -197,7 +208,8 @@ def guess(source: Source, separator: str | None) -> str:
     widths = Counter(len(split_cells(line, separator)) for line in rows)
     tabs = Counter(line.count("\t") + 1 for line in rows)
     if _are_columns(widths) or (separator is None and _are_columns(tabs)):
-        return "columns"  # whose reader asks for the separator where only tabs make the lines equal
+        # Their reader asks for the separator where only tabs make the lines equal.
+        return "columns"
     if len(widths) > 1:
         return "segmented"
     raise CommandError(
@@ -205,7 +217,7 @@ def guess(source: Source, separator: str | None) -> str:
     )
 
 
-def _are_columns(widths: Any) -> bool:
+def _are_columns(widths: Counter[int]) -> bool:
     """Whether lines of so many cells look like columns."""
     n_lines = widths.total()
     (width, n) = widths.most_common(1)[0]
@@ -225,7 +237,10 @@ def warn_of_text(source: Source) -> None:
         if len(cells) > 2 and len(cells[-1]) > 1 and cells[-1][-1] in ".!?"
     ]
     if 2 * len(prose) > len(lines):
-        what = "looks like text, and each line is taken for one token; a token a line is read"
+        what = (
+            "looks like text, and each line is taken for one token; a token a line is "
+            "read"
+        )
         warn(f"{source.name}: {what}, a blank line ends a sentence")
 
 
@@ -249,8 +264,10 @@ LONG = 1000
 """A single sentence of more tokens is warned of."""
 
 NAMES = frozenset(
-    "char character characters chunk chunks form forms head id idx index iob label labels lemma lemmas ner "
-    "ner_tag ner_tags pos pos_tag pos_tags sent_id sentence sentence_id tag tags target text token token_id "
+    "char character characters chunk chunks form forms head id idx index iob label "
+    "labels lemma lemmas ner "
+    "ner_tag ner_tags pos pos_tag pos_tags sent_id sentence sentence_id tag tags "
+    "target text token token_id "
     "tokens upos word word_id words xpos".split()
 )
 """Usual names of columns, in lower case."""
@@ -263,9 +280,11 @@ the right one.
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
 
-def noticed(source: Source, found: Any, number: int, line: str, label: Any) -> Any:
-    """The same (rows of cells, lines) of sentences of columns; in the end what is
-    unusual is warned of.
+def noticed(
+    source: Source, found: Iterable[Any], number: int, line: str, label: int | None
+) -> Iterator[Any]:
+    """Hand on (rows of cells, lines) of sentences of columns; warn in the end of what
+    is unusual.
 
     The first line looks like names of columns if its label occurs nowhere else, and
     some cell is a usual name of a column or stands above numbers only.
@@ -279,8 +298,10 @@ def noticed(source: Source, found: Any, number: int, line: str, label: Any) -> A
     label : int or None
         Column of the labels, if they are read.
     """
-    cells = ()
+    cells: Sequence[str] = ()
+    numeric: list[int] = []
     unique = label is not None
+    of_label = -1 if label is None else label
     n_tokens = 0
     n_sentences = 0
     for rows, lines in found:
@@ -289,7 +310,7 @@ def noticed(source: Source, found: Any, number: int, line: str, label: Any) -> A
             cells = rows[0]
             numeric = [c for c, cell in enumerate(cells) if not _NUMBER.fullmatch(cell)]
         if unique:
-            unique = all(row[label] != cells[label] for row in rest)
+            unique = all(row[of_label] != cells[of_label] for row in rest)
             numeric = [
                 c for c in numeric if all(_NUMBER.fullmatch(row[c]) for row in rest)
             ]
@@ -300,13 +321,18 @@ def noticed(source: Source, found: Any, number: int, line: str, label: Any) -> A
         return
     named = any(cell.strip(" #").lower() in NAMES for cell in cells)
     if unique and n_tokens > 1 and (named or numeric):
-        what = f"looks like names of columns, but is read as a token: the label {cells[label]!r} is nowhere"
+        what = (
+            "looks like names of columns, but is read as a token: the label "
+            f"{cells[of_label]!r} is nowhere"
+        )
         warn(
-            f"{source.name}, line {number}: {what} else; --comment {shlex.quote(line)} leaves it out"
+            f"{source.name}, line {number}: {what} else; --comment {shlex.quote(line)} "
+            "leaves it out"
         )
     if n_sentences == 1 and n_tokens > LONG:
         warn(
-            f"{source.name}: all {n_tokens:,} tokens are one sentence; a blank line ends a sentence"
+            f"{source.name}: all {n_tokens:,} tokens are one sentence; a blank line "
+            "ends a sentence"
         )
 
 
@@ -316,7 +342,8 @@ def tell_empty(corpus: Corpus) -> None:
     for c in range(1, len(first) if isinstance(first, tuple) else 0):
         if all(token[c] == "_" for tokens in corpus.X for token in tokens):
             warn(
-                f"{corpus.name}: column {c} of tokens is empty: tag first; --tokens says what to read"
+                f"{corpus.name}: column {c} of tokens is empty: tag first; --tokens "
+                "says what to read"
             )
 
 
@@ -338,7 +365,8 @@ def tell_labels(corpus: Corpus) -> None:
             unit = "span"
             fix = ""
         warn(
-            f"{corpus.name}: {counted(len(found), 'label')} for {counted(total, unit)}{fix}"
+            f"{corpus.name}: {counted(len(found), 'label')} for "
+            f"{counted(total, unit)}{fix}"
         )
         return
     told = []

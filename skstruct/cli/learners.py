@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
@@ -39,6 +39,10 @@ from .common import positive
 from .input_files import Source
 from .options import repeated, setting
 
+if TYPE_CHECKING:
+    from .common import Arguments
+
+
 ALGORITHMS = {
     "perceptron": StructuredPerceptron,
     "pa": PassiveAggressiveTagger,
@@ -49,7 +53,7 @@ ALGORITHMS = {
 }
 """Name on the command line -> estimator."""
 
-_TASKS = {WordSegmenter: WORDS, ShiftReduceParser: TREES}
+_TASKS: dict[type, str] = {WordSegmenter: WORDS, ShiftReduceParser: TREES}
 _ALIASES = {
     "ap": "perceptron",
     "lbfgs": "l1crf",
@@ -94,11 +98,14 @@ def add_learner(group: Any, default: str) -> None:
     what = "passes over the corpus (default: the learner's)"
     group.add_argument("--epochs", "--max-iter", type=positive, metavar="N", help=what)
     group.add_argument("--seed", type=int, default=0, help="random seed")
-    what = "any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated"
+    what = (
+        "any parameter of the estimator, as penalty=l2 or constraints=BIO; may be "
+        "repeated"
+    )
     group.add_argument("--param", "-p", **repeated("NAME=VALUE", setting), help=what)
 
 
-def features_of(arguments: argparse.Namespace) -> Any:
+def features_of(arguments: Arguments) -> Any:
     """The value of an estimator's ``features``: templates, or a preset's name."""
     named = getattr(arguments, "lexicon", [])
     if arguments.template is None and not named:
@@ -123,7 +130,7 @@ def features_of(arguments: argparse.Namespace) -> Any:
     return FeatureTemplates(lines, lexicons)
 
 
-def named_algorithm(text: str) -> Any:
+def named_algorithm(text: str) -> str:
     """The name in `ALGORITHMS` for a name, for CRFsuite's or for a class's: a type of
     ``argparse``.
     """
@@ -132,16 +139,19 @@ def named_algorithm(text: str) -> Any:
         return name
     wrong = f"unknown algorithm {text!r}; known are {', '.join(ALGORITHMS)}"
     if name in (kind.__name__.lower() for kind in _AROUND):
-        wrong = f"{text} goes around a learner: --members, --shards, --calibrate, or texts to learn, add it"
+        wrong = (
+            f"{text} goes around a learner: --members, --shards, --calibrate, or texts "
+            "to learn, add it"
+        )
     raise argparse.ArgumentTypeError(wrong)
 
 
-def task_of(arguments: argparse.Namespace) -> str:
+def task_of(arguments: Arguments) -> str:
     """What the learner predicts: see `skstruct._data.inputs`."""
     return _TASKS.get(ALGORITHMS[arguments.algorithm], LABELS)
 
 
-def new_model(arguments: argparse.Namespace, features: Any, format: str | None) -> Any:
+def new_model(arguments: Arguments, features: Any, format: str | None) -> Any:
     """The unfitted estimator that the options describe.
 
     Parameters
@@ -165,7 +175,10 @@ def new_model(arguments: argparse.Namespace, features: Any, format: str | None) 
             model = outer.set_params(tagger=learned)
         if sets is not None:
             if format != "spans" or not hasattr(model, "predict_segment_proba"):
-                wrong = "--recall is for annotated texts and taggers that know probabilities"
+                wrong = (
+                    "--recall is for annotated texts and taggers that know "
+                    "probabilities"
+                )
                 arguments.usage_error(f"{wrong}: --algorithm l1crf, or --calibrate")
             model = sets.set_params(estimator=model)
         _check_way(arguments, learned, model)
@@ -190,7 +203,7 @@ def new_model(arguments: argparse.Namespace, features: Any, format: str | None) 
     return model
 
 
-def _parts(arguments: argparse.Namespace, features: Any, format: str | None) -> Any:
+def _parts(arguments: Arguments, features: Any, format: str | None) -> Any:
     """(the learner, the tagger that reads features, what reads raw text around it or
     None).
 
@@ -228,7 +241,7 @@ def _parts(arguments: argparse.Namespace, features: Any, format: str | None) -> 
     return learner, tagger, outer
 
 
-def _given_parameters(arguments: argparse.Namespace, *parts: Any) -> Any:
+def _given_parameters(arguments: Arguments, *parts: Any) -> Any:
     """Give each ``--param`` to the first part that has it; returns those of estimators
     inside, by name.
     """
@@ -246,12 +259,15 @@ def _given_parameters(arguments: argparse.Namespace, *parts: Any) -> Any:
         elif "__" in name:
             deeper[name] = value
         else:
-            wrong = f"{type(parts[0]).__name__} has no parameter {name!r}; it has {', '.join(sorted(known))}"
+            wrong = (
+                f"{type(parts[0]).__name__} has no parameter {name!r}; it has "
+                f"{', '.join(sorted(known))}"
+            )
             arguments.usage_error(wrong)
     return deeper
 
 
-def _wrapped(arguments: argparse.Namespace, learned: Any) -> Any:
+def _wrapped(arguments: Arguments, learned: Any) -> Any:
     """A learner with what the options put around it."""
     kind = type(learned)
     several = arguments.members > 1
@@ -296,9 +312,13 @@ def _wrapped(arguments: argparse.Namespace, learned: Any) -> Any:
     if on_shards and not sums:
         checkpoint = learned.checkpoint  # of all shards together
         learned = ParameterMixer(
-            learned.set_params(checkpoint=None), arguments.shards, n_jobs=-1, client=arguments.cluster,
-            checkpoint=checkpoint, random_state=arguments.seed,
-        )  # fmt: skip
+            learned.set_params(checkpoint=None),
+            arguments.shards,
+            n_jobs=-1,
+            client=arguments.cluster,
+            checkpoint=checkpoint,
+            random_state=arguments.seed,
+        )
     if several:
         averaged = {
             "n_estimators": arguments.members,
@@ -313,7 +333,7 @@ def _wrapped(arguments: argparse.Namespace, learned: Any) -> Any:
     )
 
 
-def _check_way(arguments: argparse.Namespace, *parts: Any) -> None:
+def _check_way(arguments: Arguments, *parts: Any) -> None:
     """Refuse a stream, or a held-out corpus, for what cannot learn with it."""
     for part in parts:
         if arguments.stream is not None and not hasattr(part, "partial_fit"):
@@ -330,12 +350,12 @@ def _check_way(arguments: argparse.Namespace, *parts: Any) -> None:
             )
 
 
-def _on_shards(arguments: argparse.Namespace) -> Any:
+def _on_shards(arguments: Arguments) -> bool:
     """Whether the corpus is dealt to shards."""
     return arguments.shards > 1 or arguments.cluster is not None
 
 
-def fit_of(arguments: argparse.Namespace, model: Any) -> Callable[..., Any]:
+def fit_of(arguments: Arguments, model: Any) -> Callable[..., Any]:
     """How the model learns from the whole corpus."""
 
     def train(tagger: Any) -> Any:

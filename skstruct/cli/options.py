@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import codecs
 import contextlib
@@ -15,18 +16,27 @@ THREADS = "threads (default: 1; -1: all cores)"
 FORMATS = ("columns", "conllu", "segmented", "crfsuite", "spans", "text")
 
 
-def add_options(parser: Any) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how files are read."""
     add = parser.add_argument_group("input").add_argument
     add(
         "--format", choices=FORMATS,
-        help="columns: a token a line, a blank line between sentences; conllu: CoNLL-U; segmented: a "
-        "sentence a line, words separated by white space; crfsuite: data of CRFsuite; spans: annotated texts "
-        "of any tool; text: to be tagged by models of spans (default: by the file's name, or its content)",
+        help="columns: a token a line, a blank line between sentences; conllu: "
+        "CoNLL-U; segmented: a "
+        "sentence a line, words separated by white space; crfsuite: data of CRFsuite; "
+        "spans: annotated texts "
+        "of any tool; text: to be tagged by models of spans (default: by the file's "
+        "name, or its content)",
     )  # fmt: skip
-    what = "an option of skstruct.datasets.read_spans, as text=KEY or annotator=NAME; may be repeated"
+    what = (
+        "an option of skstruct.datasets.read_spans, as text=KEY or annotator=NAME; may "
+        "be repeated"
+    )
     add("--read", **repeated("NAME=VALUE", setting), help=what)
-    what = "columns of tokens, as 0,1 (default: all but the label), or CoNLL-U fields (default: form)"
+    what = (
+        "columns of tokens, as 0,1 (default: all but the label), or CoNLL-U fields "
+        "(default: form)"
+    )
     add("--tokens", type=_fields, metavar="LIST", help=what)
     what = (
         "column of the label (default: -1, the last), or CoNLL-U field (default: xpos)"
@@ -47,7 +57,7 @@ def repeated(metavar: str, type: Callable[[str], Any]) -> dict[str, Any]:
     return {"action": "append", "default": [], "metavar": metavar, "type": type}
 
 
-def add_model(parser: Any, required: bool = True) -> None:
+def add_model(parser: argparse.ArgumentParser, required: bool = True) -> None:
     """Add a model and its threads."""
     parser.add_argument(
         "--model", "-m", required=required, metavar="MODEL", help="a model file"
@@ -55,11 +65,17 @@ def add_model(parser: Any, required: bool = True) -> None:
     parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help=THREADS)
 
 
-def add_corpus(parser: Any) -> None:
+def add_corpus(parser: argparse.ArgumentParser) -> None:
     """Add the files that are learned, and what one of several annotates."""
-    what = "the corpus; - is standard input; several files of annotated texts are learned together"
+    what = (
+        "the corpus; - is standard input; several files of annotated texts are learned "
+        "together"
+    )
     parser.add_argument("files", metavar="FILE", nargs="+", help=what)
-    what = "types of spans, as PER,LOC, that are all that one of the files annotates; may be repeated"
+    what = (
+        "types of spans, as PER,LOC, that are all that one of the files annotates; may "
+        "be repeated"
+    )
     parser.add_argument("--annotated", **repeated("FILE=TYPES", _annotated), help=what)
 
 

@@ -7,15 +7,18 @@ what speaks for their labels and against the right ones, probabilities, weights.
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..inspection import report
 from .common import check_inputs, check_target, load_model, tell
 from .corpus import inputs_of, locating, read
 from .options import add_model, add_options
 
+if TYPE_CHECKING:
+    from .common import Arguments
 
-def add_arguments(parser: Any) -> None:
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         "file", metavar="DATA", nargs="?", help="the corpus (default: standard input)"
@@ -27,7 +30,7 @@ def add_arguments(parser: Any) -> None:
     add_options(parser)
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command."""
     check_target(arguments.output, [arguments.file, arguments.model])
     check_inputs([arguments.file, arguments.model], folders=True)

@@ -8,7 +8,7 @@ with the spans that it predicts.
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import SPANS
 from ..datasets.formats.span_writing import write_spans
@@ -29,8 +29,11 @@ from .corpus import inputs_of, layout_of, locating, sentences
 from .input_files import Source
 from .options import add_model, add_options
 
+if TYPE_CHECKING:
+    from .common import Arguments
 
-def add_arguments(parser: Any) -> None:
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add("file", metavar="POOL", nargs="?", help="sentences (default: standard input)")
@@ -53,7 +56,7 @@ def add_arguments(parser: Any) -> None:
     parser.set_defaults(write=None)
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command."""
     check_output(arguments.output)
     check_replaced([arguments.output], [arguments.file, arguments.model])
@@ -64,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int | None:
     if inputs.task == SPANS:
         files = texts.expanded([arguments.file or "-"])
         check_replaced([arguments.output], texts.files_of(files))
-        pool = list(texts.texts_of(files, arguments))
+        pool: list[Any] = list(texts.texts_of(files, arguments))
         X = [text for _, text, _ in pool]
         numbers = [place for place, _, _ in pool]
     else:

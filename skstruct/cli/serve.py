@@ -11,10 +11,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
+import os
 import signal
 import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..serving.hosts import ANY, host_of
 from ..serving.label_studio import TASKS_LIMIT, Backend
@@ -25,8 +26,11 @@ from ..serving.wsgi import LIMIT
 from .common import check_inputs, check_target, fitting, positive, tell
 from .options import repeated
 
+if TYPE_CHECKING:
+    from .common import Arguments
 
-def add_arguments(parser: Any) -> None:
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     what = "model files; without NAME= one is called model, several as their files"
@@ -34,10 +38,16 @@ def add_arguments(parser: Any) -> None:
     add("--host", default="127.0.0.1", help="address to listen at")
     port = fitting(int, lambda n: 0 <= n <= 65535, "a number up to 65535")
     add("--port", type=port, default=8000, help="0: any that is free")
-    what = "what clients call the service, NAME or NAME:PORT, beside localhost and --host; "
+    what = (
+        "what clients call the service, NAME or NAME:PORT, beside localhost and "
+        "--host; "
+    )
     what += "* is any; several times"
     add("--allowed-host", **repeated("NAME", _allowed_host), help=what)
-    what = f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with --label-studio)"
+    what = (
+        f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with "
+        "--label-studio)"
+    )
     add("--max-bytes", type=positive, metavar="N", help=what)
     patience = fitting(float, lambda x: 0.0 < x < float("inf"), "more than 0")
     what = "seconds that a client may take to send a request"
@@ -51,7 +61,10 @@ def add_arguments(parser: Any) -> None:
         metavar="FILE",
         help="keep the annotations that its webhook sends as JSON lines",
     )
-    what = "train anew on them after N, and take the new model if it is not worse on held-out tasks"
+    what = (
+        "train anew on them after N, and take the new model if it is not worse on "
+        "held-out tasks"
+    )
     add("--train-on", type=positive, metavar="N", help=what)
 
 
@@ -65,7 +78,7 @@ def _allowed_host(text: str) -> Any:
     return text
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command, until it is stopped."""
     arguments.max_bytes = arguments.max_bytes or (
         TASKS_LIMIT if arguments.label_studio else LIMIT
@@ -79,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int | None:
     logging.getLogger("waitress.queue").setLevel(
         logging.ERROR
     )  # a full queue is no fault
-    signals = []
+    signals: list[int] = []
 
     def stop(number: int, _: Any) -> None:
         signals.append(number)
@@ -94,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int | None:
     run_server(server, lambda: bool(signals), arguments.timeout)
 
 
-def _application(arguments: argparse.Namespace) -> Any:
+def _application(arguments: Arguments) -> Any:
     """What is to be served."""
     if (arguments.collect or arguments.train_on) and not arguments.label_studio:
         arguments.usage_error("--collect and --train-on are for --label-studio")
@@ -108,9 +121,10 @@ def _application(arguments: argparse.Namespace) -> Any:
         files = named_files(arguments.models)
     except ValueError as error:
         arguments.usage_error(str(error))
-    check_inputs(files.values())
+    paths = [os.fspath(path) for path in files.values()]
+    check_inputs(paths)
     if arguments.collect is not None:
-        check_target(arguments.collect, files.values(), regular=True)
+        check_target(arguments.collect, paths, regular=True)
     if not arguments.label_studio:
         return app(loaded(files), **options)
     if len(files) > 1:

@@ -12,7 +12,8 @@ import argparse
 import inspect
 import json
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from .._data.elements import spelled
 from .._data.inputs import LABELS, TREES
@@ -25,10 +26,18 @@ from ..serving.answers import as_sequence
 from .common import CommandError, check_inputs, load_model, positive, warn
 from .corpus import inputs_of
 
+if TYPE_CHECKING:
+    from .._data.inputs import Inputs
+    from .common import Arguments
+
+
 _FEATURES_LISTED = 40
 
+_TAGS = {True: "words with tags", False: "words without tags", None: None}
+"""What a model gives, by whether its words had tags."""
 
-def add_arguments(parser: Any) -> None:
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add("file", nargs="?", metavar="MODEL", help="a model file")
@@ -45,12 +54,15 @@ def add_arguments(parser: Any) -> None:
         metavar="LABEL",
         help="list features of this label only; not with --explain",
     )
-    what = "a sentence: tokens between spaces, several columns between slashes (the/DT dog/NN); or a text"
+    what = (
+        "a sentence: tokens between spaces, several columns between slashes (the/DT "
+        "dog/NN); or a text"
+    )
     add("--explain", metavar="TEXT", help=what)
     add("--json", action="store_true", help="print one JSON object")
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command."""
     if (arguments.model is None) == (arguments.file is None):
         arguments.usage_error("name one model file: show MODEL, or show --model MODEL")
@@ -70,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int | None:
                 f"{path}: the model has no label {arguments.label!r}; it has {has}"
             )
         labels = {arguments.label: labels[arguments.label]}
-    about = {
+    about: dict[str, Any] = {
         "model": type(model).__name__,
         "file": kind_of(path),
         "bytes": os.path.getsize(path),
@@ -89,7 +101,18 @@ def run(arguments: argparse.Namespace) -> int | None:
             label: [[w.feature, w.weight] for w in rows] for label, rows in top.items()
         }
         print(json.dumps(about, ensure_ascii=False))
-        return
+        return None
+    _print_about(about)
+    for label, rows in top.items():
+        print(f"\n{label}")
+        for row in rows:
+            print(f"  {row.weight:+10.3f}  {printable(row.feature)}")
+    if arguments.label is None and hasattr(tagger._model, "new_chain"):
+        print(f"\ntransitions\n{transition_weights(tagger)}")
+
+
+def _print_about(about: dict[str, Any]) -> None:
+    """Print what is said of a model, a line each."""
     for name, value in about.items():
         if name == "parameters":
             value = ", ".join(f"{key}={shown}" for key, shown in value.items())
@@ -100,16 +123,10 @@ def run(arguments: argparse.Namespace) -> int | None:
         elif isinstance(value, int):
             value = f"{value:,}"
         print(f"{name.replace('_', ' '):<14}{value}")
-    for label, rows in top.items():
-        print(f"\n{label}")
-        for row in rows:
-            print(f"  {row.weight:+10.3f}  {printable(row.feature)}")
-    if arguments.label is None and hasattr(tagger._model, "new_chain"):
-        print(f"\ntransitions\n{transition_weights(tagger)}")
 
 
-def _about(model: Any, tagger: Any) -> Any:
-    """What there is to say about a model and the tagger in it, by name; None: nothing."""
+def _about(model: Any, tagger: Any) -> dict[str, Any]:
+    """Say what there is to say of a model and its tagger, by name; None: nothing."""
     inside = tagger._model
     defaults = inspect.signature(type(tagger)).parameters
     around = {} if model is tagger else model.get_params(deep=False)
@@ -136,9 +153,7 @@ def _about(model: Any, tagger: Any) -> Any:
         "labels": list(map(str, tagger.classes_.tolist()))
         if hasattr(tagger, "classes_")
         else None,
-        "tags": {True: "words with tags", False: "words without tags"}.get(
-            getattr(model, "tagged_", None)
-        ),
+        "tags": _TAGS[getattr(model, "tagged_", None)],
         "pieces": getattr(model, "pieces_", None),
         "trained_on": trained_on or None,
         **(_features(tagger.inputs, inside.lines) if hasattr(inside, "lines") else {}),
@@ -147,19 +162,22 @@ def _about(model: Any, tagger: Any) -> Any:
     }
 
 
-def _features(inputs: Any, lines: Any) -> Any:
+def _features(inputs: Inputs, lines: Sequence[str] | None) -> dict[str, Any]:
     """What a token is, and the templates of features."""
     if lines is None:
         return {"features": ["(ready-made, from dicts or lists of str)"]}
     if inputs.task == TREES:
         columns = ["form", "tag", *(f"c{c}" for c in range(2, inputs.width))]
         return {"token": f"({', '.join(columns)})", "features": list(lines)}
-    tokens = {str: "str", tuple: f"tuple of {inputs.width} or more str"}
+    tokens: dict[type, str] = {
+        str: "str",
+        tuple: f"tuple of {inputs.width} or more str",
+    }
     token = tokens.get(inputs.token, "strings with numbers")
     return {"token": token, "preset": preset_of(lines), "features": list(lines)}
 
 
-def _explain(model: Any, path: str, arguments: argparse.Namespace) -> int | None:
+def _explain(model: Any, path: str, arguments: Arguments) -> int | None:
     """Print what made a model label a sentence as it does."""
     inputs = inputs_of(model)
     words = arguments.explain.split()
@@ -175,7 +193,8 @@ def _explain(model: Any, path: str, arguments: argparse.Namespace) -> int | None
         and all("/" in word for word in words)
     ):
         warn(
-            f"the model reads words without columns: {words[0]!r} is taken for a word, slash and all"
+            f"the model reads words without columns: {words[0]!r} is taken for a word, "
+            "slash and all"
         )
     try:
         explanation = explain(model, as_sequence(inputs, arguments.explain))

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,8 @@ from .input_files import Source
 from .options import add_model, add_options
 
 if TYPE_CHECKING:
+    from .._data.inputs import Inputs
+    from .common import Arguments
     from .corpus import Layout
 
 
@@ -52,10 +55,13 @@ NO_LABEL = "_"
 """What a parser without labels writes in their place."""
 
 
-def add_arguments(parser: Any) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    what = "what to label (default: standard input); for models of spans also folders of brat or .txt files"
+    what = (
+        "what to label (default: standard input); for models of spans also folders of "
+        "brat or .txt files"
+    )
     add("files", metavar="FILE", nargs="*", help=what)
     add_model(parser)
     add(
@@ -66,14 +72,22 @@ def add_arguments(parser: Any) -> None:
     )
     add("--force", action="store_true", help="let OUT replace what is read")
     either = parser.add_mutually_exclusive_group()
-    what = "the score of each labelling, in a line before it: # 0 SCORE; for text, of each line of words"
+    what = (
+        "the score of each labelling, in a line before it: # 0 SCORE; for text, of "
+        "each line of words"
+    )
     either.add_argument("--scores", action="store_true", help=what)
-    what = "the K best labellings of a sentence, or segmentations of a line, each after a line: # RANK SCORE"
+    what = (
+        "the K best labellings of a sentence, or segmentations of a line, each after a "
+        "line: # RANK SCORE"
+    )
     either.add_argument("--kbest", type=positive, metavar="K", help=what)
     add(
         "--proba", action="store_true",
-        help="probabilities of labels and, if constraints or --scheme name a label scheme, of the segments "
-        "that tokens are in: as columns, as Prob=P|SegmentProb=P in CoNLL-U's field misc; of text WORD/P",
+        help="probabilities of labels and, if constraints or --scheme name a label "
+        "scheme, of the segments "
+        "that tokens are in: as columns, as Prob=P|SegmentProb=P in CoNLL-U's field "
+        "misc; of text WORD/P",
     )  # fmt: skip
     add("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
     add(
@@ -85,13 +99,16 @@ def add_arguments(parser: Any) -> None:
     )
     what = "between a word and its tag, of models that segment and tag"
     add("--tag-separator", default="/", metavar="SEP", help=what)
-    what = "words, separated by white space, that a segmenter takes for words wherever they stand"
+    what = (
+        "words, separated by white space, that a segmenter takes for words wherever "
+        "they stand"
+    )
     add("--dictionary", metavar="FILE", help=what)
     texts.add_options(parser)
     add_options(parser)
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command."""
     check_output(arguments.output, is_folder=arguments.write == "brat")
     check_replaced([arguments.output], [arguments.model])
@@ -119,8 +136,8 @@ def run(arguments: argparse.Namespace) -> int | None:
                 last = _tag(model, source, layout, inputs, file, arguments)
 
 
-def _check_usage(model: Any, inputs: Any, arguments: argparse.Namespace) -> None:
-    """Refuse options for what a model cannot do, and settle those that a model knows."""
+def _check_usage(model: Any, inputs: Inputs, arguments: Arguments) -> None:
+    """Refuse options for what a model cannot do; settle those that a model knows."""
     probable = "predict_segment_proba" if inputs.task == WORDS else "predict_marginals"
     texts.require(
         arguments,
@@ -145,14 +162,15 @@ def _check_usage(model: Any, inputs: Any, arguments: argparse.Namespace) -> None
         arguments.usage_error("--proba and --dictionary do not go together")
     if arguments.scores:
         arguments.usage_error(
-            "--scores and --dictionary do not go together; --kbest 1 writes the score, too"
+            "--scores and --dictionary do not go together; --kbest 1 writes the score, "
+            "too"
         )
     check_inputs([arguments.dictionary])
     words = flatten(read_segmented(arguments.dictionary, encoding=arguments.encoding))
     arguments.dictionary = sorted(set(words))
 
 
-def _layout(arguments: argparse.Namespace, source: Source, inputs: Any) -> Any:
+def _layout(arguments: Arguments, source: Source, inputs: Inputs) -> Layout:
     """The `Layout` of a source, if labels have a place in it."""
     layout = layout_of(arguments, source, inputs)
     of_labels = layout.format if inputs.task == LABELS else None
@@ -177,10 +195,10 @@ def _tag(
     model: Any,
     source: Source,
     layout: Layout,
-    inputs: Any,
+    inputs: Inputs,
     file: Any,
-    arguments: argparse.Namespace,
-) -> Any:
+    arguments: Arguments,
+) -> str:
     """Write the sentences of a source with their labels, batch by batch; returns the
     last line.
     """
@@ -201,14 +219,14 @@ def _tag(
 
 
 def _check_tags(
-    batch: Any, layout: Layout, source: Source, arguments: argparse.Namespace
+    batch: Any, layout: Layout, source: Source, arguments: Arguments
 ) -> None:
     """Raise if words have no tags: a parser that learned from tags would answer with
     garbage.
     """
     if any(token[1] != "_" for sentence in batch for token in sentence.tokens):
         return
-    column = 1
+    column: int | str = 1
     tokens = "0,1"
     first = "--tokens says which columns hold words and tags"
     if layout.format == "conllu":
@@ -216,14 +234,17 @@ def _check_tags(
         tokens = "form,xpos"
         path = source.path or "-"
         model = arguments.model
-        first = f"skstruct tag {shlex.quote(path)} -m TAGGER | skstruct tag -m {shlex.quote(model)}"
+        first = (
+            f"skstruct tag {shlex.quote(path)} -m TAGGER | skstruct tag -m "
+            f"{shlex.quote(model)}"
+        )
     where = f"{source.name}, line {batch[0].numbers[0]}: column {column} is empty"
     raise CommandError(
         f"{where}: tag first: {first}; --tokens {tokens} reads it as it is"
     )
 
 
-def _ranked(model: Any, X: Any, arguments: argparse.Namespace, **options: Any) -> Any:
+def _ranked(model: Any, X: Any, arguments: Arguments, **options: Any) -> Any:
     """For each sequence what is to be written of it, best first, with scores, or None
     without.
     """
@@ -235,7 +256,7 @@ def _ranked(model: Any, X: Any, arguments: argparse.Namespace, **options: Any) -
     return [[pair] for pair in zip(model.predict(X, **options), scores)]
 
 
-def _header(rank: int, score: float) -> list[str]:
+def _header(rank: int, score: float | None) -> list[str]:
     """The line before what has a score, if there is one."""
     return [] if score is None else [f"# {rank} {score:.6f}\n"]
 
@@ -244,8 +265,8 @@ def _header(rank: int, score: float) -> list[str]:
 # Segmented text
 # --------------------------------------------------------------------------------------
 def _segmented(
-    model: Any, batch: Any, layout: Layout, name: str, arguments: argparse.Namespace
-) -> Any:
+    model: Any, batch: Any, _: Layout, name: str, arguments: Arguments
+) -> Iterator[str]:
     """Yield a line for each line, or for each of its segmentations a line with its
     score and one of words.
     """
@@ -285,8 +306,8 @@ def _beside(words: Any, proba: Any) -> Any:
 # Labels and trees
 # --------------------------------------------------------------------------------------
 def _labelled(
-    model: Any, batch: Any, layout: Layout, name: str, arguments: argparse.Namespace
-) -> Any:
+    model: Any, batch: Any, layout: Layout, name: str, arguments: Arguments
+) -> Iterator[str]:
     """Yield the lines of a batch with their labels."""
     X = [sentence.tokens for sentence in batch]
     with locating(name, [sentence.numbers for sentence in batch]):
@@ -338,7 +359,9 @@ def _probabilities(model: Any, X: Any, found: Any, scheme: str) -> Any:
     return beside
 
 
-def _marked(lines: Any, header: Any, marks: Any, mark: Any) -> Any:
+def _marked(
+    lines: list[tuple[int, str, bool]], header: list[str], marks: Any, mark: Any
+) -> Iterator[str]:
     """Yield the lines of a sentence with one labelling."""
     blank = next(k for k, (_, line, _) in enumerate(lines) if line.strip(" \t"))
     yield from (line + "\n" for _, line, _ in lines[:blank])
@@ -356,7 +379,7 @@ def _cells(label: Any, layout: Layout) -> list[str]:
     return list(map(str, label if isinstance(label, tuple) else (label, NO_LABEL)))
 
 
-def _mark_columns(layout: Layout, line: str, cells: Any, beside: Any) -> Any:
+def _mark_columns(layout: Layout, line: str, cells: Any, beside: Any) -> str:
     separator = layout.separator
     if separator is None:
         line = line.rstrip(" \t")  # nothing else: an ideographic space can be a token
@@ -364,11 +387,11 @@ def _mark_columns(layout: Layout, line: str, cells: Any, beside: Any) -> Any:
     return separator.join([line, *cells, *(value for _, value in beside)])
 
 
-def _mark_attributes(layout: Layout, line: str, cells: Any, beside: Any) -> Any:
+def _mark_attributes(_: Layout, line: str, cells: list[str], *__: Any) -> str:
     return "\t".join([*cells, *line.split("\t")[1:]])
 
 
-def _mark_conllu(layout: Layout, line: str, cells: Any, beside: Any) -> Any:
+def _mark_conllu(layout: Layout, line: str, cells: list[str], beside: Any) -> str:
     row = line.split("\t")
     for field, cell in zip(several(layout.label), cells):
         row[CONLLU_FIELDS.index(field)] = cell

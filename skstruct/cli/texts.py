@@ -11,12 +11,12 @@ import argparse
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, PlaceError
@@ -39,6 +39,13 @@ from .common import (
 )
 from .input_files import Source, named_format, warn_of_columns
 
+if TYPE_CHECKING:
+    from .._data.spans import Span
+    from .common import Arguments
+
+    TextRead = tuple[str, str, dict[str, Any]]
+    """Place, text, and what is written beside its spans."""
+
 WRITTEN = ("xml", "html", *FORMATS)
 """How labelled texts can be written."""
 
@@ -56,7 +63,8 @@ Other text begins with such brackets, too: ``[[Category:Towns]]``.
 """
 
 _OF_ANNOTATIONS = frozenset(
-    "answer relations annotator annotation_id annotation_approver lead_time _task_hash _view_id "
+    "answer relations annotator annotation_id annotation_approver lead_time _task_hash "
+    "_view_id "
     "_annotator_id _session_id _timestamp _is_binary".split()
 )
 """Keys of records that speak of the spans annotated before, and would be false of
@@ -65,7 +73,7 @@ predicted ones.
 
 
 def are_annotated(source: Source) -> bool:
-    """Whether a source looks like annotated texts: a folder or a file of brat, or JSON."""
+    """Whether a source looks like annotated texts: files of brat, or JSON."""
     if source.path is not None and is_brat(source.path):
         return True
     first = "".join(source.peek(1)).strip()
@@ -79,7 +87,7 @@ def are_annotated(source: Source) -> bool:
         return False
 
 
-def reading_of(arguments: argparse.Namespace) -> Any:
+def reading_of(arguments: Arguments) -> AnnotationReader:
     """The `AnnotationReader` that the options of ``--read`` describe."""
     options = dict(arguments.read)
     known = {each.name for each in fields(AnnotationReader)} - {"encoding"}
@@ -94,7 +102,7 @@ def reading_of(arguments: argparse.Namespace) -> Any:
         arguments.usage_error(f"--read: {error}")
 
 
-def _given(source: Source) -> Any:
+def _given(source: Source) -> str | Source:
     """What readers of annotated texts take for a source; they number the lines
     themselves.
     """
@@ -105,7 +113,9 @@ def _given(source: Source) -> Any:
     )
 
 
-def marked(source: Source, reader: AnnotationReader, is_stream: bool) -> Any:
+def marked(
+    source: Source, reader: AnnotationReader, is_stream: bool
+) -> Iterator[tuple[str, list[Span], str]]:
     """Yield annotated texts as (text, spans, place); places are for errors.
 
     In a stream texts that are white space are left out: a model that learns from each
@@ -119,7 +129,7 @@ def marked(source: Source, reader: AnnotationReader, is_stream: bool) -> Any:
 # --------------------------------------------------------------------------------------
 # tag
 # --------------------------------------------------------------------------------------
-def add_options(parser: Any) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what ``tag`` knows for models of spans."""
     add = parser.add_argument_group("texts, for models that mark spans").add_argument
     add(
@@ -131,7 +141,10 @@ def add_options(parser: Any) -> None:
     add("--write", choices=WRITTEN, metavar="FORMAT", help=what)
     what = "what stands for white space in labels of brat, which takes none, as _"
     add("--label-space", type=label_space, metavar="S", help=what)
-    what = "offer the spans that a model of train --recall holds for possible, as candidates or predictions"
+    what = (
+        "offer the spans that a model of train --recall holds for possible, as "
+        "candidates or predictions"
+    )
     add("--sets", action="store_true", help=what)
 
 
@@ -170,7 +183,7 @@ _REMEDIES = {
 """Word of a reason, and what it means on the command line."""
 
 
-def refuse(arguments: argparse.Namespace, task: str) -> None:
+def refuse(arguments: Arguments, task: str) -> None:
     """Refuse options that models of a task have no use for."""
     for name in _NOT_FOR[task]:
         if getattr(arguments, name, None) not in (None, False):
@@ -184,7 +197,7 @@ def refuse(arguments: argparse.Namespace, task: str) -> None:
             arguments.usage_error(f"--{option} is not for models that {what}{instead}")
 
 
-def require(arguments: argparse.Namespace, model: Any, **methods: str) -> None:
+def require(arguments: Arguments, model: Any, **methods: str) -> None:
     """Refuse options, by name, that need a method which the model lacks."""
     for name, method in methods.items():
         if getattr(arguments, name) and not hasattr(model, method):
@@ -195,7 +208,7 @@ def require(arguments: argparse.Namespace, model: Any, **methods: str) -> None:
             arguments.usage_error(f"--{name}: {why}{remedy}")
 
 
-def tag(model: Any, arguments: argparse.Namespace) -> int | None:
+def tag(model: Any, arguments: Arguments) -> int | None:
     """Run ``tag`` for a model of spans."""
     wanted = arguments.write or "jsonl"
     if arguments.sets and not hasattr(model, "predict_sets"):
@@ -221,7 +234,7 @@ def tag(model: Any, arguments: argparse.Namespace) -> int | None:
     texts = texts_of(files, arguments)
     if wanted == "brat":
         _write_brat(model, _named(list(texts)), files, arguments)
-        return
+        return None
     check_replaced([arguments.output], files_of(files), arguments.force)
     whole = wanted not in _STREAMED  # one page, or one list
     batches = (
@@ -235,7 +248,7 @@ def tag(model: Any, arguments: argparse.Namespace) -> int | None:
             file.flush()  # who reads the pipe need not wait for the end
 
 
-def _brat_labels(model: Any, arguments: argparse.Namespace) -> Any:
+def _brat_labels(model: Any, arguments: Arguments) -> dict[str, str]:
     """What is written for each label of a model; asked before any text is read."""
     space = arguments.label_space
     names: dict[str, str] = {}
@@ -253,13 +266,17 @@ def _brat_labels(model: Any, arguments: argparse.Namespace) -> Any:
 
 
 def _write_brat(
-    model: Any, texts: Any, files: Any, arguments: argparse.Namespace
+    model: Any,
+    texts: list[TextRead],
+    files: list[tuple[str, str | None]],
+    arguments: Arguments,
 ) -> None:
     """Write the files of brat, two for each text, where nothing is replaced by them."""
     beside = [each for _, _, each in texts]
     try:
         names = brat_names([text for _, text, _ in texts], beside)
     except PlaceError as error:
+        assert error.sequence is not None
         raise CommandError(f"{texts[error.sequence][0]}: {error}") from None
     paths = [Path(arguments.output, name) for name in names]
     written = [f"{path}{ending}" for path in paths for ending in (".txt", ".ann")]
@@ -269,16 +286,17 @@ def _write_brat(
     for path in written if not arguments.force else ():
         if os.path.isfile(path) and os.path.getsize(path) > 0:
             raise CommandError(
-                f"{path}: is there already, and may be a person's work; --force replaces it"
+                f"{path}: is there already, and may be a person's work; --force "
+                "replaces it"
             )
     _write(arguments.output, model, texts, "brat", arguments)
 
 
-def expanded(paths: Iterable[str]) -> Any:
+def expanded(paths: Iterable[str]) -> list[tuple[str, str | None]]:
     """(path, name or None) of each file; of a folder without annotations of brat its
     files of text.
     """
-    found = []
+    found: list[tuple[str, str | None]] = []
     for path in paths:
         if not os.path.isdir(path) or any(Path(path).rglob("*.ann")):
             found.append((path, None))
@@ -299,7 +317,9 @@ def expanded(paths: Iterable[str]) -> Any:
     return found
 
 
-def texts_of(files: Any, arguments: argparse.Namespace) -> Any:
+def texts_of(
+    files: list[tuple[str, str | None]], arguments: Arguments
+) -> Iterator[TextRead]:
     """Yield the texts of several files; those of a folder keep their names."""
     for path, name in files:
         with Source(path, arguments.encoding) as source:
@@ -307,7 +327,7 @@ def texts_of(files: Any, arguments: argparse.Namespace) -> Any:
                 yield place, text, beside if name is None else {**beside, "name": name}
 
 
-def _named(texts: Any) -> Any:
+def _named(texts: list[TextRead]) -> list[TextRead]:
     """The texts, each with a name for its files of brat: its own if all have one, else
     a number.
     """
@@ -319,19 +339,19 @@ def _named(texts: Any) -> Any:
     ]
 
 
-def files_of(expanded: Any) -> Any:
+def files_of(expanded: list[tuple[str, str | None]]) -> list[str]:
     """All files that are read for what `expanded` gives."""
-    found = []
+    found: list[str] = []
     for path, _ in expanded:
         files = Path(path).rglob("*.ann") if os.path.isdir(path) else [Path(path)]
         pairs = [
             file.with_suffix(ending) for file in files for ending in (".txt", ".ann")
         ]
-        found += pairs if is_brat(path) else [path]
+        found += map(str, pairs) if is_brat(path) else [path]
     return found
 
 
-def read_texts(source: Source, arguments: argparse.Namespace) -> Any:
+def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
     """Yield (place, text, metadata); of the metadata what is to be written beside
     predicted spans.
     """
@@ -352,7 +372,8 @@ def read_texts(source: Source, arguments: argparse.Namespace) -> Any:
         for name, _ in arguments.read:
             if name not in ("format", "text"):
                 arguments.usage_error(
-                    f"--read {name}: annotations are not looked at, texts alone are read"
+                    f"--read {name}: annotations are not looked at, texts alone are "
+                    "read"
                 )
         try:
             for record in reader.texts(_given(source)):
@@ -370,7 +391,7 @@ def read_texts(source: Source, arguments: argparse.Namespace) -> Any:
         yield source.name, "".join(source.unkept()), name
 
 
-def _beside(wanted: Any, name: str) -> Any:
+def _beside(wanted: str, name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """The function that chooses what of a record's metadata is written beside predicted
     spans.
 
@@ -382,7 +403,8 @@ def _beside(wanted: Any, name: str) -> Any:
     @cache
     def tell(key: Any) -> None:  # once
         warn(
-            f"{name}: the records' own {key!r} is left out: {wanted} has no place for it"
+            f"{name}: the records' own {key!r} is left out: {wanted} has no place for "
+            "it"
         )
 
     def fits(key: Any, value: Any) -> bool:
@@ -402,7 +424,7 @@ def _beside(wanted: Any, name: str) -> Any:
 
 
 def _write(
-    file: Any, model: Any, batch: Any, wanted: Any, arguments: argparse.Namespace
+    file: Any, model: Any, batch: list[TextRead], wanted: str, arguments: Arguments
 ) -> None:
     """Label a batch of texts, and write it."""
     X = [text for _, text, _ in batch]
@@ -437,11 +459,9 @@ def _write(
         )
         file.writelines(map(_xml, X, pairs))
     else:
-        more = (
-            {"model_version": Path(arguments.model).name}
-            if wanted == "label-studio"
-            else {}
-        )
+        more: dict[str, Any] = {}
+        if wanted == "label-studio":
+            more["model_version"] = Path(arguments.model).name
         write_spans(file, X, y, wanted, metadata=metadata, proba=proba, **more)
 
 
@@ -465,7 +485,8 @@ def _xml(text: str, spans: Any) -> str:
     found = "".join([*parts, escape(text[at:])])
     if odd := _NOT_XML.search(found):
         warn(
-            f"{text[:40]!r}: XML has no place for {odd[0]!r}, which is written as U+FFFD"
+            f"{text[:40]!r}: XML has no place for {odd[0]!r}, which is written as "
+            "U+FFFD"
         )
         found = _NOT_XML.sub("\ufffd", found)
     return found if found.endswith("\n") else found + "\n"

@@ -36,7 +36,7 @@ from .learners import add_features, add_learner, features_of, fit_of, new_model,
 from .options import add_corpus, add_options, lexicon, repeated
 
 if TYPE_CHECKING:
-    from .common import Model
+    from .common import Arguments, Model
     from .corpus import Corpus, Layout
 
 
@@ -44,19 +44,25 @@ PARTIAL = ".partial"
 """Ending of the model that an interrupted training leaves, after the name asked for."""
 
 
-def add_arguments(parser: Any) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         "--model", "-m", required=True, metavar="OUT", help="file to write the model to"
     )
-    what = "a held-out corpus, to score each epoch, and the model; with -p early_stopping=True to choose it"
+    what = (
+        "a held-out corpus, to score each epoch, and the model; with -p "
+        "early_stopping=True to choose it"
+    )
     parser.add_argument("--dev", metavar="FILE", help=what)
     add_corpus(parser)
     add_options(parser)
     group = parser.add_argument_group("learning")
     add = group.add_argument
     add_features(group)
-    what = "words, an entry a line, which templates read as %%lex_NAME[0,0]; presets get three of them"
+    what = (
+        "words, an entry a line, which templates read as %%lex_NAME[0,0]; presets get "
+        "three of them"
+    )
     add("--lexicon", **repeated("NAME=FILE", lexicon), help=what)
     add(
         "--text",
@@ -71,11 +77,17 @@ def add_arguments(parser: Any) -> None:
     )
     add_learner(group, "perceptron")
     _add_ways(add)
-    what = "rewrite labels of another scheme, or of none, as those of --param constraints=SCHEME"
+    what = (
+        "rewrite labels of another scheme, or of none, as those of --param "
+        "constraints=SCHEME"
+    )
     add("--repair", action="store_true", help=what)
     what = "a line for each epoch; of --text a bar, if rich is there"
     add("--verbose", "-v", action="store_true", help=what)
-    what = "write the state of training too, so that partial_fit goes on; the file is twice as large or more"
+    what = (
+        "write the state of training too, so that partial_fit goes on; the file is "
+        "twice as large or more"
+    )
     add("--keep-training", action="store_true", help=what)
 
 
@@ -85,26 +97,41 @@ def _add_ways(add: Callable[..., Any]) -> None:
     """
     what = "average the weights of N learners that see the corpus in different orders"
     add("--members", type=positive, default=1, metavar="N", help=what)
-    what = "let the tagger know probabilities, for tag --proba; it takes the time of five more trainings"
+    what = (
+        "let the tagger know probabilities, for tag --proba; it takes the time of five "
+        "more trainings"
+    )
     add("--calibrate", action="store_true", help=what)
-    what = "let a model of spans offer sets that hold this share of a text's spans on average, for tag --sets"
+    what = (
+        "let a model of spans offer sets that hold this share of a text's spans on "
+        "average, for tag --sets"
+    )
     add("--recall", type=share, metavar="R", help=what)
-    what = "choose c1 and c2 of l1crf by cross-validation; -p c1s=(.1,1), c2s, cv and scoring say among which"
+    what = (
+        "choose c1 and c2 of l1crf by cross-validation; -p c1s=(.1,1), c2s, cv and "
+        "scoring say among which"
+    )
     add("--search", action="store_true", help=what)
-    what = "train on N shards of the sentences at the same time; with l1crf the optimum is the same"
+    what = (
+        "train on N shards of the sentences at the same time; with l1crf the optimum "
+        "is the same"
+    )
     add("--shards", type=positive, default=1, metavar="N", help=what)
     add(
         "--cluster",
         metavar="ADDRESS",
         help="of a Dask scheduler, whose workers train the shards",
     )
-    what = "learn N sentences at a time, in the order of the file, which may be larger than memory; once"
+    what = (
+        "learn N sentences at a time, in the order of the file, which may be larger "
+        "than memory; once"
+    )
     add(
         "--stream", type=positive, metavar="N", help=what + " unless --epochs says more"
     )
 
 
-def run(arguments: argparse.Namespace) -> int | None:
+def run(arguments: Arguments) -> int | None:
     """Run the command."""
     _check_usage(arguments)
     lexicons = (path for _, path in arguments.lexicon)
@@ -148,13 +175,14 @@ def run(arguments: argparse.Namespace) -> int | None:
     )
     labels = "" if classes is None else f", {counted(len(classes), 'label')}"
     tell(
-        f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote {arguments.model}"
+        f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote "
+        f"{arguments.model}"
     )
     if dev is not None:
         print(as_text(model_scores(model, dev)))
 
 
-def _check_usage(arguments: argparse.Namespace) -> None:
+def _check_usage(arguments: Arguments) -> None:
     """Refuse files that cannot be read together."""
     files = arguments.files
     stream = arguments.stream
@@ -184,7 +212,7 @@ def _check_usage(arguments: argparse.Namespace) -> None:
             arguments.usage_error(message)
 
 
-def _words_parameter(arguments: argparse.Namespace, model: Any) -> str | None:
+def _words_parameter(arguments: Arguments, model: Any) -> str | None:
     """The parameter of a model that ``--text`` is for; None without the option."""
     if arguments.text is None:
         return None
@@ -197,9 +225,7 @@ def _words_parameter(arguments: argparse.Namespace, model: Any) -> str | None:
     return min(names, key=len)  # what is around others gives it to them
 
 
-def _read_text(
-    arguments: argparse.Namespace, model: Any, parameter: str | None
-) -> None:
+def _read_text(arguments: Arguments, model: Any, parameter: str | None) -> None:
     """Let the taggers of a model read clusters of the words of ``--text``."""
     if parameter is None:
         return
@@ -225,7 +251,7 @@ def _amount(format: str, *numbers: int) -> str:
 
 
 def _learn_whole(
-    arguments: argparse.Namespace, model: Any, corpus: Corpus, dev: Corpus | None
+    arguments: Arguments, model: Any, corpus: Corpus, dev: Corpus | None
 ) -> None:
     """Learn a corpus that is in memory."""
     tell(f"read {_amount(corpus.format, len(corpus.X), sum(map(len, corpus.y)))}")
@@ -247,7 +273,7 @@ def _learn(
         of_dev = dev is not None and (
             getattr(error, "name", None) or str(error)
         ).startswith(NAMES)
-        wrong = dev if of_dev else corpus
+        wrong = dev if dev is not None and of_dev else corpus
         found = located(error, wrong.name, wrong.places)
         if isinstance(error, BrokenConstraint) and (error.remedy or of_dev):
             found = CommandError(
@@ -257,7 +283,7 @@ def _learn(
 
 
 def _repairer(
-    arguments: argparse.Namespace, model: Any, format: str | None
+    arguments: Arguments, model: Any, format: str | None
 ) -> Callable[[Corpus], Corpus]:
     """The function that rewrites the labels of a `Corpus` that a model is to learn."""
     if not arguments.repair:
@@ -273,6 +299,7 @@ def _repairer(
         if source is None:  # the error says why
             with locating(corpus.name, corpus.places):
                 convert_scheme(corpus.y, scheme, scheme, strict=False)
+        assert repaired is not None  # else the error was raised
         changed = [
             sum(a != b for a, b in zip(*pair)) for pair in zip(corpus.y, repaired)
         ]
@@ -285,8 +312,8 @@ def _repairer(
     return repair
 
 
-def _tell_chosen(arguments: argparse.Namespace, model: Any) -> None:
-    """Say which templates ``features="auto"`` has chosen, and which penalties a search."""
+def _tell_chosen(arguments: Arguments, model: Any) -> None:
+    """Say which templates ``features="auto"`` has chosen, and a search which penalties."""
     *_, (tagger, _) = layers(model)
     lines = getattr(getattr(tagger, "_model", None), "lines", None)
     given = arguments.features != "auto" or arguments.template is not None
@@ -296,16 +323,20 @@ def _tell_chosen(arguments: argparse.Namespace, model: Any) -> None:
     )
     if chosen and lines is not None and preset_of(lines) is not None:
         tell(
-            f"features: preset {preset_of(lines)}, by the look of the tokens; --features chooses another"
+            f"features: preset {preset_of(lines)}, by the look of the tokens; "
+            "--features chooses another"
         )
     for layer, _ in layers(model):
         if hasattr(layer, "c1_"):
-            score = f"mean score {layer.best_score_:.4f} in {counted(layer.n_splits_, 'fold')}"
+            score = (
+                f"mean score {layer.best_score_:.4f} in "
+                f"{counted(layer.n_splits_, 'fold')}"
+            )
             tell(f"chosen: c1={layer.c1_:g}, c2={layer.c2_:g}; {score}")
 
 
 def _stream(
-    arguments: argparse.Namespace,
+    arguments: Arguments,
     model: Any,
     layout: Layout,
     source: Source,
@@ -354,7 +385,7 @@ def _forget(model: Any) -> None:
         )
 
 
-def _keep(model: Any, arguments: argparse.Namespace, learned: Any = None) -> None:
+def _keep(model: Any, arguments: Arguments, learned: str | None = None) -> None:
     """Save what a training has learned before it was cut short, if anything, beside the
     file asked for.
     """
@@ -365,7 +396,8 @@ def _keep(model: Any, arguments: argparse.Namespace, learned: Any = None) -> Non
         model.save(path)
     except NotFittedError:  # the first epoch was not complete, or the members were not
         tell(
-            "no model was kept; --param checkpoint=FOLDER saves each epoch, and the same command resumes"
+            "no model was kept; --param checkpoint=FOLDER saves each epoch, and the "
+            "same command resumes"
         )
     except OSError as error:
         tell(f"no model was kept: {path}: {error.strerror}")

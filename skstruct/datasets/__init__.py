@@ -1,7 +1,7 @@
 """Data to try things on: samples, synthetic sequences, public corpora, and files.
 
-The readers live in ``skstruct.datasets.formats.readers`` and are offered here because this is
-where a user looks.
+The readers live in ``skstruct.datasets.formats.readers`` and are offered here because
+this is where a user looks.
 """
 
 from typing import TYPE_CHECKING

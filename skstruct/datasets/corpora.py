@@ -38,15 +38,21 @@ UD = "https://raw.githubusercontent.com/UniversalDependencies/"
 # which some servers send uncompressed; the latter is that of a copy of the corpus that
 # was looked at.
 CHUNKING_FILES = {
-    "train": _Part(CONLL2000 + "train.txt.gz", (
-        "bcbbe17c487d0939d48c2d694622303edb3637ca9c4944776628cd1815c5cb34",
-        "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea",
-    )),
-    "test": _Part(CONLL2000 + "test.txt.gz", (
-        "2695b931a505b65b1d3fe2a5aa0d749edcd53d786278da6d7726714e1426fbe8",
-        "73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628",
-    )),
-}  # fmt: skip
+    "train": _Part(
+        CONLL2000 + "train.txt.gz",
+        (
+            "bcbbe17c487d0939d48c2d694622303edb3637ca9c4944776628cd1815c5cb34",
+            "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea",
+        ),
+    ),
+    "test": _Part(
+        CONLL2000 + "test.txt.gz",
+        (
+            "2695b931a505b65b1d3fe2a5aa0d749edcd53d786278da6d7726714e1426fbe8",
+            "73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628",
+        ),
+    ),
+}
 
 ENTITY_FILES = {
     language: {
@@ -73,7 +79,8 @@ Reference: {reference}
 """
 
 _SHARED_TASK = (
-    "none is stated with the files, which the organisers of the shared task made public; the texts are "
+    "none is stated with the files, which the organisers of the shared task made "
+    "public; the texts are "
     "{texts}. Cite the reference, and ask before you redistribute them."
 )
 
@@ -101,9 +108,14 @@ def _fetch(
             raise ValueError("it holds no sentence")
 
     fetch_file(
-        part.url, path, sha256=part.sha256, check=check, notice=description,
-        download_if_missing=download_if_missing, timeout=timeout,
-    )  # fmt: skip
+        part.url,
+        path,
+        sha256=part.sha256,
+        check=check,
+        notice=description,
+        download_if_missing=download_if_missing,
+        timeout=timeout,
+    )
     X, y = as_X_y(read(path))
     return (
         (X, y)
@@ -175,13 +187,22 @@ def fetch_conll2000(
     """
     check_choice("subset", subset, CHUNKING_FILES)
     return _fetch(
-        CHUNKING_FILES[subset], "conll2000", lambda file: _read_text(file, "utf-8", (3,)), tokens_and_labels,
-        data_home, download_if_missing, timeout, return_X_y,
-        title="CoNLL-2000, English chunking: part-of-speech tags and base phrases (BIO) of news text",
-        licence=_SHARED_TASK.format(texts="from the Wall Street Journal, as in the Penn Treebank"),
-        reference="E. F. Tjong Kim Sang and S. Buchholz, Introduction to the CoNLL-2000 shared task: "
-        "chunking, CoNLL 2000",
-    )  # fmt: skip
+        CHUNKING_FILES[subset],
+        "conll2000",
+        lambda file: _read_text(file, "utf-8", (3,)),
+        tokens_and_labels,
+        data_home,
+        download_if_missing,
+        timeout,
+        return_X_y,
+        title="CoNLL-2000, English chunking: part-of-speech tags and base phrases "
+        "(BIO) of news text",
+        licence=_SHARED_TASK.format(
+            texts="from the Wall Street Journal, as in the Penn Treebank"
+        ),
+        reference="E. F. Tjong Kim Sang and S. Buchholz, Introduction to the "
+        "CoNLL-2000 shared task: chunking, CoNLL 2000",
+    )
 
 
 def fetch_conll2002(
@@ -231,13 +252,20 @@ def fetch_conll2002(
         "nl": ("Dutch", "from the newspaper De Morgen, of 2000", (3,)),
     }[language]
     return _fetch(
-        ENTITY_FILES[language][subset], "conll2002", lambda file: _read_text(file, "latin-1", widths),
-        tokens_and_labels, data_home, download_if_missing, timeout, return_X_y,
-        title=f"CoNLL-2002, {name} named entities: persons, organisations, locations, others (BIO)",
+        ENTITY_FILES[language][subset],
+        "conll2002",
+        lambda file: _read_text(file, "latin-1", widths),
+        tokens_and_labels,
+        data_home,
+        download_if_missing,
+        timeout,
+        return_X_y,
+        title=f"CoNLL-2002, {name} named entities: persons, organisations, locations, "
+        "others (BIO)",
         licence=_SHARED_TASK.format(texts=texts),
         reference="E. F. Tjong Kim Sang, Introduction to the CoNLL-2002 shared task: "
         "language-independent named entity recognition, CoNLL 2002",
-    )  # fmt: skip
+    )
 
 
 def fetch_ud(
@@ -298,13 +326,20 @@ def fetch_ud(
         )
     file = f"{_TREEBANKS[treebank]}-ud-{subset}.conllu"
     return _fetch(
-        _Part(f"{UD}UD_{treebank}/{release}/{file}", ()), os.path.join("ud", release),
-        lambda file: read_conllu(file, fields=("form", "upos", "head", "deprel")), _OF_TASKS[task],
-        data_home, download_if_missing, timeout, return_X_y,
-        title=f"Universal Dependencies, treebank {treebank}, release {release}, {subset}",
+        _Part(f"{UD}UD_{treebank}/{release}/{file}", ()),
+        os.path.join("ud", release),
+        lambda file: read_conllu(file, fields=("form", "upos", "head", "deprel")),
+        _OF_TASKS[task],
+        data_home,
+        download_if_missing,
+        timeout,
+        return_X_y,
+        title=f"Universal Dependencies, treebank {treebank}, release {release}, "
+        f"{subset}",
         licence="CC BY-SA 4.0, https://creativecommons.org/licenses/by-sa/4.0/",
-        reference="J. Nivre et al., Universal Dependencies v2, LREC 2020; and the treebank's own README",
-    )  # fmt: skip
+        reference="J. Nivre et al., Universal Dependencies v2, LREC 2020; and the "
+        "treebank's own README",
+    )
 
 
 def _of_tagging(sentences: Sentences) -> tuple[list[Any], list[Any]]:

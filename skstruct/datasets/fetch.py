@@ -127,7 +127,10 @@ def fetch_file(
             expected = {file.read(200).split(" ")[0].strip()}
     where = f", recorded in {lock}" if recorded else ""
     if os.path.exists(path):
-        remedy = f"{where}; delete it{' and that file' if recorded else ''} to download it again"
+        remedy = (
+            f"{where}; delete it{' and that file' if recorded else ''} to download it "
+            "again"
+        )
         digest = _checked(path, path, expected, check, remedy)
     else:
         by_hand = f"It can be put there by hand: download {url} and save it as {path}"
@@ -224,7 +227,8 @@ def _checked(
     try:
         if expected and digest.hexdigest() not in expected:
             raise ValueError(
-                f"its SHA-256 is {digest.hexdigest()}, not {' or '.join(sorted(expected))}"
+                f"its SHA-256 is {digest.hexdigest()}, not "
+                f"{' or '.join(sorted(expected))}"
             )
         if not expected and check is not None:
             check(path)

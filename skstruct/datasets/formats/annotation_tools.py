@@ -123,7 +123,10 @@ def _region(result: Any, place: Any, reading: Any) -> Any:
             and isinstance(value, Mapping)
             and "start" in value
         ):
-            wrong = f"spans of the type {kind!r} have no offsets in the text; only 'labels' have"
+            wrong = (
+                f"spans of the type {kind!r} have no offsets in the text; only "
+                "'labels' have"
+            )
             raise ValueError(f"{place}: {wrong}")
         return None
     if not reading.has_control(result.get("from_name")):
@@ -136,7 +139,8 @@ def _region(result: Any, place: Any, reading: Any) -> Any:
 def _value(value: Any, place: Any, reading: Any) -> Any:
     if "start" not in value or "end" not in value:
         raise ValueError(
-            f"{place}: expected start, end and labels, found keys {', '.join(map(str, value))}"
+            f"{place}: expected start, end and labels, found keys "
+            f"{', '.join(map(str, value))}"
         )
     labels = check(value.get("labels", []), list, place, "a list under 'labels'")
     if len(labels) > 1:

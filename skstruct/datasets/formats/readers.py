@@ -1,24 +1,30 @@
 r"""Corpus files: CoNLL columns, CoNLL-U trees, segmented text, and data of CRFsuite.
 
-Each format has one generator, ``iter_*``, that holds one sentence at a time, so that files larger
-than memory stream; ``read_*``, which all but CRFsuite's have, is the list of what it yields. Every error
-names the file and, where there is one, the line.
+Each format has one generator, ``iter_*``, that holds one sentence at a time, so that
+files larger than memory stream; ``read_*``, which all but CRFsuite's have, is the list
+of what it yields. Every error names the file and, where there is one, the line.
 
-What is read here is what estimators take: columns give sequences of tuples, trees give sequences of
-``(form, tag)`` and of ``(head, label)``, segmented text gives lists of words.
+What is read here is what estimators take: columns give sequences of tuples, trees give
+sequences of ``(form, tag)`` and of ``(head, label)``, segmented text gives lists of
+words.
 
-A file is a path or an open text file (``gzip.open(path, "rt", encoding="utf-8")``, ``sys.stdin``). A
-byte order mark at the start and carriage returns at line ends are dropped. Lines end at line feeds only.
+A file is a path or an open text file (``gzip.open(path, "rt", encoding="utf-8")``,
+``sys.stdin``). A byte order mark at the start and carriage returns at line ends are
+dropped. Lines end at line feeds only.
 
-Data files of CRFsuite hold ready-made features. A line is a token: its label, then its attributes, between
-tabs. ``name:2.5`` gives an attribute a value, 1 if it has none; ``\:`` and ``\\`` are a colon and a backslash
-within a name. Blank lines end sentences.
+Data files of CRFsuite hold ready-made features. A line is a token: its label, then its
+attributes, between tabs. ``name:2.5`` gives an attribute a value, 1 if it has none;
+``\:`` and ``\\`` are a colon and a backslash within a name. Blank lines end sentences.
 
 References
 ----------
-S. Buchholz and E. Marsi, "CoNLL-X shared task on multilingual dependency parsing", CoNLL 2006.
+S. Buchholz and E. Marsi, "CoNLL-X shared task on multilingual dependency parsing",
+CoNLL 2006.
+
 CoNLL-U format, https://universaldependencies.org/format.html.
-N. Okazaki, "CRFsuite: a fast implementation of Conditional Random Fields (CRFs)", 2007: the format.
+
+N. Okazaki, "CRFsuite: a fast implementation of Conditional Random Fields (CRFs)", 2007:
+the format.
 """
 
 from __future__ import annotations
@@ -67,8 +73,9 @@ def read_columns(
     ----------
     path_or_file : str, os.PathLike or text file
     separator : str, optional
-        What separates columns. None means any run of spaces and tabs, and only these, so that an
-        ideographic or no-break space can be a token. Blank lines may hold spaces and tabs.
+        What separates columns. None means any run of spaces and tabs, and only these,
+        so that an ideographic or no-break space can be a token. Blank lines may hold
+        spaces and tabs.
     columns : sequence of int, optional
         Which columns to return, in this order; negative numbers count from the last.
     comment : str, optional
@@ -81,19 +88,22 @@ def read_columns(
     Returns
     -------
     list of lists of tuples of str
-        One list per sentence, one tuple per token. With ``return_X_y=True`` a tuple ``(X, y)``: the last
-        of the columns is the label, the others are the token, a str if there is one and else a tuple.
+        One list per sentence, one tuple per token. With ``return_X_y=True`` a tuple
+        ``(X, y)``: the last of the columns is the label, the others are the token, a
+        str if there is one and else a tuple.
 
     Raises
     ------
     ValueError
-        If a line has another number of columns than the first, too few for `columns` or for labels, or
-        bytes that are not in the encoding. The message names file and line.
+        If a line has another number of columns than the first, too few for `columns` or
+        for labels, or bytes that are not in the encoding. The message names file and
+        line.
 
     Warns
     -----
     UserWarning
-        If the text looks as if it was encoded twice (``Ã±`` for ``ñ``); so do all readers.
+        If the text looks as if it was encoded twice (``Ã±`` for ``ñ``); so do all
+        readers.
 
     Examples
     --------
@@ -101,7 +111,8 @@ def read_columns(
     >>> file = io.StringIO("He PRP B-NP\nreckons VBZ B-VP\n\nYes UH O\n")
     >>> read_columns(file, columns=[0, -1])
     [[('He', 'B-NP'), ('reckons', 'B-VP')], [('Yes', 'O')]]
-    >>> X, y = read_columns(io.StringIO("He PRP B-NP\nreckons VBZ B-VP\n\nYes UH O\n"), return_X_y=True)
+    >>> file = io.StringIO("He PRP B-NP\nreckons VBZ B-VP\n\nYes UH O\n")
+    >>> X, y = read_columns(file, return_X_y=True)
     >>> X, y
     ([[('He', 'PRP'), ('reckons', 'VBZ')], [('Yes', 'UH')]], [['B-NP', 'B-VP'], ['O']])
     """
@@ -183,7 +194,10 @@ def _sentences_of_columns(
                 cells = split_cells(line, separator)
                 if len(cells) != expected:
                     if expected is not None:
-                        text = f"expected {expected} columns, as on line {first}; found {len(cells)}"
+                        text = (
+                            f"expected {expected} columns, as on line {first}; found "
+                            f"{len(cells)}"
+                        )
                         hint = _hint((start, line), separator, comment)
                         raise ValueError(f"{name}, line {number}: {text}{hint}")
                     expected = len(cells)
@@ -210,13 +224,19 @@ def _hint(lines: Any, separator: str | None, comment: str | None) -> Any:
     )
     if marked is not None:
         prefix = "# " if marked.startswith("# ") else "#"
-        return f"; comment={prefix!r} (--comment '{prefix}') leaves out lines such as {marked[:40]!r}"
+        return (
+            f"; comment={prefix!r} (--comment '{prefix}') leaves out lines such as "
+            f"{marked[:40]!r}"
+        )
     if (
         separator is None
         and len({line.count("\t") for line in lines}) == 1
         and "\t" in lines[0]
     ):
-        return "; separator='\\t' (--separator tab) splits at tabs only, and keeps spaces in columns"
+        return (
+            "; separator='\\t' (--separator tab) splits at tabs only, and keeps spaces "
+            "in columns"
+        )
     return ""
 
 
@@ -234,7 +254,8 @@ def read_conllu(
     ----------
     path_or_file : str, os.PathLike or text file
     fields : sequence of str, default=("form", "xpos", "head", "deprel")
-        Which of `CONLLU_FIELDS` to return, in this order; ``id`` and ``head`` are integers.
+        Which of `CONLLU_FIELDS` to return, in this order; ``id`` and ``head`` are
+        integers.
     encoding : str, default="utf-8"
         Of a path; an open file has its own.
 
@@ -246,14 +267,15 @@ def read_conllu(
     Raises
     ------
     ValueError
-        If a line has not ten columns, or ids do not run 1, 2, 3, ...; where heads are asked for, also
-        if a head is no integer, is the word itself, or lies beyond the sentence. The message names file
-        and line.
+        If a line has not ten columns, or ids do not run 1, 2, 3, ...; where heads are
+        asked for, also if a head is no integer, is the word itself, or lies beyond the
+        sentence. The message names file and line.
 
     Examples
     --------
     >>> import io
-    >>> text = "1\tIt\t_\t_\tPRP\t_\t2\tnsubj\t_\t_\n2\tworks\t_\t_\tVBZ\t_\t0\troot\t_\t_\n"
+    >>> text = "1\tIt\t_\t_\tPRP\t_\t2\tnsubj\t_\t_\n"
+    >>> text += "2\tworks\t_\t_\tVBZ\t_\t0\troot\t_\t_\n"
     >>> read_conllu(io.StringIO(text))
     [[('It', 'PRP', 2, 'nsubj'), ('works', 'VBZ', 0, 'root')]]
     >>> read_conllu(io.StringIO(text), fields=["form", "xpos"])
@@ -277,8 +299,8 @@ def _conllu(
     where = [CONLLU_FIELDS.index(field) for field in fields]
     with numbered_lines(path_or_file, encoding) as (name, lines):
         for rows in _sentences(lines):
-            sentence = []
-            heads = []
+            sentence: list[tuple[str | int, ...]] = []
+            heads: list[tuple[int, int]] = []
             for number, line in rows:
                 cells = line.split("\t")
                 token = cells[0]
@@ -292,7 +314,8 @@ def _conllu(
                     continue
                 if token != str(expected):
                     raise ValueError(
-                        f"{name}, line {number}: expected the id {expected}; found {token!r}"
+                        f"{name}, line {number}: expected the id {expected}; found "
+                        f"{token!r}"
                     )
                 cells[0] = expected
                 if "head" in fields:
@@ -311,7 +334,8 @@ def as_head(text: str, name: str, number: int) -> int:
     """The head in a cell, as an int."""
     if not (text.isascii() and text.isdigit() and len(text) < 20):
         raise ValueError(
-            f"{name}, line {number}: expected a head, 0 or the id of a word; found {text!r:.80}"
+            f"{name}, line {number}: expected a head, 0 or the id of a word; found "
+            f"{text!r:.80}"
         )
     return int(text)
 
@@ -322,7 +346,8 @@ def check_heads(name: str, heads: Any, n: int) -> None:
         if head > n or head == position:
             found = "the word itself" if head == position else head
             raise ValueError(
-                f"{name}, line {number}: expected a head between 0 and {n}; found {found}"
+                f"{name}, line {number}: expected a head between 0 and {n}; found "
+                f"{found}"
             )
 
 
@@ -340,8 +365,8 @@ def read_segmented(
     Returns
     -------
     list of lists of str
-        The words of each sentence. Any white space separates, the ideographic space too; blank lines are
-        skipped.
+        The words of each sentence. Any white space separates, the ideographic space
+        too; blank lines are skipped.
 
     Raises
     ------
@@ -389,12 +414,14 @@ def iter_attributes(path_or_file: Any, *, encoding: str = "utf-8") -> Iterator[A
     Yields
     ------
     list of (label, dict)
-        The tokens; values by name, those of a name that a line has several times added, as CRFsuite does.
+        The tokens; values by name, those of a name that a line has several times added,
+        as CRFsuite does.
 
     Raises
     ------
     ValueError
-        If a value is not a finite number, or bytes are not in the encoding. The message names file and line.
+        If a value is not a finite number, or bytes are not in the encoding. The message
+        names file and line.
 
     Examples
     --------

@@ -155,34 +155,42 @@ def read_spans(
     Parameters
     ----------
     source : str, os.PathLike, text file, or iterable of records
-        A file; a folder, of brat; or the records themselves: dicts, a split of Hugging Face ``datasets``.
-    format : {"auto", "jsonl", "doccano", "prodigy", "label-studio", "spacy", "brat"}, default="auto"
-        "auto" goes by the content. "jsonl" and "doccano" are read alike: objects with a text and, as the
-        first list among the keys spans, entities, label, labels and annotations, its spans: ``[start, end,
-        label]``, or objects with the keys start (or start_offset), end (end_offset) and label.
+        A file; a folder, of brat; or the records themselves: dicts, a split of Hugging
+        Face ``datasets``.
+    format : {"auto", "jsonl", "doccano", "prodigy", "label-studio", "spacy", "brat"},
+    default="auto"
+        "auto" goes by the content. "jsonl" and "doccano" are read alike: objects with a
+        text and, as the first list among the keys spans, entities, label, labels and
+        annotations, its spans: ``[start, end, label]``, or objects with the keys start
+        (or start_offset), end (end_offset) and label.
     offsets : {"auto", "characters", "utf-16"}, default="auto"
-        What offsets count; ends are exclusive. It matters where texts have characters beyond U+FFFF, such as
-        emoji: tools in JavaScript count these as two. "auto" goes by the text of the spans, if the file has
-        it, or takes what makes more spans begin and end with words, and warns of that; a record that fits the
-        other unit only is an error.
+        What offsets count; ends are exclusive. It matters where texts have characters
+        beyond U+FFFF, such as emoji: tools in JavaScript count these as two. "auto"
+        goes by the text of the spans, if the file has it, or takes what makes more
+        spans begin and end with words, and warns of that; a record that fits the other
+        unit only is an error.
     text : str, default="text"
         The key of the text; in tasks of Label Studio, within ``data``.
     spans : str, optional
-        The key of the spans in objects, if it is none of those above; each object must have it.
+        The key of the spans in objects, if it is none of those above; each object must
+        have it.
     annotator : str or int, optional
-        Whose annotations to take, where several people have annotated a text. Of one person's annotations of
-        a task of Label Studio the last counts.
+        Whose annotations to take, where several people have annotated a text. Of one
+        person's annotations of a task of Label Studio the last counts.
     control : str, optional
-        Of Label Studio: the name of the tag Labels whose spans to take. By default those of all.
+        Of Label Studio: the name of the tag Labels whose spans to take. By default
+        those of all.
     label_names : list or dict, optional
         What labels that are numbers stand for.
     discontinuous : {"error", "cover", "skip"}, default="error"
-        What to do with a span of brat that has parts apart: refuse it, take all that is between its ends, or
-        leave it out.
+        What to do with a span of brat that has parts apart: refuse it, take all that is
+        between its ends, or leave it out.
     rejected : {"unknown", "outside"}, default="unknown"
-        What a span that was rejected in Prodigy says: that nobody knows what is there, or that nothing is.
+        What a span that was rejected in Prodigy says: that nobody knows what is there,
+        or that nothing is.
     annotated : collection of str, optional
-        The types that are annotated, where that is not all: the spans of each text are `PartialSpans`.
+        The types that are annotated, where that is not all: the spans of each text are
+        `PartialSpans`.
     encoding : str, default="utf-8"
         Of a path; an open file has its own.
     return_metadata : bool, default=False
@@ -193,24 +201,26 @@ def read_spans(
     X : list of str
         The texts, as they are.
     y : list of lists of Span
-        Label None stands for parts that are not annotated: spans rejected in Prodigy (see ``rejected``), and
-        what is outside of the spans of its binary questions (``_view_id`` "ner"). Texts that nobody has
-        annotated, or whose annotations were rejected, ignored or cancelled, are left out.
+        Label None stands for parts that are not annotated: spans rejected in Prodigy
+        (see ``rejected``), and what is outside of the spans of its binary questions
+        (``_view_id`` "ner"). Texts that nobody has annotated, or whose annotations were
+        rejected, ignored or cancelled, are left out.
     metadata : list of dict
         With ``return_metadata=True``: the other keys of each record; of brat, the name.
 
     Raises
     ------
     ValueError
-        If a record has no text; if a span is not within it, or is not what the file says it covers, has two
-        labels, or is discontinuous; if several people have annotated a text; or if a record fits a unit of
-        offsets that is not that of the others. The message names file and line, or record.
+        If a record has no text; if a span is not within it, or is not what the file
+        says it covers, has two labels, or is discontinuous; if several people have
+        annotated a text; or if a record fits a unit of offsets that is not that of the
+        others. The message names file and line, or record.
 
     Warns
     -----
     UserWarning
-        If the unit of offsets was decided by words, or records have no list of spans, or the text looks as if
-        it was encoded twice (``Ã±`` for ``ñ``).
+        If the unit of offsets was decided by words, or records have no list of spans,
+        or the text looks as if it was encoded twice (``Ã±`` for ``ñ``).
 
     Examples
     --------
@@ -262,11 +272,16 @@ def _annotated(found: Any, reading: Any, name: str) -> Any:
             raise ValueError(f"{name}: there is no {option} {chosen!r}; found {known}")
     if reading.keys and not reading.n_annotated:
         warnings.warn(
-            f"{name}: no record has spans, a list under one of the keys {', '.join(SPAN_KEYS)}, or results "
-            f"of the type labels (Label Studio); the first has the keys {', '.join(reading.keys)}"
+            f"{name}: no record has spans, a list under one of the keys "
+            f"{', '.join(SPAN_KEYS)}, or results "
+            "of the type labels (Label Studio); the first has the keys "
+            f"{', '.join(reading.keys)}"
         )
     if reading.keyless and reading.n_annotated and not reading.omits:
-        some = f"{len(reading.keyless):,} of the records have no list of spans, first {reading.keyless[0]}"
+        some = (
+            f"{len(reading.keyless):,} of the records have no list of spans, first "
+            f"{reading.keyless[0]}"
+        )
         warnings.warn(f"{name}: {some}: read as texts without")
 
 
@@ -317,7 +332,8 @@ def _records(source: Any, reading: Any) -> Any:
 
 
 _OF_SPACY = (
-    "{0}: a binary file, which spaCy reads: docs = list(spacy.tokens.DocBin().from_disk({0!r}).get_docs("
+    "{0}: a binary file, which spaCy reads: docs = "
+    "list(spacy.tokens.DocBin().from_disk({0!r}).get_docs("
     "spacy.blank('en').vocab)); X = [d.text for d in docs]; "
     "y = [[(e.start_char, e.end_char, e.label_) for e in d.ents] for d in docs]"
 )

@@ -64,9 +64,8 @@ def _unit_of(records: Any, name: str) -> Any:
     usual = None
     ambiguous = []
     n_sure = 0
-    only = {
-        unit: [] for unit in UNITS
-    }  # (record, its spans, why they are none in the other unit)
+    # (record, its spans, why they are none in the other unit)
+    only: dict[str, list[Any]] = {unit: [] for unit in UNITS}
     for record in records:
         if not record.spans or not wide_characters(record.text).size:
             continue
@@ -94,14 +93,16 @@ def _unit_of(records: Any, name: str) -> Any:
     met = _edges_met(ambiguous)
     by_words = max(UNITS, key=lambda unit: (met[unit], unit == usual))
     told = met["characters"] != met["utf-16"]
-    votes = {unit: len(only[unit]) + n_sure * (unit == "characters") for unit in UNITS}
+    votes: dict[str, float] = {
+        unit: len(only[unit]) + n_sure * (unit == "characters") for unit in UNITS
+    }
     votes[by_words] += len(ambiguous) * (1 if told else _UNTOLD)
     best = max(UNITS, key=lambda unit: (votes[unit], unit == usual))
     other = UNITS[1 - UNITS.index(best)]
     if only[other]:
-        _refuse_odd(
-            *only[other][0], best, other, told or n_sure > 0 or bool(only[best])
-        )
+        record, spans, wrong = only[other][0]
+        others_speak = told or n_sure > 0 or bool(only[best])
+        _refuse_odd(record, spans, wrong, best, other, others_speak)
     if ambiguous and not (only[best] and by_words == best):
         also = (
             f"records that need it: {len(only[best]):,}; elsewhere "
@@ -109,8 +110,10 @@ def _unit_of(records: Any, name: str) -> Any:
             else ""
         )
         warnings.warn(
-            f"{name}: offsets are taken for {_IN_WORDS[best]}: {also}{met[best]:,} of them are ends of "
-            f"words, {met[other]:,} if they count {_IN_WORDS[other]}; offsets={other!r} would say so"
+            f"{name}: offsets are taken for {_IN_WORDS[best]}: {also}{met[best]:,} of "
+            "them are ends of "
+            f"words, {met[other]:,} if they count {_IN_WORDS[other]}; "
+            f"offsets={other!r} would say so"
         )
     return best
 
@@ -129,7 +132,10 @@ def _refuse_odd(
         if told
         else "nothing tells what other records count"
     )
-    wrong += f"; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but {others}"
+    wrong += (
+        f"; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but "
+        f"{others}"
+    )
     raise ValueError(
         f"{wrong}: correct the record, or give offsets={other!r} if all count these"
     )
@@ -167,6 +173,7 @@ def _parts_of(record: Any, unit: Any) -> Any:
             spans = as_spans([given], [record.text]).spans
     except PlaceError as error:
         of_part = [k for k, each in enumerate(record.spans) for _ in each.parts]
+        assert error.position is not None  # it is about a span
         place = _place(record, of_part[error.position])
         raise ValueError(
             error.text.replace(PLACE, place, 1).replace(CONVERTS, "")

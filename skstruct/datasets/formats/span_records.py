@@ -33,7 +33,8 @@ _OF_SPANS = (None, "ner", "ner_manual", "spans", "spans_manual", "blocks")
 class Annotation(NamedTuple):
     """A span as a file has it."""
 
-    parts: tuple  # (start, end) of each part, unchecked; one, unless the span is discontinuous
+    # (start, end) of each part, unchecked; one, unless the span is discontinuous
+    parts: tuple[tuple[Any, Any], ...]
     label: Any
     text: str | None = None  # what the span covers, if the file says it
     place: str | None = None  # for errors, if it stands on a line of its own
@@ -82,7 +83,8 @@ class Reading:
         if len(names) > 1:
             several = ", ".join(names)
             raise ValueError(
-                f"{place}: the text has annotations of {several}; annotator= chooses one of them"
+                f"{place}: the text has annotations of {several}; annotator= chooses "
+                "one of them"
             )
         return names[0] if names else None
 
@@ -101,7 +103,8 @@ class Reading:
         check(record, Mapping, place, f"an object with the key {key!r}")
         if key not in record:
             raise ValueError(
-                f"{place}: no text: found keys {_listed(record)}; text= names another key"
+                f"{place}: no text: found keys {_listed(record)}; text= names another "
+                "key"
             )
         return check(record[key], str, place, f"a str under {key!r}")
 
@@ -117,7 +120,8 @@ class Reading:
         names = self.options.label_names
         if names is None:
             raise ValueError(
-                f"{place}: the label is the number {label}; label_names= says what it stands for"
+                f"{place}: the label is the number {label}; label_names= says what it "
+                "stands for"
             )
         if label not in names:
             raise ValueError(f"{place}: label_names has no name for the label {label}")
@@ -167,7 +171,8 @@ def json_values(path_or_file: Any, encoding: str) -> Any:
         if isinstance(value, list) and not (value and isinstance(value[0], str)):
             for number, _ in filled:
                 raise ValueError(
-                    f"{name}, line {number}: nothing is expected behind a list of records"
+                    f"{name}, line {number}: nothing is expected behind a list of "
+                    "records"
                 )
             for k, element in enumerate(value):
                 yield f"{name}, record {k}", element
@@ -198,7 +203,7 @@ def _parsed(text: str, name: str, number: int) -> Any:
 # Records
 # --------------------------------------------------------------------------------------
 def from_object(record: Any, place: Any, reading: Any) -> Any:
-    """A `Record` of a line of doccano, of a row of Hugging Face, or of one like these."""
+    """Make a `Record` of a line of doccano, a row of Hugging Face, or one like them."""
     text = reading.text_of(record, place)
     named = reading.options.spans
     keys = SPAN_KEYS if named is None else (named,)
@@ -282,7 +287,10 @@ def _annotation(row: Any, k: int, place: Any, reading: Any) -> Any:
         else:
             start, end, label = check(row, (list, tuple), "", "")
     except (KeyError, ValueError):
-        expected = "[start, end, label] or an object with the keys start (or start_offset), end and label"
+        expected = (
+            "[start, end, label] or an object with the keys start (or start_offset), "
+            "end and label"
+        )
         found = (
             f"found keys {_listed(row)}"
             if isinstance(row, Mapping)

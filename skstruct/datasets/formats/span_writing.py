@@ -86,9 +86,9 @@ def write_spans(
     >>> from skstruct.datasets import write_spans
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "notes.jsonl")
-    ...     write_spans(path, ["Ann in Rome"], [[(7, 11, "LOC")]])
+    ...     write_spans(path, ["Rome"], [[(0, 4, "LOC")]])
     ...     print(open(path).read().strip())
-    {"text": "Ann in Rome", "spans": [{"start": 7, "end": 11, "label": "LOC", "text": "Rome"}]}
+    {"text": "Rome", "spans": [{"start": 0, "end": 4, "label": "LOC", "text": "Rome"}]}
     """
     check_choice("format", format, (*_KEYS, "label-studio", "brat"))
     texts = as_texts(X)
@@ -96,7 +96,8 @@ def write_spans(
     metadata = _as_metadata(metadata, len(texts), format)
     if format not in ("jsonl", "label-studio") and proba is not None:
         raise ValueError(
-            f"proba is for the formats 'jsonl' and 'label-studio', got format={format!r}"
+            "proba is for the formats 'jsonl' and 'label-studio', got "
+            f"format={format!r}"
         )
     if format != "label-studio" and (
         model_version is not None or tuple(control) != ("label", "text")
@@ -107,7 +108,8 @@ def write_spans(
     if format == "brat":
         if not isinstance(path, str | os.PathLike):
             raise TypeError(
-                f"path must name a folder, in which brat has its files, got {describe(path)}"
+                "path must name a folder, in which brat has its files, got "
+                f"{describe(path)}"
             )
         check_path(path)
         contents = _brat_files(texts, spans, metadata)
@@ -123,8 +125,10 @@ def write_spans(
         write = partial(_record, format)
         if format == "doccano" and to_utf16(texts, spans) != spans:
             warnings.warn(
-                "the offsets written count characters, and the format of doccano has no place to say so: "
-                "read_spans(..., offsets='characters') reads texts with emoji again the same",
+                "the offsets written count characters, and the format of doccano has "
+                "no place to say so: "
+                "read_spans(..., offsets='characters') reads texts with emoji again "
+                "the same",
                 stacklevel=2,
             )
     lines = (
@@ -146,9 +150,7 @@ _KEYS = {"jsonl": "spans", "doccano": "label", "prodigy": "spans", "spacy": "ent
 """The keys of spans that are written."""
 
 
-def _record(
-    format: str | None, text: str, spans: Any, metadata: Any, proba: Any
-) -> Any:
+def _record(format: str, text: str, spans: Any, metadata: Any, proba: Any) -> Any:
     """A text and its spans as JSON has them."""
     if _KEYS[format] == "spans":
         spans = [
@@ -177,7 +179,10 @@ def _dumped(k: int, value: Any) -> str:
     except UnicodeEncodeError:  # half a pair of surrogates
         if _PAIR.search(line):
             wrong = "two surrogates in a row, which JSON takes for one character"
-            remedy = "text.encode('utf-16', 'surrogatepass').decode('utf-16') makes one of them"
+            remedy = (
+                "text.encode('utf-16', 'surrogatepass').decode('utf-16') makes one of "
+                "them"
+            )
             raise ValueError(f"sequence {k}: {wrong}; {remedy}") from None
         line = json.dumps(value)
     return line

@@ -195,7 +195,7 @@ class Accents:
     def __init__(self) -> None:
         self.twice = 0
         self.once = 0
-        self.example = None
+        self.example: tuple[str, str] | None = None
 
     def see(self, line: str) -> None:
         """Take note of a line, if it is not ASCII."""
@@ -211,15 +211,18 @@ class Accents:
 
     def tell(self, name: str) -> None:
         """Warn if nearly all lines were encoded twice."""
-        if self.twice <= 10 * self.once:
+        if self.example is None or self.twice <= 10 * self.once:
             return
         line, repaired = self.example
         right = next(c for c in repaired if not c.isascii())
         start = next(k for k, c in enumerate(line) if not c.isascii())
         wrong = line[start : start + len(right.encode())]
         warnings.warn(
-            f"{name}: the text looks like UTF-8 that was read as Latin-1 and encoded again: {wrong!r} for "
-            f"{right!r}, in {self.twice} of {self.twice + self.once} lines that are not ASCII. If it was "
-            f"opened with another encoding, use utf-8; else text.encode('cp1252').decode('utf-8') repairs it",
+            f"{name}: the text looks like UTF-8 that was read as Latin-1 and encoded "
+            f"again: {wrong!r} for "
+            f"{right!r}, in {self.twice} of {self.twice + self.once} lines that are "
+            "not ASCII. If it was "
+            "opened with another encoding, use utf-8; else "
+            "text.encode('cp1252').decode('utf-8') repairs it",
             stacklevel=2,
         )
