@@ -117,9 +117,7 @@ class Source(contextlib.AbstractContextManager):
         return next(self._lines, "")
 
     def unkept(self) -> Source:
-        """The same source, which keeps no lines from now on: for who never calls
-        `take`.
-        """
+        """Keep no lines from now on, for who never calls `take`; return the source."""
         self._kept = None
         return self
 

@@ -1,10 +1,15 @@
 """What an error says where a token holds a vector: how vectors are given instead."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 
-def way_out(value, name=None):
-    """The end of an error about a value that is no feature; empty if it is no vector.
+def way_out(value: Any, name: str | None = None) -> str:
+    """Return the end of an error about a value that is no feature; empty if it is no
+    vector.
 
     Parameters
     ----------
@@ -21,9 +26,12 @@ def way_out(value, name=None):
         return ""
     if vector.ndim == 0 or not vector.size or vector.dtype.kind not in "biuf":
         return ""
-    text = "; vectors are columns of their own: SequenceUnion([('names', "
-    text += "TokenVectorizer()), ('vectors', TokenTransformer(FunctionTransformer(rows)))]),"
-    text += " where rows(tokens) is an array of the vectors of tokens, which do not hold them"
+    text = (
+        "; vectors are columns of their own: SequenceUnion([('names', "
+        "TokenVectorizer()), ('vectors', "
+        "TokenTransformer(FunctionTransformer(rows)))]), where rows(tokens) is an "
+        "array of the vectors of tokens, which do not hold them"
+    )
     if name is None:
         return text
     shown = [f"'{k}': {x!r}" for k, x in enumerate(vector.ravel()[:2].tolist())]
