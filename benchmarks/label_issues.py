@@ -11,9 +11,9 @@ import time
 
 from benchmarks.common import load_esp, table
 from skstruct import L1CRF, StructuredPerceptron
-from skstruct.schemes import labels_to_spans
 from skstruct.datasets import load_chunking
 from skstruct.inspection import label_issues
+from skstruct.schemes import labels_to_spans
 
 
 def with_wrong_labels(y, n, draw):

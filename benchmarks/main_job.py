@@ -13,8 +13,8 @@ import pycrfsuite
 
 from benchmarks.common import CORPORA, Stopwatch, n_tokens, table
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.schemes import labels_to_words
 from skstruct.metrics import segment_f1_score, word_f1_score
+from skstruct.schemes import labels_to_words
 
 
 def crfsuite_fit(X, y, features, algorithm, epochs, path):

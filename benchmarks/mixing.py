@@ -15,8 +15,8 @@ import time
 
 from benchmarks.common import Stopwatch, load_conll2000, load_gsd, load_sxu, table
 from skstruct import L1CRF, ParameterMixer, Segmenter, StructuredPerceptron
-from skstruct.schemes import labels_to_words
 from skstruct.metrics import word_f1_score
+from skstruct.schemes import labels_to_words
 
 
 def load_copies(corpus, copies):

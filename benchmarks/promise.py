@@ -17,9 +17,9 @@ import numpy as np
 
 from benchmarks.common import load_esp, table
 from skstruct import L1CRF, CalibratedTagger, StructuredPerceptron
-from skstruct.schemes import convert_scheme, labels_to_spans
-from skstruct.metrics import segment_f1_score
 from skstruct._taggers.span_thresholds import certain_threshold, offering_threshold
+from skstruct.metrics import segment_f1_score
+from skstruct.schemes import convert_scheme, labels_to_spans
 
 MODELS = {
     "L1CRF": lambda: L1CRF(c1=0.1, c2=0.1, constraints="BIO", random_state=0),

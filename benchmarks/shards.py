@@ -10,8 +10,8 @@ from statistics import mean
 
 from benchmarks.common import load_esp, load_ewt, load_sxu, table
 from skstruct import ParameterMixer, StructuredPerceptron
-from skstruct.schemes import labels_to_words
 from skstruct.metrics import segment_f1_score, token_accuracy_score, word_f1_score
+from skstruct.schemes import labels_to_words
 
 LTP = {
     "segmentation": (97.93, 97.67),

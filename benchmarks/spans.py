@@ -24,8 +24,8 @@ from skstruct import (
     SpanTagger,
     StructuredPerceptron,
 )
-from skstruct.schemes import labels_to_spans
 from skstruct._data.text import tokenized
+from skstruct.schemes import labels_to_spans
 
 _TIGHT_BEFORE = set(",.;:?!)]}%»…")  # no space before these
 _TIGHT_BEHIND = set("([{¿¡«")  # nor behind these

@@ -26,7 +26,6 @@ import numpy as np
 from _study import DATA, claim, mean_and_spread, progress, study, table
 
 from skstruct import CalibratedTagger, StructuredPerceptron
-from skstruct.schemes import labels_to_spans, spans_to_labels
 from skstruct.datasets import load_sample, read_columns, read_conllu
 from skstruct.inspection import ReliabilityDisplay
 from skstruct.metrics import (
@@ -35,6 +34,7 @@ from skstruct.metrics import (
     segment_f1_score,
     sequence_log_loss,
 )
+from skstruct.schemes import labels_to_spans, spans_to_labels
 
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
 """Of the words, those that a person checks."""

@@ -19,7 +19,6 @@ from statistics import mean
 from _study import DATA, claim, mean_and_spread, progress, study, table
 
 from skstruct import L1CRF, PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.schemes import words_to_labels
 from skstruct.datasets import (
     load_chunking,
     load_segmentation,
@@ -27,6 +26,7 @@ from skstruct.datasets import (
     read_segmented,
 )
 from skstruct.metrics import segment_f1_score
+from skstruct.schemes import words_to_labels
 
 ONLINE = {
     "perceptron": lambda seed, **options: StructuredPerceptron(

@@ -11,8 +11,8 @@ import sys
 from html import escape
 
 from skstruct import Segmenter, ShiftReduceParser, StructuredPerceptron
-from skstruct.schemes import labels_to_spans
 from skstruct.datasets import load_entities, load_parsing, load_segmentation
+from skstruct.schemes import labels_to_spans
 
 COLOURS = {"PER": "#ffd8a8", "LOC": "#b2f2bb", "ORG": "#a5d8ff", "MISC": "#e5dbff"}
 LETTER, IDEOGRAPH = 9.1, 18.0

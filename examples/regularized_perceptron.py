@@ -23,9 +23,9 @@ from statistics import mean
 from _study import DATA, claim, mean_and_spread, progress, study, table
 
 from skstruct import L1CRF, BaggingShuffleAverager, Segmenter, StructuredPerceptron
-from skstruct.schemes import labels_to_words, words_to_labels
 from skstruct.datasets import load_segmentation, read_segmented
 from skstruct.metrics import word_f1_score
+from skstruct.schemes import labels_to_words, words_to_labels
 
 STRENGTHS = {
     "l2": [1e-7, 1e-6, 1e-5, 1e-4],

@@ -13,8 +13,7 @@ from urllib.request import Request, urlopen
 
 from skstruct import StructuredPerceptron
 from skstruct.datasets import load_tagging
-from skstruct.serving import app
-from skstruct.serving import addresses_of, new_server, stop
+from skstruct.serving import addresses_of, app, new_server, stop
 
 # %%
 # A model, made small, behind a server in a thread. All requests share the model: prediction never changes it.

@@ -25,7 +25,6 @@ from statistics import mean
 from _study import DATA, claim, progress, study, table
 
 from skstruct import L1CRF
-from skstruct.schemes import words_to_labels
 from skstruct.datasets import (
     load_entities,
     load_segmentation,
@@ -33,6 +32,7 @@ from skstruct.datasets import (
     read_segmented,
 )
 from skstruct.metrics import segment_f1_score
+from skstruct.schemes import words_to_labels
 
 WORDS = [f"U{k}:%x[{k},0]" for k in range(-2, 3)] + [
     "UL:%x[-1,0]/%x[0,0]",
