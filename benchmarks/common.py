@@ -6,7 +6,10 @@ import statistics
 import sys
 import time
 
-from skstruct.schemes import words_to_labels
+try:
+    from skstruct.schemes import words_to_labels
+except ImportError:  # 0.3, with which `versus` compares
+    from skstruct.data.schemes import words_to_labels
 from skstruct.datasets import read_columns, read_conllu, read_segmented
 
 DATA = pathlib.Path(
