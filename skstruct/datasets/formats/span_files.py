@@ -295,7 +295,7 @@ def _annotated(found: Any, reading: Any, name: str) -> Any:
 
 
 def _watched(found: Any, name: Any) -> Any:
-    """The same records; text that was encoded twice is warned of."""
+    """Hand on records, and warn in the end of text that was encoded twice."""
     accents = Accents()
     for record in found:
         for line in record.text.splitlines():
