@@ -143,7 +143,7 @@ def _channel(patience: float) -> type:
     return Channel
 
 
-def addresses_of(server: Any) -> list[tuple[str, int]]:
+def addresses_of(server: Any) -> list[str]:
     """(host, port) of each address that a server listens at."""
     found = getattr(server, "effective_listen", None) or [
         (server.effective_host, server.effective_port)
