@@ -117,15 +117,13 @@ class Source(contextlib.AbstractContextManager):
         return next(self._lines, "")
 
     def unkept(self) -> Source:
-        """The same source, which keeps no lines from now on: for who never calls
-        `take`.
-        """
+        """Keep no lines from now on, for who never calls `take`; return the source."""
         self._kept = None
         return self
 
     def watched(self) -> Iterator[str]:
-        """As `unkept`; a bar shows how much has been read, if the extra ``progress`` is
-        installed.
+        """Yield the lines and keep none; show a bar of how much has been read, if the
+        extra ``progress`` is installed.
         """
         try:
             from rich.console import Console
