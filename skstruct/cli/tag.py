@@ -320,7 +320,7 @@ def _labelled(
             if arguments.proba
             else repeat(repeat(()))
         )
-    mark = {"conllu": _mark_conllu, "crfsuite": _mark_attributes}.get(
+    mark: Any = {"conllu": _mark_conllu, "crfsuite": _mark_attributes}.get(
         layout.format, _mark_columns
     )
     for (i, rank, labels, score), cells in zip(found, beside):

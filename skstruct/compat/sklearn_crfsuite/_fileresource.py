@@ -49,7 +49,7 @@ class FileResource:
         if not self.keep_tempfiles:
             self.discard()
 
-    def discard(self):
+    def discard(self) -> None:
         """Remove a temporary file, even if such files are to be kept."""
         if self.auto and self.name is not None:
             with suppress(OSError):
