@@ -1,9 +1,13 @@
 """What an error says where a token holds a vector: how vectors are given instead."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 
-def way_out(value, name=None):
+def way_out(value: Any, name: Any = None) -> str:
     """The end of an error about a value that is no feature; empty if it is no vector.
 
     Parameters
