@@ -320,17 +320,11 @@ def _labelled(
             if arguments.proba
             else repeat(repeat(()))
         )
-<<<<<<< HEAD
     mark: Callable[..., str] = _mark_columns
     if layout.format == "conllu":
         mark = _mark_conllu
     elif layout.format == "crfsuite":
         mark = _mark_attributes
-=======
-    mark: Any = {"conllu": _mark_conllu, "crfsuite": _mark_attributes}.get(
-        layout.format, _mark_columns
-    )
->>>>>>> w-mypy
     for (i, rank, labels, score), cells in zip(found, beside):
         marks = zip((_cells(label, layout) for label in labels), cells)
         yield from _marked(

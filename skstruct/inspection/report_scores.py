@@ -147,11 +147,7 @@ def _without_labels(arcs: set[Any]) -> set[Any]:
 
 
 def _labelled(
-<<<<<<< HEAD
     y: list[list[Any]], y_pred: list[Any], segments_of: SegmentReader | None
-=======
-    y: Iterable[Any], y_pred: Iterable[Any], segments_of: SegmentReader | None
->>>>>>> w-mypy
 ) -> Iterator[Sides]:
     """Yield the tokens that have a label, or the segments that count.
 
