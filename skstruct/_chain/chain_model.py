@@ -279,7 +279,7 @@ class ChainModel(SavableModel):
     def average(cls, models: Iterable[ChainModel], nonzero: bool) -> ChainModel:
         """Average models over the same features, taken one at a time.
 
-        ``nonzero``: see :class:`.final_weights.Average`.
+        ``nonzero``: see :class:`skstruct._core.final_weights.Average`.
         """
         first: ChainModel | None = None
         for model in models:

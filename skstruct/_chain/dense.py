@@ -4,7 +4,7 @@ step along it.
 A row of F numbers is F features of its token, each with the row of weights of its
 number, and with a window F features for each neighbour. Listed one by one, as sparse
 features are, they would be looked up in the hash table of a
-:class:`.rules.Difference`; here the gradient of an example is a full array, by
+:class:`skstruct._core.rules.Difference`; here the gradient of an example is a full array, by
 label. All sums are in the order of the columns, so that results are those of the same
 numbers as sparse rows.
 

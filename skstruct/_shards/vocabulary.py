@@ -25,7 +25,9 @@ NO_LABEL = "y holds no label: all tokens are None"
 class Vocabulary(NamedTuple):
     """What a shard met."""
 
-    encoder: Any = None  # an Encoder, or what a structure has in its place; None: features carry their meaning in their keys
+    encoder: Any = None
+    """An Encoder, or what a structure has in its place; None where features carry their
+    meaning in their keys."""
     labels: Any = None  # Labels
     counts: RowMap | None = None  # occurrences by row
     label_counts: np.ndarray | None = None  # (L,) tokens by label

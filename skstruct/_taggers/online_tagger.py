@@ -304,7 +304,7 @@ class ChainRun(Run):
     ----------
     estimator : OnlineTagger
     state : TrainingState
-        Its model is a :class:`.Chain`.
+        Its model is a :class:`skstruct._chain.chain_model.ChainModel`.
     task : ChainTask
         With gold labels.
     encoder : Encoder

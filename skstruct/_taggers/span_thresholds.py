@@ -87,8 +87,8 @@ def certain_threshold(
 ) -> float:
     """Find the smallest threshold above which spans are right with ``precision``.
 
-    It is inf if no threshold tested has the precision. Thresholds are tested from strict to loose, each at the level 1 - ``confidence``,
-    until one fails.
+    It is inf if no threshold tested has the precision. Thresholds are tested from
+    strict to loose, each at the level 1 - ``confidence``, until one fails.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ def final_arrays(
 ) -> Any:
     """Return what prediction searches under after the training so far.
 
-    ``reuse`` and ``ended`` are those of :func:`.feature_table.final`.
+    ``reuse`` and ``ended`` are those of :func:`skstruct._core.feature_table.final`.
     """
     tables = {
         name: final(table, model.clock, rule, reuse, ended)

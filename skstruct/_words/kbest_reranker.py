@@ -276,8 +276,7 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
         with renumbered(used):
             base = fit_some(self._new_base(), X, y, np.arange(n), metadata)
             lattices = self._jackknife(view, X, y, metadata, key)
-        words = dict(self._model.words) if continued else {}
-        tags = dict(self._model.tags) if continued else {}
+        words, tags = self._known(continued)
         gold = view.gold(X, y)
         train = np.setdiff1d(np.arange(n), test).tolist()
         corpus = (lattices, lengths, gold)
@@ -289,14 +288,19 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
             # knows.
             encoded = (*_encode(*corpus, test, dict(words), dict(tags)), None)
             held_out = HeldOut(safe_indexing(X, test), take(y, test), encoded)
-        if continued:
-            state = copy_state(self._training, rule)
-        else:
-            state = self._fresh_state(key)
+        state = (
+            copy_state(self._training, rule) if continued else self._fresh_state(key)
+        )
         oracle = f1_of(task, task.target != ABSENT, n_items)
         run = RerankRun(self, state, task, words, tags, base, oracle, held_out)
         run.hold_out(given)
         return run
+
+    def _known(self, continued: bool) -> tuple[dict[Any, int], dict[Any, int]]:
+        """Return the numbers of words and of tags to go on with; none at the start."""
+        if not continued:
+            return {}, {}
+        return dict(self._model.words), dict(self._model.tags)
 
     def _used(self, lengths: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         """Return the positions of the sequences that are neither empty nor of weight 0.

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import copy
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,7 +65,8 @@ class TemplateSide:
             ]
             for c in (compounds[group.compound] for group in groups)
         ]
-        distances, columns = np.array(sum(atoms, []), np.int32).reshape(-1, 2).T.copy()
+        listed = list(chain.from_iterable(atoms))
+        distances, columns = np.array(listed, np.int32).reshape(-1, 2).T.copy()
         lo, width = (
             np.array([(g.lo, g.width) for g in groups], np.int32)
             .reshape(-1, 2)

@@ -25,9 +25,12 @@ def way_out(value: Any, name: Any = None) -> str:
         return ""
     if vector.ndim == 0 or not vector.size or vector.dtype.kind not in "biuf":
         return ""
-    text = "; vectors are columns of their own: SequenceUnion([('names', "
-    text += "TokenVectorizer()), ('vectors', TokenTransformer(FunctionTransformer(rows)))]),"
-    text += " where rows(tokens) is an array of the vectors of tokens, which do not hold them"
+    text = (
+        "; vectors are columns of their own: SequenceUnion([('names', "
+        "TokenVectorizer()), ('vectors', "
+        "TokenTransformer(FunctionTransformer(rows)))]), where rows(tokens) is an "
+        "array of the vectors of tokens, which do not hold them"
+    )
     if name is None:
         return text
     shown = [f"'{k}': {x!r}" for k, x in enumerate(vector.ravel()[:2].tolist())]

@@ -76,6 +76,7 @@ class Html(str):
     fragment: str
 
     def __new__(cls, fragment: str) -> Html:
+        """Make a page around a fragment."""
         page = super().__new__(cls, _PAGE % fragment)
         page.fragment = fragment
         return page

@@ -146,6 +146,7 @@ class TransitionWeights(np.ndarray, Shown):
     def __new__(
         cls, weights: NDArray[np.float64], labels: list[Any]
     ) -> TransitionWeights:
+        """Make a matrix that knows its labels."""
         array = np.asarray(weights, np.float64).view(cls)
         array.labels = list(labels)
         return array

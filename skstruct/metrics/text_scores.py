@@ -283,7 +283,7 @@ def word_spans(
         words_pred, tags_pred = _split_tags(i, pred, pred_tagged)
         texts = "".join(words), "".join(words_pred)
         if texts[0] != texts[1]:
-            n = len(commonprefix(texts))
+            n = len(commonprefix(texts))  # noqa: RUF071  # of characters
             found = " and ".join(repr(text[n : n + 10]) for text in texts)
             wrong = "the words of y_true and y_pred must spell the same text; from character"
             raise PlaceError(i, None, f"{wrong} {n} on they are {found}")

@@ -47,7 +47,37 @@ class CRF(BaseEstimator):
     it there is a temporary one, which is pickled with the object.
     """
 
-    def __init__(self, algorithm: str | None=None, min_freq: float | None=None, all_possible_states: bool | None=None, all_possible_transitions: bool | None=None, c1: float | None=None, c2: float | None=None, max_iterations: int | None=None, num_memories: int | None=None, epsilon: float | None=None, period: int | None=None, delta: float | None=None, linesearch: str | None=None, max_linesearch: int | None=None, calibration_eta: float | None=None, calibration_rate: float | None=None, calibration_samples: float | None=None, calibration_candidates: int | None=None, calibration_max_trials: int | None=None, pa_type: int | None=None, c: float | None=None, error_sensitive: bool | None=None, averaging: bool | None=None, variance: float | None=None, gamma: float | None=None, verbose: bool=False, model_filename: str | None=None, keep_tempfiles: bool=False, trainer_cls: type | None=None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        algorithm: str | None = None,
+        min_freq: float | None = None,
+        all_possible_states: bool | None = None,
+        all_possible_transitions: bool | None = None,
+        c1: float | None = None,
+        c2: float | None = None,
+        max_iterations: int | None = None,
+        num_memories: int | None = None,
+        epsilon: float | None = None,
+        period: int | None = None,
+        delta: float | None = None,
+        linesearch: str | None = None,
+        max_linesearch: int | None = None,
+        calibration_eta: float | None = None,
+        calibration_rate: float | None = None,
+        calibration_samples: float | None = None,
+        calibration_candidates: int | None = None,
+        calibration_max_trials: int | None = None,
+        pa_type: int | None = None,
+        c: float | None = None,
+        error_sensitive: bool | None = None,
+        averaging: bool | None = None,
+        variance: float | None = None,
+        gamma: float | None = None,
+        verbose: bool = False,
+        model_filename: str | None = None,
+        keep_tempfiles: bool = False,
+        trainer_cls: type | None = None,
+    ) -> None:
         given = {name: value for name, value in locals().items() if name != "self"}
         self.__dict__.update(given)
         self.modelfile = FileResource(

@@ -1,4 +1,4 @@
-"""Every estimator, as typed code uses it; ``mypy --strict`` passes. See `test_hints.py`."""
+"""Every estimator, as typed code uses it; ``mypy --strict`` passes. See `tests/test_hints.py`."""
 
 from pathlib import Path
 from typing import Any

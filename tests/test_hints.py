@@ -11,7 +11,7 @@ import pytest
 
 import skstruct
 
-FOLDER = pathlib.Path(__file__).resolve().parent
+FOLDER = pathlib.Path(__file__).resolve().parent / "hints"
 RIGHT, WRONG = FOLDER / "uses_everything.py", FOLDER / "uses_it_wrongly.py"
 
 
