@@ -250,7 +250,7 @@ class ChainModel(SavableModel):
         names, stores = zip(*self.stores().items())
         L = len(self.labels)
         stores = dict(zip(names, pruned(list(stores), dtype, keep)))
-        used = (
+        used: tuple[Any, Any] = (
             rows_in_use(stores["nodes"]),
             rows_in_use(stores["edges"]).reshape(-1, L).any(axis=1),
         )
@@ -291,7 +291,8 @@ class ChainModel(SavableModel):
                 total.add(getattr(model, name))
             del model  # the next one is trained when it is asked for
         assert first is not None, "there is nothing to average"
-        return replace(first, **{name: total.store() for name, total in sums.items()})
+        means: dict[str, Any] = {name: total.store() for name, total in sums.items()}
+        return replace(first, **means)
 
     @property
     def order(self) -> int:
@@ -360,7 +361,8 @@ class ChainModel(SavableModel):
     @property
     def inputs(self) -> Inputs:
         """What the model reads, and that it predicts labels."""
-        return Inputs(LABELS, self.encoder.token_type, self.encoder.n_columns)
+        token: Any = self.encoder.token_type  # known once there is a model
+        return Inputs(LABELS, token, self.encoder.n_columns)
 
     def adapted(self, sequences: TokenCorpus | None) -> ChainModel:
         """Return this model with the accessor varieties of other sequences; with None

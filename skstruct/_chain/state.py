@@ -219,7 +219,7 @@ def _start_average_anew(chain: Chain, old: Rule, new: Rule) -> Chain:
     """Go on from the weights that ``old`` amounts to, under the bookkeeping of
     ``new``.
     """
-    stores = {
+    stores: dict[str, Any] = {
         name: restart_average(store, chain.clock, old, new)
         for name, store in stores_of(chain).items()
     }

@@ -31,6 +31,7 @@ from .crf_run import CRFRun, store_of
 from .sharded import sharded_run
 
 if TYPE_CHECKING:
+    from .._data.corpus import TokenCorpus
     from .._data.labels import Labels
     from ..features.base import Encoder
     from .solver.solve import SparseWeights
@@ -338,7 +339,7 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
     def _prepare(
         self,
-        X: Corpus,
+        X: Corpus | TokenCorpus,
         y: Corpus,
         sample_weight: Weights,
         given: tuple[Given, Given] | None = None,
@@ -357,18 +358,28 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         """
         before = self._model if self.warm_start and hasattr(self, "_model") else None
         corpus = read_corpus(
-            self, X, y, sample_weight, before and before.labels, is_part=is_part
+            self,
+            X,
+            y,
+            sample_weight,
+            None if before is None else before.labels,
+            is_part=is_part,
         )
         cost = class_costs(self.class_weight, corpus.gold.ids, corpus.labels, 0.0)
         # What is empty, or left out by its weight, must not even take part in the
         # shuffle.
         filled = np.flatnonzero(np.diff(corpus.token))
-        X = corpus.X.take(filled)
+        sequences = corpus.X.take(filled)
         weight = corpus.weight[filled]
-        encoder = encoder_for(self, X, before, scaled=False)
+        encoder = encoder_for(self, sequences, before, scaled=False)
         with renumbered(filled):
             task = make_task(
-                encoder, X, corpus.gold, weight, grow=True, rows_as_features=True
+                encoder,
+                sequences,
+                corpus.gold,
+                weight,
+                grow=True,
+                rows_as_features=True,
             )
         run = CRFRun(
             self, task, encoder, corpus.labels, corpus.constraints, cost, before

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from .._data.corpus import TokenCorpus
     from .._data.types import Given
+    from .._saving.values import Reader, Writer
     from .crf_run import CRFRun
     from .path import Tried
 
@@ -228,7 +229,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        state: Any = super().__getstate__()
+        state: Any = super().__getstate__()  # type: ignore[misc]  # BaseEstimator has it
         # see `best_estimator_`
         return {name: value for name, value in state.items() if name != "_refitted"}
 
@@ -296,14 +297,16 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             )
         return scorer(self.best_estimator_, X, y, sample_weight=sample_weight)
 
-    def _to_state(self, writer, name):
+    def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
         state = super()._to_state(writer, name)
         if state and (callable(self.scoring) or "_scoring_lost" in vars(self)):
             state["scoring_lost"] = True
         return state
 
     @classmethod
-    def _from_state(cls, node, fitted, reader, where):
+    def _from_state(
+        cls, node: Any, fitted: dict[str, Any], reader: Reader, where: str
+    ) -> dict[str, Any]:
         attributes = super()._from_state(node, fitted, reader, where)
         if "scoring_lost" in node:
             attributes["_scoring_lost"] = True

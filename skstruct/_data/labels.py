@@ -56,7 +56,7 @@ NOT_SEVERAL = "expected one label, got a set of labels"
 _A_LABEL = "expected a label, such as a str or an int"
 
 
-def settled(given: list[Any], predicted: list[Any]) -> list[Any]:
+def settled(given: Sequence[Any], predicted: Iterable[Any]) -> Sequence[Any]:
     """Return labels as given, but what is predicted for a set that holds it."""
     if set(SEVERAL).isdisjoint(map(type, given)):
         return given

@@ -179,7 +179,7 @@ def _refuse_spelling(i: int, text: str, words: list[str]) -> NoReturn:
     )
 
 
-def _check_white_space(i: int, parts: list[str], words: list[str]) -> None:
+def _check_white_space(i: int, parts: Sequence[str], words: list[str]) -> None:
     """Raise if a word spans the white space between two pieces of a text."""
     stops = list(accumulate(map(len, words)))
     crossed = set(accumulate(map(len, parts))).difference(stops)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -36,16 +36,34 @@ REQUIRED = object()
 """The default of a member that every file has."""
 
 
+class Write(Protocol):
+    """How values of a kind are written."""
+
+    def __call__(self, value: Any, writer: Writer, name: str, members: Any, /) -> Any:
+        """Return the JSON of a value; ``name`` starts the names of its arrays.
+
+        ``members`` are those of the object in which the value stands, or None.
+        """
+
+
+class Read(Protocol):
+    """How values of a kind are read and checked."""
+
+    def __call__(self, node: Any, where: str, members: Any, /) -> Any:
+        """Return the value that some JSON describes; ``where`` starts the reasons in
+        errors.
+        """
+
+
 class Kind(NamedTuple):
     """How one sort of values is written, read, and described."""
 
     text: str
-    write: Callable  # (value, writer, name, members) -> JSON; ``name`` starts the names of arrays
-    read: Callable  # (node, where, members) -> value; ``where`` starts the reasons in errors
+    write: Write
+    read: Read
     inline: bool = False  # the members of the value stand among those of the object
-    absent: Callable | None = (
-        None  # (where, members) -> what stands for an array left out as empty
-    )
+    # (where, members) -> what stands for an array left out as empty
+    absent: Callable[[str, Members], Any] | None = None
     fields: tuple = ()  # of an inline table
     null: bool = False  # None is written, as null; an absent member stands for it
 
@@ -54,12 +72,13 @@ class Field(NamedTuple):
     """A member of a JSON object."""
 
     name: str
-    kind: Any  # a Kind or Table
+    kind: Kind | Table
     # A function of the written object, or the path of an attribute; by default the
     # name, or the object itself if the kind is inline.
     of: Any = None
     when: str | None = None  # the name of what says whether there is such a member
-    default: Any = REQUIRED  # without a member that may be absent; a function makes one. A None is left out
+    # Without a member that may be absent; a function makes one. A None is left out.
+    default: Any = REQUIRED
     stem: str | None = None  # what arrays' names have for the member's name
 
     def found_in(self, value: Any) -> Any:

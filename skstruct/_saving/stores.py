@@ -161,7 +161,11 @@ def _packed(store: Store, dtype: str, divisor: int | None) -> dict[str, Any]:
 
 
 def weights(
-    rows: str, columns: str, *, final: bool = True, may_be_sparse: bool = True
+    rows: int | str,
+    columns: int | str,
+    *,
+    final: bool = True,
+    may_be_sparse: bool = True,
 ) -> Kind:
     """Return the kind of a store of so many rows and columns.
 

@@ -98,7 +98,7 @@ class Writer:
     def __init__(
         self,
         training: bool,
-        encode_estimator: Callable[[Any, Writer, str], dict[str, Any] | None],
+        encode_estimator: Callable[[Any, Writer, str], dict[str, Any] | None] | None,
         smaller: tuple[str, float] | None = None,
     ) -> None:
         self.arrays: dict[str, np.ndarray] = {}
@@ -106,7 +106,7 @@ class Writer:
         self.smaller = smaller
         self.packed: str | None = None
         self.version = 1
-        self._encode_estimator = encode_estimator
+        self._encode_estimator: Any = encode_estimator  # None: nothing is within
         self._numbers: dict[
             int, int
         ] = {}  # of the estimators within, by id; they stay alive as long as this
@@ -243,12 +243,12 @@ class Reader:
     def __init__(
         self,
         arrays: dict[str, np.ndarray],
-        decode_estimator: Callable[[Any, Reader, str], Any],
+        decode_estimator: Callable[[Any, Reader, str], Any] | None,
         version: str | None = None,
     ) -> None:
         self.version = version
         self._arrays = dict(arrays)
-        self._decode_estimator = decode_estimator
+        self._decode_estimator: Any = decode_estimator  # None: nothing is within
         self._known = Members({}, reader=self)
         self._estimators: list[
             Any

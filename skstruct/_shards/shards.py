@@ -69,7 +69,8 @@ def naming(number: int, positions: Sequence[int] | None = None) -> Iterator[None
         yield
     except PlaceError as error:
         error.text = f"shard {number}: {error.text}"
-        error.move(error.sequence if positions is None else positions[error.sequence])
+        at: Any = error.sequence  # a number, where there are positions
+        error.move(at if positions is None else positions[at])
         raise
     except (ValueError, TypeError) as error:
         raise type(error)(f"shard {number}: {error}") from error

@@ -26,13 +26,11 @@ from .constraints import BrokenConstraint, constraint_arrays, constraints_of
 
 if TYPE_CHECKING:
     from .._chain.chain_model import ChainModel
-    from .._crf.shard import CRFShard
     from .._data.corpus import TokenCorpus
     from .._data.types import Corpus, Weights
     from ..features.base import Encoder
     from ..features.encoded import RowMap
     from .constraints import ConstraintArrays, Constraints
-    from .online_tagger import ChainRun
     from .sequence_tagger import TaggerParameters
 
 
@@ -58,7 +56,7 @@ class LabelledCorpus(NamedTuple):
 
 def read_corpus(
     estimator: TaggerParameters,
-    X: Corpus,
+    X: Corpus | TokenCorpus,
     y: Corpus,
     sample_weight: Weights,
     labels: Labels | None = None,
@@ -283,8 +281,11 @@ def count_in_sequences(flags: np.ndarray, token: np.ndarray) -> np.ndarray:
     return np.diff(np.append(0, np.cumsum(flags))[token])
 
 
-def vocabulary_of(run: ChainRun | CRFShard, min_count: int) -> Vocabulary:
-    """Return encoder and labels of a shard; counts of features if ``min_count`` > 1."""
+def vocabulary_of(run: Any, min_count: int) -> Vocabulary:
+    """Return encoder and labels of a shard; counts of features if ``min_count`` > 1.
+
+    ``run``: a ``ChainRun`` or ``CRFShard`` that has its corpus.
+    """
     gold = run.task.gold
     counts = count_rows(run.encoder, run.task) if min_count > 1 else None
     label_counts = np.bincount(gold[gold >= 0], minlength=len(run.labels))

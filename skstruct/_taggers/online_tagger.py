@@ -227,6 +227,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
             )
         about = encoder, labels, rule, corpus.constraints, cost
         if model is not None:
+            assert before is not None
             state = grow_state(before, model.labels, *about, stream)
         else:
             state = fresh_state(*about, new_key(self.random_state), self.order)
@@ -361,7 +362,7 @@ class ChainRun(Run):
         )
         return new_work(self.task, len(self.labels), order_of(model), listed=listed)
 
-    def held_out_part(self, X: Corpus, y: Corpus) -> tuple[HeldOut, list[Any]]:
+    def held_out_part(self, X: Any, y: Corpus) -> tuple[HeldOut, list[Any]]:
         """Check and encode held-out sequences; also returns the labels new in them."""
         X, y, token = check_X_y(X, y, NAMES, as_tokens)
         gold, unseen, others = encode_known(y, token, self.labels)

@@ -293,6 +293,7 @@ def probabilities_of(
         Threads.
     """
     options: dict[str, Any] = {"n_jobs": n_jobs}
+    spans: Any
     if segments is not None:
         spans = [
             [(start, stop, kinds[kind]) for start, stop, kind in each]

@@ -244,7 +244,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
 
     # -- prediction --------------------------------------------------------------------
     def _best(
-        self, X: Corpus, allowed: Given = None
+        self, X: Corpus | TokenCorpus, allowed: Given = None
     ) -> tuple[list[list[Any]], np.ndarray]:
         check_is_fitted(self)
         sequences = as_tokens(X)

@@ -330,7 +330,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         check_annotated(
             texts, true, [1] * len(texts) if given is None else given.tolist()
         )
-        weight = sample_weights(sample_weight, texts)
+        weight: Any = sample_weights(sample_weight, texts)
         weight = [1] * len(texts) if weight is None else weight.tolist()
         refuse_nothing(weight, NO_TEXT)
         counts = count_spans(true, trimmed_spans(texts, self.predict(texts)), weight)

@@ -76,7 +76,7 @@ class SpanTraining(TaggerTraining, WordsParameter):
     ) -> tuple[Pieces, list[list[Any]]]:
         """The pieces of texts, and their labels, as a tagger learns them."""
         pieces = cut_texts(tokens, kind, self.max_length, aligned)
-        labels = labels_of(aligned, given, pieces.bounds, self.scheme)
+        labels: list[list[Any]] = labels_of(aligned, given, pieces.bounds, self.scheme)
         for p, text in enumerate(pieces.text.tolist()):
             if given.types[text] is not None:
                 open_ = all_but(given.types[text], self.scheme)

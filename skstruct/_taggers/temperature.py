@@ -49,7 +49,7 @@ class EncodedFold(NamedTuple):
 
     model: ChainModel
     task: ChainTask  # with gold; labels that the model does not know are UNLABELLED
-    weight: np.ndarray  # (n,) float64
+    weight: Any  # (n,) float64, or None
 
 
 def encoded_fold(

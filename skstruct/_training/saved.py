@@ -68,7 +68,7 @@ class SavableModel(ABC):
     FIELDS: ClassVar[Table | Kind]
     """Its members in a state, which make the arguments of its constructor."""
 
-    TRAINED: ClassVar[Table]
+    TRAINED: ClassVar[Table | Kind]
     """The members that describe ``TrainingState.model``."""
 
     FACTS: ClassVar[tuple[str, ...]]
@@ -136,7 +136,7 @@ class SavableLearner(Savable):
     _model: Any  # a `_model_class`, once fitted
     _training: Any  # a `TrainingState`, once fitted, if it can be trained further
 
-    def _settled(self, X: Corpus, y: Corpus, **metadata: Any) -> Self:
+    def _settled(self, X: Corpus, y: Corpus, **metadata: Any) -> Any:
         """Return the estimator to train on a corpus: itself, but for one that chooses
         parameters by the corpus.
         """

@@ -200,7 +200,7 @@ KEYS = Kind(
 
 def features_of(
     are_features: Callable[[Members, np.ndarray], bool],
-    columns: str,
+    columns: int | str,
     prefix: str = "",
     kind: Kind = KEYS,
     by_weight: bool = True,
@@ -213,8 +213,8 @@ def features_of(
     are_features : callable
         ``(members, keys) -> bool``: whether an array of keys, (R, 3) int64, is one of
         features.
-    columns : str
-        What has the number of columns of the weights.
+    columns : int or str
+        The number, or what has the number of columns of the weights.
     prefix : str
     kind : Kind
         Of the keys.
@@ -270,7 +270,7 @@ def training_of(names: dict[str, str], *, ascending: bool = False) -> Kind:
     table = Table("Features in training", *fields, **sizes)
 
     def write(model: Any, *how: Any) -> dict[str, Any]:
-        parts = {}
+        parts: dict[str, Any] = {}
         for prefix, name in names.items():
             features = getattr(model, name)
             store = in_use(features)

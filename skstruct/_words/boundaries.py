@@ -113,7 +113,7 @@ def as_gold(
     checked = list(given)
     for i in flagged:  # words that pass; if X is shorter, none do
         checked[i] = pieces[i] if i < len(pieces) else ()
-    words, tags = as_words(pieces, checked)
+    found, tags = as_words(pieces, checked)
     if tags is not None:
         i = next(
             i for i, items in enumerate(checked) if len(items) and i not in set(flagged)
@@ -125,7 +125,8 @@ def as_gold(
             "learns no tags",
             "y",
         )
-    gold = [decisions_of_words([items]) for items in words]
+    gold = [decisions_of_words([items]) for items in found]
+    words: list[Any] = found
     texts = as_texts(X)
     for i in flagged:
         gold[i] = _decisions_of_flags("y", i, texts[i], given[i])

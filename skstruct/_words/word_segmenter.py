@@ -205,7 +205,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
 
     def _prepare(
         self,
-        X: Texts,
+        X: Any,  # Texts
         y: Corpus,
         sample_weight: Weights,
         given: tuple[Given, Given] | None = None,

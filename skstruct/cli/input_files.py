@@ -122,8 +122,8 @@ class Source(contextlib.AbstractContextManager):
         return self
 
     def watched(self) -> Iterator[str]:
-        """As `unkept`; a bar shows how much has been read, if the extra ``progress`` is
-        installed.
+        """Yield the lines and keep none; show a bar of how much has been read, if the
+        extra ``progress`` is installed.
         """
         try:
             from rich.console import Console

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any
@@ -320,9 +320,11 @@ def _labelled(
             if arguments.proba
             else repeat(repeat(()))
         )
-    mark = {"conllu": _mark_conllu, "crfsuite": _mark_attributes}.get(
-        layout.format, _mark_columns
-    )
+    mark: Callable[..., str] = _mark_columns
+    if layout.format == "conllu":
+        mark = _mark_conllu
+    elif layout.format == "crfsuite":
+        mark = _mark_attributes
     for (i, rank, labels, score), cells in zip(found, beside):
         marks = zip((_cells(label, layout) for label in labels), cells)
         yield from _marked(

@@ -313,7 +313,7 @@ def _repairer(
 
 
 def _tell_chosen(arguments: Arguments, model: Any) -> None:
-    """Say which templates ``features="auto"`` has chosen, and a search which penalties."""
+    """Say which templates ``features="auto"`` and which penalties a search chose."""
     *_, (tagger, _) = layers(model)
     lines = getattr(getattr(tagger, "_model", None), "lines", None)
     given = arguments.features != "auto" or arguments.template is not None

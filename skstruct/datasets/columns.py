@@ -59,10 +59,8 @@ def from_columns(
     Examples
     --------
     >>> from skstruct.datasets import from_columns
-    >>> data = {"tokens": [["Ada", "sleeps"], ["Hi"]], "pos": [[1, 2], [3]]}
-    >>> data["ner_tags"] = [[1, 0], [0]]
-    >>> names = ["O", "B-PER"]
-    >>> X, y = from_columns(data, ["tokens", "pos"], "ner_tags", label_names=names)
+    >>> data = {"tokens": [["Ada", "sleeps"], ["Hi"]], "pos": [[1, 2], [3]], "ner_tags": [[1, 0], [0]]}
+    >>> X, y = from_columns(data, ["tokens", "pos"], "ner_tags", label_names=["O", "B-PER"])
     >>> X[0], y
     ([('Ada', '1'), ('sleeps', '2')], [['B-PER', 'O'], ['O']])
     """
@@ -77,14 +75,12 @@ def from_columns(
     for name, column in columns.items():
         if len(column) != len(first):
             raise ValueError(
-                f"column {name!r} has {len(column)} rows, {wanted[0]!r} has "
-                f"{len(first)}"
+                f"column {name!r} has {len(column)} rows, {wanted[0]!r} has {len(first)}"
             )
         for k, (row, other) in enumerate(zip(column, first)):
             if len(row) != len(other):
                 raise ValueError(
-                    f"row {k}: {name!r} has {len(row)} entries, {wanted[0]!r} has "
-                    f"{len(other)}"
+                    f"row {k}: {name!r} has {len(row)} entries, {wanted[0]!r} has {len(other)}"
                 )
     X = first
     if len(wanted) > 1:
@@ -136,8 +132,7 @@ def _column(data: Any, name: str) -> list[list[Any]]:
     for k, row in enumerate(column if method is None else getattr(column, method)()):
         if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__len__"):
             raise ValueError(
-                f"row {k}: {name!r} must be a list of one entry a token, got "
-                f"{describe(row)}"
+                f"row {k}: {name!r} must be a list of one entry a token, got {describe(row)}"
             )
         rows.append(row.tolist() if isinstance(row, np.ndarray) else list(row))
     return rows
@@ -181,8 +176,7 @@ def _named(
     for entry in entries:
         if not is_int(entry) or entry >= len(names):
             raise ValueError(
-                f"row {k}: {label!r} must be numbers below {len(names)}, got "
-                f"{describe(entry)}"
+                f"row {k}: {label!r} must be numbers below {len(names)}, got {describe(entry)}"
             )
     return [names[entry] if entry >= 0 else None for entry in entries]
 

@@ -13,8 +13,7 @@ alone. Every label owns a block of the vocabulary and ranks the words starting t
 its frequent words are its own and its rare words are the frequent ones of other labels:
 
     p(y_1 = l)             = 1 / L
-    p(y_t = m | y_{t-1}=l) = stickiness if l = m, else (1 - stickiness) a[l, m]
-    a[l]                   ~ Dirichlet(1)
+    p(y_t = m | y_{t-1}=l) = stickiness if l = m, else (1 - stickiness) a[l, m], a[l] ~ Dirichlet(1)
     p(word of rank r | l)  proportional to r ** -s,   r = 1..W
 
 References
@@ -338,8 +337,7 @@ def _check(
     """Raise unless a value is a number of a kind between two others."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(
-            f"{name} must be {'an int' if kind is Integral else 'a float'}, got "
-            f"{value!r}"
+            f"{name} must be {'an int' if kind is Integral else 'a float'}, got {value!r}"
         )
     if not low <= value <= (value if high is None else high):  # refuses NaN as well
         allowed = f"at least {low}" if high is None else f"from {low} to {high:.3g}"

@@ -63,7 +63,7 @@ def join_columns(
     joined = remembered.of(objects, facts, lambda: _joined(parts, weighted, prefixes))
     found = []
     for kind, (names, info) in joined.by_kind.items():
-        rows = [part.block(kind).rows for part in weighted if part.block(kind)]
+        rows = [block.rows for part in weighted if (block := part.block(kind))]
         found.append(number_block(side_by_side(rows), names, info))
     return SequenceMatrix.of(tuple(found), parts[0].lengths, joined.runs)
 
@@ -92,11 +92,12 @@ def _joined(
     are_dense = any(any(part.runs[::2]) for part in parts)
     by_kind = {}
     for kind in (DENSE, SPARSE):
-        mine = [k for k, part in enumerate(weighted) if part.block(kind)]
+        blocks = [part.block(kind) for part in weighted]
+        mine = {k: block for k, block in enumerate(blocks) if block}
         if not mine:
             continue
-        widths = [weighted[k].block(kind).rows.shape[1] for k in mine]
-        names = [_names_of(weighted[k], weighted[k].block(kind)) for k in mine]
+        widths = [block.rows.shape[1] for block in mine.values()]
+        names = [_names_of(weighted[k], block) for k, block in mine.items()]
         infos = [
             _info_of(parts[k], weighted[k], kind, width)
             for k, width in zip(mine, widths)
@@ -130,7 +131,9 @@ def _info_of(
     Under a weight, the columns of two blocks become one template.
     """
     if weighted is part:
-        return part.block(kind).info
+        block = part.block(kind)
+        assert block is not None, kind
+        return block.info
     info = part.numbers[-1].info
     if info is None or len(part.numbers) == 1:
         return info

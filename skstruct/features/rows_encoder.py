@@ -73,7 +73,7 @@ class RowsEncoder(IndexedEncoder):
     """
 
     token_type = np.ndarray
-    named = called_by_kind(DENSE)
+    named = called_by_kind(DENSE)  # type: ignore[assignment]  # the kind has a name
 
     features: NumericFeatures
     nodes: RowIndex

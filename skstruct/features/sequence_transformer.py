@@ -161,9 +161,10 @@ def stack_tokens(X: Corpus, reads: Reads | None = None) -> tuple[Any, TokenCorpu
                 corpus = assembled(numbers, corpus.lengths)
         reads.check(corpus)
     if corpus.is_frame:
-        return corpus.frame, corpus
+        return corpus.frame, corpus  # type: ignore[attr-defined]  # a SequenceFrame
     if corpus.numbers and corpus.tokens:
-        return np.asarray(corpus.shown.rows, dtype=object), corpus
+        shown: Any = corpus.shown  # there is one, as there are two blocks
+        return np.asarray(shown.rows, dtype=object), corpus
     if corpus.numbers:
         return corpus.matrix, corpus
     flat = corpus.tokens

@@ -199,7 +199,9 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         self.n_features_out_ = used.shape[0]
         rows = used.tolist()
         self._names = FeatureNames(
-            make=lambda: list(map(encoder.row_names(set(rows)).get, rows))
+            make=lambda: list(
+                map(encoder.row_names(set(rows)).get, rows)  # type: ignore[arg-type]  # all have one
+            )
         )
         self._column_info = ColumnInfo(encoder.has_bigram, template)
         return self

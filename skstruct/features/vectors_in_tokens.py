@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 
-def way_out(value: Any, name: str | None = None) -> str:
-    """Return the end of an error about a value that is no feature; empty if it is no
-    vector.
+def way_out(value: Any, name: Any = None) -> str:
+    """The end of an error about a value that is no feature; empty if it is no vector.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ def _explain_segmenter(
     spelled = (
         None
         if words is None
-        else words_to_labels(words[0], segmenter.scheme, tags and tags[0])
+        else words_to_labels(words[0], segmenter.scheme, tags[0] if tags else None)
     )
     options |= segmenter._constraints(pieces)
     found = _of_tagger(segmenter.tagger_, list("".join(pieces[0])), spelled, **options)

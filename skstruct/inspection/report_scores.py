@@ -147,7 +147,7 @@ def _without_labels(arcs: set[Any]) -> set[Any]:
 
 
 def _labelled(
-    y: Corpus, y_pred: Corpus, segments_of: SegmentReader | None
+    y: list[list[Any]], y_pred: list[Any], segments_of: SegmentReader | None
 ) -> Iterator[Sides]:
     """Yield the tokens that have a label, or the segments that count.
 

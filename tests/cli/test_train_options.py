@@ -240,11 +240,9 @@ def test_a_file_that_is_one_sentence_is_noticed(capsys, tmp_path):
         path.write_text(text)
         code, _, err = run(capsys, "train", path, "-m", tmp_path / "m", "--epochs", 1)
         assert code == 0
-        assert (
-            err.count(f"warning: {path}: all 1,002 tokens are one sentence")
-            == err.count("warning")
-            == n
-        )
+        assert err.count(f"warning: {path}: all 1,002 tokens are one sentence") == n
+        assert err.count("X has one sequence of 1002 tokens") == n
+        assert err.count("warning") == 2 * n
 
 
 def test_train_complains_of_the_target_before_reading(folder, capsys, tmp_path):

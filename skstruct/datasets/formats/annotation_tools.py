@@ -293,7 +293,7 @@ def _annotations(file: Any, encoding: str) -> Any:
                     f"{name}, line {number}: expected {expected}, got {line!r:.60}"
                 )
             label, offsets, text = match.groups()
-            parts = tuple(
+            parts: tuple[Any, ...] = tuple(
                 tuple(map(int, part.split(" "))) for part in offsets.split(";")
             )
             found.append(Annotation(parts, label, text, f"{name}, line {number}"))

@@ -225,17 +225,26 @@ def read_spans(
     Examples
     --------
     >>> import io
-    >>> file = io.StringIO('{"text": "Ann in Rome", "label": [[0, 3, "PER"], [7, 11, "LOC"]]}\n')
-    >>> X, y = read_spans(file)
+    >>> line = '{"text": "Ann in Rome", "label": [[0, 3, "PER"], [7, 11, "LOC"]]}\n'
+    >>> X, y = read_spans(io.StringIO(line))
     >>> X
     ['Ann in Rome']
     >>> y[0]
     [Span(start=0, end=3, label='PER'), Span(start=7, end=11, label='LOC')]
     """
     reader = AnnotationReader(
-        format, offsets, text, spans, annotator, control, label_names, discontinuous, rejected, annotated,
+        format,
+        offsets,
+        text,
+        spans,
+        annotator,
+        control,
+        label_names,
+        discontinuous,
+        rejected,
+        annotated,
         encoding,
-    )  # fmt: skip
+    )
     found = [
         (record.text, marked, record.metadata)
         for record, marked in reader.marked(source)
@@ -286,7 +295,7 @@ def _annotated(found: Any, reading: Any, name: str) -> Any:
 
 
 def _watched(found: Any, name: Any) -> Any:
-    """Yield the records; warn of text that was encoded twice."""
+    """Hand on records, and warn in the end of text that was encoded twice."""
     accents = Accents()
     for record in found:
         for line in record.text.splitlines():

@@ -34,7 +34,7 @@ class Annotation(NamedTuple):
     """A span as a file has it."""
 
     # (start, end) of each part, unchecked; one, unless the span is discontinuous
-    parts: tuple[tuple[Any, Any], ...]
+    parts: tuple[tuple[Any, ...], ...]
     label: Any
     text: str | None = None  # what the span covers, if the file says it
     place: str | None = None  # for errors, if it stands on a line of its own
