@@ -218,13 +218,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
                 f"continues cannot change it"
             )
         task = make_task(encoder, sequences, gold, corpus.weight, grow=True)
-        if self.dropout > 0 and task.n_columns > MOST_COLUMNS:
-            raise ValueError(
-                f"dropout={self.dropout} masks at most {MOST_COLUMNS} columns of a "
-                f"token, but the templates "
-                f"read column {task.n_columns - 1}, which makes {task.n_columns} "
-                f"columns; use dropout=0"
-            )
+        self._check_columns(task)
         about = encoder, labels, rule, corpus.constraints, cost
         if model is not None:
             assert before is not None
@@ -244,6 +238,16 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
                 )
         run.hold_out(given)
         return run
+
+    def _check_columns(self, task: ChainTask) -> None:
+        """Raise an error if dropout cannot mask all columns of a token."""
+        if self.dropout > 0 and task.n_columns > MOST_COLUMNS:
+            raise ValueError(
+                f"dropout={self.dropout} masks at most {MOST_COLUMNS} columns of a "
+                f"token, but the templates "
+                f"read column {task.n_columns - 1}, which makes {task.n_columns} "
+                f"columns; use dropout=0"
+            )
 
     def _with_pairs(
         self,
