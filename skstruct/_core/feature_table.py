@@ -44,9 +44,8 @@ class FeatureTable(NamedTuple):
     table: np.ndarray  # (capacity, 2) int64: rows by key, see core.hashing
     entries: np.ndarray  # (1,) int64: features that have a row
     weights: Store  # (R, C)
-    seen: (
-        np.ndarray
-    )  # (R,) or, by weight, (R * C,) int32: updates; empty without a cut-off
+    # (R,) or, by weight, (R * C,) int32: updates; empty without a cut-off
+    seen: np.ndarray
     min_count: int  # what fewer updates changed does not count
     by_weight: bool  # whether updates are counted by weight, not by row
 

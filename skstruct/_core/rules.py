@@ -41,9 +41,8 @@ class Difference(NamedTuple):
     row: np.ndarray  # (M,) int64
     column: np.ndarray  # (M,) int32
     amount: np.ndarray  # (M,) float64
-    slot: (
-        np.ndarray
-    )  # (2^k,) int32: entry number by hash of (row, column), -1 where empty
+    # (2^k,) int32: entry number by hash of (row, column), -1 where empty
+    slot: np.ndarray
     size: np.ndarray  # (1,) int64: entries in use
 
 

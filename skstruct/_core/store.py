@@ -2,8 +2,9 @@
 
 A :class:`Store` has one row per feature and one column per outcome (a label for node
 features, a pair of labels for transitions, an action for a parser). Kernels read whole
-rows. During an epoch weights are written in two places: in :func:`nudge`, and in the
-loop of :func:`.rules.apply` that does the same for full rows without a lazy penalty.
+rows. During an epoch weights are written in three places: in :func:`nudge`; in
+:func:`.rules.add_entries`, which takes one entry after the other; and in
+``_chain.dense.apply_dense``, which does the same for full rows without a lazy penalty.
 
 Whatever acts on *all* weights at every step is applied to the weights that are touched.
 Penalties are in ``_core.penalties``. The average of the weight vectors after each step,
@@ -57,9 +58,8 @@ class Clock(NamedTuple):
     """What the stores of one model have in common."""
 
     step: np.ndarray  # (2,) int64: examples visited, weight vectors in the average
-    scale: (
-        np.ndarray
-    )  # (2,) float64: scale s, and S, the sum of the averaged steps' scales
+    # (2,) float64: scale s, and S, the sum of the averaged steps' scales
+    scale: np.ndarray
 
 
 class Store(NamedTuple):

@@ -102,11 +102,11 @@ def align_spans(
 
     Parameters
     ----------
-    tokens : data.text.Tokens
+    tokens : _data.text.Tokens
     given : Given
         Of the same texts.
     align, overlap : str
-        See ``chain.span_tagger.SpanTagger``.
+        See ``_taggers.span_tagger.SpanTagger``.
 
     Returns
     -------

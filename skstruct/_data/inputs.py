@@ -343,7 +343,9 @@ def check_X_y(
 
     Returns
     -------
-    X, y : list of sequences
+    X : list of sequences, or TokenCorpus
+        A `TokenCorpus` where ``read`` is :func:`as_tokens`.
+    y : list of sequences
     token : ndarray of shape (n + 1,), int64
 
     Raises

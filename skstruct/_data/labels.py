@@ -84,9 +84,8 @@ def single_labels(y: Any, name: str = "y") -> list[Any]:
 class Found(NamedTuple):
     """The labels of a corpus."""
 
-    ids: (
-        np.ndarray
-    )  # (N,) int32: number of the label, UNLABELLED, or -2 - number of the set
+    # (N,) int32: number of the label, UNLABELLED, or -2 - number of the set
+    ids: np.ndarray
     labels: list[Any]  # distinct, also those that only sets hold
     sets: list[frozenset[Any] | AllBut]  # distinct
 

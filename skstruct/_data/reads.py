@@ -20,9 +20,8 @@ class ColumnInfo(NamedTuple):
     """What is known of columns that are features of tokens, encoded before."""
 
     bigram: bool  # whether the label bigram is a feature
-    template: (
-        np.ndarray
-    )  # (columns,) int32: which template, or key, each column is of, as a number
+    # (columns,) int32: which template, or key, each column is of, as a number
+    template: np.ndarray
 
 
 NamesBeside: TypeAlias = "list[tuple[str, FeatureNames | None, int]]"

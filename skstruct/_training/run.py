@@ -95,7 +95,8 @@ class Run(Loop, JudgedRun):
     estimator: OnlineLearner
 
     epoch: ClassVar[Callable[..., tuple[int, int]]]
-    """The kernel ``epoch(task, order, begin, end, model, rule, noise, work)``.
+    """The kernel ``epoch(task, order, begin, end, *kernel_arguments)``, with what the
+    method `kernel_arguments` returns; for chains :func:`._chain.chain_epoch.epoch`.
 
     It returns (code, k): DONE and ``end``, or what it needs before it can learn from
     the example ``order[k]``.

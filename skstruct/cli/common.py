@@ -24,7 +24,7 @@ STANDARD = (None, "-")
 
 
 class Arguments(argparse.Namespace):
-    """What a parser hands to a command, and what every command's parser sets."""
+    """What a parser hands to a command; `new_parser` sets the first two fields."""
 
     run: Callable[[Arguments], int | None]
     """The function ``run`` of the command's module."""

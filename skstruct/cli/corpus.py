@@ -69,9 +69,8 @@ class Layout(NamedTuple):
     """How a file is read: its format, and which columns (or fields) hold what."""
 
     format: str
-    tokens: (
-        tuple | None
-    )  # None: all columns but the label's, or as many of them as a model reads
+    # None: all columns but the label's, or as many of them as a model reads
+    tokens: tuple | None
     label: Any  # int or name of a field; of trees two of them
     separator: str | None
     comment: str | None

@@ -27,26 +27,22 @@ if TYPE_CHECKING:
 class Grid(NamedTuple):
     """Feature rows by anchor for G groups of templates; A anchors in the corpus."""
 
-    row: (
-        np.ndarray
-    )  # (G, A) int32: first weight row of the combination, -1 if it has none
+    # (G, A) int32: first weight row of the combination, -1 if it has none
+    row: np.ndarray
     lo: np.ndarray  # (G,) int32: the first row speaks of token p + lo
     width: np.ndarray  # (G,) int32: rows, and tokens, a combination speaks of
-    atom: (
-        np.ndarray
-    )  # (G + 1,) int32: where the atoms of each group start in the next two
+    # (G + 1,) int32: where the atoms of each group start in the next two
+    atom: np.ndarray
     offset: np.ndarray  # (n_atoms,) int32: position of the atom relative to the anchor
-    source: (
-        np.ndarray
-    )  # (n_atoms,) int32: the input column it reads (for input dropout)
+    # (n_atoms,) int32: the input column it reads (for input dropout)
+    source: np.ndarray
 
 
 class Bag(NamedTuple):
     """Ready-made features by token, as in ``sklearn-crfsuite``."""
 
-    start: (
-        np.ndarray
-    )  # (N + 1,) int64: first feature of each token; (1,) if there are none
+    # (N + 1,) int64: first feature of each token; (1,) if there are none
+    start: np.ndarray
     row: np.ndarray  # int32: weight row, -1 if it has none
     value: np.ndarray  # float64; empty if all are 1
 
@@ -59,10 +55,10 @@ class Dense(NamedTuple):
     block: np.ndarray  # (N, F) float32 or float64
     scale: float  # values are multiplied by it
     bias: bool  # whether there is one more feature, of value 1
-    low: int  # first and
-    high: (
-        int  # last neighbour whose columns are features of a token; 0 without a window
-    )
+    # the first and the last neighbour whose columns are features of a token; 0 without
+    # a window
+    low: int
+    high: int
     full: bool  # whether most values are not zero: decides what is faster alone
 
     @property
@@ -80,9 +76,8 @@ class Encoded(NamedTuple):
     nodes: Grid
     edges: Grid
     bag: Bag
-    node_alive: (
-        np.ndarray
-    )  # (R,) uint8: 0 for features below the count cut-off; empty without one
+    # (R,) uint8: 0 for features below the count cut-off; empty without one
+    node_alive: np.ndarray
     edge_alive: np.ndarray  # (E,) uint8
     dense: Dense | tuple[()] = ()  # empty if tokens are no dense rows of numbers
 

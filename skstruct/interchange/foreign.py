@@ -38,9 +38,8 @@ class NamedModel(NamedTuple):
     labels: list  # str
     names: list  # of the features that have weights, in the order of their rows
     row: np.ndarray  # (n,) int64: number of the name
-    column: (
-        np.ndarray
-    )  # (n,) int64: number of the label; weights are sorted by row and column
+    # (n,) int64: number of the label; weights are sorted by row and column
+    column: np.ndarray
     weight: np.ndarray  # (n,) float64, none of them 0
     transitions: dict  # by combination, 0 for the label bigram, or by name: (L, L) weights [previous, next]
     start: np.ndarray  # (L,) bool: whether a sequence may start with a label

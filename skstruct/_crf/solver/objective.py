@@ -65,7 +65,8 @@ V = TypeVar("V", bound=Selection)
 
 
 class Objective(ABC, Generic[V]):
-    """What solvers ask of an objective, of one corpus or of shards.
+    """What solvers ask of an objective: :class:`.CRFObjective` is that of one corpus,
+    :class:`.ShardedObjective` adds up those of shards.
 
     Parameters
     ----------

@@ -25,6 +25,9 @@ class TableSums(ABC, Generic[P]):
     their labels to as many rows of ``counts``. Afterwards each row hands on what it has
     received to its features (:meth:`count`).
 
+    There are two: :class:`.PartSums`, whose rows are parts that many tokens share, and
+    :class:`.ProductSums`, whose rows are the tokens of rows of numbers.
+
     Attributes
     ----------
     tokens : TokenLists
