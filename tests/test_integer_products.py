@@ -22,9 +22,8 @@ KERNELS = ("kernel", "inline", "spliced")
 """Decorators of what numba compiles begin with one of these."""
 
 OF_SCIPY = {"row", "col", "indices", "indptr"}
-FIELD = re.compile(
-    r"^    (\w+): np\.ndarray.*#.*\b(u?int\d+|float\d+|bool)\b", re.MULTILINE
-)
+FIELD = re.compile(r"    (\w+): np\.ndarray\b(.*)")
+KIND = re.compile(r"#.*?\b(u?int\d+|float\d+|bool)\b")
 WIDE = re.compile(
     r"u?int64|float64|\b(float|int|len|range)\(|\.(tolist|nonzero|shape|size)\b|bincount"
 )
@@ -43,8 +42,8 @@ SAME_TYPE = {
 }
 
 HARMLESS = {
-    "crf/l1crf_cv.py fold.number * len(candidates)",  # numbers of folds
-    "crf/solver/solve.py o.row[o.pair_feature] * L",  # int64: row of a WeightLayout
+    "_crf/l1crf_cv.py fold.number * len(candidates)",  # numbers of folds
+    "_crf/solver/solve.py rows * L",  # int64: row of a WeightLayout
     "features/template_encoder.py (left + right) * np.arange(n)",  # distances are Python's, arange is int64
     "features/template_encoder.py (self.plan.left + self.plan.right) * np.arange(token.shape[0])",
     "features/template_rows.py nodes[c] * np.int32(n_slots)",  # `check_rows` stands before it
@@ -58,8 +57,13 @@ def fields():
     """The names of fields of named tuples that hold int32, and nothing else anywhere."""
     found = {}
     for file in FILES:
-        for name, kind in FIELD.findall(file.read_text(encoding="utf-8")):
-            found.setdefault(name, set()).add(kind)
+        above = ""
+        for line in file.read_text(encoding="utf-8").splitlines():
+            field = FIELD.match(line)
+            kind = KIND.search(field[2] or above) if field else None
+            if kind:
+                found.setdefault(field[1], set()).add(kind[1])
+            above = above + line if line.startswith("    #") else ""
     return OF_SCIPY | {
         name for name, kinds in found.items() if kinds <= {"int32", "uint32"}
     }

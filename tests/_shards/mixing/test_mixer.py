@@ -22,7 +22,7 @@ from skstruct import (
 )
 from skstruct._core import store as store_module
 from skstruct._shards import shards
-from skstruct._training import chunks, loop
+from skstruct._training import chunks, judged
 from skstruct.datasets import load_segmentation
 
 
@@ -342,7 +342,7 @@ def test_a_frozen_estimator_is_refused_and_stays_as_it_was():
 def test_an_interrupt_keeps_the_rounds_completed(monkeypatch):
     rounds = []
 
-    class Pressed(loop.DeferredInterrupt):
+    class Pressed(judged.DeferredInterrupt):
         @property
         def count(self):
             return int(len(rounds) >= 2)
@@ -362,7 +362,7 @@ def test_an_interrupt_keeps_the_rounds_completed(monkeypatch):
         X, Y
     )
     rounds.clear()
-    monkeypatch.setattr(loop, "DeferredInterrupt", Pressed)
+    monkeypatch.setattr(judged, "DeferredInterrupt", Pressed)
     mixer = ParameterMixer(StructuredPerceptron(max_iter=9), random_state=0)
     with pytest.raises(KeyboardInterrupt):
         mixer.fit(X, Y)
