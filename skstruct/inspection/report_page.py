@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .._sklearn import safe_indexing
-from ..data.inputs import TREES, WORDS
 from ..data.elements import elements
+from ..data.inputs import TREES, WORDS
 from ..data.types import Corpus
 from ..metrics.confidence import reliability
 from ..saving.atomic import write_whole
