@@ -380,5 +380,6 @@ class TokenCorpus:
             raise ValueError(f"values must have one list a sequence, {len(self)}, got {len(values)}")
         for i, (n, part) in enumerate(zip(self.lengths.tolist(), values)):
             if len(part) != n:
-                raise PlaceError(i, None, f"{PLACE} has {counted(n, 'token')}, got {counted(len(part), 'value')}", "values")
+                wrong = f"{PLACE} has {counted(n, 'token')}, got {counted(len(part), 'value')}"
+                raise PlaceError(i, None, wrong, "values")
         return [value for part in values for value in part]

@@ -1,22 +1,24 @@
 """What an element, a column and an array may be: one table for tokens, labels, spans and texts.
 
-==============================  ==========================================================================
-what is handed over             what is read
-==============================  ==========================================================================
-a subclass of str               the string that it holds, also where ``str(x)`` is another: a member of an
-                                enumeration, ``numpy.str_``
-a label of a subclass of str    the same; predictions give back the object that training was given
-a scalar of numpy, a tensor     the Python number, str or bool
-without dimensions
-Series, Index of pandas, polars their ``to_list()``
-arrays of pyarrow               their ``to_pylist()``
-what has ``__array__``          the array: tensors, ``h5py.Dataset``, tables of pyarrow
-an array of one dimension       its elements
-an array of numbers with two    rows of numbers, one a token
-an array of strings or objects  columns, as those of a data frame: tokens are tuples; columns of numbers are
-with two, or a slice of three   rows of numbers beside them. Strings stay strings: "007" is no number
-a column of categories          strings, also where the categories are numbers
-==============================  ==========================================================================
+=============================  ======================================================
+what is handed over            what is read
+=============================  ======================================================
+a subclass of str              the string that it holds, also where ``str(x)`` is
+                               another: a member of an enumeration, ``numpy.str_``
+a label of a subclass of str   the same; predictions give back the object that came
+                               first in training
+a scalar of numpy,             the Python number, str or bool
+a tensor without dimensions
+Series, Index                  their ``to_list()``
+arrays of pyarrow              their ``to_pylist()``
+what has ``__array__``         the array: tensors, ``h5py.Dataset``, tables of pyarrow
+an array of one dimension      its elements
+an array of numbers with two   rows of numbers, one a token
+an array of strings or         columns, as those of a data frame: tokens are tuples,
+objects with two, or a slice   str of one column; columns of numbers are rows beside
+of one with three              them. Strings stay strings: "007" is no number
+a column of categories         strings, also where the categories are numbers
+=============================  ======================================================
 
 A *list* of str is a list of ready-made features, an array of str never is.
 """
@@ -26,10 +28,10 @@ import numpy as np
 from .places import PLACE, PlaceError
 
 exact = str.__str__
-"""The string that an object of a subclass of str holds; ``str(x)`` is another one where the class says so."""
+"""The string that an object of a subclass of str holds, whatever ``str(x)`` is."""
 
 TEXT_KINDS = "OUT"
-"""Kinds of dtypes whose arrays may hold strings: objects, and those of numpy 1 and 2."""
+"""Kinds of dtypes whose arrays may hold strings: objects, and those of numpy."""
 
 
 def spelled(value):
@@ -38,7 +40,7 @@ def spelled(value):
 
 
 def exact_strings(items):
-    """The items with all that is of a subclass of str as a str; themselves if nothing is."""
+    """The items, those of a subclass of str as plain str; themselves if none is."""
     kinds = set(map(type, items))
     if kinds <= {str} or not any(issubclass(kind, str) for kind in kinds):
         return items
@@ -51,22 +53,26 @@ def is_tensor(kind):
 
 
 def plain_value(value):
-    """A label as an ordinary Python value: scalars of numpy, and tensors without dimensions, are unpacked."""
+    """A label as a Python value: what numpy and tensors have of one number is unpacked."""
     if isinstance(value, np.generic):
         return value.item()
-    return np.asarray(value).item() if is_tensor(type(value)) and np.ndim(value) == 0 else value
+    return (
+        np.asarray(value).item()
+        if is_tensor(type(value)) and np.ndim(value) == 0
+        else value
+    )
 
 
 _KINDS = (bool, int, float, str)
 
 
 def kind_of(label):
-    """The type that a label has in a set of labels, and in a file: of a subclass of str, str."""
+    """The type of a label in a set of labels, and in a file: of a subclass of str, str."""
     return next((kind for kind in _KINDS if isinstance(label, kind)), type(label))
 
 
 def stored(label):
-    """A label as files have it: of a subclass of str the string that it holds, and so of int and float."""
+    """A label as files have it: what an object of a subclass of str, int or float holds."""
     kind = kind_of(label)
     if type(label) is kind:
         return label
@@ -75,11 +81,20 @@ def stored(label):
 
 def is_frame(value):
     """Whether it is a pandas or polars DataFrame."""
-    return hasattr(value, "columns") and hasattr(value, "to_numpy") and getattr(value, "ndim", 2) == 2
+    return (
+        hasattr(value, "columns")
+        and hasattr(value, "to_numpy")
+        and getattr(value, "ndim", 2) == 2
+    )
+
+
+def is_arrow_table(value):
+    """Whether it is a Table or RecordBatch of pyarrow, whose array has its columns."""
+    return hasattr(value, "column_names") and hasattr(value, "__array__")
 
 
 def opened(value, sequence=None, name=None):
-    """A container as a list, a tuple or an array; data frames, and what is none of these, as they are.
+    """A container as a list, a tuple or an array; data frames, and anything else, as is.
 
     Parameters
     ----------
@@ -94,9 +109,11 @@ def opened(value, sequence=None, name=None):
     PlaceError
         If something has ``__array__`` and that fails, as of a tensor on another device.
     """
-    if isinstance(value, (list, tuple, np.ndarray, str, bytes, dict, np.generic)) or is_frame(value):
+    if isinstance(
+        value, (list, tuple, np.ndarray, str, bytes, dict, np.generic)
+    ) or is_frame(value):
         return value
-    if hasattr(value, "to_pylist") and not hasattr(value, "column_names"):  # a table has rows, not elements
+    if hasattr(value, "to_pylist") and not is_arrow_table(value):
         return value.to_pylist()
     if hasattr(value, "to_list"):
         return value.to_list()
@@ -121,8 +138,12 @@ def elements(container):
 
 
 def are_columns(array):
-    """Whether an array has the columns of tokens in it, of which some may be strings."""
-    return isinstance(array, np.ndarray) and array.ndim == 2 and array.dtype.kind in TEXT_KINDS
+    """Whether an array has the columns of tokens in it, some of which may be strings."""
+    return (
+        isinstance(array, np.ndarray)
+        and array.ndim == 2
+        and array.dtype.kind in TEXT_KINDS
+    )
 
 
 def columns_in(array):

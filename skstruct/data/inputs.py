@@ -88,8 +88,15 @@ def as_sequences(X, name="X", item="token"):
         for i, sequence in enumerate(sequences):
             if type(sequence) in odd:
                 sequences[i] = _one_sequence(sequences, name, item, i)
-    if item == "label" and any(map(is_tensor, set(map(type, chain.from_iterable(sequences))))):
-        return [list(map(plain_value, sequence)) for sequence in sequences]
+    return _without_tensors(sequences) if item == "label" else sequences
+
+
+def _without_tensors(sequences):
+    """Sequences of labels, of which those that are tensors without dimensions are Python values."""
+    if {type(labels[0]) for labels in sequences if labels} <= {str, int}:  # nearly always
+        return sequences
+    if any(map(is_tensor, set(map(type, chain.from_iterable(sequences))))):
+        return [list(map(plain_value, labels)) for labels in sequences]
     return sequences
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from .corpus import FRAME, STRINGS, TABLE, Block, TokenCorpus
-from .elements import TEXT_KINDS, are_columns, columns_in, elements, is_frame, opened, spelled
+from .elements import TEXT_KINDS, are_columns, columns_in, elements, is_arrow_table, is_frame, opened, spelled
 from .matrix import SequenceFrame, assembled
 from .places import PLACE, PlaceError, by_sequence, counted, describe, is_sequence, offsets_of
 from .reads import FeatureNames
@@ -33,9 +33,10 @@ def tables_in(X, name="X"):
     if isinstance(X, TokenCorpus):
         shown = X.shown
         return None if shown is None or shown.kind != FRAME else SequenceFrame(shown.rows, X.lengths)
-    if is_frame(X):
+    if is_frame(X) or is_arrow_table(X):
         ways = "SequenceMatrix.from_frame(df, by), or a list of tables, [df]"
-        raise ValueError(f"{name} is one table of {counted(len(X), 'row')}; say where its sequences end: {ways}")
+        n = counted(len(X), "row")
+        raise ValueError(f"{name} is one table of {n}; say where its sequences end: {ways}")
     sequences = _listed(X, name)
     i = _first_filled(sequences, name)
     if i is None:
@@ -64,7 +65,8 @@ def _listed(X, name):
             return ()
         if X.ndim == 2:
             way = "SequenceMatrix(X, lengths)"
-            raise ValueError(f"{name} is one matrix of {counted(X.shape[0], 'row')}; say where its sequences end: {way}")
+            n = counted(X.shape[0], "row")
+            raise ValueError(f"{name} is one matrix of {n}; say where its sequences end: {way}")
         wrong = f"{X.ndim} dimensions; sequences, tokens and columns are three: flatten the last ones"
         raise ValueError(f"{name} has {wrong}")
     return X if is_sequence(X) else ()
@@ -234,7 +236,7 @@ def _of_columns(arrays, name):
     found = parts_of_columns(columns_in(table), len(table), offsets_of(lengths), name)
     block, names, strings, titles = found
     tokens = _tokens_of(strings)
-    if not names:
+    if strings and not names:
         sequences = by_sequence(tokens, offsets_of(lengths))
         return TokenCorpus.of_lists(sequences, next(filter(len, sequences)))
     numbers = assembled(block, lengths)
@@ -286,4 +288,5 @@ def _grouped(sequences, first, name):
             sequences[i] = sequence[columns]
         if wrong is not None:
             raise PlaceError(i, None, f"{PLACE} {wrong}", name)
-    return SequenceFrame(together(sequences, name), np.array([len(sequence) for sequence in sequences], np.int64))
+    lengths = np.array([len(sequence) for sequence in sequences], np.int64)
+    return SequenceFrame(together(sequences, name), lengths)

@@ -105,59 +105,106 @@ def unpadded(X, mask):
 # Data frames
 # --------------------------------------------------------------------------------------------------
 def together(frames, name="X"):
-    """One frame of several with the same columns; a column of categories stays one.
+    """One frame of several with the same columns; a column of categories stays one of strings.
 
     Raises
     ------
     PlaceError
-        If a column holds categories in one frame and numbers in another.
+        If a column holds numbers in one frame, and strings or categories in another.
     """
-    first = frames[0]
     if len(frames) == 1:
-        return first
-    if hasattr(first, "iloc"):
+        return frames[0]
+    if hasattr(frames[0], "iloc"):
         import pandas
 
-        return pandas.concat(_alike_categories(frames, name), ignore_index=True)
+        found = pandas.concat(frames, ignore_index=True)
+        changed = _changed(frames, found)
+        if not changed:
+            return found
+        return pandas.concat(_alike_frames(frames, changed, name), ignore_index=True)
     import polars
 
-    return polars.concat(frames, how="vertical_relaxed")
+    dtypes = zip(*(frame.dtypes for frame in frames))
+    changed = [c for c, of_column in enumerate(dtypes) if len(set(of_column)) > 1]
+    return polars.concat(_alike_frames(frames, changed, name), how="vertical_relaxed")
 
 
-def _alike_categories(frames, name):
-    """Frames of pandas of which each column of categories has the same ones everywhere.
+MOST_ASKED = 64
+"""Frames of pandas whose types are asked for, which takes half as long as to concatenate them."""
 
-    What is concatenated of others becomes plain values: numbers, where the categories are numbers.
-    """
-    import pandas
 
-    new = {}  # position of a column: its columns in all frames
-    for c in range(frames[0].shape[1]):
-        columns = [frame.iloc[:, c] for frame in frames]
-        dtypes = [column.dtype for column in columns]
-        kinds = [isinstance(dtype, pandas.CategoricalDtype) for dtype in dtypes]
-        if not any(kinds) or all(dtype == dtypes[0] for dtype in dtypes[1:]):
-            continue
-        values = {}
-        for i, (column, of_categories) in enumerate(zip(columns, kinds)):
-            if not of_categories and len(column) and numbers_of(column) is not None:
-                one, title = kinds.index(True), frames[0].columns[c]
-                text = f"the column {title!r} holds numbers, that of sequence {one} categories"
-                raise PlaceError(i, None, f"{PLACE}: {text}; write df[{title!r}].astype('category')", name)
-            values.update(dict.fromkeys(column.cat.categories if of_categories else column.dropna()))
-        dtype = pandas.CategoricalDtype(list(values))
-        new[c] = [column.astype(dtype) for column in columns]
+def _changed(frames, found):
+    """Places of columns that had categories in some frames of pandas, or other types, and lost them."""
+    some = frames[:: -(-len(frames) // MOST_ASKED)]
+    places = []
+    for c, (new, *old) in enumerate(zip(found.dtypes, *(frame.dtypes for frame in some))):
+        if any(dtype != new and (_of_categories(dtype) or new.kind == "O") for dtype in old):
+            places.append(c)
+    return places
+
+
+def _alike_frames(frames, places, name):
+    """Frames of which the columns at some places have one type of categories, if some have any."""
+    of_pandas = hasattr(frames[0], "iloc")
+    new = {}  # place of a column: its columns in all frames
+    for c in places:
+        columns = [frame.iloc[:, c] if of_pandas else frame.to_series(c) for frame in frames]
+        _refuse_numbers(columns, frames[0].columns[c], name)
+        if any(_of_categories(column.dtype) for column in columns):
+            new[c] = _alike(columns) if of_pandas else list(map(_as_strings, columns))
     return [_with_columns(frame, {c: new[c][i] for c in new}) for i, frame in enumerate(frames)]
 
 
+_CATEGORIES = "category", "categorical", "enum", "dictionary"
+"""How the names of the types of categories begin, of pandas, polars and pyarrow."""
+
+
+def _of_categories(dtype):
+    return str(dtype).lower().startswith(_CATEGORIES)
+
+
+def _refuse_numbers(columns, title, name):
+    """Raise for the first column that holds numbers, where others are of strings or categories."""
+    dtypes = [str(column.dtype).lower() for column in columns]
+    texts = [dtype.startswith((*_CATEGORIES, "str")) for dtype in dtypes]
+    if not any(texts):
+        return
+    one = texts.index(True)
+    what = "categories" if _of_categories(columns[one].dtype) else "strings"
+    for i, (column, of_text) in enumerate(zip(columns, texts)):
+        if not of_text and len(column) and numbers_of(column) is not None:
+            wrong = f"the column {title!r} holds numbers, that of sequence {one} {what}"
+            raise PlaceError(i, None, f"{PLACE}: {wrong}; make {what}, or numbers, of both", name)
+
+
+def _alike(columns):
+    """Columns of pandas, of which some are categories, with one set of categories.
+
+    What is concatenated of several sets becomes plain values: numbers, where the categories are numbers.
+    """
+    import pandas
+
+    values = {}
+    for column in columns:
+        values.update(dict.fromkeys(column.cat.categories if hasattr(column, "cat") else column.dropna()))
+    return [column.astype(pandas.CategoricalDtype(list(values))) for column in columns]
+
+
+def _as_strings(column):
+    import polars
+
+    return column.cast(polars.String) if _of_categories(column.dtype) else column
+
+
 def _with_columns(frame, new):
-    """A frame of pandas with other columns at some positions."""
-    if not new:
-        return frame
-    found = frame.copy(deep=False)
-    for c, column in new.items():
-        found.isetitem(c, column)
-    return found
+    """A frame with other columns at some positions."""
+    if new and not hasattr(frame, "iloc"):
+        return frame.with_columns(list(new.values()))
+    if new:
+        frame = frame.copy(deep=False)
+        for c, column in new.items():
+            frame.isetitem(c, column)
+    return frame
 
 
 def columns_of(frame):
@@ -220,7 +267,7 @@ def parts_of(frame, offsets, name="X"):
 
 
 def parts_of_columns(columns, n_rows, offsets, name="X"):
-    """The same of columns with ``n_rows``, given as (title, column); titles are numbers where there are none."""
+    """The same of columns, given as (title, column); titles are ints where there are none."""
     found = [(title, column, numbers_of(column)) for title, column in columns]
     numbers = [values for _, _, values in found if values is not None]
     names = [title for title, _, values in found if values is not None]
@@ -255,14 +302,10 @@ def _first_value(values):
     return next((value for value in values if not _is_missing(value)), None)
 
 
-_CATEGORIES = "category", "categorical", "enum", "dictionary"
-"""How the names of the types of categories begin, of pandas, polars and pyarrow."""
-
-
 def _strings_of(column, title, offsets, name):
     """A column as a list of str, categories spelled out."""
     values = list(elements(column))
-    of_categories = str(column.dtype).lower().startswith(_CATEGORIES)
+    of_categories = _of_categories(column.dtype)
     with_numbers = not of_categories and isinstance(_first_value(values), Number)
     for k, value in enumerate(values):
         if type(value) is str:

@@ -21,7 +21,7 @@ from .contexts import CONTEXTS, Contexts, context_values, is_context
 from .encoded import ALL_ALIVE, NO_BAG, Encoded, Grid
 from .template_rows import SIDE, TemplateSide, merge_templates, row_names, stored
 from .templates import resolve_templates, templates_kind
-from .tokens import Alphabet, alphabet, column_function, string_columns
+from .tokens import Alphabet, alphabet, column_function, split_columns, string_columns
 
 
 class Derived(NamedTuple):
@@ -80,10 +80,13 @@ class TemplateEncoder(Encoder):
 
     # -- strings to ids ----------------------------------------------------------------------------
     def _columns(self, corpus):
-        return string_columns(corpus, self.plan.n_columns, self.token_type)
+        return split_columns(corpus, self.plan.n_columns, self.token_type)
 
     def _value_ids(self, columns, token, grow):
-        """By channel the value ids of all tokens, -1 unknown; no boundaries yet. None if it is constant."""
+        """By channel the value ids of all tokens, -1 unknown; no boundaries yet. None if it is constant.
+
+        Raises TypeError if an element is not a string; then no alphabet has learned anything.
+        """
         known = zip(self.alphabets, columns)
         found = [each.interned(column) if grow else each.numbered(column) for each, column in known]
         ids, others = map(list, zip(*found))
@@ -212,7 +215,7 @@ class TemplateEncoder(Encoder):
             raise ValueError(f"{text}features='char-av' do, or templates such as 'U:%av2[0,0]'")
         twin, statistics = copy.copy(self), None
         if corpus is not None:
-            columns = self._columns(corpus)
+            columns = string_columns(corpus, self.plan.n_columns, self.token_type)
             statistics = self.contexts.statistics(columns, corpus.offsets)
         twin.contexts = copy.copy(self.contexts)
         twin.contexts.adapted = statistics
@@ -233,10 +236,14 @@ class TemplateEncoder(Encoder):
         Encoded
         """
         columns, token = self._columns(corpus), corpus.offsets
-        if grow and token[-1]:
-            self.token_type = tuple if isinstance(corpus.like, tuple) else str
-            self.contexts.learn(columns, token)
-        anchor, *rows = self._rows(columns, token, grow)
+        try:
+            if grow and token[-1]:
+                self.token_type = tuple if isinstance(corpus.like, tuple) else str
+                self.contexts.learn(columns, token)
+            anchor, *rows = self._rows(columns, token, grow)
+        except TypeError:
+            string_columns(corpus, self.plan.n_columns, self.token_type)  # names the place
+            raise
         sides = self.nodes, self.edges
         grids = [Grid(each, *side.layout) for each, side in zip(rows, sides)]
         alive = [side.alive if self.min_count > 1 else ALL_ALIVE for side in sides]

@@ -49,7 +49,8 @@ def split_columns(corpus, n_columns, expected=None):
         k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
         n = len(flat[k])
         if n < n_columns:
-            raise wrong(k, f"the templates read column {n_columns - 1}, but the token has {counted(n, 'column')}: ")
+            has = counted(n, "column")
+            raise wrong(k, f"the templates read column {n_columns - 1}, but the token has {has}: ")
         raise wrong(k, f"expected {counted(width, 'column')} like the first token, got {n}: ")
     return [list(map(itemgetter(c), flat)) for c in range(n_columns)]
 
@@ -122,6 +123,7 @@ class Alphabet:
         others = [strings[k] for k in places.tolist()]
         if not are_strings(others):
             raise TypeError("expected strings")
+        others = exact_strings(others)
         numbers, unknown = numbered(others)
         return ids, (list(unknown), places, numbers) if others else None
 

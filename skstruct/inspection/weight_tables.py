@@ -84,7 +84,10 @@ class FeatureWeights(Records):
         return dict(sorted(found.items(), key=lambda pair: spelled(pair[0])))
 
     def __str__(self) -> str:
-        shown = [(f"{w:+.4f}", readable(spelled(label)), readable(name, LONG)) for name, label, w in self[:LINES]]
+        shown = [
+            (f"{w:+.4f}", readable(spelled(label)), readable(name, LONG))
+            for name, label, w in self[:LINES]
+        ]
         lines = _aligned([("weight", "label", "feature"), *shown])
         more = len(self) - len(shown)
         return lines + (f"\n{more:,} more" if more else "")

@@ -147,7 +147,8 @@ def _encode_header(header, arrays, version):
     back = json.loads(text)
     changed = [key for key in header if key not in back or back[key] != header[key]]
     if changed:
-        raise TypeError(f"JSON would change header items {changed} (a tuple? a key that is no str? two surrogates in a row?)")
+        why = "a tuple? a key that is no str? two surrogates in a row?"
+        raise TypeError(f"JSON would change header items {changed} ({why})")
     encoded = text.encode("ascii")  # json escapes everything else, lone surrogates too
     encoded += b" " * (-(_PREFIX.size + len(encoded)) % _ALIGNMENT)
     if len(encoded) > MAX_HEADER_BYTES:

@@ -1,7 +1,10 @@
 """Label sets in files: lists of values, checked."""
 
+import numpy as np
+
 from ..data.elements import kind_of, stored
 from ..data.labels import Labels
+from ..data.places import as_objects
 from .fields import value, via
 
 _TYPES = (bool, float, int, str, tuple)
@@ -13,6 +16,13 @@ def _values(labels):
             known = ", ".join(kind.__name__ for kind in _TYPES)
             raise TypeError(f"labels of type {type(label).__name__} cannot be saved; can be: {known}")
     return list(map(stored, labels.values))
+
+
+def classes_of(array):
+    """``classes_`` as files have it: labels of a subclass of str as the strings that they hold."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind != "O":
+        return array
+    return as_objects(list(map(stored, array.tolist())))
 
 
 def _labels(values):

@@ -25,11 +25,10 @@ from sklearn.utils.validation import check_is_fitted
 from .._names import PUBLIC
 from .._sklearn import layers
 from .._version import __version__
-from ..data.elements import stored
-from ..data.places import as_objects
 from ..data.types import Path
 from .container import ModelFileError, container_size, read_container, require, write_container
 from .fields import Field, Table, json_node
+from .label_sets import classes_of
 from .missing_methods import SaysWhy
 from .packing import COMPRESSED
 from .values import Reader, Writer
@@ -360,6 +359,7 @@ def estimator_state(estimator, writer, name):
     prefix = f"{name}." if name else ""
 
     def encode(kind, attribute, value):
+        value = classes_of(value) if attribute == "classes_" else value
         try:
             return writer.value(value, prefix + attribute)
         except TypeError as error:
@@ -373,16 +373,9 @@ def estimator_state(estimator, writer, name):
     return {
         "class": cls.__name__,
         "parameters": {a: encode("parameter", a, attributes[a]) for a in given},
-        "fitted": {a: encode("attribute", a, _storable(a, attributes[a])) for a in fitted},
+        "fitted": {a: encode("attribute", a, attributes[a]) for a in fitted},
         "state": estimator._to_state(writer, prefix),
     }
-
-
-def _storable(attribute, value):
-    """A fitted attribute as files have it: labels of a subclass of str as the strings that they hold."""
-    if attribute != "classes_" or not isinstance(value, np.ndarray) or value.dtype.kind != "O":
-        return value
-    return as_objects(list(map(stored, value.tolist())))
 
 
 ESTIMATOR = Table("Estimators", *(Field(name, json_node) for name in "class parameters fitted state".split()))
