@@ -14,6 +14,7 @@ import numpy as np
 
 from ..data.places import describe, numbered, placed
 from ..saving.fields import distinct, via
+from .vectors_in_tokens import way_out
 
 
 def split_columns(corpus, n_columns, expected=None):
@@ -64,7 +65,8 @@ def check_strings(columns, corpus):
     for c, column in enumerate(columns):
         if not are_strings(column):
             k = next(k for k, token in enumerate(column) if not isinstance(token, str))
-            raise placed(corpus.offsets, k, f"expected {what.format(c)}, got {describe(column[k])}")
+            text = f"expected {what.format(c)}, got {describe(column[k])}"
+            raise placed(corpus.offsets, k, text + way_out(column[k]))
 
 
 # --------------------------------------------------------------------------------------------------
