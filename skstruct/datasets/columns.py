@@ -36,8 +36,8 @@ def from_columns(
     label : str, optional
         The column of the labels.
     label_names : list of str, optional
-        What integer labels stand for; by default what a Dataset says of the column. Negative numbers are then
-        missing labels.
+        What integer labels stand for; by default what a Dataset says of the column.
+        Negative numbers, and entries without a value, are then missing labels.
 
     Returns
     -------
@@ -47,7 +47,8 @@ def from_columns(
     Raises
     ------
     ValueError
-        If a column is missing, or the lists of a row differ in length; the message names row and column.
+        If a column is missing, the lists of a row differ in length, or one of several
+        columns of tokens lacks a value; the message names row and column.
 
     Examples
     --------
@@ -70,7 +71,10 @@ def from_columns(
                 raise ValueError(f"row {k}: {name!r} has {len(row)} entries, {wanted[0]!r} has {len(other)}")
     X = first
     if len(wanted) > 1:
-        parts = [[list(map(str, entries)) for entries in columns[name]] for name in wanted]
+        parts = [
+            [_strings(k, entries, name) for k, entries in enumerate(columns[name])]
+            for name in wanted
+        ]
         X = [list(zip(*rows)) for rows in zip(*parts)]
     if label is None:
         return X
@@ -104,6 +108,24 @@ def _column(data, name):
     return rows
 
 
+def _strings(k, entries, name):
+    """The entries of a row as str; one that is missing is no word."""
+    if set(map(type, entries)) <= {str}:
+        return entries
+    for t, entry in enumerate(entries):
+        if _is_missing(entry):
+            text = f"row {k}, entry {t}: {name!r} has no value, got {describe(entry)}"
+            raise ValueError(f"{text}; fill it first, with an empty string for one")
+    return list(map(str, entries))
+
+
+def _is_missing(entry):
+    """Whether it is None, NaN, or what pandas has for these."""
+    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(entry, (float, np.floating)) and bool(np.isnan(entry))
+
+
 def _names_of(data, label):
     """The names that a Dataset gives to the integers of a column; None if it has none."""
     features = getattr(data, "features", None)
@@ -113,9 +135,11 @@ def _names_of(data, label):
 
 
 def _named(k, entries, names, label):
-    """The labels of a row."""
+    """The labels of a row; None where there is none."""
+    entries = [None if _is_missing(entry) else entry for entry in entries]
     if names is None:
         return entries
+    entries = [-1 if entry is None else entry for entry in entries]
     for entry in entries:
         if not is_int(entry) or entry >= len(names):
             raise ValueError(f"row {k}: {label!r} must be numbers below {len(names)}, got {describe(entry)}")

@@ -29,6 +29,7 @@ from ..saving.fields import Field, Table, array, built, inline, integer, strings
 from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
 from .encoded import NO_BAG, NO_ROWS, NOTHING, Bag, without_templates
 from .pairs import UNSEEN, Nested, Pairs, as_feature, concatenated, encode_nested, spellings
+from .vectors_in_tokens import way_out
 
 CHUNK = 1024
 """Tokens encoded at a time: bounds the number of live (key, value) tuples."""
@@ -212,7 +213,8 @@ class BagEncoder(Encoder):
         for k in (features < 0).nonzero()[0].tolist():
             if not isinstance(names[k], str):
                 owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
-                raise placed(offsets, first + owner, f"a feature must be a str, got {describe(names[k])}")
+                text = f"a feature must be a str, got {describe(names[k])}"
+                raise placed(offsets, first + owner, text + way_out(names[k]))
             if grow:
                 features[k] = self.nodes.number(exact(names[k]), grow)
         return features, None, sizes

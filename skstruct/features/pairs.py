@@ -18,6 +18,7 @@ from ..core.hashing import find_pairs, intern_pairs, pairs_of, table_of
 from ..data.elements import exact
 from ..data.inputs import describe, lengths_of
 from ..data.places import placed
+from .vectors_in_tokens import way_out
 
 MOST_LAYOUTS = 1000
 """Layouts remembered."""
@@ -275,7 +276,7 @@ def as_feature(key, value):
     if isinstance(value, (tuple, frozenset)):
         raise Nested
     text = f"feature {key!r} must be a str, a bool, a number, or a list or dict of these, got "
-    raise ValueError(text + describe(value))
+    raise ValueError(text + describe(value) + way_out(value, key))
 
 
 def encode_nested(tokens, first, offsets, resolve):
@@ -334,7 +335,8 @@ def expand(token, prefix=""):
         elif isinstance(value, (list, tuple, set, frozenset)):
             for inner in value:
                 if not isinstance(inner, str):
-                    raise ValueError(f"feature {name!r}: a list must hold str, got {describe(inner)}")
+                    found = f"{describe(inner)}{way_out(value, name)}"
+                    raise ValueError(f"feature {name!r}: a list must hold str, got {found}")
             for inner in sorted(value) if isinstance(value, (set, frozenset)) else value:
                 yield f"{name}:{exact(inner)}", True
         else:

@@ -15,6 +15,7 @@ import numpy as np
 from ..data.elements import exact_strings
 from ..data.places import counted, describe, numbered, placed
 from ..saving.fields import distinct, via
+from .vectors_in_tokens import way_out
 
 
 def split_columns(corpus, n_columns, expected=None):
@@ -81,7 +82,8 @@ def string_columns(corpus, n_columns, expected=None):
             continue
         if not are_strings(column):
             k = next(k for k, token in enumerate(column) if not isinstance(token, str))
-            raise placed(corpus.offsets, k, f"expected {what.format(c)}, got {describe(column[k])}")
+            text = f"expected {what.format(c)}, got {describe(column[k])}"
+            raise placed(corpus.offsets, k, text + way_out(column[k]))
         columns[c] = exact_strings(column)
     return columns
 

@@ -36,7 +36,8 @@ def save(model: Any, path: Path, training: bool = True) -> None:
     sklearn.exceptions.NotFittedError
         If there is nothing to save.
     TypeError
-        If a step, or a parameter, cannot be saved; the message names it.
+        If a step, or a parameter, cannot be saved; the message names it, and says what
+        can be done.
     OSError
         If the file cannot be written.
     """
@@ -58,7 +59,11 @@ def _write(pipeline, writer, name, f):
         try:
             steps.append([step, writer.value(found, f"{name}.{step}" if name else step)])
         except TypeError as error:
-            raise TypeError(f"step {step!r} of a Pipeline: {error}; pickle can keep it") from None
+            text = f"step {step!r} of a Pipeline: {error}; pickle can keep it"
+            if found is not pipeline.steps[-1][1]:
+                text += ", or save what the pipeline ends in, skstruct.save(pipeline[-1], "
+                text += "path), and give that pipeline[:-1].transform(X) to predict"
+            raise TypeError(text) from None
     return steps
 
 

@@ -130,3 +130,28 @@ def test_labels_outside_of_partial_spans_are_unknown():
     spans = [PartialSpans([(0, 3, "PER")], types={"PER"}), [(0, 3, "PER")]]
     _, labels = spans_to_columns(texts, spans)
     assert labels == [["B-PER", None, None], ["B-PER", "O", "O"]]
+
+
+# -- what is missing -------------------------------------------------------------------
+MISSING = [None, float("nan"), np.float32("nan"), pandas.NA, pandas.NaT]
+
+
+@pytest.mark.parametrize("value", MISSING, ids=repr)
+def test_a_missing_token_is_no_word(value):
+    """Beside other columns of tokens it would be spelled: "None", "nan", "<NA>"."""
+    for name in "tokens", "pos":
+        data = {"tokens": [["x", "y"], ["a", "b"]], "pos": [["X", "Y"], ["X", "Y"]]}
+        data[name][1] = [data[name][1][0], value]
+        with pytest.raises(ValueError, match=f"row 1, entry 1: '{name}' has no value, got"):
+            from_columns(data, ["tokens", "pos"])
+        data[name][1][1] = ""
+        X = from_columns(data, ["tokens", "pos"])
+        assert "" in X[1][1] and X[0] == [("x", "X"), ("y", "Y")]
+
+
+@pytest.mark.parametrize("value", MISSING, ids=repr)
+@pytest.mark.parametrize("names", [None, ["O", "B"]])
+def test_a_missing_label_is_none(value, names):
+    data = {"tokens": [["a", "b", "c"]], "labels": [[0, value, 1]]}
+    _, y = from_columns(data, "tokens", "labels", label_names=names)
+    assert y == [[0, None, 1] if names is None else ["O", None, "B"]]

@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import skstruct
 from skstruct import CalibratedTagger, SpanTagger, StructuredPerceptron
@@ -143,6 +144,29 @@ def test_transformers_of_others_are_pickled(tmp_path):
     with pytest.raises(TypeError, match="step 'tokentransformer' of a Pipeline: .* pickle can keep it"):
         skstruct.save(pipeline, tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+def test_what_a_pipeline_ends_in_is_saved_by_itself(tmp_path):
+    """What the error advises, step by step, is the pipeline."""
+    lengths = TokenTransformer(FunctionTransformer(lengths_of))
+    union = SequenceUnion([("form", TokenVectorizer()), ("length", lengths)])
+    pipeline = make_pipeline(union, StructuredPerceptron(random_state=0)).fit(X, Y)
+    advice = r"save what the pipeline ends in, skstruct\.save\(pipeline\[-1\], path\)"
+    with pytest.raises(TypeError, match=advice) as error:
+        skstruct.save(pipeline, tmp_path / "model")
+    assert "pipeline[:-1].transform(X)" in str(error.value)
+    skstruct.save(pipeline[-1], tmp_path / "model")
+    tagger = skstruct.load(tmp_path / "model")
+    assert tagger.predict(pipeline[:-1].transform(X)) == pipeline.predict(X)
+    # The last step has no way round: it is what cannot be saved.
+    search = GridSearchCV(StructuredPerceptron(), {}, cv=2)
+    last = make_pipeline(TokenVectorizer(), search)
+    with pytest.raises(TypeError, match="pickle can keep it$"):
+        skstruct.save(last.fit(X, Y), tmp_path / "model")
+
+
+def lengths_of(tokens):
+    return [[len(str(token))] for token in tokens]
 
 
 def places(node, at=()):

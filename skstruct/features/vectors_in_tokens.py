@@ -1,0 +1,31 @@
+"""What an error says where a token holds a vector: how vectors are given instead."""
+
+import numpy as np
+
+
+def way_out(value, name=None):
+    """The end of an error about a value that is no feature; empty if it is no vector.
+
+    Parameters
+    ----------
+    value : object
+        What a token holds.
+    name : str, optional
+        Of the feature in a dict.
+    """
+    if isinstance(value, (str, bytes, dict, set, frozenset)):
+        return ""
+    try:
+        vector = np.asarray(value)
+    except (TypeError, ValueError):  # parts of several sizes
+        return ""
+    if vector.ndim == 0 or not vector.size or vector.dtype.kind not in "biuf":
+        return ""
+    text = "; vectors are columns of their own: SequenceUnion([('names', "
+    text += "TokenVectorizer()), ('vectors', TokenTransformer(FunctionTransformer(rows)))]),"
+    text += " where rows(tokens) is an array of the vectors of tokens, which do not hold them"
+    if name is None:
+        return text
+    shown = [f"'{k}': {x!r}" for k, x in enumerate(vector.ravel()[:2].tolist())]
+    more = ", ..." if vector.size > 2 else ""
+    return f"{text}; or numbers by name, {{{name!r}: {{{', '.join(shown)}{more}}}}}"
