@@ -9,6 +9,7 @@ import numpy as np
 
 from ..data.corpus import TokenCorpus
 from ..data.inputs import as_tokens
+from ..features.vectorizer import TokenVectorizer
 
 
 class HeldOut(NamedTuple):
@@ -27,7 +28,10 @@ class HeldOut(NamedTuple):
         chosen = [(x, y) for x, y, group in examples if group == holdout] if holdout >= 0 else []
         if not chosen:
             return None
-        return cls(as_tokens([x for x, _ in chosen]), [y for _, y in chosen], labels)
+        corpus = as_tokens([x for x, _ in chosen])
+        if corpus.offsets[-1]:
+            TokenVectorizer().fit(corpus)  # encoding is what checks values
+        return cls(corpus, [y for _, y in chosen], labels)
 
     def scores(self, model):
         """Lines of the log about what an estimator predicts."""

@@ -25,11 +25,11 @@ from .items import attributes_of
 from .parameters import DEFAULTS, NO_LIMIT, TITLES
 from .passes import HeldOut, PassLog, figure
 
-_NOTHING = NamedModel(
-    [], [], *[np.zeros(0, int)] * 2, np.zeros(0), {0: np.zeros((0, 0))}, *[np.ones(0, bool)] * 2
-)
 _SHOWN = 1e-100
 """Stands for the value 0: the attribute is shown, and no sum of other values changes."""
+
+_NO_WEIGHT = 1e-100
+"""Of a sequence that only makes a label known: labels of sequences of weight 0 are not."""
 
 _NO_AROW = (
     "the algorithm 'arow' is not implemented, since CRFsuite's AROW tags 6 to 9 points worse than its own 'pa': "
@@ -38,24 +38,38 @@ _NO_AROW = (
 
 
 class _Corpus(NamedTuple):
-    """What is trained on: sequences of tokens, their labels, and the labels by their numbers."""
+    """What is trained on: sequences of tokens, their labels, and the labels by their numbers.
+
+    The model has the labels of held-out sequences too, as CRFsuite's has. For each that training lacks there
+    is a sequence at the end, of one token without attributes.
+    """
 
     X: list
     y: list
     labels: list
+    n_added: int
 
     @classmethod
     def of(cls, examples, holdout):
         """That of ``examples``, (tokens, labels, group), without those of the group ``holdout``."""
+        number = {label: k for k, label in enumerate(dict.fromkeys(chain.from_iterable(y for _, y, _ in examples)))}
         data = [(x, y) for x, y, group in examples if group != holdout]
-        number = {label: k for k, label in enumerate(dict.fromkeys(chain.from_iterable(y for _, y in data)))}
+        shown = set(chain.from_iterable(y for _, y in data))
+        added = [label for label in number if label not in shown] if shown else []
+        data += [([{}], [label]) for label in added]
         # Numbers as labels: sorted, they are in the order of their first occurrence.
         numbered = [[f"{number[label]:08d}" for label in y] for _, y in data]
-        return cls([list(map(_shown, x)) for x, _ in data], numbered, list(number))
+        return cls([list(map(_shown, x)) for x, _ in data], numbered, list(number), len(added))
+
+    def weights(self):
+        """Of the sequences, for ``fit``: those that were added count for nothing; None if there are none."""
+        if not self.n_added:
+            return None
+        return np.repeat([1.0, _NO_WEIGHT], [len(self.X) - self.n_added, self.n_added])
 
 
-def train(algorithm, values, examples, path, holdout, message):
-    """Train on ``examples``, (tokens, labels, group), and write the model to ``path``, unless it is empty.
+class Training:
+    """A training that is ready to begin: whatever can be wrong with its input is raised here.
 
     Parameters
     ----------
@@ -64,54 +78,77 @@ def train(algorithm, values, examples, path, holdout, message):
     values : dict
         Its parameters.
     examples : list of tuples
+        (tokens, labels, group)
     path : str
+        Where the model is written to; nowhere if it is empty.
     holdout : int
         The group that is not trained on, but that each pass is scored on; below 0 for none.
-    message : callable
-        Called with each piece of the log as it arises. What it raises ends training; nothing is written.
+
+    Raises
+    ------
+    ValueError
+        If a value is not finite, or the file cannot hold a label or attribute.
+    OSError
+        If the file cannot be written.
     """
 
-    def log(*lines):
-        for line in lines:
-            message(f"{line}\n")
+    def __init__(self, algorithm, values, examples, path, holdout):
+        self.began = time.perf_counter()
+        if path:
+            check_target(path)
+        self.algorithm, self.values, self.path, self.holdout = algorithm, values, path, holdout
+        self.corpus = corpus = _Corpus.of(examples, holdout)
+        self.estimator = _estimator(algorithm, values)
+        self.counts, self.held_out = _Counts(0, 0, False), None
+        if any(corpus.y):
+            self.counts = _counts(corpus, values["feature.minfreq"], self.estimator.all_pairs)
+            self.held_out = HeldOut.of(examples, holdout, corpus.labels)
+        if self.counts.some_are_rare:
+            self.estimator._least_seen = values["feature.minfreq"]
 
-    began = time.perf_counter()
-    if path:
-        check_target(path)
-    if holdout >= 0:
-        log(f"Holdout group: {holdout + 1}", "")
-    corpus = _Corpus.of(examples, holdout)
-    estimator, counts = _estimator(algorithm, values), _Counts(0, 0, False)
-    if corpus.labels:
-        counts = _counts(corpus, values["feature.minfreq"], estimator.all_pairs)
-    if counts.some_are_rare:
-        estimator._least_seen = values["feature.minfreq"]
-    shown = [f"{name}: {figure(value)}" for name, value in values.items()]
-    log("Feature generation", "type: CRF1d", *shown[:3])
-    for k in range(51):
-        message(str(k // 5) if k % 5 == 0 else ".")
-    log("", f"Number of features: {counts.features}", _seconds(began), "")
-    log(TITLES[algorithm], *shown[3:], "")
-    began = time.perf_counter()
-    named = _NOTHING
-    if corpus.labels:
-        passes = PassLog(log, algorithm, values, len(corpus.X), HeldOut.of(examples, holdout, corpus.labels))
-        named = _trained(estimator, corpus, passes)
-    else:
-        log("L-BFGS terminated with error code (-1020)")
-    log(f"Total seconds required for training: {time.perf_counter() - began:.3f}", "")
-    began = time.perf_counter()
-    log("Storing the model")
-    if path:
-        write_whole(path, crfsuite_bytes(named))
-    n_active = named.weight.size + np.count_nonzero(named.transitions[0])
-    log(
-        f"Number of active features: {n_active} ({counts.features})",
-        f"Number of active attributes: {len(named.names)} ({counts.attributes})",
-        f"Number of active labels: {len(named.labels)} ({len(named.labels)})",
-        _seconds(began),
-        "",
-    )
+    def run(self, message):
+        """Train, and write the model.
+
+        ``message`` is called with each piece of the log as it arises. What it raises ends training, and no
+        model is written then.
+        """
+
+        def log(*lines):
+            for line in lines:
+                message(f"{line}\n")
+
+        self._log_features(message, log)
+        began, corpus = time.perf_counter(), self.corpus
+        if any(corpus.y):
+            n = len(corpus.X) - corpus.n_added
+            passes = PassLog(log, self.algorithm, self.values, n, self.held_out)
+            named = _trained(self.estimator, corpus, passes)
+        else:
+            named = _untrained(corpus.labels)
+            log("L-BFGS terminated with error code (-1020)")
+        log(f"Total seconds required for training: {time.perf_counter() - began:.3f}", "")
+        began = time.perf_counter()
+        log("Storing the model")
+        if self.path:
+            write_whole(self.path, crfsuite_bytes(named))
+        n_active = named.weight.size + np.count_nonzero(named.transitions[0])
+        log(
+            f"Number of active features: {n_active} ({self.counts.features})",
+            f"Number of active attributes: {len(named.names)} ({self.counts.attributes})",
+            f"Number of active labels: {len(named.labels)} ({len(named.labels)})",
+            _seconds(began),
+            "",
+        )
+
+    def _log_features(self, message, log):
+        shown = [f"{name}: {figure(value)}" for name, value in self.values.items()]
+        if self.holdout >= 0:
+            log(f"Holdout group: {self.holdout + 1}", "")
+        log("Feature generation", "type: CRF1d", *shown[:3])
+        for k in range(51):
+            message(str(k // 5) if k % 5 == 0 else ".")
+        log("", f"Number of features: {self.counts.features}", _seconds(self.began), "")
+        log(TITLES[self.algorithm], *shown[3:], "")
 
 
 def _seconds(began):
@@ -149,13 +186,20 @@ def _estimator(algorithm, values):
     )  # fmt: skip
 
 
+def _untrained(labels):
+    """A model without weights."""
+    n = len(labels)
+    none, every = np.zeros(0, int), np.ones(n, bool)
+    return NamedModel(labels, [], none, none, np.zeros(0), {0: np.zeros((n, n))}, every, every)
+
+
 def _trained(estimator, corpus, passes):
     """The model that an estimator learns, as it is written."""
     passes.estimator = estimator
     estimator._after_pass = passes
     with catch_warnings():
         simplefilter("ignore", ConvergenceWarning)
-        estimator.fit(corpus.X, corpus.y)
+        estimator.fit(corpus.X, corpus.y, sample_weight=corpus.weights())
     passes.end()
     named = crfsuite_model(estimator)
     # Attributes that were always 0 have no weights.

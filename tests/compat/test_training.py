@@ -55,9 +55,10 @@ def test_what_a_file_cannot_hold_is_said_before_training(tmp_path, item, label, 
     trainer = NoTraining(verbose=False)
     trainer.append([["w"]], ["K"])
     trainer.append([["w"], item], ["K", label])
+    log = trainer.logparser
     with pytest.raises(ValueError, match=wrong):
         trainer.train(str(tmp_path / "model"))
-    assert not os.listdir(tmp_path)
+    assert not os.listdir(tmp_path) and trainer.logparser is log
 
 
 def test_where_no_file_can_be_is_said_before_training(tmp_path):
@@ -85,7 +86,7 @@ def test_held_out_items_are_checked_before_training(tmp_path):
     trainer.append([{"w": float("nan")}], ["K"], 1)
     with pytest.raises(ValueError, match="must be finite"):
         trainer.train(str(tmp_path / "model"), 1)
-    assert not trainer.logparser.iterations
+    assert trainer.logparser is None
 
 
 # -- what is told while training goes on --------------------------------------------------------------------

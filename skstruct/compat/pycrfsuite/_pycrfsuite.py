@@ -47,7 +47,7 @@ class BaseTrainer:
         """A trainer that works although a subclass may not call ``__init__``."""
         trainer = super().__new__(cls)
         trainer._lock = threading.RLock()
-        BaseTrainer.clear(trainer)
+        trainer._examples, trainer._is_cleared = [], False
         BaseTrainer.select(trainer, "lbfgs")
         return trainer
 
@@ -65,12 +65,13 @@ class BaseTrainer:
     def append(self, xseq, yseq, group=0):
         """Add a sequence of items, which are copied, and its labels."""
         tokens, labels = tokens_of(xseq), [text_of(label, "a label") for label in yseq]
+        self._is_cleared = False
         _check_lengths(tokens, labels)
         self._examples.append((tokens, labels, whole_number(group, "group")))
 
     def clear(self):
         """Forget all sequences."""
-        self._examples = []
+        self._examples, self._is_cleared = [], True
 
     def select(self, algorithm, type="crf1d"):
         """Choose the algorithm; its parameters have their defaults then."""
@@ -86,13 +87,16 @@ class BaseTrainer:
         Sequences of the group ``holdout`` are not trained on; the log has the scores on them. What cannot be
         written (a missing folder, a NUL character in a name) is an error before training.
         """
-        from ..training import train
+        from ..training import Training
 
+        holdout = whole_number(holdout, "holdout")
         with self._lock:  # threads take turns: the log is the trainer's
-            self._before_train()
+            if self._is_cleared:
+                raise ValueError("The data is empty: append sequences after clear(), before train()")
             examples, values = list(self._examples), dict(self._values)
-            holdout = whole_number(holdout, "holdout")
-            train(self._algorithm, values, examples, os.fsdecode(model), holdout, self.message)
+            training = Training(self._algorithm, values, examples, os.fsdecode(model), holdout)
+            self._before_train()
+            training.run(self.message)
 
     def _before_train(self):
         """Called before each training."""

@@ -32,9 +32,16 @@ def without_rare_pairs(layout, lists, gold, n_labels, least):
     known = np.flatnonzero(gold >= 0)
     ones = np.ones(known.shape[0])
     labels = sparse.csr_matrix((ones, (known, gold[known])), shape=(shape[0], n_labels))
-    sums = (values.T @ labels).tocsr()
+    sums = (values.T @ labels).tocoo()
     feature = np.repeat(np.arange(n_features), np.diff(layout.first))
-    keep = np.asarray(sums[feature, layout.pair_label]).ravel() >= least
+    pair = feature * np.int64(n_labels) + layout.pair_label  # ascending
+    summed = sums.row * np.int64(n_labels) + sums.col
+    at = np.minimum(np.searchsorted(pair, summed), max(pair.shape[0] - 1, 0))
+    total = np.zeros(pair.shape[0])
+    if pair.shape[0]:
+        has_weight = pair[at] == summed
+        total[at[has_weight]] = sums.data[has_weight]
+    keep = total >= least
     n_pairs = np.bincount(feature[keep], minlength=n_features)
     useful = np.flatnonzero(n_pairs)
     first = offsets_of(n_pairs[useful]).astype(np.int32)
