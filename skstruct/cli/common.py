@@ -68,11 +68,13 @@ def check_target(path, read=(), regular=False):
     """Raise unless a file can be written to a path; asked before any work.
 
     That is a regular file, which is replaced as a whole and is none of those read, or,
-    unless it has to be ``regular``, a device, a pipe or an open file, which is written to.
+    unless it has to be ``regular``, a device, a pipe or an open file, which is written
+    to.
     """
     _check_name(path)
     number = descriptor_of(path)
-    if regular and (number is not None or (os.path.exists(path) and not os.path.isfile(path))):
+    is_odd = number is not None or (os.path.exists(path) and not os.path.isfile(path))
+    if regular and is_odd:
         raise CommandError(f"{path}: is not a regular file, and this needs one")
     if number is not None:
         with naming(path):
@@ -100,7 +102,7 @@ def check_target(path, read=(), regular=False):
 def _check_name(path):
     """Raise if nothing can have a name."""
     if not path or "\0" in path:
-        wrong = "is empty" if not path else "has a NUL character, which no name can have"
+        wrong = "has a NUL character, as no name can" if path else "is empty"
         raise CommandError(f"{path!r}: the name of a file {wrong}")
 
 
@@ -128,7 +130,7 @@ def check_output(path, is_folder=False):
 
 
 def check_within(path):
-    """Raise unless a file can be written to a path whose folders are made if need be."""
+    """Raise unless a file can be written to a path, with folders made if need be."""
     _check_name(path)
     try:
         os.stat(path)
@@ -139,7 +141,7 @@ def check_within(path):
 
 
 def check_inputs(paths, folders=False):
-    """Raise unless files can be read, and folders if they are taken: before the first is."""
+    """Raise unless files, or folders if they are taken, can be read: before any is."""
     for path in paths:
         if path in STANDARD:
             continue

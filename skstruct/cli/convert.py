@@ -76,7 +76,7 @@ def run(arguments):
 
 
 def _corpus(arguments, model):
-    """The corpus to compare the file's labels on; what is wrong with it is no fault of the model."""
+    """The corpus to compare the file's labels on; its errors do not name the model."""
     try:
         inputs = inputs_of(model, "crfsuite")
     except CommandError as error:

@@ -30,8 +30,8 @@ def add_arguments(parser):
     add("--host", default="127.0.0.1", help="address to listen at")
     port = fitting(int, lambda n: 0 <= n <= 65535, "a number up to 65535")
     add("--port", type=port, default=8000, help="0: any that is free")
-    what = "a name that clients call the service by, as NAME or NAME:PORT, beside localhost and "
-    what += "--host; * is any; several times"
+    what = "what clients call the service, NAME or NAME:PORT, beside localhost and --host; "
+    what += "* is any; several times"
     add("--allowed-host", **repeated("NAME", _allowed_host), help=what)
     what = f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with --label-studio)"
     add("--max-bytes", type=positive, metavar="N", help=what)

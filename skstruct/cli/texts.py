@@ -134,8 +134,8 @@ def refuse(arguments, task):
     for name in _NOT_FOR[task]:
         if getattr(arguments, name, None) not in (None, False):
             instead = "; in Python predict_kbest gives them" if name in ("kbest", "scores") else ""
-            option = name.replace("_", "-")
-            arguments.usage_error(f"--{option} is not for models that {_WHAT[task]}{instead}")
+            option, what = name.replace("_", "-"), _WHAT[task]
+            arguments.usage_error(f"--{option} is not for models that {what}{instead}")
 
 
 def require(arguments, model, **methods):
@@ -200,7 +200,8 @@ def _write_brat(model, texts, files, arguments):
         names = brat_names([text for _, text, _ in texts], beside)
     except PlaceError as error:
         raise CommandError(f"{texts[error.sequence][0]}: {error}") from None
-    written = [f"{Path(arguments.output, name)}{end}" for name in names for end in (".txt", ".ann")]
+    paths = [Path(arguments.output, name) for name in names]
+    written = [f"{path}{ending}" for path in paths for ending in (".txt", ".ann")]
     for path in written:
         check_within(path)
     check_replaced(written, files_of(files), arguments.force)
@@ -310,7 +311,8 @@ def _write(file, model, batch, wanted, arguments):
     X, metadata = [text for _, text, _ in batch], [beside for _, _, beside in batch]
     y = model.predict(X)
     if arguments.labels:
-        y = [[span._replace(label=arguments.labels[span.label]) for span in spans] for spans in y]
+        written = arguments.labels
+        y = [[span._replace(label=written[span.label]) for span in spans] for spans in y]
     proba = model.predict_segment_proba(X, y) if arguments.proba else None
     offered = model.predict_sets(X) if arguments.sets else None
     if offered is not None and wanted == "label-studio":

@@ -22,7 +22,7 @@ from ..features.word_vectors import WordVectors
 from ..taggers.constraints import BrokenConstraint, scheme_of
 from ..training.held_out import NAMES
 from ..training.parameters import parameters_named
-from .common import CommandError, check_inputs, check_target, positive, share, tell
+from .common import CommandError, check_inputs, check_target, counted, positive, share, tell
 from .corpus import batches, learned, located, locating, read, read_files
 from .evaluate import as_text, model_scores
 from .input_files import Source, tell_empty, tell_labels
@@ -77,8 +77,10 @@ def _add_ways(add):
 def run(arguments):
     """Run the command."""
     _check_usage(arguments)
-    beside = [arguments.dev, arguments.template, *(path for _, path in arguments.lexicon)]
-    check_target(arguments.model, [*arguments.files, *beside, arguments.text], regular=True)
+    lexicons = (path for _, path in arguments.lexicon)
+    beside = [arguments.dev, arguments.template, *lexicons]
+    all_read = [*arguments.files, *beside, arguments.text]
+    check_target(arguments.model, all_read, regular=True)
     check_inputs([*arguments.files, *beside], folders=True)
     task = task_of(arguments)
     with learned(arguments, task) as (source, layout):

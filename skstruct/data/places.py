@@ -44,7 +44,7 @@ class PlaceError(ValueError):
         self.args = (self.told("sequence"),)
 
     def told(self, noun):
-        """The message, where the elements of ``X`` are called by a noun: of texts "text"."""
+        """The message, with a noun for the elements of ``X``: "text" for texts."""
         numbers = [(noun, self.sequence), ("position", self.position)]
         place = ", ".join(f"{what} {number}" for what, number in numbers if number is not None)
         place = place if self.name is None else f"{self.name}: {place}"

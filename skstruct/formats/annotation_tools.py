@@ -228,7 +228,8 @@ def lines_of(text, spans, place):
     for k, (start, end, label) in enumerate(spans):
         if label is None or label.split() != [label]:
             wrong = f"brat has no label {label!r}: it takes text without white space"
-            remedy = "" if label is None or not label.split() else f"; {'_'.join(label.split())!r} is one"
+            words = (label or "").split()
+            remedy = f"; {'_'.join(words)!r} is one" if words else ""
             raise ValueError(f"{place}, span {k}: {wrong}{remedy}")
         covered = re.sub(r"[\r\n]", " ", text[start:end])
         lines.append(f"T{k + 1}\t{label} {start} {end}\t{covered}\n")

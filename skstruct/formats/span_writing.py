@@ -191,12 +191,13 @@ def _as_metadata(metadata, n, format):
 
 
 def brat_names(texts, metadata):
-    """The names of texts in a folder of brat, without endings: what has none is numbered.
+    """The names of texts in a folder of brat, without endings; some are numbers.
 
     Raises
     ------
     ValueError
-        If a name is none of a file within the folder, is there twice, or a text cannot be written.
+        If a name is none of a file within the folder, is there twice, or a text cannot
+        be written.
     """
     names = {}
     for k, (text, each) in enumerate(zip(texts, metadata)):
@@ -231,6 +232,7 @@ def _as_probabilities(proba, spans):
 def _brat_files(texts, spans, metadata):
     """The contents of the files of a folder, by name."""
     contents = {}
-    for k, (name, text, row) in enumerate(zip(brat_names(texts, metadata), texts, spans)):
+    names = brat_names(texts, metadata)
+    for k, (name, text, row) in enumerate(zip(names, texts, spans)):
         contents[f"{name}.txt"], contents[f"{name}.ann"] = text, lines_of(text, row, f"y: sequence {k}")
     return contents

@@ -13,14 +13,17 @@ FULL = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO") if
 
 
 _STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
-_DESCRIPTOR = re.compile(r"/dev/(?:fd/([0-9]{1,6})|(stdin|stdout|stderr))|/proc/self/fd/([0-9]{1,6})")
+_DESCRIPTOR = re.compile(
+    r"/dev/(?:fd/([0-9]{1,6})|(stdin|stdout|stderr))|/proc/self/fd/([0-9]{1,6})"
+)
 
 
 def descriptor_of(path):
-    """The open file that a path names by its number, as ``/dev/stdout`` and ``>(gzip)`` do; or None.
+    """The number of the open file that a path names; None if it names none.
 
-    Links are followed. What has such a name is neither opened again, which would cut a file short that others
-    append to, nor replaced.
+    ``/dev/stdout`` and what shells make of ``>(gzip)`` do. Links are followed. Such a file
+    is neither opened again, which would cut a file short that others append to, nor
+    replaced.
     """
     name = os.path.abspath(os.fsdecode(path))
     for _ in range(40):
@@ -101,8 +104,9 @@ def atomic_write(path, encoding=None, temporary=None):
     What is written goes to a temporary file in the same folder, reaches the disk (``fsync``), and takes the
     place of ``path`` in one step (``os.replace``). After an error an existing file is as it was, and the
     temporary one is gone. An existing file's permissions are kept; until the temporary one has them, it is
-    the user's alone. A symbolic link is followed. What is no regular file (``/dev/null``, a named pipe), and
-    what is open already (``/dev/stdout``, ``/dev/fd/63``), is written to as it is.
+    the user's alone. A symbolic link is followed. What is no regular file (``/dev/null``,
+    a named pipe), and what is open already (``/dev/stdout``, ``/dev/fd/63``), is written
+    to as it is.
 
     Parameters
     ----------

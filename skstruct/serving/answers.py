@@ -12,8 +12,10 @@ MOST = 100
 """Predictions that a request can ask for, of each sequence."""
 
 MOST_TOKENS = 1_000_000
-"""Tokens in all predictions that a request can ask for, its own tokens times K: each costs
-some hundred bytes of the server, and ten of the answer."""
+"""Tokens in all predictions that a request can ask for, its own tokens times K.
+
+Each costs some hundred bytes of the server's memory, and ten of the answer.
+"""
 
 
 def inputs_of(model):
@@ -110,7 +112,8 @@ def predicted(model, request):
         places = {name: int(value) for name, value in places.items() if value is not None}
         of_texts = reads_texts(model) and isinstance(error, PlaceError)
         told = error.told("text") if of_texts else str(error)
-        raise Refused(400, told, **places, **({} if places or alone else more)) from None
+        more = {} if places or alone else more
+        raise Refused(400, told, **places, **more) from None
     return y[0] if alone else list(y)
 
 

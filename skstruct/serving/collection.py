@@ -1,4 +1,4 @@
-"""The annotations that a service collects: JSON lines, of each task the last annotation.
+"""The annotations that a service collects, of each task the last, as JSON lines.
 
 A new annotation is appended. The line that it takes the place of is then overwritten
 with spaces, which every reader of JSON lines skips. So an annotation costs its own

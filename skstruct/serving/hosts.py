@@ -1,7 +1,7 @@
 """Names that a service may be called by: what the header Host says, against a list.
 
-A page of another site cannot choose this header, so that it cannot reach a service of the
-same machine by a name of its own (DNS rebinding).
+A page of another site cannot choose this header, so that it cannot reach a service of
+the same machine by a name of its own (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Host(NamedTuple):
 
 
 def host_of(text: str) -> Host:
-    """The `Host` in a text: a name or an address, an IPv6 one in brackets or not, a port.
+    """The `Host` in a text: a name, or an address (IPv6 with brackets or not), a port.
 
     Raises
     ------

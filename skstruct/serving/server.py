@@ -135,7 +135,8 @@ def run(
     asked_to_stop : callable
         Asked at least once a second.
     timeout : float
-        Seconds that clients may take to send the rest of a request, and to read answers.
+        Seconds that clients may take to send the rest of a request, and to read
+        answers.
     """
     from waitress import wasyncore
 
@@ -167,7 +168,8 @@ def _finish(sockets, serve, timeout):
         serve(0)
     for each in list(sockets.values()):
         if each.accepting:
-            wasyncore.dispatcher.close(each)  # its own `close` closes what wakes the loop
+            # Its own `close` closes what wakes the loop, too.
+            wasyncore.dispatcher.close(each)
     busy, now = set(), time.monotonic()
     no_more, last_work = now + _GRACE, now
     while connections := _connections(sockets):

@@ -94,7 +94,8 @@ def from_environment() -> Application:
     hosts = os.environ.get("SKSTRUCT_ALLOWED_HOSTS", "").split() or None
     most = os.environ.get("SKSTRUCT_MAX_BYTES") or str(LIMIT)
     if not (most.isascii() and most.isdecimal() and int(most)):
-        raise ValueError(f"SKSTRUCT_MAX_BYTES must be an int of at least 1, got {most!r}")
+        wrong = f"an int of at least 1, got {most!r}"
+        raise ValueError(f"SKSTRUCT_MAX_BYTES must be {wrong}")
     try:
         AllowedHosts(hosts)  # before models are loaded
     except ValueError as error:

@@ -146,10 +146,8 @@ class Application:
     def _check_host(self, environ):
         given = environ.get("HTTP_HOST", "")
         if not self._hosts.allows(given, environ.get("wsgi.url_scheme", "http")):
-            raise Refused(
-                400,
-                f"the host {given!r} is not served; skstruct serve --allowed-host allows it",
-            )
+            remedy = "skstruct serve --allowed-host allows it"
+            raise Refused(400, f"the host {given!r} is not served; {remedy}")
 
 
 def _as_json(value):

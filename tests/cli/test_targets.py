@@ -85,7 +85,7 @@ def test_all_commands_are_here():
 
 @pytest.fixture
 def work(monkeypatch):
-    """A list that grows when something is learned, predicted, loaded for a service, or converted."""
+    """A list that grows when something is learned, predicted, loaded or converted."""
     done = []
     classes = StructuredPerceptron, SpanTagger, skstruct.L1CRF
     for kind in classes:
@@ -328,7 +328,7 @@ def test_named_pipes(name, corpora, tmp_path, capsys):
     "path", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"]
 )
 def test_an_open_file_is_gone_on_with(path, corpora, tmp_path):
-    """What was in it stays, as with the output of a shell that is appended to a file."""
+    """What was in it stays, as with output that a shell appends to a file."""
     if path.startswith("/proc") and not os.path.exists(path):
         pytest.skip("there is no /proc")
     os.symlink("/dev/stdout", tmp_path / "link")
