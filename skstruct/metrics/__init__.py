@@ -8,9 +8,10 @@ Counts are summed over the corpus first and divided once. Where items are found 
 A zero denominator gives 0.0 and no warning, with one exception: F1 is 1.0, whatever its average, if
 there is nothing to find and nothing was found, as for any other identical inputs.
 
-Tokens whose true label is None do not count, nor do segments that hold or touch one, nor sequences that hold no
-others. A true label that the model never saw is its error. Where nothing counts, there is no score but a
-ValueError. Results do not depend on the order of the input.
+Tokens whose true label is None do not count, nor do segments that hold or touch one, nor
+sequences that hold no others. A true label that the model never saw is its error. Where
+nothing counts, there is no score but a ValueError. Results do not depend on the order of
+the input.
 
 `y_true` and `y_pred` are lists, tuples or arrays of sequences; errors name the sequence. Every score has a
 scorer for ``GridSearchCV``; those of errors and losses are negative, so that more is better.

@@ -1,19 +1,19 @@
-"""What counts: one rule for all scores, scorers, held-out sequences, and pictures of scores.
+"""What counts: one rule for all scores, scorers, held-out sequences and their pictures.
 
-- *No gold label* (None): the token does not count. A sequence that has no other tokens does not count, and so
-  an empty one does not. A segment, gold or predicted, does not count if a token in it or right beside it has
-  no gold label, for it might go on there.
-- *A gold label that the model never saw* is the model's error. No prediction is right, and in the
-  log loss the label has the probability :data:`LEAST`.
+- *No gold label* (None): the token does not count. A sequence that has no other tokens
+  does not count, and so an empty one does not. A segment, gold or predicted, does not
+  count if a token in it or right beside it has no gold label, for it might go on there.
+- *A gold label that the model never saw* is the model's error. No prediction is right,
+  and in the log loss the label has the probability :data:`LEAST`.
 - *A label that is only predicted* is wrong.
 - *A set of labels as gold*: any of them is right.
 - *Ties*: no result depends on the order of the input.
-- *Weights*: a number for each sequence multiplies whatever is counted in it; what has the weight 0 does not
-  count.
+- *Weights*: a number for each sequence multiplies whatever is counted in it; what has
+  the weight 0 does not count.
 - *Nothing counts*: there is no score, and a ValueError says so.
 
-Texts with spans all count, as one without spans says that there is none; where nobody looked, a span with the
-label None says so (:mod:`.text_scores`).
+Texts with spans all count, as one without spans says that there is none; where nobody
+looked, a span with the label None says so (:mod:`.text_scores`).
 """
 
 from collections.abc import Hashable
@@ -34,7 +34,7 @@ NOTHING = "there is nothing to score: no token has a gold label"
 NO_WEIGHT = "there is nothing to score: sample_weight is 0 for all that counts"
 
 
-# -- tokens and sequences ------------------------------------------------------------------------------
+# -- tokens and sequences --------------------------------------------------------------
 def has_label(labels):
     """Whether any token of a sequence has a gold label: whether the sequence counts."""
     return any(label is not None for label in labels)
@@ -55,18 +55,25 @@ def count_right(true, pred):
 
 
 def refuse_nothing(counted, what=NOTHING):
-    """Raise unless something counts; ``counted`` are its numbers, a weighted number, or whether it does.
+    """Raise unless something counts.
+
+    Parameters
+    ----------
+    counted : bool, number, or array-like of these
+        Whether anything counts, or how much does.
+    what : str
+        What the error says.
 
     Raises
     ------
     ValueError
-        With the sentence ``what``.
+        If nothing counts.
     """
     if not np.any(counted):
         raise ValueError(what)
 
 
-# -- segments ------------------------------------------------------------------------------------------
+# -- segments --------------------------------------------------------------------------
 def with_none(table):
     """A :class:`.LabelTable` that reads a token without label as one in no segment."""
     table = copy(table)
@@ -75,18 +82,18 @@ def with_none(table):
 
 
 def surroundings_known(labels, start, stop, beside=1):
-    """Whether the tokens of a segment have gold labels, and so many of those beside it on each side."""
+    """Whether the tokens of a segment, and ``beside`` more on each side, have labels."""
     return None not in labels[max(start - beside, 0) : stop + beside]
 
 
 def segments_that_count(segments, labels):
-    """Those of some segments (start, stop, ...) that count, given the gold labels of their sequence."""
+    """The segments (start, stop, ...) that count, given the gold labels of a sequence."""
     if None not in labels:
         return segments
     return [each for each in segments if surroundings_known(labels, each[0], each[1])]
 
 
-# -- labels that a model never saw ---------------------------------------------------------------------
+# -- labels that a model never saw -----------------------------------------------------
 def as_known(y, known):
     """Gold labels as a model can take them: those that it never saw are None.
 
@@ -111,7 +118,7 @@ def as_known(y, known):
 
 
 def _as_known(label, known):
-    """The label; of a set those that are known; None if there is none. What is no label stays as it is."""
+    """The label, of a set those that are known, or None; what is no label stays."""
     if isinstance(label, (set, frozenset)):
         return frozenset(label & known) or None
     if isinstance(label, AllBut):
@@ -119,19 +126,20 @@ def _as_known(label, known):
     return None if isinstance(label, Hashable) and label not in known else label
 
 
-# -- weights -------------------------------------------------------------------------------------------
+# -- weights ---------------------------------------------------------------------------
 def check_weight(sample_weight, n):
-    """Check weights of `n` sequences and return them as float64, shape (n,); ones for None."""
+    """Weights of `n` sequences, checked, float64 of shape (n,); ones for None."""
     if sample_weight is None:
         return np.ones(n)
     check_weights_of_sequences(sample_weight)
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n,):
-        raise ValueError(f"sample_weight must have shape ({n},), one per sequence; got {weight.shape}")
+        wrong = f"sample_weight must have shape ({n},), one per sequence"
+        raise ValueError(f"{wrong}; got {weight.shape}")
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(bad):
-        wrong = f"sample_weight must be finite and at least 0; got {weight[bad[0]]} for {PLACE}"
-        raise PlaceError(bad[0], None, wrong)
+        wrong = f"sample_weight must be finite and at least 0; got {weight[bad[0]]}"
+        raise PlaceError(bad[0], None, f"{wrong} for {PLACE}")
     return weight
 
 

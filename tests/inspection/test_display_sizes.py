@@ -191,6 +191,6 @@ def two(names):
     ],
 )
 def test_a_str_is_no_list_of_its_letters(call, message):
-    """Whoever writes "12" for the number gets 1 and 2, or thinks so; all that takes a collection refuses it."""
+    """Nobody who writes "12" means 1 and 2; all that takes a collection refuses it."""
     with pytest.raises(ValueError, match=message):
         call()
