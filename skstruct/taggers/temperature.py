@@ -20,7 +20,6 @@ from scipy.optimize import brentq
 from ..chain.chain_model import ChainModel, with_gold
 from ..chain.sums import log_z
 from ..core.user_warnings import warn
-from ..data.inputs import PlaceError
 from ..data.labels import encode_known
 from ..training.chunks import threads
 
@@ -40,13 +39,12 @@ class EncodedFold(NamedTuple):
     model: ChainModel
     task: object  # ChainTask with gold; labels that the model does not know are UNLABELLED
     weight: np.ndarray  # (n,) float64
-    place: np.ndarray  # (n,) int64: where the sequences are in the corpus, for errors
 
 
-def encoded_fold(model, X, y, weight, place):
+def encoded_fold(model, X, y, weight=None):
     """Encode sequences and their labels for a model that was trained on others."""
     gold, _, _ = encode_known(y, X.offsets, model.labels)
-    return EncodedFold(model, with_gold(model.encode(X), gold), weight, place)
+    return EncodedFold(model, with_gold(model.encode(X), gold), weight)
 
 
 def in_units_of(other, model, X, y):
@@ -64,7 +62,7 @@ def in_units_of(other, model, X, y):
 
 def _gain(model, X, y):
     """(n,) by how much the labels given score higher than labels drawn at random; NaN if that is unknown."""
-    part = encoded_fold(model, X, y, None, None)
+    part = encoded_fold(model, X, y)
     return _mean_score(part, True) - _mean_score(part, False)
 
 
@@ -75,9 +73,9 @@ def _log_z(part, scale, given):
 
 def _mean_score(part, given):
     """(n,) mean score of all labellings, or of those with the labels given: the slope of log Z_β at β = 0."""
-    size = np.abs(_log_z(part, 1.0, given) - _log_z(part, 0.0, given))
-    step = STEP / max(size[np.isfinite(size)].max(initial=0.0), 1e-300)
-    with np.errstate(invalid="ignore"):  # where no labelling is left it is NaN
+    with np.errstate(invalid="ignore"):  # where no labelling is left, -inf - -inf is NaN
+        size = np.abs(_log_z(part, 1.0, given) - _log_z(part, 0.0, given))
+        step = STEP / max(size[np.isfinite(size)].max(initial=0.0), 1e-300)
         return (_log_z(part, step, given) - _log_z(part, -step, given)) / (2.0 * step)
 
 
@@ -86,10 +84,6 @@ class _Likelihood:
 
     def __init__(self, parts, pool):
         self.pool, self.parts = pool, parts
-        for part, z in zip(parts, self._each(_log_z, 0.0, False)):
-            bad = np.flatnonzero(~(z < np.inf))
-            if bad.size:
-                raise PlaceError(part.place[bad[0]], None, "the scores of its labellings overflow", "X")
         # What constraints, with labels that a part's model lacks, make impossible says nothing of β.
         possible = zip(parts, self._each(_log_z, 0.0, True))
         self.parts = [p._replace(weight=np.where(z > -np.inf, p.weight, 0.0)) for p, z in possible]
@@ -110,7 +104,8 @@ class _Likelihood:
         return self.pool(lambda part: function(part, *arguments), self.parts)
 
     def _total(self, values):
-        return sum(float((p.weight * v)[p.weight > 0].sum()) for p, v in zip(self.parts, values))
+        used = [p.weight > 0 for p in self.parts]  # others may be -inf, times 0
+        return sum(float((p.weight[a] * v[a]).sum()) for p, a, v in zip(self.parts, used, values))
 
     def log_z(self, beta, given=False):
         """Σ weight log Z_β over all sequences, labels given or not."""
