@@ -145,7 +145,7 @@ def _many_labels(n_labels, n_tokens, n_features):
 
 
 def test_pairs_take_the_memory_of_what_is_shown(chosen):
-    """Not a byte for each row and label, nor for each two labels: weights are sparse, and so is the choice."""
+    """Not a byte for each row and label, nor for two labels: weights are sparse, and so is the choice."""
     X, y, classes = _many_labels(n_labels=1200, n_tokens=150, n_features=100)
     tagger = StructuredPerceptron(all_pairs="transitions", random_state=0).partial_fit(X, y, classes=classes)
     pairs, peak = chosen[0].node_pairs, chosen[1]
@@ -156,7 +156,7 @@ def test_pairs_take_the_memory_of_what_is_shown(chosen):
 
 @pytest.mark.slow
 def test_more_pairs_than_32_bits_can_number():
-    """600,000 features with 4,000 labels are 2.4e9 pairs: those that are shown have weights, and no others."""
+    """600,000 features with 4,000 labels are 2.4e9 pairs: those that are shown have weights, others none."""
     script = textwrap.dedent(
         """
         import resource
