@@ -1,10 +1,10 @@
-"""Products of two sizes have 64 bits: rows times labels, labels times labels, tokens times labels, k times tokens.
+"""Products of two sizes have 64 bits: rows or tokens times labels, labels times labels, k times tokens.
 
 numpy multiplies an array of int32 by a Python integer in 32 bits, and wraps in silence beyond 2^31. Numba
 multiplies integers of any size in 64 bits, so that only code outside of kernels is looked at here. What is
 known to be int32, as far as it can be told: fields of named tuples whose comment says so, indices of scipy's
-matrices, arguments of lambdas that have such a name, what is made as int32 where the reader sees it, and names
-that are given such values.
+matrices, arguments of lambdas that have such a name, what is made as int32 where the reader sees it, and
+names that are given such values.
 """
 
 import ast
@@ -22,11 +22,25 @@ KERNELS = ("kernel", "inline", "spliced")
 """Decorators of what numba compiles begin with one of these."""
 
 OF_SCIPY = {"row", "col", "indices", "indptr"}
-FIELD = re.compile(r"^    (\w+): np\.ndarray.*#.*\b(u?int\d+|float\d+|bool)\b", re.MULTILINE)
-WIDE = re.compile(r"u?int64|float64|\b(float|int|len|range)\(|\.(tolist|nonzero|shape|size)\b|bincount")
+FIELD = re.compile(
+    r"^    (\w+): np\.ndarray.*#.*\b(u?int\d+|float\d+|bool)\b", re.MULTILINE
+)
+WIDE = re.compile(
+    r"u?int64|float64|\b(float|int|len|range)\(|\.(tolist|nonzero|shape|size)\b|bincount"
+)
 """In the text of what has 64 bits, or is an integer of Python, whatever is inside of it."""
 NARROW = re.compile(r"\bu?int32\b")
-SAME_TYPE = {"ravel", "reshape", "take", "copy", "append", "concatenate", "where", "maximum", "minimum"}
+SAME_TYPE = {
+    "ravel",
+    "reshape",
+    "take",
+    "copy",
+    "append",
+    "concatenate",
+    "where",
+    "maximum",
+    "minimum",
+}
 
 HARMLESS = {
     "crf/l1crf_cv.py fold.number * len(candidates)",  # numbers of folds
@@ -46,7 +60,9 @@ def fields():
     for file in FILES:
         for name, kind in FIELD.findall(file.read_text(encoding="utf-8")):
             found.setdefault(name, set()).add(kind)
-    return OF_SCIPY | {name for name, kinds in found.items() if kinds <= {"int32", "uint32"}}
+    return OF_SCIPY | {
+        name for name, kinds in found.items() if kinds <= {"int32", "uint32"}
+    }
 
 
 def is_compiled(function):
@@ -61,17 +77,33 @@ def is_narrow(node, narrow, names):
     if WIDE.search(ast.unparse(node)):
         return False
     if isinstance(node, ast.Attribute):
-        return node.attr in narrow and ast.unparse(node.value) != "self"  # named tuples have few methods
+        return (
+            node.attr in narrow and ast.unparse(node.value) != "self"
+        )  # named tuples have few methods
     if isinstance(node, ast.Call):
         if NARROW.search(ast.unparse(node)):
             return True
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        parts = [*node.args, getattr(node.func, "value", None)] if called in SAME_TYPE else node.args
+        called = (
+            node.func.attr
+            if isinstance(node.func, ast.Attribute)
+            else getattr(node.func, "id", "")
+        )
+        parts = (
+            [*node.args, getattr(node.func, "value", None)]
+            if called in SAME_TYPE
+            else node.args
+        )
         told = called in SAME_TYPE or f"{called}()" in names
-        return told and any(part is not None and is_narrow(part, narrow, names) for part in parts)
+        return told and any(
+            part is not None and is_narrow(part, narrow, names) for part in parts
+        )
     if isinstance(node, (ast.Subscript, ast.UnaryOp)):
-        return is_narrow(node.operand if isinstance(node, ast.UnaryOp) else node.value, narrow, names)
-    if isinstance(node, ast.BinOp) and not isinstance(node.op, (ast.Div, ast.Pow, ast.MatMult)):
+        return is_narrow(
+            node.operand if isinstance(node, ast.UnaryOp) else node.value, narrow, names
+        )
+    if isinstance(node, ast.BinOp) and not isinstance(
+        node.op, (ast.Div, ast.Pow, ast.MatMult)
+    ):
         return any(is_narrow(side, narrow, names) for side in (node.left, node.right))
     return False
 
@@ -84,7 +116,11 @@ def assignments(function):
                 pairs = [(target, node.value)]
                 if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
                     pairs = zip(target.elts, node.value.elts)
-                yield from ((name.id, value) for name, value in pairs if isinstance(name, ast.Name))
+                yield from (
+                    (name.id, value)
+                    for name, value in pairs
+                    if isinstance(name, ast.Name)
+                )
 
 
 def narrow_names(function, narrow):
@@ -97,32 +133,54 @@ def narrow_names(function, narrow):
     if isinstance(function, ast.Lambda):
         names |= arguments & narrow
     for _ in range(2):  # a name may be given what is named further below
-        names |= {name for name, value in assignments(function) if is_narrow(value, narrow, names)}
+        names |= {
+            name
+            for name, value in assignments(function)
+            if is_narrow(value, narrow, names)
+        }
     return names
 
 
 def products(source, narrow):
     """(line, text) of the products in 32 bits, outside of kernels."""
     for function in ast.walk(ast.parse(source)):
-        if not isinstance(function, (ast.FunctionDef, ast.Lambda)) or is_compiled(function):
+        if not isinstance(function, (ast.FunctionDef, ast.Lambda)) or is_compiled(
+            function
+        ):
             continue
         names = narrow_names(function, narrow)
         for node in ast.walk(function):
-            if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.Mult):
-                sides = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
-                wide = any(re.search("u?int64|float", ast.unparse(side)) for side in sides)
+            if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(
+                node.op, ast.Mult
+            ):
+                sides = (
+                    (node.left, node.right)
+                    if isinstance(node, ast.BinOp)
+                    else (node.target, node.value)
+                )
+                wide = any(
+                    re.search("u?int64|float", ast.unparse(side)) for side in sides
+                )
                 if not wide and any(is_narrow(side, narrow, names) for side in sides):
                     yield node.lineno, ast.unparse(node)
 
 
 def test_arrays_of_32_bits_are_not_multiplied_by_sizes():
     narrow, wrong = fields(), []
-    assert {"lo", "width", "indices"} <= narrow  # else the comments of fields are not read
+    assert {
+        "lo",
+        "width",
+        "indices",
+    } <= narrow  # else the comments of fields are not read
     for file in FILES:
         path = file.relative_to(PACKAGE).as_posix()
-        for line, text in dict.fromkeys(products(file.read_text(encoding="utf-8"), narrow)):
+        for line, text in dict.fromkeys(
+            products(file.read_text(encoding="utf-8"), narrow)
+        ):
             if f"{path} {text}" not in HARMLESS:
-                wrong.append(f"skstruct/{path}:{line} {text}: write .astype(np.int64) where it is multiplied")
+                wrong.append(
+                    f"skstruct/{path}:{line} {text}: write .astype(np.int64) where it is multiplied"
+                )
     assert wrong == []
 
 

@@ -121,7 +121,7 @@ def epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
 
     Perceptron: if the best labelling (under costs) is not the target, step towards the target.
     Passive-aggressive: the best wrong labelling, with the hinge loss ``cost + score(ŷ) - score(y)``.
-    The weight of an example multiplies its costs, as it multiplies steps (see :func:`.rules.step_size`).
+    The weight of an example multiplies its costs, as it multiplies steps (see ``core.rules.step_size``).
 
     Returns (code, k): DONE and ``end``, or why it stopped before example ``order[k]`` was learned:
     POOL_FULL (grow a sparse store and call again from k) or RESCALE (rebase the stores).

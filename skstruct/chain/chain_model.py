@@ -96,7 +96,7 @@ def _check_values(encoded, token, scale):
 
 def _are_small(values, most):
     """Whether no value is above ``most`` in size."""
-    if values.dtype == np.float32 and most >= np.finfo(np.float32).max:
+    if values.dtype == np.float32 and most >= float(np.finfo(np.float32).max):
         return True
     if values.flags.c_contiguous:  # one pass, where both ends of the range take two
         flat = values.ravel()

@@ -14,7 +14,7 @@ from ..formats.span_writing import write_spans
 from ..inspection import label_issues
 from ..inspection.html import readable
 from ..inspection.issues import corrected
-from .common import CommandError, check_inputs, check_target, counted, n_jobs, output, positive, tell, warn
+from .common import CommandError, check_inputs, check_target, n_jobs, output, positive, tell, warn
 from .corpus import learned, locating, read_files
 from .learners import add_features, add_learner, features_of, new_model, task_of
 from .options import THREADS, add_corpus, add_options

@@ -22,7 +22,7 @@ from ..features.word_vectors import WordVectors
 from ..taggers.constraints import BrokenConstraint, scheme_of
 from ..training.held_out import NAMES
 from ..training.parameters import parameters_named
-from .common import CommandError, check_inputs, check_target, counted, positive, share, tell
+from .common import CommandError, check_inputs, check_target, positive, share, tell
 from .corpus import batches, learned, located, locating, read, read_files
 from .evaluate import as_text, model_scores
 from .input_files import Source, tell_empty, tell_labels

@@ -79,8 +79,9 @@ class CRFParameters(TaggerParameters, TrainingParameters):
 @documented(
     constraints="""Labellings allowed: the name of a label scheme or (previous, next) pairs of labels, as in
     :class:`StructuredPerceptron`; those they forbid have probability 0.""",
-    class_weight="""Cost of missing a token of a label, added to its rivals' scores in training:
-    softmax-margin [4]_. A dict maps labels to costs; ``"balanced"`` is inverse to frequency.""",
+    class_weight="""A margin, the cost of missing a token of a label, and not scikit-learn's weight of a
+    class: ``{"O": 0.1}`` makes ``O`` more frequent, not less. It is added to its rivals' scores in
+    training: softmax-margin [4]_. A dict maps labels to costs; ``"balanced"`` is inverse to frequency.""",
     warm_start="Start ``fit`` from the weights of the last one, without the first stage.",
     checkpoint="""Folder where ``fit`` keeps its state every few iterations, under a name made from parameters
     and data. A fit that finds its own state goes on from there (``resumed_from_`` says after how many entries

@@ -47,7 +47,8 @@ STOPPED = "the search was interrupted; the estimator is as it was before fit"
 @documented(
     constraints="""Labellings allowed: the name of a label scheme or (previous, next) pairs of labels, as in
     :class:`StructuredPerceptron`.""",
-    class_weight="Cost of missing a token of a label, as in :class:`L1CRF`.",
+    class_weight="""A margin, the cost of missing a token of a label, and not scikit-learn's weight of a
+    class, as in :class:`L1CRF`.""",
     scoring="""What candidates are chosen by, on the test part of each fold, and what ``score`` returns: None
     means token accuracy; a str names a scorer of ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a
     callable is called as ``scoring(estimator, X, y)`` and returns a number. More is better.""",

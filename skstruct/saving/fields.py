@@ -255,10 +255,7 @@ def exactly(name, why="other members ask for it"):
 
 
 def array(dtype, *shape, low=None, high=MOST, finite=False, largest=np.inf, may_lack=False):
-    """An array; None in ``shape`` is any length. An empty one ``may_lack``.
-
-    ``largest``: of ``finite`` numbers, the largest size.
-    """
+    """An array of sizes up to ``largest``; None in ``shape`` is any length. An empty one ``may_lack``."""
 
     def read(node, where, members):
         sizes = [members.size(n) for n in shape]
@@ -278,8 +275,7 @@ def array(dtype, *shape, low=None, high=MOST, finite=False, largest=np.inf, may_
 
     sizes = ", ".join("…" if n is None else str(n) for n in shape)
     text = f"{dtype} ({sizes}{',' * (len(shape) == 1)})" + _range(low, high) + ", finite" * finite
-    if largest < np.inf:
-        text += f", at most {largest:g} in size"
+    text += f", at most {largest:g} in size" * (largest < np.inf)
 
     def write(value, writer, name, _):
         return writer.array(name, value)

@@ -200,7 +200,7 @@ class CalibratedTagger(ShowsTraining, FitsAnother, RunParameters, CallbackSuppor
                 seen = train[np.linspace(0, len(train) - 1, n_seen).astype(np.int64)]
                 model = in_units_of(model, member, X.take(seen), take(y, seen))
             with renumbered(test):
-                return encoded_fold(model, X.take(test), take(y, test), each[test], test)
+                return encoded_fold(model, X.take(test), take(y, test), each[test])
 
         with threads(self.n_jobs, len(folds)) as map_all:
             parts = list(map_all(part, range(len(folds))))

@@ -4,6 +4,7 @@ So are held-out sequences, which are labelled after each epoch; and shards of a 
 apart are brought to one vocabulary.
 """
 
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -130,7 +131,21 @@ def class_costs(class_weight, gold, labels, otherwise, complete=True):
                 f"class_weight: {label!r} is no label of y and has no effect; the labels are "
                 f"{some_of(labels.values)}"
             )
+    label, most = max(class_weight.items(), key=itemgetter(1), default=(None, np.inf))
+    if otherwise <= most < 1:
+        warn(_is_no_weight(label, most, otherwise))
     return costs
+
+
+def _is_no_weight(label, cost, otherwise):
+    """What is wrong if the largest cost is below 1 and labels that are not named cost as little, or less."""
+    does = "makes it more frequent, not less" if cost > otherwise else "changes nothing"
+    return (
+        f"class_weight={{{label!r}: {cost:g}}} {does}: it is a margin, the cost of missing "
+        f"a token of this label, and no weight as in scikit-learn; labels that are not "
+        f"named cost {otherwise:g}. To weaken {label!r}, give the other labels costs, such "
+        f"as 3.0 each"
+    )
 
 
 def balanced_costs(counts, otherwise):

@@ -24,7 +24,7 @@ from ..data.inputs import as_tokens, check_X_y, renumbered, take
 from ..data.labels import Gold, Labels, encode_known, some_of
 from ..data.types import Corpus, Given, Self, Weights
 from ..training.held_out import NAMES, HeldOut
-from ..training.learner import OnlineLearner
+from ..training.learner import OnlineLearner, warn_if_few_are_long
 from ..training.parameters import parameter
 from ..training.run import Run, new_key
 from .constraints import check_gold, check_known
@@ -66,7 +66,8 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
             Labels of one type that sorts (str, int, bool, float, or tuples of these); None marks an
             unlabelled token, for which the best completion under the current weights counts as gold.
         sample_weight : array-like of shape (n_sequences,), optional
-            Multiplies a sequence's update. Sequences of weight 0 are left out altogether.
+            Multiplies a sequence's update, and the costs and margins it is learned with. Sequences of weight
+            0 are left out altogether.
         X_val, y_val : lists of sequences, optional
             Held-out sequences, on which the model is scored after each epoch (``scoring``); the scores are
             ``validation_score`` in ``history_``. With ``early_stopping`` they decide when to stop and which
@@ -87,7 +88,9 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         Warns
         -----
         UserWarning
-            If ``y_val`` has labels that training lacks; once, naming them. They count as wrong.
+            If ``y_val`` has labels that training lacks; once, naming them. They count as wrong. If there are
+            fewer than 20 sequences, of more than 1,000 tokens on average: these are too few updates. If the
+            costs in ``class_weight`` are below 1, as if they were weights.
         """
         run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
         return run.train(X, y, context)
@@ -165,6 +168,8 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         state.closed, state.stream = closed, stream
         task, state.pairs = self._with_pairs(task, state.model, before, model, labels)
         run = ChainRun(self, state, task, encoder, labels, corpus.constraints)
+        if not stream:
+            warn_if_few_are_long(np.diff(task.token))
         if test:
             with renumbered(test):
                 run.held_out, _ = run.held_out_part(corpus.X.take(test), take(corpus.y, test))

@@ -57,9 +57,10 @@ class StructuredPerceptron(OnlineTagger):
 
 @savable
 @documented(
-    class_weight="""Cost of missing a token of a label, added to the margin of 1 asked for; with
-    ``cost="hamming"`` in place of the cost 1 of a wrong token. A dict maps labels to costs; labels it lacks
-    cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on average over tokens."""
+    class_weight="""A margin, the cost of missing a token of a label, and not scikit-learn's weight of a
+    class: ``{"O": 0.1}`` makes ``O`` more frequent, not less. It is added to the margin of 1 asked for; with
+    ``cost="hamming"`` it is in place of the cost 1 of a wrong token. A dict maps labels to costs; labels it
+    lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on average over tokens."""
 )
 @dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressiveTagger(OnlineTagger):

@@ -94,9 +94,11 @@ class TaggerParameters(WordsParameter):
     )
     class_weight: dict[Any, float] | Literal["balanced"] | None = parameter(
         None,
-        """Margin added in training to the score of every wrong label, by gold label. A dict maps labels
-        to costs; labels it lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on
-        average over tokens.""",
+        """A margin, the cost of missing a token of a label, and not scikit-learn's weight of a class:
+        ``{"O": 0.1}`` makes ``O`` more frequent, not less. It is added in training to the score of every
+        wrong label, by gold label, times ``sample_weight``. A dict maps labels to costs; labels it lacks
+        cost nothing extra, so that costs of all but ``O`` find more at less precision. ``"balanced"`` is
+        inverse to frequency, 1 on average over tokens.""",
         'dict, "balanced" or None',
         [dict, StrOptions({"balanced"}), None],
     )

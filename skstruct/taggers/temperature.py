@@ -20,7 +20,6 @@ from scipy.optimize import brentq
 from ..chain.chain_model import ChainModel, with_gold
 from ..chain.sums import log_z
 from ..core.user_warnings import warn
-from ..data.inputs import PlaceError
 from ..data.labels import encode_known
 from ..training.chunks import threads
 
@@ -40,13 +39,12 @@ class EncodedFold(NamedTuple):
     model: ChainModel
     task: object  # ChainTask with gold; labels that the model does not know are UNLABELLED
     weight: np.ndarray  # (n,) float64
-    place: np.ndarray  # (n,) int64: where the sequences are in the corpus, for errors
 
 
-def encoded_fold(model, X, y, weight, place):
+def encoded_fold(model, X, y, weight=None):
     """Encode sequences and their labels for a model that was trained on others."""
     gold, _, _ = encode_known(y, X.offsets, model.labels)
-    return EncodedFold(model, with_gold(model.encode(X), gold), weight, place)
+    return EncodedFold(model, with_gold(model.encode(X), gold), weight)
 
 
 def in_units_of(other, model, X, y):
@@ -64,7 +62,7 @@ def in_units_of(other, model, X, y):
 
 def _gain(model, X, y):
     """(n,) by how much the labels given score higher than labels drawn at random; NaN if that is unknown."""
-    part = encoded_fold(model, X, y, None, None)
+    part = encoded_fold(model, X, y)
     return _mean_score(part, True) - _mean_score(part, False)
 
 
@@ -86,10 +84,6 @@ class _Likelihood:
 
     def __init__(self, parts, pool):
         self.pool, self.parts = pool, parts
-        for part, z in zip(parts, self._each(_log_z, 0.0, False)):
-            bad = np.flatnonzero(~(z < np.inf))
-            if bad.size:
-                raise PlaceError(part.place[bad[0]], None, "the scores of its labellings overflow", "X")
         # What constraints, with labels that a part's model lacks, make impossible says nothing of β.
         possible = zip(parts, self._each(_log_z, 0.0, True))
         self.parts = [p._replace(weight=np.where(z > -np.inf, p.weight, 0.0)) for p, z in possible]

@@ -12,6 +12,7 @@ from .._sklearn import CallbackSupportMixin, check_parameters
 from ..core.codes import AVERAGES, NO_PENALTY, PENALTIES, PERCEPTRON
 from ..core.noise import make_noise
 from ..core.store import Rule
+from ..core.user_warnings import warn
 from ..data.types import History
 from .held_out import both_or_neither
 from .parameters import OnlineParameters
@@ -20,6 +21,28 @@ from .saved import SavableLearner, training_from_state
 
 STREAM_HISTORY = 1000
 """Calls of ``partial_fit`` that ``history_`` remembers besides the current one."""
+
+
+LONG, FEW = 1000, 20
+"""A corpus of fewer sequences than ``FEW``, which have more tokens than ``LONG`` on average, is warned of.
+
+The first 40,000 tokens of CoNLL-2000, cut into 40 sequences of 1,000 tokens, give a perceptron the token
+accuracy .943 and passive-aggressive learning .947 (ten epochs); 20 of 2,000: .938 and .943; 4 of 10,000: .918
+and .911; one: .885 and .867. Cut into sequences of 100 to 500 tokens they give .935 to .944.
+"""
+
+
+def warn_if_few_are_long(lengths):
+    """Warn of a corpus that gives too few updates; ``lengths`` (n,) of its sequences, in tokens."""
+    n, total = np.count_nonzero(lengths), int(lengths.sum())
+    if 0 < n < FEW and total > LONG * n:
+        what = f"{n} sequences of {total // n} tokens each" if n > 1 else f"one sequence of {total} tokens"
+        warn(
+            f"X has {what}: an online learner makes one update a sequence and epoch, "
+            f"which are too few here; cut long sequences, at the end of sentences if there "
+            f"are any, into parts of 20 to 500 tokens, or use L1CRF, which learns from "
+            f"every token"
+        )
 
 
 class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):

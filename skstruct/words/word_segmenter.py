@@ -21,7 +21,7 @@ from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
 from ..data.types import Corpus, Given, Self, Texts, Weights
 from ..metrics.text_scores import word_f1_score
 from ..saving.registry import savable
-from ..training.learner import OnlineLearner
+from ..training.learner import OnlineLearner, warn_if_few_are_long
 from ..training.parameters import documented, parameter
 from ..training.run import TrainingState, new_key
 from ..training.tables import check_unchanged, continued_state
@@ -217,6 +217,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         else:
             state = self._fresh_state(new_key(self.random_state))
         run = WordRun(self, state, task, held_out)
+        if not stream:
+            warn_if_few_are_long(np.diff(task.token))
         run.hold_out(given)
         return run
 

@@ -159,7 +159,10 @@ def _as_mask(pairs, columns):
     return mask
 
 
-@pytest.mark.parametrize("features", [["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"], ["U:%x[0,0]", "B0:%x[0,0]", "B"]])
+@pytest.mark.parametrize(
+    "features",
+    [["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"], ["U:%x[0,0]", "B0:%x[0,0]", "B"]],
+)
 def test_the_pairs_are_those_that_tokens_show(chosen, features):
     """Of features and labels, and of labels by what transitions look at; sets show each of their labels."""
     words = [[token["w"] for token in x] for x in X]
@@ -190,7 +193,7 @@ def _many_labels(n_labels, n_tokens, n_features):
 
 
 def test_pairs_take_the_memory_of_what_is_shown(chosen):
-    """Not a byte for each row and label: weights are sparse, and so is the choice; nor labels times labels."""
+    """Not a byte for each row and label, nor for two labels: weights are sparse, and so is the choice."""
     X, y, classes = _many_labels(n_labels=1200, n_tokens=150, n_features=100)
     tagger = StructuredPerceptron(all_pairs="transitions", random_state=0).partial_fit(X, y, classes=classes)
     pairs, peak = chosen[0].node_pairs, chosen[1]
@@ -201,7 +204,7 @@ def test_pairs_take_the_memory_of_what_is_shown(chosen):
 
 @pytest.mark.slow
 def test_more_pairs_than_32_bits_can_number():
-    """600,000 features with 4,000 labels are 2.4e9 pairs: each that is shown has its weight, and no other one."""
+    """600,000 features with 4,000 labels are 2.4e9 pairs: those that are shown have weights, others none."""
     script = textwrap.dedent(
         """
         import resource

@@ -2,6 +2,8 @@
 
 import os
 import pickle
+import re
+import warnings
 
 import numpy as np
 import pytest
@@ -44,6 +46,31 @@ def test_class_weight_shifts_recall(Tagger):
     inverse = {label: len(labels) / (4 * labels.count(label)) for label in set(labels)}
     assert same_weights(fitted("balanced"), fitted(inverse))
     assert not same_weights(fitted("balanced"), plain)
+
+
+@pytest.mark.parametrize(
+    ("weight", "parameters", "warned"),
+    [
+        ({"L1": 0.1}, {}, "makes it more frequent, not less: it is a margin.* named cost 0"),
+        ({"L1": 0.1, "L2": 0.4}, {}, "class_weight={'L2': 0.4}"),
+        ({"L1": 0}, {}, "changes nothing"),
+        ({"L1": 0.1, "L2": 2.0}, {}, None),  # less than other labels
+        ({"L1": 1.0}, {}, None),
+        ({}, {}, None),
+        ("balanced", {}, None),
+        ({"L1": 0.1}, {"cost": "hamming"}, None),  # where a wrong token costs 1
+    ],
+)
+def test_costs_that_are_meant_as_weights(weight, parameters, warned, Tagger):
+    """A cost below 1 makes a label more frequent, where a weight would make it less so."""
+    if parameters and Tagger is not PassiveAggressiveTagger:
+        pytest.skip("it has no such cost")
+    X, y = corpus(20)
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        Tagger(TEMPLATES, class_weight=weight, random_state=0, **parameters).fit(X, y)
+    said = [str(each.message) for each in given if "class_weight" in str(each.message)]
+    assert len(said) == (warned is not None) and all(re.search(warned, each) for each in said)
 
 
 @pytest.mark.parametrize("cost", [-1, float("nan"), float("inf"), "2", None])

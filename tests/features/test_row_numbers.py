@@ -28,18 +28,20 @@ def test_every_estimator_refuses_more_than_there_are_numbers_for(case, monkeypat
 
 
 TEXT = [["ab", "c"], ["abc", "a", "b"]]
+SHORT, LONG = [["a"]], [["a", "b", "c", "d"]]
 GROWING = {
-    "templates": (StructuredPerceptron(["U:%x[0,0]"], random_state=0), [["a", "b"]], [["c", "d"]]),
-    "combinations": (StructuredPerceptron(["U:%x[-1,0]/%x[0,0]"], random_state=0), [["a"]], [["a", "b", "c", "d"]]),
-    "counters": (StructuredPerceptron(["U:%x[0,0]"], min_count=9, random_state=0), [["a"]], [["a", "b", "c", "d"]]),
-    "lists": (StructuredPerceptron(random_state=0), [[["a"], ["b"]]], [[["c"], ["d"]]]),
-    "dicts": (StructuredPerceptron(random_state=0), [[{"a": 1}, {"b": 2}]], [[{"c": 1}, {"d": 1}]]),
-}  # fmt: skip
+    "templates": (["U:%x[0,0]"], 1, SHORT, LONG),
+    "combinations": (["U:%x[-1,0]/%x[0,0]"], 1, SHORT, LONG),
+    "counters": (["U:%x[0,0]"], 9, SHORT, LONG),
+    "lists": ("auto", 1, [[["a"], ["b"]]], [[["c"], ["d"]]]),
+    "dicts": ("auto", 1, [[{"a": 1}, {"b": 2}]], [[{"c": 1}, {"d": 1}]]),
+}
 
 
 @pytest.mark.parametrize("case", GROWING)
 def test_a_stream_that_needs_too_many_stays_as_it_was(case, monkeypatch):
-    tagger, X, more = GROWING[case]
+    features, min_count, X, more = GROWING[case]
+    tagger = StructuredPerceptron(features, min_count=min_count, random_state=0)
     monkeypatch.setattr(hashing, "MOST_NUMBERED", 3)
     tagger.partial_fit(X, [["X"] * len(X[0])])
     before = tagger.predict(X), tagger.n_iter_
@@ -53,5 +55,7 @@ def test_a_table_takes_as_many_as_there_are_numbers_for(monkeypatch):
     texts, expected = ["".join(words) for words in TEXT], []
     for most in (hashing.MOST_NUMBERED, 1000):
         monkeypatch.setattr(hashing, "MOST_NUMBERED", most)
-        expected.append(feature_weights(WordSegmenter(max_iter=2, random_state=0).fit(texts, TEXT)))
+        expected.append(
+            feature_weights(WordSegmenter(max_iter=2, random_state=0).fit(texts, TEXT))
+        )
     assert expected[0] == expected[1] and 10 < len(expected[0]) < 1000

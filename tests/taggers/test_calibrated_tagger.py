@@ -197,12 +197,12 @@ def test_labels_that_a_part_has_never_seen():
         assert 0.0 < p < 1.0
 
 
-def test_scores_that_overflow():
+def test_values_that_are_too_large():
     y = [[f"L{k % 3}"] * 3 for k in range(12)]
     X = [[{f"x{k}": float(labels[0] == "L1") for k in range(9)}] * 3 for labels in y]
     tagger = StructuredPerceptron(max_iter=3, average=False, random_state=0).fit(X, y)
     X[7] = [{f"x{k}": 1.7e308 for k in range(9)}] * 3
-    with pytest.raises(ValueError, match="X: sequence 7: the scores of its labellings overflow"):
+    with pytest.raises(ValueError, match="X: sequence 7, position 0: values of features must be at most"):
         CalibratedTagger(FrozenEstimator(tagger)).fit(X, y)
 
 

@@ -20,19 +20,27 @@ X = [["a", "b"], ["b", "a"], ["a", "a"]]
 Y = [["A", "B"], ["B", "A"], ["A", "A"]]
 
 
-@pytest.mark.parametrize("case", [name for name in ALL_CASES if not name.startswith("sets")])
+@pytest.mark.parametrize(
+    "case", [name for name in ALL_CASES if not name.startswith("sets")]
+)
 def test_weights_of_sequences(case):
     make_data, make = ALL_CASES[case]
     X, y = make_data(5)
     weight = np.ones(len(X))
     weight[2] = 1e308
-    with pytest.raises(ValueError, match=r"sample_weight must be at most 1e\+50, .* got 1e\+308 for sequence 2"):
+    with pytest.raises(
+        ValueError,
+        match=r"sample_weight must be at most 1e\+50, .* got 1e\+308 for sequence 2",
+    ):
         make().fit(X, y, sample_weight=weight)
 
 
 @pytest.mark.parametrize("make", [StructuredPerceptron, PassiveAggressiveTagger, L1CRF])
 def test_costs_of_labels(make):
-    with pytest.raises(ValueError, match=r"class_weight\['A'\] must be a number from 0 to 1e\+50, got 1e\+308"):
+    with pytest.raises(
+        ValueError,
+        match=r"class_weight\['A'\] must be a number from 0 to 1e\+50, got 1e\+308",
+    ):
         make(class_weight={"A": 1e308}).fit(X, Y)
 
 
@@ -55,7 +63,10 @@ def test_what_is_allowed_gives_numbers(name, weight, values):
     rows = [[{"x": a}, {"y": b}], [{"x": b}, {"y": a}], [{"x": a, "y": b}, {"x": a}]]
     tagger = LEARNERS[name].fit(rows, Y, sample_weight=[weight, 1.0, weight])
     assert np.isfinite(tagger.decision_function(rows)).all()
-    assert all(np.isfinite(store.value).all() for store in (model_of(tagger).nodes, model_of(tagger).edges))
+    assert all(
+        np.isfinite(store.value).all()
+        for store in (model_of(tagger).nodes, model_of(tagger).edges)
+    )
 
 
 def _kinds(value):
@@ -75,9 +86,16 @@ def _kinds(value):
 def test_values_in_prediction(kind, value, others):
     """By every verb, and of one sequence as of several; the model has learned from ordinary ones."""
     x, wrong = _kinds(0.5)[kind], _kinds(value)[kind]
-    perceptron, crf = (make.fit(x * 2, [["A", "B"]] * 2) for make in (LEARNERS["perceptron"], LEARNERS["L2"]))
+    perceptron, crf = (
+        make.fit(x * 2, [["A", "B"]] * 2)
+        for make in (LEARNERS["perceptron"], LEARNERS["L2"])
+    )
     verbs = [each.predict for each in (perceptron, crf)]
-    verbs += [perceptron.decision_function, lambda X: perceptron.predict_kbest(X, 2), crf.predict_marginals]
+    verbs += [
+        perceptron.decision_function,
+        lambda X: perceptron.predict_kbest(X, 2),
+        crf.predict_marginals,
+    ]
     for verb in verbs:
         verb(x * (others + 1))
         place = f"X: sequence {others}, position 1: values of features must be at most"
@@ -98,7 +116,9 @@ def test_weights_in_files(case, compressed, tmp_path, monkeypatch):
     def save():
         estimator.save(tmp_path / "model", training=False)
 
-    with pytest.raises(ValueError, match=r"cannot be saved: it has weights .* above 1e\+200"):
+    with pytest.raises(
+        ValueError, match=r"cannot be saved: it has weights .* above 1e\+200"
+    ):
         save()
     monkeypatch.setattr(stores, "are_weights", lambda value: True)
     save()
@@ -107,9 +127,14 @@ def test_weights_in_files(case, compressed, tmp_path, monkeypatch):
         load(tmp_path / "model")
 
 
-@pytest.mark.parametrize(("save", "read"), [(save_crfsuite, load_crfsuite), (save_wapiti, load_wapiti)])
+@pytest.mark.parametrize(
+    ("save", "read"), [(save_crfsuite, load_crfsuite), (save_wapiti, load_wapiti)]
+)
 def test_weights_in_files_of_others(save, read, tmp_path):
-    crf = L1CRF(Patterns(["u:%x[0,0]", "b"], "wapiti") if save is save_wapiti else "auto", c1=0.0)
+    crf = L1CRF(
+        Patterns(["u:%x[0,0]", "b"], "wapiti") if save is save_wapiti else "auto",
+        c1=0.0,
+    )
     rows = X if save is save_wapiti else [[{"w": token} for token in x] for x in X]
     crf.fit(rows, Y)
     model_of(crf).nodes.value[:] = 1e300

@@ -24,29 +24,60 @@ COSTS = {"L00": 0.75, "L01": 3.0}
 
 
 def _pa(**given):
-    return PassiveAggressiveTagger(["U0:%x[0,0]", "B"], max_iter=3, random_state=0, **given)
+    return PassiveAggressiveTagger(
+        ["U0:%x[0,0]", "B"], max_iter=3, random_state=0, **given
+    )
 
 
 def _perceptron(**given):
-    return StructuredPerceptron(["U0:%x[0,0]", "B"], max_iter=3, random_state=0, **given)
+    return StructuredPerceptron(
+        ["U0:%x[0,0]", "B"], max_iter=3, random_state=0, **given
+    )
 
 
 LEARNERS = {
     "perceptron": ("perceptron", _perceptron),
     "costs": ("perceptron", lambda: _perceptron(class_weight=COSTS)),
-    "balanced costs of order 2": ("perceptron", lambda: _perceptron(class_weight="balanced", order=2)),
-    "costs under noise": ("perceptron", lambda: _perceptron(class_weight=COSTS, dropout=0.2, average=False)),
+    "balanced costs of order 2": (
+        "perceptron",
+        lambda: _perceptron(class_weight="balanced", order=2),
+    ),
+    "costs under noise": (
+        "perceptron",
+        lambda: _perceptron(class_weight=COSTS, dropout=0.2, average=False),
+    ),
     "PA-I": ("perceptron", _pa),
     "PA-I with a bound that acts": ("perceptron", lambda: _pa(C=0.0625)),
     "PA of wrong tokens": ("perceptron", lambda: _pa(variant="PA", cost="hamming")),
-    "PA-II with costs": ("perceptron", lambda: _pa(variant="PA-II", class_weight=COSTS)),
-    "PA-I under noise": ("perceptron", lambda: _pa(feature_noise="zipf", dropout=0.1, average="epoch")),
-    "PA-I, averaged": ("perceptron", lambda: BaggingShuffleAverager(_pa(), n_estimators=2, random_state=0)),
-    "PA-I in shards": ("perceptron", lambda: ALL_CASES["mixer"][1]().set_params(estimator=_pa())),
-    "parser": ("parser", lambda: ShiftReduceParser(max_iter=3, random_state=0, beam_size=2)),
-    "parser whose search labels": ("parser", lambda: ShiftReduceParser("rich", max_iter=3, random_state=0)),
+    "PA-II with costs": (
+        "perceptron",
+        lambda: _pa(variant="PA-II", class_weight=COSTS),
+    ),
+    "PA-I under noise": (
+        "perceptron",
+        lambda: _pa(feature_noise="zipf", dropout=0.1, average="epoch"),
+    ),
+    "PA-I, averaged": (
+        "perceptron",
+        lambda: BaggingShuffleAverager(_pa(), n_estimators=2, random_state=0),
+    ),
+    "PA-I in shards": (
+        "perceptron",
+        lambda: ALL_CASES["mixer"][1]().set_params(estimator=_pa()),
+    ),
+    "parser": (
+        "parser",
+        lambda: ShiftReduceParser(max_iter=3, random_state=0, beam_size=2),
+    ),
+    "parser whose search labels": (
+        "parser",
+        lambda: ShiftReduceParser("rich", max_iter=3, random_state=0),
+    ),
     "spans": ("spans", lambda: SpanTagger(_pa())),
-    "segmenter": ("segmenter", lambda: Segmenter(_perceptron(class_weight={"B-T00": 2.0}), scheme="BI")),
+    "segmenter": (
+        "segmenter",
+        lambda: Segmenter(_perceptron(class_weight={"B-T00": 2.0}), scheme="BI"),
+    ),
     "words": ("word-segmenter", lambda: ALL_CASES["word-segmenter"][1]()),
     "lattices": ("reranker", lambda: ALL_CASES["reranker"][1]()),
 }
@@ -56,7 +87,9 @@ def _weights(name, weight):
     data, make = LEARNERS[name]
     X, y = ALL_CASES[data][0](5)
     estimator = make().fit(X, y, sample_weight=weight(len(X)))
-    return {(feature, label): w for feature, label, w in feature_weights(estimator)}, estimator.predict(X)
+    return {
+        (feature, label): w for feature, label, w in feature_weights(estimator)
+    }, estimator.predict(X)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -78,7 +111,9 @@ def test_weights_in_proportion_are_the_same_model(name):
 
     one, labels = _weights(name, weight)
     found, again = _weights(name, lambda n: weight(n) / 1024)
-    assert again == labels and found == {key: weight / 1024 for key, weight in one.items()}
+    assert again == labels and found == {
+        key: weight / 1024 for key, weight in one.items()
+    }
 
 
 def test_a_sequence_of_more_weight_moves_the_model_more():
