@@ -97,7 +97,7 @@ def test_weights_of_tokens(verb, weight):
             [["A"]],
             r"X must be .*; it looks like JSON, write X = json.loads\(X\)",
         ),
-        ([["a"]], "A B", "y must be a list of lists of labels, got str 'A B'$"),
+        ([["a"]], "A B", r"got str 'A B'; write y = \[text.split\(\)\]$"),
         ([["a", "b"]], [["A"]], "got 2 tokens and 1 label$"),
         ([["a"]], [["A", "B"]], "got 1 token and 2 labels$"),
         ([np.eye(2)], [["A"]], "1 label but 2 rows; "),

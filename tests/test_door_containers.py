@@ -6,6 +6,7 @@ some of them by ``test_kinds``.
 
 import numpy as np
 import pandas
+import polars
 import pytest
 from door_cases import (
     CONTAINERS,
@@ -249,3 +250,35 @@ def test_labels_of_two_types_are_refused_by_transformers():
         [np.eye(2)] * 4, [[Member("DT"), "NN"]] * 4
     )
     assert found.classes_.tolist() == ["DT", "NN"]
+
+
+@pytest.mark.parametrize(
+    "first, second",
+    [
+        (polars.Categorical, polars.Enum(["z"])),
+        (polars.Enum(["x"]), polars.Enum(["z"])),
+        (polars.Enum(["x"]), polars.String),
+    ],
+)
+def test_categories_of_polars_differ(first, second):
+    def frame(text, dtype):
+        return polars.DataFrame({"id": polars.Series([text], dtype=dtype)})
+
+    assert as_tokens([frame("x", first), frame("z", second)]).tokens == ["x", "z"]
+    with pytest.raises(ValueError, match="the column 'id' holds numbers, that of seq"):
+        as_tokens([frame("x", first), polars.DataFrame({"id": [1]})])
+
+
+def test_the_types_of_few_frames_are_asked_for(monkeypatch):
+    """What it costs does not grow with the number of frames."""
+    asked = []
+    dtypes = pandas.DataFrame.dtypes.fget
+    monkeypatch.setattr(
+        pandas.DataFrame,
+        "dtypes",
+        property(lambda self: (asked.append(1), dtypes(self))[1]),
+    )
+    for n in (2, 200, 1000):
+        asked.clear()
+        as_tokens([pandas.DataFrame({"size": [1.0, 2.0], "word": ["a", "b"]})] * n)
+        assert len(asked) <= 70

@@ -3,8 +3,6 @@
 from collections.abc import Set
 from itertools import chain
 
-from ..data.elements import exact
-
 _SIMPLE = {str, bool, int, float}
 """Types of values that mean the same here and there."""
 
@@ -38,7 +36,7 @@ def text_of(value, what):
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     if isinstance(value, str):
-        return exact(value)
+        return str.__str__(value)  # what an object of a subclass of str holds
     raise TypeError(f"{what} must be str or bytes, got {value!r:.80} of type {type(value).__name__}")
 
 

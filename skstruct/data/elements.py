@@ -56,11 +56,9 @@ def plain_value(value):
     """A label as a Python value: what numpy and tensors have of one number is unpacked."""
     if isinstance(value, np.generic):
         return value.item()
-    return (
-        np.asarray(value).item()
-        if is_tensor(type(value)) and np.ndim(value) == 0
-        else value
-    )
+    if is_tensor(type(value)) and np.ndim(value) == 0:
+        return np.asarray(value).item()
+    return value
 
 
 _KINDS = (bool, int, float, str)
@@ -109,9 +107,9 @@ def opened(value, sequence=None, name=None):
     PlaceError
         If something has ``__array__`` and that fails, as of a tensor on another device.
     """
-    if isinstance(
-        value, (list, tuple, np.ndarray, str, bytes, dict, np.generic)
-    ) or is_frame(value):
+    if isinstance(value, (list, tuple, np.ndarray, str, bytes, dict, np.generic)):
+        return value
+    if is_frame(value):
         return value
     if hasattr(value, "to_pylist") and not is_arrow_table(value):
         return value.to_pylist()

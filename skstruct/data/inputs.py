@@ -76,7 +76,7 @@ def as_sequences(X, name="X", item="token"):
     X = opened(X, name=name)
     if not is_sequence(X):
         found = "None" if X is None else describe(X)
-        advice = _instead_of_a_text(X, name, item) if isinstance(X, str) else ""
+        advice = _instead_of_a_text(X, name) if isinstance(X, str) else ""
         advice += "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
         raise ValueError(f"{name} must be a list of {expected}, got {found}{advice}")
     if getattr(X, "ndim", 1) > 1 and not isinstance(X, np.ndarray):
@@ -100,11 +100,11 @@ def _without_tensors(sequences):
     return sequences
 
 
-def _instead_of_a_text(text, name, item):
+def _instead_of_a_text(text, name):
     """What to write where a str is given for all sequences."""
     if _looks_like_json(text):
         return f"; it looks like JSON, write {name} = json.loads({name})"
-    return f"; write {name} = [text.split()]" if item == "token" and " " in text else ""
+    return f"; write {name} = [text.split()]" if " " in text else ""
 
 
 def _looks_like_json(text):

@@ -4,6 +4,8 @@ import gzip
 import json
 import warnings
 
+import pandas
+import polars
 import pytest
 
 from skstruct.datasets import iter_spans, read_columns, read_spans
@@ -119,3 +121,21 @@ def test_records_without_a_list_of_spans_are_told(empty):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(read_spans(records)[0]) == 3
+
+
+@pytest.mark.parametrize(
+    "make, call",
+    [
+        (pandas.DataFrame, r"read_spans\(source.to_dict\('records'\)\)"),
+        (polars.DataFrame, r"read_spans\(source.to_dicts\(\)\)"),
+    ],
+)
+def test_a_table_is_no_list_of_records(make, call):
+    spans = [[{"start": 0, "end": 3, "label": "PER"}]]
+    table = make({"text": ["Ann sleeps"], "spans": spans})
+    message = f"source is a table with the columns text, spans; .*: {call}"
+    with pytest.raises(TypeError, match=message):
+        read_spans(table)
+    source = table  # as the message calls it
+    found = read_spans(source.to_dict("records") if make is pandas.DataFrame else source.to_dicts())
+    assert found == (["Ann sleeps"], [[(0, 3, "PER")]])
