@@ -150,8 +150,8 @@ def _start_average_anew(chain, old, new):
 def with_pairs(task, chain, all_pairs, least):
     """A task that learns the weights of pairs that its labels show, or that have a weight already.
 
-    ``all_pairs``: see the estimators; ``least``: see ``SequenceTagger._least_seen``. Dense rows of numbers and
-    trigrams of labels keep all their weights.
+    ``all_pairs``: see the estimators; ``least``: see ``SequenceTagger._least_seen``. Dense
+    rows of numbers and trigrams of labels keep all their weights.
     """
     L, found = len(chain.start), {}
     sets = task.sets[:, :L] if len(task.sets) else np.zeros((0, L))

@@ -1,4 +1,4 @@
-"""Pairs of a feature and a label that training shows too rarely, as CRFsuite counts it."""
+"""Pairs of a feature and a label that training shows too rarely for CRFsuite."""
 
 import numpy as np
 from scipy import sparse
