@@ -97,14 +97,14 @@ class PassLog:
     """
 
     def __init__(self, log, algorithm, values, n, held_out):
-        self.log, self.algorithm, self.held_out, self.estimator = (
-            log,
-            algorithm,
-            held_out,
-            None,
-        )
-        self.epsilon, self.n = values.get("epsilon", 0.0), n
-        self.number, self.before = 0, time.perf_counter()
+        self.log = log
+        self.algorithm = algorithm
+        self.held_out = held_out
+        self.estimator = None
+        self.epsilon = values.get("epsilon", 0.0)
+        self.n = n
+        self.number = 0
+        self.before = time.perf_counter()
 
     def __call__(self, record, attributes):
         """Log a pass, from its entry of ``history_`` and a function that returns the
@@ -120,11 +120,8 @@ class PassLog:
     def _online(self, record, attributes):
         fitted = attributes()
         model = fitted["_model"]
-        norm = np.sqrt(
-            sum(
-                float(store.value @ store.value) for store in (model.nodes, model.edges)
-            )
-        )
+        values = model.nodes.value, model.edges.value
+        norm = np.sqrt(sum(float(value @ value) for value in values))
         self._log([("Loss", record["loss"]), ("Feature norm", norm)], lambda: fitted)
         if self.algorithm == "averaged-perceptron":
             return record["token_error"] < self.epsilon

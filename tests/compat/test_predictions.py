@@ -111,6 +111,15 @@ def test_only_what_is_fitted_passes_as_fitted(crf, tmp_path):
             check_is_fitted(other)
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_fit_that_fails_leaves_no_file(tmp_path, monkeypatch, kept):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    crf = sklearn_crfsuite.CRF(keep_tempfiles=kept)
+    with pytest.raises(ValueError, match="finite"):
+        crf.fit([[{"w": float("nan")}]], [["O"]])
+    assert not list(tmp_path.iterdir()) and crf.tagger_ is None
+
+
 @pytest.mark.parametrize("is_named", [False, True])
 def test_a_fit_that_fails_leaves_the_earlier_model(tmp_path, is_named):
     X, y = corpus(WORDS["equal"])
