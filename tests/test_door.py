@@ -25,9 +25,7 @@ from door_cases import (
 import skstruct
 from skstruct import L1CRF, ShiftReduceParser
 from skstruct.data.schemes import spans_to_labels
-from skstruct.features import TokenPredictions, TokenTransformer, TokenVectorizer
-from skstruct.features.patterns import Patterns
-from skstruct.inspection import feature_weights
+from skstruct.features import TokenVectorizer
 from skstruct.interchange import export
 
 

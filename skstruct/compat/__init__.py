@@ -1,13 +1,15 @@
-"""The names of ``python-crfsuite`` and ``sklearn-crfsuite``, for programs that were written for them.
+"""The names of ``python-crfsuite`` and ``sklearn-crfsuite``, for programs that were
+written for them.
 
-``from skstruct.compat import pycrfsuite, sklearn_crfsuite`` stands in place of the two imports. Model files
-and their meaning are those of CRFsuite; training and prediction are ours.
+``from skstruct.compat import pycrfsuite, sklearn_crfsuite`` stands in place of the two
+imports. Model files and their meaning are those of CRFsuite; training and prediction
+are ours.
 """
 
 import sys
 from importlib import import_module
 
-_MODULES = (
+MODULES = (
     "pycrfsuite",
     "pycrfsuite._dumpparser",
     "pycrfsuite._logparser",
@@ -25,18 +27,22 @@ _MODULES = (
 
 
 def install() -> None:
-    """Answer ``import pycrfsuite`` and ``import sklearn_crfsuite`` with the modules of this package.
+    """Answer ``import pycrfsuite`` and ``import sklearn_crfsuite`` with the modules of
+    this package.
 
-    For programs that cannot be changed; to be called before they are imported. Pickles that
-    ``sklearn-crfsuite`` has written are then read by ``pickle.load`` too.
+    For programs that cannot be changed; to be called before they are imported. Pickles
+    that ``sklearn-crfsuite`` has written are then read by ``pickle.load`` too.
 
     Raises
     ------
     ImportError
         If one of the originals has been imported already.
     """
-    ours = {name: import_module(f"{__name__}.{name}") for name in _MODULES}
+    ours = {name: import_module(f"{__name__}.{name}") for name in MODULES}
     for name, module in ours.items():
         if sys.modules.get(name, module) is not module:
-            raise ImportError(f"{name} has been imported already: call skstruct.compat.install() before")
+            raise ImportError(
+                f"{name} has been imported already: "
+                "call skstruct.compat.install() before"
+            )
     sys.modules.update(ours)

@@ -24,8 +24,13 @@ class HeldOut(NamedTuple):
 
     @classmethod
     def of(cls, examples, holdout, labels):
-        """Those of the group ``holdout`` of (tokens, labels, group); None if there are none."""
-        chosen = [(x, y) for x, y, group in examples if group == holdout] if holdout >= 0 else []
+        """Those of the group ``holdout`` of (tokens, labels, group); None if there are
+        none."""
+        chosen = (
+            [(x, y) for x, y, group in examples if group == holdout]
+            if holdout >= 0
+            else []
+        )
         if not chosen:
             return None
         corpus = as_tokens([x for x, _ in chosen])
@@ -40,17 +45,27 @@ class HeldOut(NamedTuple):
         match = Counter(y for y, z in pairs if y == z)
         model_count = Counter(z for _, z in pairs)
         reference = Counter(y for y, _ in pairs)
-        lines, shares = ["Performance by label (#match, #model, #ref) (precision, recall, F1):"], []
+        lines, shares = (
+            ["Performance by label (#match, #model, #ref) (precision, recall, F1):"],
+            [],
+        )
         for label in dict.fromkeys([*self.labels, *reference]):
             n = match[label], model_count[label], reference[label]
-            share = _share(n[0], n[1]), _share(n[0], n[2]), _share(2 * n[0], n[1] + n[2])
+            share = (
+                _share(n[0], n[1]),
+                _share(n[0], n[2]),
+                _share(2 * n[0], n[1] + n[2]),
+            )
             figures = ", ".join(f"{each:.4f}" if any(n) else "******" for each in share)
             lines.append(f"    {label}: {n} ({figures})")
             shares.append(share)
         macro = ", ".join(f"{each:.6f}" for each in np.mean(shares, axis=0))
         lines.append(f"Macro-average precision, recall, F1: ({macro})")
         right = sum(y == z for y, z in zip(self.gold, found))
-        for what, n, of in (("Item", sum(match.values()), len(pairs)), ("Instance", right, len(found))):
+        for what, n, of in (
+            ("Item", sum(match.values()), len(pairs)),
+            ("Instance", right, len(found)),
+        ):
             if of:
                 lines.append(f"{what} accuracy: {n} / {of} ({n / of:.4f})")
         return lines
@@ -61,7 +76,8 @@ def _share(n, of):
 
 
 class PassLog:
-    """Called after each pass of an estimator: writes its log, and says whether training is to stop.
+    """Called after each pass of an estimator: writes its log, and says whether training
+    is to stop.
 
     Parameters
     ----------
@@ -81,15 +97,22 @@ class PassLog:
     """
 
     def __init__(self, log, algorithm, values, n, held_out):
-        self.log, self.algorithm, self.held_out, self.estimator = log, algorithm, held_out, None
-        self.epsilon, self.n = values.get("epsilon", 0.0), n
-        self.number, self.before = 0, time.perf_counter()
+        self.log = log
+        self.algorithm = algorithm
+        self.held_out = held_out
+        self.estimator = None
+        self.epsilon = values.get("epsilon", 0.0)
+        self.n = n
+        self.number = 0
+        self.before = time.perf_counter()
 
     def __call__(self, record, attributes):
-        """Log a pass, from its entry of ``history_`` and a function that returns the fitted attributes."""
+        """Log a pass, from its entry of ``history_`` and a function that returns the
+        fitted attributes."""
         if "objective" not in record:
             return self._online(record, attributes)
-        # Passes of SGD, which begin a training, do not measure the loss, which programs read.
+        # Passes of SGD, which begin a training, do not measure the loss, which programs
+        # read.
         if record["objective"] is not None:
             self._log(self._figures_of_crf(record), attributes)
         return False
@@ -97,7 +120,8 @@ class PassLog:
     def _online(self, record, attributes):
         fitted = attributes()
         model = fitted["_model"]
-        norm = np.sqrt(sum(float(store.value @ store.value) for store in (model.nodes, model.edges)))
+        values = model.nodes.value, model.edges.value
+        norm = np.sqrt(sum(float(value @ value) for value in values))
         self._log([("Loss", record["loss"]), ("Feature norm", norm)], lambda: fitted)
         if self.algorithm == "averaged-perceptron":
             return record["token_error"] < self.epsilon
@@ -125,16 +149,23 @@ class PassLog:
         if self.held_out is not None:
             model = copy(self.estimator)
             vars(model).update(attributes())
-            self.held_out = self.held_out._replace(corpus=model.encode(self.held_out.corpus))
+            self.held_out = self.held_out._replace(
+                corpus=model.encode(self.held_out.corpus)
+            )
             lines += self.held_out.scores(model)
         self.before = now
         self.log(*lines, "")
 
     def end(self):
-        """Log a training that needed none of the passes that are logged, by what it found."""
+        """Log a training that needed none of the passes that are logged, by what it
+        found."""
         e = self.estimator
         if not self.number and getattr(e, "history_", ()):
-            record = {**e.history_[-1], "objective": e.objective_, "optimality": e.optimality_}
+            record = {
+                **e.history_[-1],
+                "objective": e.objective_,
+                "optimality": e.optimality_,
+            }
             self._log(self._figures_of_crf(record), lambda: {})
 
 

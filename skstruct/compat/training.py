@@ -1,8 +1,10 @@
-"""Training as CRFsuite's trainer does it: an estimator of this package, a model file, a log.
+"""Training as CRFsuite's trainer does it: an estimator of this package, a model file, a
+log.
 
-A model has weights for the pairs of attribute and label that training has shown, unless the parameters ask
-for all; and of these for the pairs whose values, with their signs, add up to ``feature.minfreq`` or more.
-CRFsuite counts an attribute of value 0 as shown. The log is written while training goes on.
+A model has weights for the pairs of attribute and label that training has shown, unless
+the parameters ask for all; and of these for the pairs whose values, with their signs,
+add up to ``feature.minfreq`` or more. CRFsuite counts an attribute of value 0 as shown.
+The log is written while training goes on.
 """
 
 import time
@@ -26,22 +28,24 @@ from .parameters import DEFAULTS, NO_LIMIT, TITLES
 from .passes import HeldOut, PassLog, figure
 
 _SHOWN = 1e-100
-"""Stands for the value 0: the attribute is shown, and no sum of other values changes."""
+"""Stands for the value 0: the attribute is shown, and no sum of others changes."""
 
 _NO_WEIGHT = 1e-100
-"""Of a sequence that only makes a label known: labels of sequences of weight 0 are not."""
+"""Of a sequence that only makes a label known, as one of weight 0 does not."""
 
 _NO_AROW = (
-    "the algorithm 'arow' is not implemented, since CRFsuite's AROW tags 6 to 9 points worse than its own 'pa': "
-    "a passive-aggressive tagger of type 2 (PA-II) is trained; write algorithm='pa', pa_type=2 for the same"
+    "the algorithm 'arow' is not implemented, since CRFsuite's AROW loses 6 to 9 "
+    "points of entity F1 to its own 'pa': a passive-aggressive tagger of type 2 "
+    "(PA-II) is trained; write algorithm='pa' to choose it yourself"
 )
 
 
 class _Corpus(NamedTuple):
-    """What is trained on: sequences of tokens, their labels, and the labels by their numbers.
+    """What is trained on: sequences of tokens, their labels, and the labels by their
+    numbers.
 
-    The model has the labels of held-out sequences too, as CRFsuite's has. For each that training lacks there
-    is a sequence at the end, of one token without attributes.
+    The model has the labels of held-out sequences too, as CRFsuite's has. For each that
+    training lacks there is a sequence at the end, of one token without attributes.
     """
 
     X: list
@@ -51,25 +55,35 @@ class _Corpus(NamedTuple):
 
     @classmethod
     def of(cls, examples, holdout):
-        """That of ``examples``, (tokens, labels, group), without those of the group ``holdout``."""
-        number = {label: k for k, label in enumerate(dict.fromkeys(chain.from_iterable(y for _, y, _ in examples)))}
+        """That of ``examples``, (tokens, labels, group), without those of the group
+        ``holdout``."""
+        number = {
+            label: k
+            for k, label in enumerate(
+                dict.fromkeys(chain.from_iterable(y for _, y, _ in examples))
+            )
+        }
         data = [(x, y) for x, y, group in examples if group != holdout]
         shown = set(chain.from_iterable(y for _, y in data))
         added = [label for label in number if label not in shown] if shown else []
         data += [([{}], [label]) for label in added]
         # Numbers as labels: sorted, they are in the order of their first occurrence.
         numbered = [[f"{number[label]:08d}" for label in y] for _, y in data]
-        return cls([list(map(_shown, x)) for x, _ in data], numbered, list(number), len(added))
+        return cls(
+            [list(map(_shown, x)) for x, _ in data], numbered, list(number), len(added)
+        )
 
     def weights(self):
-        """Of the sequences, for ``fit``: those that were added count for nothing; None if there are none."""
+        """Of the sequences, for ``fit``: those that were added count for nothing; None
+        if there are none."""
         if not self.n_added:
             return None
         return np.repeat([1.0, _NO_WEIGHT], [len(self.X) - self.n_added, self.n_added])
 
 
 class Training:
-    """A training that is ready to begin: whatever can be wrong with its input is raised here.
+    """A training that is ready to begin: whatever can be wrong with its input is raised
+    here.
 
     Parameters
     ----------
@@ -82,7 +96,8 @@ class Training:
     path : str
         Where the model is written to; nowhere if it is empty.
     holdout : int
-        The group that is not trained on, but that each pass is scored on; below 0 for none.
+        The group that is not trained on, but that each pass is scored on; below 0 for
+        none.
 
     Raises
     ------
@@ -96,12 +111,19 @@ class Training:
         self.began = time.perf_counter()
         if path:
             check_target(path)
-        self.algorithm, self.values, self.path, self.holdout = algorithm, values, path, holdout
+        self.algorithm, self.values, self.path, self.holdout = (
+            algorithm,
+            values,
+            path,
+            holdout,
+        )
         self.corpus = corpus = _Corpus.of(examples, holdout)
         self.estimator = _estimator(algorithm, values)
         self.counts, self.held_out = _Counts(0, 0, False), None
         if any(corpus.y):
-            self.counts = _counts(corpus, values["feature.minfreq"], self.estimator.all_pairs)
+            self.counts = _counts(
+                corpus, values["feature.minfreq"], self.estimator.all_pairs
+            )
             self.held_out = HeldOut.of(examples, holdout, corpus.labels)
         if self.counts.some_are_rare:
             self.estimator._least_seen = values["feature.minfreq"]
@@ -109,8 +131,8 @@ class Training:
     def run(self, message):
         """Train, and write the model.
 
-        ``message`` is called with each piece of the log as it arises. What it raises ends training, and no
-        model is written then.
+        ``message`` is called with each piece of the log as it arises. What it raises
+        ends training, and no model is written then.
         """
 
         def log(*lines):
@@ -126,15 +148,19 @@ class Training:
         else:
             named = _untrained(corpus.labels)
             log("L-BFGS terminated with error code (-1020)")
-        log(f"Total seconds required for training: {time.perf_counter() - began:.3f}", "")
+        log(
+            f"Total seconds required for training: {time.perf_counter() - began:.3f}",
+            "",
+        )
         began = time.perf_counter()
         log("Storing the model")
         if self.path:
             write_whole(self.path, crfsuite_bytes(named))
+        n_names = len(named.names)
         n_active = named.weight.size + np.count_nonzero(named.transitions[0])
         log(
             f"Number of active features: {n_active} ({self.counts.features})",
-            f"Number of active attributes: {len(named.names)} ({self.counts.attributes})",
+            f"Number of active attributes: {n_names} ({self.counts.attributes})",
             f"Number of active labels: {len(named.labels)} ({len(named.labels)})",
             _seconds(began),
             "",
@@ -159,18 +185,25 @@ def _shown(token):
     """A token whose attributes of value 0 are there."""
     if isinstance(token, list):
         return token
-    return {name: value if value or value == "" else _SHOWN for name, value in token.items()}
+    return {
+        name: value if value or value == "" else _SHOWN for name, value in token.items()
+    }
 
 
 def _estimator(algorithm, values):
     passes = values["max_iterations"]
     least = values["feature.minfreq"]
-    asked = (values[f"feature.possible_{kind}"] and not least > 0 for kind in ("states", "transitions"))
+    asked = (
+        values[f"feature.possible_{kind}"] and not least > 0
+        for kind in ("states", "transitions")
+    )
     shared = {"random_state": 0, "all_pairs": ALL_PAIRS[tuple(asked)]}
     if algorithm == "arow":
         warn(_NO_AROW)
         gamma = values["gamma"]
-        instead = {"type": 2, "c": values["variance"] / gamma / 2} if gamma else {"type": 0}
+        instead = (
+            {"type": 2, "c": values["variance"] / gamma / 2} if gamma else {"type": 0}
+        )
         values = {**DEFAULTS["passive-aggressive"], **values, **instead}
     if algorithm in ("lbfgs", "l2sgd"):
         return L1CRF(
@@ -190,7 +223,9 @@ def _untrained(labels):
     """A model without weights."""
     n = len(labels)
     none, every = np.zeros(0, int), np.ones(n, bool)
-    return NamedModel(labels, [], none, none, np.zeros(0), {0: np.zeros((n, n))}, every, every)
+    return NamedModel(
+        labels, [], none, none, np.zeros(0), {0: np.zeros((n, n))}, every, every
+    )
 
 
 def _trained(estimator, corpus, passes):
@@ -207,12 +242,14 @@ def _trained(estimator, corpus, passes):
     used, row = np.unique(named.row[keep], return_inverse=True)
     names = [named.names[k] for k in used]
     column, weight = named.column[keep], named.weight[keep]
-    return named._replace(labels=corpus.labels, names=names, row=row, column=column, weight=weight)
+    return named._replace(
+        labels=corpus.labels, names=names, row=row, column=column, weight=weight
+    )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What is trained on
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class _Counts(NamedTuple):
     """Sizes of a corpus."""
 
@@ -222,7 +259,8 @@ class _Counts(NamedTuple):
 
 
 def _counts(corpus, least, all_pairs):
-    """The :class:`_Counts` of a corpus; raises for what cannot be trained on or written."""
+    """The :class:`_Counts` of a corpus; raises for what cannot be trained on or
+    written."""
     for label in corpus.labels:
         _check_name(label, f"the label {label!r:.80}")
     vectorizer = TokenVectorizer()
@@ -232,7 +270,9 @@ def _counts(corpus, least, all_pairs):
             _check_name(name, _place_of(name, corpus.X))
     number = np.array(list(chain.from_iterable(corpus.y)), dtype=int)
     tokens = np.arange(number.shape[0])
-    label = sparse.csr_matrix((np.ones(len(tokens)), (tokens, number)), (len(tokens), len(corpus.labels)))
+    label = sparse.csr_matrix(
+        (np.ones(len(tokens)), (tokens, number)), (len(tokens), len(corpus.labels))
+    )
     lengths = [len(y) for y in corpus.y if y]
     is_later = np.ones(len(tokens), bool)
     is_later[np.cumsum([0, *lengths[:-1]])] = False
@@ -241,14 +281,16 @@ def _counts(corpus, least, all_pairs):
     states = abs(values).T @ label, values.T @ label, all_pairs in (True, "states")
     transitions = between, between, all_pairs in (True, "transitions")
     found = [_frequent(*pairs, least) for pairs in (states, transitions)]
-    return _Counts(sum(n for n, _ in found), values.shape[1], any(rare for _, rare in found))
+    return _Counts(
+        sum(n for n, _ in found), values.shape[1], any(rare for _, rare in found)
+    )
 
 
 def _frequent(shown, sums, every, least):
     """(number of pairs with weights, whether some that are shown have none)
 
-    ``shown``, ``sums``: sparse, the pairs that occur, and the sums of their values; ``every``: pairs that do
-    not occur have weights, too, if their sum 0 is enough.
+    ``shown``, ``sums``: sparse, the pairs that occur, and the sums of their values;
+    ``every``: pairs that do not occur have weights, too, if their sum 0 is enough.
     """
     if least > 0:
         n = int(np.count_nonzero(sums.data >= least))
@@ -271,8 +313,15 @@ def _can_be_written(name):
 def _check_name(name, what):
     """Raise if a file cannot hold a name."""
     if not _can_be_written(name):
-        wrong = "a NUL character" if "\0" in name else "half of a surrogate pair, which is no text"
-        raise ValueError(f"{what} has {wrong}: CRFsuite's files cannot hold it; leave it out or replace it")
+        wrong = (
+            "a NUL character"
+            if "\0" in name
+            else "half of a surrogate pair, which is no text"
+        )
+        raise ValueError(
+            f"{what} has {wrong}: CRFsuite's files cannot hold it; "
+            "leave it out or replace it"
+        )
 
 
 def _place_of(name, X):

@@ -162,10 +162,10 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     n_active_features_: int = field(init=False)
     n_iter_: int = field(init=False)
     history_: History = field(init=False)
+    resumed_from_: int = field(init=False)
 
     _after_pass = None
     """As of online learners, see ``OnlineLearner``."""
-    resumed_from_: int = field(init=False)
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks

@@ -57,7 +57,7 @@ def load_crfsuite(source: Any) -> L1CRF:
     source : str, os.PathLike, bytes or sklearn_crfsuite.CRF
         A model file or its bytes; a pickle of a ``sklearn_crfsuite.CRF`` or its bytes, alone or inside other
         objects, as ``pickle`` or ``joblib`` write it, compressed or not; or a fitted ``CRF`` itself. Of a
-        pickle nothing is imported, called or executed.
+        pickle nothing is imported, called or executed; of a search the best estimator is read.
 
     Returns
     -------

@@ -95,22 +95,28 @@ def crf_in_pickle(file):
             model = model.encode("latin1")
     if not isinstance(model, bytes):
         raise ModelFileError(f"{file.name}: the model in the pickle is not made of bytes")
-    of_model = [crf for crf in crfs if getattr(crf["modelfile"], "state", None) is resource]
-    return ForeignBytes(model, f"{file.name} (the model inside)"), of_model[0] if of_model else {}
+    owners = [crf for crf in crfs if getattr(crf["modelfile"], "state", None) is resource]
+    name = f"{file.name} (the model inside)"
+    return ForeignBytes(model, name), owners[0] if owners else {}
 
 
 def _best_of(resources, root, file):
-    """Of several model files the one inside a ``best_estimator_``; raises if it is not clear which."""
+    """Of several model files the one inside a ``best_estimator_``.
+
+    Raises if it is not clear which one is meant.
+    """
     found = _places(root)
     places = [found[id(resource)] for resource in resources if id(resource) in found]
     best = [place for place in places if place.is_best]
     if len(best) == 1:
         return best[0].state
-    names = [place.text() for place in places[:_MOST_NAMED]] + ["..."] * (len(places) > _MOST_NAMED)
+    names = [place.text() for place in places[:_MOST_NAMED]]
+    names += ["..."] * (len(places) > _MOST_NAMED)
     listed = f": {', '.join(names)}" if names else ""
     raise ModelFileError(
-        f"{file.name}: {len(resources)} CRFs are in the pickle{listed}; expected one that is fitted, or a "
-        "search with its best_estimator_. Read the pickle in Python if you trust it, and give the CRF that is meant"
+        f"{file.name}: {len(resources)} CRFs are in the pickle{listed}; expected one that "
+        "is fitted, or a search with its best_estimator_. Read the pickle in Python if you "
+        "trust it, and give the CRF that is meant"
     )
 
 
@@ -130,13 +136,15 @@ class _Place(NamedTuple):
             steps.append(f".{place.step:.40}" if is_name else f"[{place.step[0]!r:.40}]")
             place = place.before
         cut = "..." if place.before is not None else ""
-        return cut + "".join(reversed(steps)).removesuffix(".modelfile").lstrip(".") or "the object itself"
+        path = "".join(reversed(steps)).removesuffix(".modelfile").lstrip(".")
+        return cut + path or "the object itself"
 
 
 def _places(root):
-    """Where the state of each inert object stands first below the object of a pickle, by ``id`` of the state.
+    """Where each inert object stands first below the object of a pickle, by ``id`` of its state.
 
-    A hostile file may nest objects deeply: a place is one step, and only those of an error become text.
+    A hostile file may nest objects deeply: a place is one step, and only those of an
+    error become text.
     """
     found, seen, left = {}, set(), [(_Place(None, "", False), root)]
     while left:

@@ -103,9 +103,9 @@ class TaggerParameters(WordsParameter):
         [dict, StrOptions({"balanced"}), None],
     )
     _least_seen = None
-    """What the values of a feature at the tokens of a label must add up to, with their signs, for the pair to
-    have a weight; and how often training must show a pair of labels, unless ``all_pairs`` takes all. None: no
-    such condition."""
+    """What the values of a feature at the tokens of a label must add up to, with their
+    signs, for the pair to have a weight; and how often training must show a pair of
+    labels, unless ``all_pairs`` takes all. None: no such condition."""
     all_pairs: bool | Literal["states", "transitions"] = parameter(True, *PAIRS)
 
 

@@ -64,8 +64,8 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     resumed_from_: int
 
     _after_pass = None
-    """Called after each epoch with its entry of ``history_`` and a function that returns the fitted attributes
-    as they are then; training stops if it returns true."""
+    """Called after each epoch with its entry of ``history_`` and a function that returns
+    the fitted attributes as they are then; training stops if it returns true."""
 
     def _learner(self):
         """A learner, not fitted, that trains for this estimator; here the same."""

@@ -1,6 +1,8 @@
-"""``install`` answers whatever import the originals answer, and nothing is lost by the other names.
+"""``install`` answers whatever import the originals answer, and nothing is lost by the
+other names.
 
-Modules, names and members are listed from the installed originals, so that a new release is noticed.
+Modules, names and members are listed from the installed originals, so that a new
+release is noticed.
 """
 
 import json
@@ -17,17 +19,20 @@ import importlib, json, pkgutil, types
 found = {}
 for package in ("pycrfsuite", "sklearn_crfsuite"):
     module = importlib.import_module(package)
-    names = [package] + [each.name for each in pkgutil.iter_modules(module.__path__, package + ".")]
+    below = pkgutil.iter_modules(module.__path__, package + ".")
+    names = [package] + [each.name for each in below]
     for name in names:
         module, found[name] = importlib.import_module(name), {}
         for key, value in vars(module).items():
             room = getattr(value, "__module__", name)
-            is_own = isinstance(room, str) and room.partition(".")[0] in ("pycrfsuite", "sklearn_crfsuite")
+            first = str(room).partition(".")[0]
+            is_own = first in ("pycrfsuite", "sklearn_crfsuite")
             if key.startswith("_") or isinstance(value, types.ModuleType) or not is_own:
                 continue
-            members = [m for m in dir(value) if not m.startswith("_")] if isinstance(value, type) else []
-            # Steps of a reader that is written otherwise here.
-            found[name][key] = [m for m in members if not m.startswith(("handle_", "parse_"))]
+            members = dir(value) if isinstance(value, type) else []
+            # Less the steps of a reader that is written otherwise here.
+            less = "_", "handle_", "parse_"
+            found[name][key] = [m for m in members if not m.startswith(less)]
 print(json.dumps(found))
 """
 
@@ -36,7 +41,9 @@ print(json.dumps(found))
 def names():
     """{module: {public name: public members of a class}}, of both originals."""
     pytest.importorskip("sklearn_crfsuite")
-    done = subprocess.run([sys.executable, "-c", LIST], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LIST], check=True, capture_output=True, text=True
+    )
     return json.loads(done.stdout)
 
 
@@ -78,7 +85,7 @@ def test_no_module_of_ours_is_outside_of_the_table():
     for package in tuple(theirs):
         path = [f"{folder}/{package}" for folder in compat.__path__]
         theirs |= {each.name for each in pkgutil.iter_modules(path, f"{package}.")}
-    assert theirs == set(compat._MODULES)
+    assert theirs == set(compat.MODULES)
 
 
 def test_names_that_moved_answer_where_pickles_look_for_them():
@@ -94,7 +101,9 @@ def test_the_dump_is_read_line_by_line(tmp_path):
     from skstruct.compat.pycrfsuite._dumpparser import CRFsuiteDumpParser
 
     trainer = pycrfsuite.Trainer(verbose=False)
-    trainer.append([{"w": "a --> b"}, {"w": "x: 1 "}, {"w": " = {"}], ["A", "B: C", "}"])
+    trainer.append(
+        [{"w": "a --> b"}, {"w": "x: 1 "}, {"w": " = {"}], ["A", "B: C", "}"]
+    )
     trainer.train(str(tmp_path / "model"))
     with pycrfsuite.Tagger().open(str(tmp_path / "model")) as tagger:
         tagger.dump(str(tmp_path / "dump"))
@@ -102,7 +111,11 @@ def test_the_dump_is_read_line_by_line(tmp_path):
     for line in (tmp_path / "dump").read_text().splitlines(keepends=True):
         parser.feed(line)
     found = parser.result
-    assert (found.header, found.labels, found.attributes) == (info.header, info.labels, info.attributes)
+    assert (found.header, found.labels, found.attributes) == (
+        info.header,
+        info.labels,
+        info.attributes,
+    )
     assert found.state_features == pytest.approx(info.state_features, abs=1e-6)
     assert found.transitions == pytest.approx(info.transitions, abs=1e-6)
 

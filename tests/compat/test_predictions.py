@@ -1,4 +1,5 @@
-"""What ``CRF.predict`` returns, as searches, seqeval and old programs use it, whatever the lengths are."""
+"""What ``CRF.predict`` returns, as searches, seqeval and old programs use it, whatever
+the lengths are."""
 
 import pickle
 
@@ -11,7 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from skstruct.compat import sklearn_crfsuite
 from skstruct.compat.sequence_array import SequenceArray
 
-WORDS = {"equal": ("aba", "bba", "abb", "aab"), "unequal": ("aba", "b", "ab", "abab"), "one": ("ab",)}
+WORDS = {
+    "equal": ("aba", "bba", "abb", "aab"),
+    "unequal": ("aba", "b", "ab", "abab"),
+    "one": ("ab",),
+}
 
 
 def corpus(words):
@@ -28,12 +33,24 @@ def crf():
 def test_an_array_of_lists(crf, words):
     X, y = corpus(words)
     labels, marginals = crf.predict(X), crf.predict_marginals(X)
-    for found in (labels, marginals, labels[:1], labels[[0]], np.concatenate([labels, labels])):
-        assert isinstance(found, np.ndarray) and found.dtype == object and found.ndim == 1
+    for found in (
+        labels,
+        marginals,
+        labels[:1],
+        labels[[0]],
+        np.concatenate([labels, labels]),
+    ):
+        assert (
+            isinstance(found, np.ndarray) and found.dtype == object and found.ndim == 1
+        )
         assert all(type(each) is list for each in found)
     assert labels.tolist() == y and labels.shape == marginals.shape == (len(X),)
     again = pickle.loads(pickle.dumps(labels))
-    assert type(again) is np.ndarray and again.shape == labels.shape and again.tolist() == y
+    assert (
+        type(again) is np.ndarray
+        and again.shape == labels.shape
+        and again.tolist() == y
+    )
 
 
 def test_nothing_to_predict(crf):
@@ -43,7 +60,11 @@ def test_nothing_to_predict(crf):
 
 def test_comparisons_are_of_whole_sequences():
     found = SequenceArray.of([["a", "b"], ["a", "c"]])
-    for other in ([["a", "b"], ["x", "c"]], np.array([["a", "b"], ["x", "c"]]), (("a", "b"), ["x"])):
+    for other in (
+        [["a", "b"], ["x", "c"]],
+        np.array([["a", "b"], ["x", "c"]]),
+        (("a", "b"), ["x"]),
+    ):
         assert (found == other).tolist() == [True, False]
         assert (found != other).tolist() == [False, True]
     assert (found == ["a", "c"]).tolist() == [False, True]  # one sequence, for each
@@ -57,13 +78,19 @@ def test_comparisons_are_of_whole_sequences():
         hash(found)
 
 
-@pytest.mark.parametrize("words", [WORDS["equal"], WORDS["unequal"]], ids=["equal", "unequal"])
+@pytest.mark.parametrize(
+    "words", [WORDS["equal"], WORDS["unequal"]], ids=["equal", "unequal"]
+)
 def test_searches(words):
     X, y = corpus(words)
     crf = sklearn_crfsuite.CRF(max_iterations=20)
-    assert [len(each) for each in cross_val_predict(crf, X, y, cv=2)] == list(map(len, X))
+    assert [len(each) for each in cross_val_predict(crf, X, y, cv=2)] == list(
+        map(len, X)
+    )
     assert len(cross_val_score(crf, X, y, cv=2)) == 2
-    search = GridSearchCV(crf, {"c2": [0.1, 1.0]}, scoring=sklearn_crfsuite.scorers.flat_accuracy, cv=2)
+    search = GridSearchCV(
+        crf, {"c2": [0.1, 1.0]}, scoring=sklearn_crfsuite.scorers.flat_accuracy, cv=2
+    )
     assert search.fit(X, y).predict(X).shape == (len(X),)
 
 
@@ -76,9 +103,21 @@ def test_seqeval_takes_them(crf, words):
 
 def test_only_what_is_fitted_passes_as_fitted(crf, tmp_path):
     check_is_fitted(crf)
-    for other in (sklearn_crfsuite.CRF(), sklearn_crfsuite.CRF(model_filename=str(tmp_path / "none"))):
+    for other in (
+        sklearn_crfsuite.CRF(),
+        sklearn_crfsuite.CRF(model_filename=str(tmp_path / "none")),
+    ):
         with pytest.raises(NotFittedError):
             check_is_fitted(other)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_fit_that_fails_leaves_no_file(tmp_path, monkeypatch, kept):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    crf = sklearn_crfsuite.CRF(keep_tempfiles=kept)
+    with pytest.raises(ValueError, match="finite"):
+        crf.fit([[{"w": float("nan")}]], [["O"]])
+    assert not list(tmp_path.iterdir()) and crf.tagger_ is None
 
 
 @pytest.mark.parametrize("is_named", [False, True])

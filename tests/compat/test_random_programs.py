@@ -1,7 +1,8 @@
-"""Random programs over python-crfsuite and over our names of it, in one process: they must not differ.
+"""Random programs over python-crfsuite and over our names of it, in one process: they
+must not differ.
 
-Each trains on random items (dicts with signs, zeros, nested values and bytes; lists; sets), with random
-parameters and groups, and both libraries read both files.
+Each trains on random items (dicts with signs, zeros, nested values and bytes; lists;
+sets), with random parameters and groups, and both libraries read both files.
 """
 
 import random
@@ -12,13 +13,34 @@ from skstruct.compat import pycrfsuite
 
 theirs = pytest.importorskip("pycrfsuite")
 
-VALUES = [1, 0, -1.5, 2.5, True, False, "x", "é", b"z", 0.1, -0.2, ["a", "b"], ["a", "a"], {"s"}, {"p": 2.0}]
+VALUES = [
+    1,
+    0,
+    -1.5,
+    2.5,
+    True,
+    False,
+    "x",
+    "é",
+    b"z",
+    0.1,
+    -0.2,
+    ["a", "b"],
+    ["a", "a"],
+    {"s"},
+    {"p": 2.0},
+]
 NAMES = ["a", "b", "é", b"k", "x:y"]
 PARAMETERS = {
     "lbfgs": {"c1": [0, 0.1], "c2": [0.01, 1], "delta": [1e-5, 1e-3]},
     "l2sgd": {"c2": [0.01, 1]},
     "ap": {"max_iterations": [1, 5]},
-    "pa": {"type": [0, 1, 2], "c": [0.5, 1], "averaging": [0, 1], "error_sensitive": [0, 1]},
+    "pa": {
+        "type": [0, 1, 2],
+        "c": [0.5, 1],
+        "averaging": [0, 1],
+        "error_sensitive": [0, 1],
+    },
 }
 SHARED = {
     "feature.minfreq": [0, 0, 1, 0.5, -1],
@@ -39,10 +61,10 @@ def sequence(r, labels):
     return [item(r) for _ in range(n)], [r.choice(labels) for _ in range(n)]
 
 
-def result(call):
+def result(call, *arguments):
     """(what a call returns, the type of what it raises)"""
     try:
-        return call(), None
+        return call(*arguments), None
     except Exception as error:
         return None, type(error)
 
@@ -53,19 +75,30 @@ def agree(one, other, **tolerance):
         assert ours is not None and issubclass(ours, wrong)
     else:
         assert ours is None
-        assert a == b if isinstance(a, (list, type(None))) else a == pytest.approx(b, **tolerance)
+        assert (
+            a == b
+            if isinstance(a, (list, type(None)))
+            else a == pytest.approx(b, **tolerance)
+        )
 
 
 def trainers(r, algorithm):
     """Trainers of both libraries that were given the same."""
-    pair = theirs.Trainer(algorithm, verbose=False), pycrfsuite.Trainer(algorithm, verbose=False)
+    pair = (
+        theirs.Trainer(algorithm, verbose=False),
+        pycrfsuite.Trainer(algorithm, verbose=False),
+    )
     for name, choices in {**SHARED, **PARAMETERS[algorithm]}.items():
         value = r.choice(choices)
         for trainer in pair:
             trainer.set(name, value)
-    assert pair[0].get_params() == pair[1].get_params() and pair[0].params() == pair[1].params()
+    assert (
+        pair[0].get_params() == pair[1].get_params()
+        and pair[0].params() == pair[1].params()
+    )
     for k in range(r.randint(2, 9)):
-        # The first two are of both groups: CRFsuite's log reader fails where a group has no items.
+        # The first two are of both groups: CRFsuite's log reader fails where a group
+        # has no items.
         x, y = sequence(r, "ABC") if k > 1 else ([["a"], {"b": 1.0}], ["A", "B"])
         for trainer, library in zip(pair, (theirs, pycrfsuite)):
             trainer.append(library.ItemSequence(x) if k % 3 == 2 else x, y, k % 4 == 1)
@@ -91,23 +124,32 @@ def test_programs_do_not_differ(tmp_path, algorithm, seed):
         for name in ("labels", "attributes", "header"):
             assert getattr(one.info(), name) == getattr(other.info(), name)
         for name in ("state_features", "transitions"):
-            assert getattr(one.info(), name) == pytest.approx(getattr(other.info(), name), abs=1e-6)
+            assert getattr(one.info(), name) == pytest.approx(
+                getattr(other.info(), name), abs=1e-6
+            )
         for _ in range(6):
             x, y = sequence(r, [*labels, *r.choices(["unknown", *labels], k=1)])
             y = y[r.random() < 0.2 :]
-            x = [each if isinstance(each, (dict, list, tuple)) else list(each) for each in x]
-            agree(result(lambda: one.tag(x)), result(lambda: other.tag(x)))
-            agree(result(lambda: one.tag()), result(lambda: other.tag()))
-            agree(result(lambda: one.probability(y)), result(lambda: other.probability(y)), rel=1e-9)
-            one.set(x)  # theirs keeps sums of an earlier sequence where it has computed a probability
-            t, label = r.randint(-1, 5), r.choice([*labels, "unknown"])
-            agree(result(lambda: one.marginal(label, t)), result(lambda: other.marginal(label, t)), abs=1e-9)
-    if algorithm == "lbfgs" and trainer.get("c1") == 0:  # the optimum is one: the same pairs have weights
-        found = []
-        for path in paths:
-            with theirs.Tagger().open(path) as tagger:
-                found.append((tagger.labels(), set(tagger.info().state_features), set(tagger.info().transitions)))
-        assert found[0] == found[1]
+            x = [
+                each if isinstance(each, (dict, list, tuple)) else list(each)
+                for each in x
+            ]
+            agree(result(one.tag, x), result(other.tag, x))
+            agree(result(one.tag), result(other.tag))
+            agree(result(one.probability, y), result(other.probability, y), rel=1e-9)
+            # Theirs keeps sums of an earlier sequence after a probability.
+            one.set(x)
+            at = r.choice([*labels, "unknown"]), r.randint(-1, 5)
+            agree(result(one.marginal, *at), result(other.marginal, *at), abs=1e-9)
+    # There is one optimum, where the same pairs have weights.
+    if algorithm == "lbfgs" and trainer.get("c1") == 0:
+        assert names_of_weights(paths[0]) == names_of_weights(paths[1])
+
+
+def names_of_weights(path):
+    with theirs.Tagger().open(path) as tagger:
+        info = tagger.info()
+        return tagger.labels(), set(info.state_features), set(info.transitions)
 
 
 def test_labels_of_held_out_sequences_are_labels_of_the_model(tmp_path):
@@ -115,7 +157,10 @@ def test_labels_of_held_out_sequences_are_labels_of_the_model(tmp_path):
     for algorithm in PARAMETERS:
         labels = []
         for library in (theirs, pycrfsuite):
-            trainer, path = library.Trainer(algorithm, verbose=False), str(tmp_path / "model")
+            trainer, path = (
+                library.Trainer(algorithm, verbose=False),
+                str(tmp_path / "model"),
+            )
             trainer.append([["a"], ["b"]], ["X", "B"], 1)
             for _ in range(3):
                 trainer.append([["a"], ["b"]], ["A", "B"])
@@ -123,12 +168,16 @@ def test_labels_of_held_out_sequences_are_labels_of_the_model(tmp_path):
             with library.Tagger().open(path) as tagger:
                 labels.append(tagger.labels())
                 assert tagger.tag([["a"], ["b"]]) == ["A", "B"]
-                assert {label for _, label in tagger.info().state_features} == {"A", "B"}
+                assert {label for _, label in tagger.info().state_features} == {
+                    "A",
+                    "B",
+                }
         assert labels == [["X", "B", "A"]] * 2
 
 
 def test_nothing_to_train_on(tmp_path):
-    """Only held-out sequences: a model of labels alone. After clear(): an error, as long as nothing comes."""
+    """Only held-out sequences: a model of labels alone. After clear(): an error, as
+    long as nothing comes."""
     for library in (theirs, pycrfsuite):
         trainer, path = library.Trainer("lbfgs", verbose=False), str(tmp_path / "model")
         trainer.append([["a"]], ["A"], 1)

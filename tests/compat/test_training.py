@@ -1,4 +1,5 @@
-"""Training over the names of CRFsuite: what is written, what is refused before, and what is told meanwhile."""
+"""Training over the names of CRFsuite: what is written, what is refused before, and
+what is told meanwhile."""
 
 import io
 import os
@@ -32,7 +33,7 @@ def weights(path):
         return set(tagger.info().state_features), set(tagger.info().transitions)
 
 
-# -- what is refused before training ------------------------------------------------------------------------
+# -- what is refused before training ---------------------------------------------------
 class NoTraining(pycrfsuite.Trainer):
     """A trainer of which a test says that training never began."""
 
@@ -44,8 +45,16 @@ class NoTraining(pycrfsuite.Trainer):
     ("item", "label", "wrong"),
     [
         (["a\0b"], "L", r"the attribute 'a\\x00b' of item 1 of sequence 1 has a NUL"),
-        ({"a": {"x": ["b\0"]}}, "L", r"the attribute 'a:x:b\\x00' of item 1 of sequence 1 has a NUL"),
-        (["\ud800"], "L", r"the attribute '\\ud800' of item 1 of sequence 1 has half of a surrogate pair"),
+        (
+            {"a": {"x": ["b\0"]}},
+            "L",
+            r"the attribute 'a:x:b\\x00' of item 1 of sequence 1 has a NUL",
+        ),
+        (
+            ["\ud800"],
+            "L",
+            r"'\\ud800' of item 1 of sequence 1 has half of a surrogate pair",
+        ),
         (["a"], "L\0", r"the label 'L\\x00' has a NUL"),
         (["a"], "\udabc", r"the label '\\udabc' has half of a surrogate pair"),
         ({"a": float("inf")}, "L", "must be finite"),
@@ -77,7 +86,9 @@ def test_where_no_file_can_be_is_said_before_training(tmp_path):
         with pytest.raises(PermissionError, match="closed"):
             trainer.train(str(tmp_path / "closed" / "model"))
     with pytest.raises(FileNotFoundError):
-        sklearn_crfsuite.CRF(model_filename=str(tmp_path / "none" / "model")).fit([[["w"]]], [["K"]])
+        sklearn_crfsuite.CRF(model_filename=str(tmp_path / "none" / "model")).fit(
+            [[["w"]]], [["K"]]
+        )
 
 
 def test_held_out_items_are_checked_before_training(tmp_path):
@@ -89,7 +100,7 @@ def test_held_out_items_are_checked_before_training(tmp_path):
     assert trainer.logparser is None
 
 
-# -- what is told while training goes on --------------------------------------------------------------------
+# -- what is told while training goes on -----------------------------------------------
 class Recorder(pycrfsuite.Trainer):
     """Notes each event; ``stop_at``: the pass after which it raises."""
 
@@ -102,7 +113,9 @@ class Recorder(pycrfsuite.Trainer):
     def on_start(self, log, *more):
         self.seen.append(("other", log))
 
-    on_featgen_progress = on_featgen_end = on_prepared = on_optimization_end = on_end = on_start
+    on_featgen_progress = on_featgen_end = on_prepared = on_optimization_end = (
+        on_end
+    ) = on_start
 
     def on_iteration(self, log, info):
         self.seen.append(("iteration", dict(info)))
@@ -113,7 +126,8 @@ class Recorder(pycrfsuite.Trainer):
 @pytest.mark.filterwarnings("ignore:the algorithm 'arow'")
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_what_a_callback_raises_ends_training(tmp_path, algorithm, monkeypatch):
-    """Also in the middle: no further pass is made, no model is written, an earlier one stays."""
+    """Also in the middle: no further pass is made, no model is written, an earlier one
+    stays."""
     path = tmp_path / "model"
     path.write_bytes(b"earlier")
     trainer = Recorder(algorithm, {"max_iterations": 8})
@@ -125,20 +139,27 @@ def test_what_a_callback_raises_ends_training(tmp_path, algorithm, monkeypatch):
 
     before = module.PassLog.__call__
     monkeypatch.setattr(
-        module.PassLog, "__call__", lambda log, *args: passes.append(1) or before(log, *args)
+        module.PassLog,
+        "__call__",
+        lambda log, *args: passes.append(1) or before(log, *args),
     )
     with pytest.raises(RuntimeError, match="enough"):
         trainer.train(str(path))
     assert path.read_bytes() == b"earlier" and os.listdir(tmp_path) == ["model"]
     told = [info for kind, info in trainer.seen if kind == "iteration"]
     assert [info["num"] for info in told] == [1, 2]
-    n_unmeasured = 10 if algorithm in ("lbfgs", "l2sgd") else 0  # passes of SGD, whose loss is not known
+    n_unmeasured = (
+        10 if algorithm in ("lbfgs", "l2sgd") else 0
+    )  # passes of SGD, whose loss is not known
     assert len(passes) <= 2 + n_unmeasured
-    assert not any("Storing the model" in log for kind, log in trainer.seen if kind == "other")
+    assert not any(
+        "Storing the model" in log for kind, log in trainer.seen if kind == "other"
+    )
 
 
 def test_the_log_is_written_as_training_goes_on(monkeypatch):
-    """Each pass is printed before the next one begins, by what stands on the output at its end."""
+    """Each pass is printed before the next one begins, by what stands on the output at
+    its end."""
     trainer, lengths = pycrfsuite.Trainer("ap", {"max_iterations": 4}), []
     for x, y in zip(*corpus(1)):
         trainer.append(x, y)
@@ -167,7 +188,12 @@ def test_iterations_have_the_figures_of_crfsuite(tmp_path, algorithm, holdout):
     keys = []
     for library in (theirs, pycrfsuite):
         trainer = trained(
-            library, str(tmp_path / "model"), examples, algorithm, {"max_iterations": 5}, holdout
+            library,
+            str(tmp_path / "model"),
+            examples,
+            algorithm,
+            {"max_iterations": 5},
+            holdout,
         )
         assert trainer.logparser.iterations
         keys.append({frozenset(each) for each in trainer.logparser.iterations})
@@ -196,11 +222,18 @@ def test_the_feature_norm_is_that_of_the_model(tmp_path):
         assert norm == pytest.approx(np.sqrt(values @ values), abs=2e-6)
 
 
-# -- which pairs have weights -------------------------------------------------------------------------------
+# -- which pairs have weights ----------------------------------------------------------
 SIGNED = [
-    # the sums of temp are -4.5 with A and 1.5 with B, those of half are 0 with A, and minus.4 with B
-    ([{"temp": -1.5, "w": "a", "half": 0.5}, {"temp": 0.5, "w": "b", "half": -0.4}], ["A", "B"]),
-    ([{"temp": -3.0, "half": -0.5}, {"temp": 1.0, "never": 0.0}, {"only": -2.0}], ["A", "B", "C"]),
+    # the sums of temp are -4.5 with A and 1.5 with B, those of half are 0 with A, and
+    # minus.4 with B
+    (
+        [{"temp": -1.5, "w": "a", "half": 0.5}, {"temp": 0.5, "w": "b", "half": -0.4}],
+        ["A", "B"],
+    ),
+    (
+        [{"temp": -3.0, "half": -0.5}, {"temp": 1.0, "never": 0.0}, {"only": -2.0}],
+        ["A", "B", "C"],
+    ),
     ([{"w": "a", "temp": 0.0}, {"w": "b"}], ["A", "A"]),
 ]
 
@@ -208,7 +241,9 @@ SIGNED = [
 @pytest.mark.parametrize("states", [False, True])
 @pytest.mark.parametrize("least", [-2.0, -0.4, 0.0, 0.5, 1.0, 2.0])
 @pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd"])
-def test_signed_sums_decide_which_pairs_have_weights(tmp_path, algorithm, least, states):
+def test_signed_sums_decide_which_pairs_have_weights(
+    tmp_path, algorithm, least, states
+):
     theirs = pytest.importorskip("pycrfsuite")
     found = []
     params = {"feature.minfreq": least, "feature.possible_states": states, "c2": 1e-3}
@@ -224,19 +259,26 @@ def test_signed_sums_decide_which_pairs_have_weights(tmp_path, algorithm, least,
 def test_online_learners_keep_no_other_pairs(tmp_path, algorithm, states):
     theirs, path = pytest.importorskip("pycrfsuite"), str(tmp_path / "model")
     params = {"feature.possible_states": states, "max_iterations": 30}
-    all_of_crfsuite = trained(theirs, path, SIGNED, "lbfgs", {"feature.possible_states": states, "c2": 1e-3})
+    all_of_crfsuite = trained(
+        theirs, path, SIGNED, "lbfgs", {"feature.possible_states": states, "c2": 1e-3}
+    )
     allowed, _ = weights(path)
     trainer = trained(pycrfsuite, path, SIGNED, algorithm, params)
     found, _ = weights(path)
     assert found <= allowed and ("temp", "A") not in found and ("temp", "B") in found
-    assert trainer.logparser.featgen_num_features == all_of_crfsuite.logparser.featgen_num_features
+    assert (
+        trainer.logparser.featgen_num_features
+        == all_of_crfsuite.logparser.featgen_num_features
+    )
 
 
-# -- bytes --------------------------------------------------------------------------------------------------
+# -- bytes -----------------------------------------------------------------------------
 def test_bytes_that_are_no_utf_8(tmp_path):
     """They come back as they were: the file has the same names as CRFsuite's."""
     theirs = pytest.importorskip("pycrfsuite")
-    examples = [([[b"\xff\xfe", "ok"], {b"k\xe9": b"v\xe8"}, {b"n\xe9": 2.0}], [b"A", "B", "A"])] * 3
+    examples = [
+        ([[b"\xff\xfe", "ok"], {b"k\xe9": b"v\xe8"}, {b"n\xe9": 2.0}], [b"A", "B", "A"])
+    ] * 3
     for library in (theirs, pycrfsuite):
         path = str(tmp_path / "model")
         trained(library, path, examples)
@@ -272,15 +314,18 @@ def test_paths_of_all_kinds(tmp_path, kind):
     assert os.listdir(tmp_path) == ["modèle"]
 
 
-# -- parameters ---------------------------------------------------------------------------------------------
+# -- parameters ------------------------------------------------------------------------
 def test_a_type_of_pa_that_is_none_is_refused_with_the_choices():
     for value in (3, -1, "7"):
-        with pytest.raises(ValueError, match=r"type \(pa_type\) must be one of 0, 1, 2 \(0: PA, 1: PA-I, 2: PA-II\)"):
+        with pytest.raises(
+            ValueError,
+            match=r"\(pa_type\) must be one of 0, 1, 2 \(0: PA, 1: PA-I, 2: PA-II\)",
+        ):
             pycrfsuite.Trainer("pa").set("type", value)
     with pytest.raises(ValueError, match="pa_type.* got 3"):
         sklearn_crfsuite.CRF("pa", pa_type=3).fit([[["a"]]], [["A"]])
 
 
 def test_arow_says_why_it_is_not_there():
-    with pytest.warns(UserWarning, match="'arow' is not implemented, since CRFsuite's AROW tags 6 to 9 points worse"):
+    with pytest.warns(UserWarning, match="since CRFsuite's AROW loses 6 to 9 points"):
         sklearn_crfsuite.CRF("arow", max_iterations=2).fit([[["a"]]], [["A"]])

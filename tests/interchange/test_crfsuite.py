@@ -200,7 +200,8 @@ def test_the_best_estimator_of_a_search_is_meant(tmp_path, library):
     X, y = corpus(1)
     given = CRF(max_iterations=5).fit(X[:5], y[:5])  # a search clones it, and keeps it as it is
     best = None
-    for estimator in (CRF(max_iterations=5), given, Pipeline([("none", "passthrough"), ("crf", CRF(max_iterations=5))])):
+    inside = Pipeline([("none", "passthrough"), ("crf", CRF(max_iterations=5))])
+    for estimator in (CRF(max_iterations=5), given, inside):
         name = "crf__c2" if hasattr(estimator, "steps") else "c2"
         search = GridSearchCV(estimator, {name: [0.5, 2.0]}, cv=2).fit(X, y)
         best = search.best_estimator_[-1] if hasattr(estimator, "steps") else search.best_estimator_
@@ -227,7 +228,8 @@ def test_deep_objects_cost_no_more_than_they_hold():
     """Places are told by their last steps; text for each level would be quadratic."""
     flat = pickle.dumps([fitted_crf()[0], fitted_crf()[0]])[:-1]
     deep = flat + b"\x85" * 50_000 + b"."  # tuples in tuples
-    with pytest.raises(ModelFileError, match=r"pickle: \.\.\.(\[0\])+, \.\.\.(\[0\])+\[1\]; expected") as error:
+    places = r"pickle: \.\.\.(\[0\])+, \.\.\.(\[0\])+\[1\]; expected"
+    with pytest.raises(ModelFileError, match=places) as error:
         load_crfsuite(deep)
     assert len(str(error.value)) < 1000
 

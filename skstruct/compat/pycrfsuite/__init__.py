@@ -1,9 +1,9 @@
 """The names of ``python-crfsuite`` 0.9: ``Trainer``, ``Tagger``, ``ItemSequence``.
 
-What trains and what reads models is imported at its first use: programs import this module in any case.
+What trains and what reads models is imported at its first use: programs import this
+module in any case.
 """
 
-from . import _dumpparser, _logparser, _pycrfsuite
 from ._pycrfsuite import (
     CRFSUITE_VERSION,
     BaseTrainer,
@@ -22,7 +22,4 @@ __all__ = [
     "ItemSequence",
     "Tagger",
     "Trainer",
-    "_dumpparser",
-    "_logparser",
-    "_pycrfsuite",
 ]

@@ -1,4 +1,4 @@
-"""A model file's contents as programs ask for them, and as CRFsuite's dump writes them."""
+"""A model file's contents, as programs ask for them and as a dump writes them."""
 
 import re
 from dataclasses import dataclass, field
@@ -19,10 +19,11 @@ _WEIGHT = re.compile(r"\(\d+\) (.+) --> (.+): ([+-]?\d+\.\d+)")
 
 @dataclass
 class ParsedDump:
-    """The header of a model file, its labels and attributes with their numbers, and its weights.
+    """The header of a model file, its labels and attributes with their numbers, and its
+    weights.
 
-    Numbers of the header, labels and attributes are str, as in CRFsuite's text. Weights of an opened model
-    have full precision.
+    Numbers of the header, labels and attributes are str, as in CRFsuite's text. Weights
+    of an opened model have full precision.
     """
 
     header: dict = field(default_factory=dict)
@@ -34,12 +35,26 @@ class ParsedDump:
     @classmethod
     def of(cls, contents):
         """That of a model file's ``CRFsuiteContents``."""
-        labels, names, features = contents.labels, contents.attributes, contents.features.tolist()
+        labels, names, features = (
+            contents.labels,
+            contents.attributes,
+            contents.features.tolist(),
+        )
         return cls(
-            {name: f"0x{v:X}" if name.startswith("off_") else str(v) for name, v in contents.header.items()},
-            *({name: str(k) for k, name in enumerate(part)} for part in (labels, names)),
+            {
+                name: f"0x{v:X}" if name.startswith("off_") else str(v)
+                for name, v in contents.header.items()
+            },
+            *(
+                {name: str(k) for k, name in enumerate(part)}
+                for part in (labels, names)
+            ),
             {(labels[a], labels[b]): weight for kind, a, b, weight in features if kind},
-            {(names[a], labels[b]): weight for kind, a, b, weight in features if not kind},
+            {
+                (names[a], labels[b]): weight
+                for kind, a, b, weight in features
+                if not kind
+            },
         )
 
     def text(self):
@@ -48,10 +63,17 @@ class ParsedDump:
             "FILEHEADER": [f"{name}: {value}" for name, value in self.header.items()],
             "LABELS": [f"{k:>5}: {name}" for name, k in self.labels.items()],
             "ATTRIBUTES": [f"{k:>5}: {name}" for name, k in self.attributes.items()],
-            "TRANSITIONS": [f"(1) {a} --> {b}: {w:.6f}" for (a, b), w in self.transitions.items()],
-            "STATE_FEATURES": [f"(0) {a} --> {b}: {w:.6f}" for (a, b), w in self.state_features.items()],
+            "TRANSITIONS": [
+                f"(1) {a} --> {b}: {w:.6f}" for (a, b), w in self.transitions.items()
+            ],
+            "STATE_FEATURES": [
+                f"(0) {a} --> {b}: {w:.6f}" for (a, b), w in self.state_features.items()
+            ],
         }
-        texts = {title: "".join(f"  {line}\n" for line in lines) for title, lines in parts.items()}
+        texts = {
+            title: "".join(f"  {line}\n" for line in lines)
+            for title, lines in parts.items()
+        }
         return "".join(f"{title} = {{\n{text}}}\n\n" for title, text in texts.items())
 
 

@@ -16,8 +16,14 @@ CRFSUITE_VERSION = "0.12.2"
 """The version of CRFsuite whose files are read and written."""
 
 __all__ = [
-    "CRFSUITE_VERSION", "BaseTrainer", "CRFSuiteError", "CRFsuiteError", "ItemSequence", "Tagger", "Trainer",
-]  # fmt: skip
+    "CRFSUITE_VERSION",
+    "BaseTrainer",
+    "CRFSuiteError",
+    "CRFsuiteError",
+    "ItemSequence",
+    "Tagger",
+    "Trainer",
+]
 
 
 class CRFSuiteError(Exception):
@@ -32,7 +38,8 @@ CRFsuiteError = CRFSuiteError
 
 
 class BaseTrainer:
-    """Collects sequences and trains on them; messages of the training go to :meth:`message`.
+    """Collects sequences and trains on them; messages of the training go to
+    :meth:`message`.
 
     Parameters
     ----------
@@ -84,17 +91,22 @@ class BaseTrainer:
     def train(self, model, holdout=-1):
         """Train, and write the model to a file; with an empty name it is not written.
 
-        Sequences of the group ``holdout`` are not trained on; the log has the scores on them. What cannot be
-        written (a missing folder, a NUL character in a name) is an error before training.
+        Sequences of the group ``holdout`` are not trained on; the log has the scores on
+        them. What cannot be written (a missing folder, a NUL character in a name) is an
+        error before training.
         """
         from ..training import Training
 
         holdout = whole_number(holdout, "holdout")
         with self._lock:  # threads take turns: the log is the trainer's
             if self._is_cleared:
-                raise ValueError("The data is empty: append sequences after clear(), before train()")
+                raise ValueError(
+                    "The data is empty: append sequences after clear(), before train()"
+                )
             examples, values = list(self._examples), dict(self._values)
-            training = Training(self._algorithm, values, examples, os.fsdecode(model), holdout)
+            training = Training(
+                self._algorithm, values, examples, os.fsdecode(model), holdout
+            )
             self._before_train()
             training.run(self.message)
 
@@ -138,7 +150,8 @@ class BaseTrainer:
 
 
 class Trainer(BaseTrainer):
-    """A trainer whose methods ``on_...`` are called with parts of its log; ``logparser`` has the figures."""
+    """A trainer whose methods ``on_...`` are called with parts of its log;
+    ``logparser`` has the figures."""
 
     logparser = None
 
@@ -146,17 +159,22 @@ class Trainer(BaseTrainer):
         self.logparser = TrainLogParser()
 
     def message(self, message):
-        """Read a message, and call the method of the event that it ends, if ``verbose``."""
+        """Read a message, and call the method of the event that it ends, if
+        ``verbose``."""
         event = self.logparser.feed(message)
         if self.verbose and event is not None:
-            figures = {"featgen_progress": "featgen_percent", "iteration": "last_iteration"}
+            figures = {
+                "featgen_progress": "featgen_percent",
+                "iteration": "last_iteration",
+            }
             more = [getattr(self.logparser, figures[event])] if event in figures else []
             getattr(self, f"on_{event}")(self.logparser.last_log, *more)
 
     def on_start(self, log, *more):
         """Of each event: print its part of the log.
 
-        ``on_featgen_progress`` has the percentage, too, and ``on_iteration`` the figures of the pass.
+        ``on_featgen_progress`` has the percentage, too, and ``on_iteration`` the
+        figures of the pass.
         """
         print(log, end="")
 
@@ -165,7 +183,8 @@ class Trainer(BaseTrainer):
 
 
 class _Model:
-    """An opened model file, which threads may share: nothing in it changes but for the dump, made once."""
+    """An opened model file, which threads may share: nothing in it changes but for the
+    dump, made once."""
 
     def __init__(self, source):
         from ...interchange.crfsuite import crfsuite_contents
@@ -193,7 +212,8 @@ class _Model:
 
 
 class _Current:
-    """A sequence of a thread, with the model that it was set for, and its marginals once they are asked for."""
+    """A sequence of a thread, with the model that it was set for, and its marginals
+    once they are asked for."""
 
     __slots__ = ("marginals", "model", "tokens")
 
@@ -204,8 +224,8 @@ class _Current:
 class Tagger:
     """Tags sequences by a model file.
 
-    Threads may share a tagger. Each has a current sequence of its own: the one that it has given to
-    :meth:`set` or :meth:`tag` last.
+    Threads may share a tagger. Each has a current sequence of its own: the one that it
+    has given to :meth:`set` or :meth:`tag` last.
     """
 
     def __new__(cls, *args, **kwargs):
@@ -215,10 +235,13 @@ class Tagger:
         return tagger
 
     def __getstate__(self):
-        return {name: value for name, value in vars(self).items() if name != "_of_thread"}
+        return {
+            name: value for name, value in vars(self).items() if name != "_of_thread"
+        }
 
     def open(self, name):
-        """Open a model file, or a pickle of a ``sklearn_crfsuite.CRF``; a context manager that closes it."""
+        """Open a model file, or a pickle of a ``sklearn_crfsuite.CRF``; a context
+        manager that closes it."""
         return self._open(os.fsdecode(name))
 
     def open_inmemory(self, value):
@@ -244,20 +267,27 @@ class Tagger:
         return current
 
     def _current(self, model):
-        """The thread's current sequence; an empty one if it was set for another model, or never."""
+        """The thread's current sequence; an empty one if it was set for another model,
+        or never."""
         current = getattr(self._of_thread, "current", None)
-        return current if current is not None and current.model is model else _Current(model, [])
+        return (
+            current
+            if current is not None and current.model is model
+            else _Current(model, [])
+        )
 
     def labels(self):
         """The labels, in the order of the file."""
         return list(self._opened().contents.labels)
 
     def set(self, xseq):
-        """The sequence that :meth:`tag`, :meth:`probability` and :meth:`marginal` speak of in this thread."""
+        """The sequence that :meth:`tag`, :meth:`probability` and :meth:`marginal` speak
+        of in this thread."""
         self._set(self._opened(), xseq)
 
     def tag(self, xseq=None):
-        """The best labels of a sequence, which becomes the current one, or of the current one."""
+        """The best labels of a sequence, which becomes the current one, or of the
+        current one."""
         model = self._opened()
         current = self._current(model) if xseq is None else self._set(model, xseq)
         return model.trained().predict([current.tokens])[0] if current.tokens else []
@@ -273,7 +303,10 @@ class Tagger:
     def probability(self, yseq):
         """The probability of labels of the current sequence; 0 if that is empty."""
         model = self._opened()
-        tokens, labels = self._current(model).tokens, [text_of(label, "a label") for label in yseq]
+        tokens, labels = (
+            self._current(model).tokens,
+            [text_of(label, "a label") for label in yseq],
+        )
         if not tokens:
             return 0.0
         _check_lengths(tokens, labels)
@@ -282,16 +315,25 @@ class Tagger:
         return exp(model.trained().sequence_log_proba([tokens], [labels])[0])
 
     def marginal(self, y, pos):
-        """The probability of a label at a position of the current sequence; 0 if that is empty."""
-        model, label, pos = self._opened(), text_of(y, "a label"), whole_number(pos, "a position")
+        """The probability of a label at a position of the current sequence; 0 if that
+        is empty."""
+        model, label, pos = (
+            self._opened(),
+            text_of(y, "a label"),
+            whole_number(pos, "a position"),
+        )
         current = self._current(model)
         if not current.tokens:
             return 0.0
         if not 0 <= pos < len(current.tokens):
-            raise ValueError(f"The position, {pos} is out of range of {len(current.tokens)}")
+            raise ValueError(
+                f"The position, {pos} is out of range of {len(current.tokens)}"
+            )
         number = model.number(label)
         if current.marginals is None:
-            current.marginals = model.trained().predict_marginals([current.tokens])[0].tolist()
+            current.marginals = (
+                model.trained().predict_marginals([current.tokens])[0].tolist()
+            )
         return current.marginals[pos][number]
 
     def info(self):
@@ -305,7 +347,9 @@ class Tagger:
         """Write the model as text, to a file or to the standard output."""
         text = self.info().text()
         if filename is not None:
-            with open(filename, "w", encoding="utf-8", errors="surrogateescape") as file:
+            with open(
+                filename, "w", encoding="utf-8", errors="surrogateescape"
+            ) as file:
                 file.write(text)
         elif hasattr(sys.stdout, "buffer"):
             sys.stdout.flush()
@@ -317,4 +361,6 @@ class Tagger:
 
 def _check_lengths(x, y):
     if len(x) != len(y):
-        raise ValueError(f"The numbers of items and labels differ: |x| = {len(x)}, |y| = {len(y)}")
+        raise ValueError(
+            f"The numbers of items and labels differ: |x| = {len(x)}, |y| = {len(y)}"
+        )

@@ -23,7 +23,12 @@ class FileResource:
 
     def cleanup(self):
         """Remove a temporary file."""
-        if self.auto and not self.keep_tempfiles and self.name is not None:
+        if not self.keep_tempfiles:
+            self.discard()
+
+    def discard(self):
+        """Remove a temporary file, even if such files are to be kept."""
+        if self.auto and self.name is not None:
             with suppress(OSError):
                 os.unlink(self.name)
             self.name = None

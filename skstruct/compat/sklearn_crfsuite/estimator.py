@@ -76,7 +76,7 @@ class CRF(BaseEstimator):
             trainer.train(self.modelfile.name, holdout=holdout)
         except BaseException:
             if is_new:
-                self.modelfile.cleanup()
+                self.modelfile.discard()
             raise
         self._tagger = None
 

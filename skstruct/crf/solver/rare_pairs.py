@@ -1,4 +1,4 @@
-"""Pairs of a feature and a label that training shows too rarely, as CRFsuite counts it."""
+"""Pairs of a feature and a label that training shows too rarely for CRFsuite."""
 
 import numpy as np
 from scipy import sparse
@@ -33,9 +33,10 @@ def without_rare_pairs(layout, lists, gold, n_labels, least):
     ones = np.ones(known.shape[0])
     labels = sparse.csr_matrix((ones, (known, gold[known])), shape=(shape[0], n_labels))
     sums = (values.T @ labels).tocoo()
-    feature = np.repeat(np.arange(n_features), np.diff(layout.first))
-    pair = feature * np.int64(n_labels) + layout.pair_label  # ascending
-    summed = sums.row * np.int64(n_labels) + sums.col
+    numbers = np.arange(n_features, dtype=np.int64)
+    feature = np.repeat(numbers, np.diff(layout.first))
+    pair = feature * n_labels + layout.pair_label  # ascending
+    summed = sums.row.astype(np.int64) * n_labels + sums.col
     at = np.minimum(np.searchsorted(pair, summed), max(pair.shape[0] - 1, 0))
     total = np.zeros(pair.shape[0])
     if pair.shape[0]:
