@@ -151,13 +151,8 @@ def _start_average_anew(chain, old, new):
 def with_pairs(task, chain, all_pairs, least):
     """A task that learns the weights of pairs that its labels show, or that have a weight already.
 
-<<<<<<< HEAD
     ``all_pairs``: see the estimators; ``least``: see ``TaggerParameters._least_seen``. Dense rows of numbers
     and trigrams of labels keep all their weights.
-=======
-    ``all_pairs``: see the estimators; ``least``: see ``SequenceTagger._least_seen``. Dense
-    rows of numbers and trigrams of labels keep all their weights.
->>>>>>> w-compat
     """
     L, found = len(chain.start), {}
     sets = sparse.csr_matrix(task.sets[:, :L]) if len(task.sets) else sparse.csr_matrix((0, L))
