@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 
 import skstruct
 from skstruct import L1CRF, CalibratedTagger, StructuredPerceptron
-from skstruct._data.card import Card, digest_of, new_card
+from skstruct._data.card import Card, new_card
 from skstruct._saving.container import ModelFileError, read_container, write_container
 from skstruct._saving.origin import origin_of, set_origin
 from skstruct.datasets import SourceLayout
@@ -187,19 +187,3 @@ def test_a_malformed_member_is_refused(path, member, value):
     write_container(path, {**header, member: value}, arrays, version=4)
     with pytest.raises(ModelFileError, match=member.split("_")[0]):
         skstruct.load(path)
-
-
-def test_the_card_in_lines():
-    assert [line[:14].strip() for line in CARD.lines()] == [
-        "trained", "train", "learned from", "held out", "options", "made from",
-    ]  # fmt: skip
-    assert "f1 0.5000 (0.2500 to 0.7500), 20 %" in list(CARD.lines())[3]
-
-
-def test_the_digest_of_a_file_and_of_a_folder(tmp_path):
-    (tmp_path / "a").write_bytes(b"x")
-    one = digest_of(tmp_path / "a")
-    assert one == "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
-    before = digest_of(tmp_path)
-    (tmp_path / "b").write_bytes(b"")
-    assert before != digest_of(tmp_path) != one
