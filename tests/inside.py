@@ -130,7 +130,7 @@ def contents_of(encoder):
     return {
         name: value
         for name, value in vars(encoder).items()
-        if name not in ("_text", "pairs")
+        if name not in ("_text", "_known")
     }
 
 
@@ -140,15 +140,6 @@ def variety_of(statistics, string):
     return np.append(statistics.varieties[len(string) - 1], 0)[
         nodes[len(string) - 1][0]
     ]
-
-
-def pairs_of(encoder):
-    """``{(key, value): (feature, number)}`` that an encoder of bags remembers; empty for another encoder."""
-    pairs = encoder.pairs.items() if hasattr(encoder, "pairs") else ()
-    return {
-        (key, value): (feature, number if feature >= 0 else None)
-        for key, value, feature, number in pairs
-    }
 
 
 # -- stopping in the middle ----------------------------------------------------------------------------
