@@ -142,6 +142,11 @@ def variety_of(statistics, string):
     ]
 
 
+def remembered_pairs(encoder):
+    """The tables of pairs that an encoder of dicts has filled so far, or None."""
+    return encoder._known
+
+
 # -- stopping in the middle ----------------------------------------------------------------------------
 def after_each_report(patch, act):
     """Let ``act(run)`` follow each epoch's report; what it raises ends the fit."""

@@ -64,6 +64,8 @@ class KnownFeatures(dict[Any, "Values"]):
     ----------
     names : Names
         Numbers by name, for lists.
+    inner : dict
+        The tables inside a key, for dictionaries as values.
     """
 
     def __init__(self, ids: dict[str, int], learns: bool, prefix: str = "") -> None:
@@ -74,7 +76,7 @@ class KnownFeatures(dict[Any, "Values"]):
         self.size = len(ids)
         self.unknown = 0
         self.names = Names(self)
-        self._inner: dict[str, KnownFeatures] = {}
+        self.inner: dict[str, KnownFeatures] = {}
 
     def serves(self, ids: dict[str, int], learns: bool) -> bool:
         """Tell whether these tables are right for such names.
@@ -90,7 +92,7 @@ class KnownFeatures(dict[Any, "Values"]):
 
     def _end_learning(self) -> None:
         self.size = len(self.ids)
-        for inner in self._inner.values():
+        for inner in self.inner.values():
             inner._end_learning()
         self.learns = False
 
@@ -122,11 +124,11 @@ class KnownFeatures(dict[Any, "Values"]):
         if not isinstance(key, str):
             raise Odd
         key = exact(key)
-        inner = self._inner.get(key)
+        inner = self.inner.get(key)
         if inner is None:
             inner = KnownFeatures(self.ids, self.learns, f"{self.prefix}{key}:")
-            if self.learns or len(self._inner) <= MOST_UNKNOWN:
-                self._inner[key] = inner
+            if self.learns or len(self.inner) <= MOST_UNKNOWN:
+                self.inner[key] = inner
         return inner
 
 

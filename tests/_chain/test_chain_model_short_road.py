@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from inside import model_of
+from inside import model_of, remembered_pairs
 
 from skstruct import L1CRF, StructuredPerceptron
 from skstruct._data.inputs import as_tokens
@@ -256,10 +256,9 @@ def test_opening_a_model_names_no_pair(tmp_path):
     """What a model of names remembers of pairs is what calls have shown it."""
     model = _read_again(_fitted(StructuredPerceptron(random_state=0), _dicts), tmp_path)
     encoder = model_of(model).encoder
-    assert encoder._known is None
+    assert remembered_pairs(encoder) is None
     model.predict([_lists(5)])
-    assert not encoder._known and encoder._known.names
+    assert not remembered_pairs(encoder) and remembered_pairs(encoder).names
     model.predict([[{"w": "dog"}]])
-    assert {key: list(values) for key, values in encoder._known.items()} == {
-        "w": ["dog"]
-    }
+    tables = remembered_pairs(encoder)
+    assert {key: list(values) for key, values in tables.items()} == {"w": ["dog"]}

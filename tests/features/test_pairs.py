@@ -4,7 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
+from inside import remembered_pairs
 
+from skstruct._data.inputs import as_tokens
 from skstruct.features import pairs
 from skstruct.features.bag_encoder import BagEncoder
 from skstruct.features.pairs import (
@@ -150,17 +152,21 @@ def test_what_is_remembered_is_bounded(monkeypatch):
         )
         assert features.tolist()[:3] == [-1] * 3
         assert encode_names(tables, [[f"w{k}", "title"]])[0].tolist() == [-1, 3]
-    sizes = [len(tables), len(tables._inner), len(tables.names), len(tables["word"])]
+    sizes = [len(tables), len(tables.inner), len(tables.names), len(tables["word"])]
     assert max(sizes) <= 8
     assert set(tables["size"]) <= {True, False}
 
 
 def test_copies_and_pickles_begin_with_empty_tables():
     encoder = BagEncoder()
-    encoder._encode_dicts([{"word": "dog"}], 0, np.array([0, 1]), True)
+    encoder.encode(as_tokens([[{"word": "dog"}]]), True)
     twin, again = encoder.copy(), pickle.loads(pickle.dumps(encoder))
-    assert encoder._known and not twin._known and not again._known
-    twin._encode_dicts([{"word": "cat"}], 0, np.array([0, 1]), True)
+    assert [bool(remembered_pairs(e)) for e in (encoder, twin, again)] == [
+        True,
+        False,
+        False,
+    ]
+    twin.encode(as_tokens([[{"word": "cat"}]]), True)
     assert list(encoder.nodes.ids) == ["word:dog"] == list(again.nodes.ids)
 
 
