@@ -147,7 +147,7 @@ def model_scores(model: Any, corpus: Corpus, **options: Any) -> dict[str, Any]:
 
 
 def _of_model(arguments: Arguments) -> dict[str, Any]:
-    model = load_model(arguments.model, arguments.n_jobs)
+    model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
     inputs = inputs_of(model, arguments.format)
     options = _options(arguments, inputs.task)
     corpus = read(arguments.file, arguments, inputs)
