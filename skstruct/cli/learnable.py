@@ -134,7 +134,7 @@ def _column(corpus: Corpus) -> str:
     """Name the column or field of the labels, as the beginning of a message."""
     if corpus.understood is None or corpus.format == "crfsuite":
         return ""
-    label = corpus.understood.label
+    label = corpus.understood.layout.label
     return f"{label} " if isinstance(label, str) else f"column {label}: "
 
 
@@ -146,11 +146,11 @@ def _alternatives(arguments: Arguments, corpus: Corpus) -> list[str]:
     path = arguments.files[0]
     if path == "-" or corpus.understood is None:
         return []
-    entry = BY_NAME[corpus.understood.format]
+    entry = BY_NAME[corpus.understood.layout.format]
     if isinstance(entry, TokenFormat) and not entry.has_features:
         return _other_columns(path, entry, corpus)
     if corpus.format == "spans":
-        with peeked(path, corpus.understood.encoding) as file:
+        with peeked(path, corpus.understood.layout.encoding) as file:
             return _other_keys(file.head())
     return []
 
@@ -165,8 +165,9 @@ def _other_keys(head: Head) -> list[str]:
 
 def _other_columns(path: str, entry: TokenFormat, corpus: Corpus) -> list[str]:
     """Say how many labels the other columns or fields have that could be labels."""
-    how = corpus.understood
-    assert how is not None
+    assert corpus.understood is not None
+    how = corpus.understood.layout
+
     names: tuple[Any, ...] = entry.label_fields
     if entry.names_fields and not names:
         return []
