@@ -456,7 +456,7 @@ LEARNED = Table(
     Field("words", distinct, of="words_"),
     Field("vectors", array("float32", "words", None, finite=True), of="vectors_"),
     Field("clusters", optional(array("int32", "words", low=0)), of="clusters_"),
-    Field("table", value, of="_word_clusters"),
+    Field("table", value, of="_word_clusters", default=None),
     Field("reads", READS, of="_reads"),
 )
 
