@@ -203,8 +203,12 @@ def before_each_sum(patch, act):
 
 def before_each_line(patch, act):
     """Let ``act(record)`` precede each line that a verbose L1CRF prints."""
-    line = crf_run._format_line
-    patch.setattr(crf_run, "_format_line", lambda record: act(record) or line(record))
+    line = crf_run.describe_pass
+    patch.setattr(
+        crf_run,
+        "describe_pass",
+        lambda number, history: act(history[-1]) or line(number, history),
+    )
 
 
 def before_each_pass(run, act):

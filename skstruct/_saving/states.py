@@ -29,6 +29,7 @@ from .container import (
 )
 from .fields import Field, Table, json_node
 from .label_sets import classes_of
+from .origin import Origin, origin_of, read_origin, set_origin, write_origin
 from .repeated import Repeated
 from .values import Reader, Writer
 
@@ -95,7 +96,7 @@ class KeepsState:
     def __getstate__(self) -> State:
         """Return what pickles hold: parameters, and one array of bytes."""
         names = _parameters_of(type(self))
-        follows = type(self)._follows
+        follows = (*type(self)._follows, "_origin")
         known = {a: v for a, v in vars(self).items() if a not in follows}
         writer = Writer(True, None, beside=[])
         fitted = {
@@ -130,8 +131,12 @@ class KeepsState:
         state = self._to_state(writer, "")
         if not (state or parts["fitted"]):
             return None, []
-        estimator = {**parts, "state": state}
-        header = {"kind": KIND, "skstruct": __version__, "estimator": estimator}
+        header = {
+            "kind": KIND,
+            "skstruct": __version__,
+            "estimator": {**parts, "state": state},
+            **write_origin(origin_of(self), writer),
+        }
         data = container_array(header, writer.arrays, writer.version)
         return data, writer.beside or []
 
@@ -145,13 +150,14 @@ class KeepsState:
             the inside of an earlier one.
         """
         try:
-            found = _read(type(self), state)
+            found, origin = _read(type(self), state)
         except (ModelFileError, RecursionError) as error:
             wrong = "malformed: nested too deeply"
             wrong = str(error) if isinstance(error, ModelFileError) else wrong
             me = type(self).__name__
             raise ModelFileError(f"the state of a {me}: {wrong}") from None
         vars(self).update(found)
+        set_origin(self, origin)
 
     def __copy__(self) -> Self:
         """Return an estimator that shares all attributes with this one."""
@@ -210,8 +216,8 @@ def _given(parameters: dict[str, Any], writer: Writer) -> dict[str, Any]:
     return out
 
 
-def _read(cls: Any, state: Any) -> dict[str, Any]:
-    """Return the attributes of an estimator, given its state."""
+def _read(cls: Any, state: Any) -> tuple[dict[str, Any], Origin]:
+    """Return the attributes of an estimator, given its state, and where it is from."""
     known = isinstance(state, dict) and all(isinstance(a, str) for a in state)
     require(known, "a dict of attributes was expected")
     kept = dict(state)
@@ -233,7 +239,7 @@ def _read(cls: Any, state: Any) -> dict[str, Any]:
             require(default is not inspect.Parameter.empty, f"it lacks {name}")
             kept[name] = default
     if data is None:
-        return kept
+        return kept, Origin()
     mapped = _map_of(data, cls)
     read = None if mapped is None else _MAPPED.find(mapped)
     header, arrays = read_container_array(data, kind=KIND, intact=read is not None)
@@ -247,7 +253,7 @@ def _read(cls: Any, state: Any) -> dict[str, Any]:
             read = cls._from_state(state, learned, reader, cls.__name__)
             if mapped is not None and not beside:
                 _MAPPED.made(mapped, read)
-        return {**kept, **learned, **read}
+        return {**kept, **learned, **read}, read_origin(header, reader)
     except ModelFileError as error:
         by = "" if version is None else f" (written by skstruct {version[:40]})"
         raise ModelFileError(f"{error}{by}") from None
@@ -282,7 +288,8 @@ def _key_of(
     written = _written_by(estimator)
     if not written or writer.beside:
         return None
-    digest = hashlib.sha256(json.dumps(parts).encode("ascii"))
+    facts = [parts, repr(origin_of(estimator))]
+    digest = hashlib.sha256(json.dumps(facts).encode("ascii"))
     for name, array in writer.arrays.items():
         digest.update(f"{name} {array.dtype} {array.shape}".encode())
         digest.update(array.tobytes())

@@ -113,7 +113,7 @@ def run(arguments: Arguments) -> int | None:
     check_output(arguments.output, is_folder=arguments.write == "brat")
     check_replaced([arguments.output], [arguments.model])
     check_inputs([arguments.model])
-    model = load_model(arguments.model, arguments.n_jobs)
+    model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
     inputs = inputs_of(model, arguments.format)
     texts.refuse(arguments, inputs.task)
     if inputs.task == SPANS:

@@ -10,6 +10,7 @@ from .._names import lazy
 
 if TYPE_CHECKING:
     from .._data.alignment_report import AlignmentReport as AlignmentReport
+    from .._data.source_layout import SourceLayout as SourceLayout
     from .._data.spans import from_utf16 as from_utf16
     from .._data.spans import to_utf16 as to_utf16
     from .columns import columns_to_spans as columns_to_spans
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "AlignmentReport": ".._data.alignment_report",
     "DownloadError": "fetch",
+    "SourceLayout": ".._data.source_layout",
     "columns_to_spans": "columns",
     "fetch_conll2000": "corpora",
     "fetch_conll2002": "corpora",
