@@ -59,7 +59,7 @@ def with_spans(records: Any, options: Any, name: str, reading: Any) -> Any:
     rest = iter(records)
     while (record := next(rest, None)) is not None:
         if signs_of(record, offsets, ends) - known:
-            held = [record, *sampled(rest)]
+            held, rest = sampled(record, rest)
             known.update(*(signs_of(each, offsets, ends) for each in held))
             count = voted(held, offsets, ends, name)
             if count is not None:

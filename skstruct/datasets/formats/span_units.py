@@ -107,14 +107,30 @@ def signs_of(record: Record, offsets: str, ends: str) -> set[str]:
     return signs
 
 
-def sampled(records: Iterator[Record]) -> Iterator[Record]:
-    """Yield records until there are `SAMPLE` with spans."""
-    n = 0
-    for record in records:
-        yield record
-        n += bool(record.spans)
-        if n >= SAMPLE:
-            return
+def sampled(
+    first: Record, records: Iterator[Record]
+) -> tuple[list[Record], Iterator[Record]]:
+    """Return records until there are `SAMPLE` with spans, and the rest.
+
+    An error of the source is raised where the rest begins: what stands before it can be
+    learned.
+    """
+    held = [first]
+    n = 1
+    try:
+        for record in records:
+            held.append(record)
+            n += bool(record.spans)
+            if n >= SAMPLE:
+                break
+    except Exception as error:  # of whatever reads it
+        return held, _raised(error)
+    return held, records
+
+
+def _raised(error: Exception) -> Iterator[Record]:
+    raise error
+    yield  # it is a generator
 
 
 class _Tally(NamedTuple):
