@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 import sys
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
@@ -35,16 +34,20 @@ from .container import (
     require,
     write_container,
 )
-from .fields import Field, Table, json_node
 from .label_sets import classes_of
 from .missing_methods import SaysWhy
+from .origin import Origin, origin_of, read_origin, set_origin, told, write_origin
 from .packing import COMPRESSED
+from .states import FITTED, PARTS, KeepsState, fitted_attributes
 from .values import Reader, Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from typing_extensions import Self
 
-_FITTED = re.compile(r"[A-Za-z]\w*_\Z", re.ASCII)
+    from .._data.card import Card
+    from .._data.source_layout import SourceLayout
 
 T = TypeVar("T")
 
@@ -94,7 +97,7 @@ def _is_savable(estimator: Any) -> bool:
 # --------------------------------------------------------------------------------------
 # Files
 # --------------------------------------------------------------------------------------
-class Savable(SaysWhy):
+class Savable(KeepsState, SaysWhy):
     """Base of the estimators that can be saved; the class carries ``@savable``."""
 
     _session_parameters: ClassVar[tuple[str, ...]] = ()
@@ -107,7 +110,14 @@ class Savable(SaysWhy):
     it.
     """
 
-    def save(self, path: Path, training: bool = True) -> None:
+    def save(
+        self,
+        path: Path,
+        training: bool = True,
+        *,
+        source_layout: SourceLayout | Mapping[str, Any] | None = None,
+        card: Card | Mapping[str, Any] | None = None,
+    ) -> None:
         """Write the fitted estimator to one file, which :func:`skstruct.load` reads.
 
         Parameters
@@ -120,6 +130,14 @@ class Savable(SaysWhy):
             training a loaded estimator further starts from the final (averaged)
             weights, with a new average. The first ``partial_fit`` after a ``fit`` does
             so anyway.
+        source_layout : skstruct.datasets.SourceLayout or dict, optional
+            How the file is laid out that the model learned from: its format, columns
+            or fields, separator, encoding. The commands of ``skstruct`` read files for
+            the model in the same way. By default what the model's own file said.
+        card : dict, optional
+            What ``skstruct train`` writes: ``date`` and ``version``, and of ``data``,
+            ``counts``, ``score``, ``options``, ``parent`` what is known. By default
+            what the model's own file said.
 
         Raises
         ------
@@ -130,7 +148,8 @@ class Savable(SaysWhy):
             (the message names it) is a function, a class or anything else that only
             running code could restore.
         ValueError
-            If the path is empty.
+            If the path is empty, or a member of ``source_layout`` or ``card`` is
+            unknown or of another kind.
         OSError
             If the file cannot be written.
 
@@ -145,19 +164,22 @@ class Savable(SaysWhy):
         to count.
         """
         self._check_savable()
-        write_container(path, *self._contents(bool(training)))
+        origin = told(self, source_layout, card)
+        write_container(path, *self._contents(bool(training), origin))
+        set_origin(self, origin)
 
     def _contents(
-        self, training: bool
+        self, training: bool, origin: Origin
     ) -> tuple[dict[str, Any], dict[str, np.ndarray], int]:
         """Return the header, arrays and version of a file."""
         writer = Writer(training, estimator_state)
-        state = estimator_state(self, writer, "")
-        return (
-            {"kind": "model", "skstruct": __version__, "estimator": state},
-            writer.arrays,
-            writer.version,
-        )
+        header = {
+            "kind": "model",
+            "skstruct": __version__,
+            "estimator": estimator_state(self, writer, ""),
+            **write_origin(origin, writer),
+        }
+        return header, writer.arrays, writer.version
 
     def compress(
         self,
@@ -226,7 +248,10 @@ class Savable(SaysWhy):
         arrays = {
             name: array.copy() for name, array in writer.arrays.items()
         }  # the two share nothing
-        return _estimator_from_state(state, Reader(arrays, _estimator_from_state), "")
+        reader = Reader(arrays, _estimator_from_state)
+        smaller = _estimator_from_state(state, reader, "")
+        set_origin(smaller, origin_of(self))
+        return smaller
 
     def info(self) -> dict[str, Any]:
         """Return what a fitted model is, how large it is, and what made it.
@@ -247,7 +272,11 @@ class Savable(SaysWhy):
             - ``file_bytes``: what ``save(path, training=False)`` writes;
             - ``training_bytes``: what ``save(path)`` writes besides;
             - ``memory_bytes``: arrays, strings and dictionaries, the state of training
-              included.
+              included;
+            - ``source_layout``: a dict, how the file was laid out that it learned from;
+              None if its own file does not say;
+            - ``card``: a dict, when and of what it was made, and how good it was on
+              data held out; None likewise.
 
             For an estimator around others, numbers of labels, features and weights are
             those of the innermost model; bytes are those of all.
@@ -268,8 +297,10 @@ class Savable(SaysWhy):
         (3, 'StructuredPerceptron(max_iter=5, random_state=0)')
         """
         self._check_savable()
+        origin = origin_of(self)
         sizes = [
-            container_size(*self._contents(training)) for training in (False, True)
+            container_size(*self._contents(training, origin))
+            for training in (False, True)
         ]
         around = [layer for layer, _ in layers(self)]
         inner = next(layer for layer in around if "_model" in vars(layer))
@@ -286,6 +317,10 @@ class Savable(SaysWhy):
             "file_bytes": sizes[0],
             "training_bytes": sizes[1] - sizes[0],
             "memory_bytes": memory_of(vars(self)),
+            **{
+                name: None if said is None else said.to_dict()
+                for name, said in origin._asdict().items()
+            },
         }
 
     def _check_savable(self) -> None:
@@ -294,24 +329,6 @@ class Savable(SaysWhy):
             wrong = f"a {type(self).__name__} cannot be saved; can be: {', '.join(sorted(_REGISTRY))}"
             raise TypeError(wrong)
         check_is_fitted(self)
-
-    def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
-        """Return the JSON of what the estimator has learned beyond attributes like
-        ``classes_``.
-
-        ``name`` starts the names of arrays.
-        """
-        return {}
-
-    @classmethod
-    def _from_state(
-        cls, node: Any, fitted: dict[str, Any], reader: Reader, where: str
-    ) -> dict[str, Any]:
-        """Return the attributes to set, given that JSON, and those like ``classes_``.
-
-        Has to check everything; ``where`` starts the reasons in errors.
-        """
-        return {}
 
 
 def memory_of(value: Any) -> int:
@@ -399,8 +416,11 @@ def load(path: Path) -> Any:
             node = header["estimator"]
             importlib.import_module(_PIPELINES)
             if isinstance(node, dict) and "$pipeline" in node:
-                return reader.value(node, "the pipeline")
-            return _estimator_from_state(node, reader, "")
+                model = reader.value(node, "the pipeline")
+            else:
+                model = _estimator_from_state(node, reader, "")
+            set_origin(model, read_origin(header, reader))
+            return model
         except RecursionError:
             raise ModelFileError("malformed: nested too deeply") from None
     except ModelFileError as error:
@@ -439,7 +459,7 @@ def estimator_state(estimator: Any, writer: Writer, name: str) -> dict[str, Any]
         for a in names
         if a not in cls._absent_parameters or attributes.get(a) is not None
     ]
-    fitted = [a for a in attributes if a not in names and _FITTED.match(a)]
+    fitted = [a for a in attributes if a not in names and FITTED.match(a)]
     return {
         "class": cls.__name__,
         "parameters": {a: encode("parameter", a, attributes[a]) for a in given},
@@ -448,15 +468,9 @@ def estimator_state(estimator: Any, writer: Writer, name: str) -> dict[str, Any]
     }
 
 
-ESTIMATOR = Table(
-    "Estimators",
-    *(Field(name, json_node) for name in "class parameters fitted state".split()),
-)
-
-
 def _estimator_from_state(node: Any, reader: Reader, where: str) -> Any:
     """Return the estimator of a file."""
-    name, parameters, fitted, state = ESTIMATOR.read(
+    name, parameters, fitted, state = PARTS.read(
         node, where or "the estimator", None
     ).values()
     cls: Any = _class_named(name)
@@ -464,23 +478,12 @@ def _estimator_from_state(node: Any, reader: Reader, where: str) -> Any:
     require(
         isinstance(parameters, dict), f"{where}: the parameters must be a JSON object"
     )
-    require(
-        isinstance(fitted, dict),
-        f"{where}: the fitted attributes must be a JSON object",
-    )
     names = cls._get_param_names()
-    unknown = sorted(set(parameters) - set(names))
-    require(not unknown, f"{where} has no parameter {', '.join(unknown):.60}")
-    # What a later version calls a fitted attribute may be a method or property here, or
-    # the reverse.
-    odd = sorted(
-        a for a in fitted if not _FITTED.match(a) or a in names or hasattr(cls, a)
-    )
-    require(not odd, f"{where} has no fitted attribute {', '.join(odd):.60}")
-    estimator = cls(
-        **{a: reader.value(v, f"{where}.{a}") for a, v in parameters.items()}
-    )
-    fitted = {a: reader.value(v, f"{where}.{a}") for a, v in fitted.items()}
-    fitted.update(cls._from_state(state, fitted, reader, where))
-    vars(estimator).update(fitted)
+    given = {
+        a: reader.value(v, f"{where}.{a}") for a, v in parameters.items() if a in names
+    }
+    learned = fitted_attributes(cls, parameters, fitted, reader, where)
+    estimator = cls(**given)
+    learned.update(cls._from_state(state, learned, reader, where))
+    vars(estimator).update(learned)
     return estimator

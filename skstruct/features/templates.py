@@ -187,7 +187,8 @@ def _compile(
                 "or distances"
             )
             raise ValueError(
-                f"template {template.text!r} {text}; give the two different identifiers"
+                f"template {template.text!r} {text}; give the two different "
+                "identifiers, or let them share features as in CRF++: Patterns"
             )
         uses[number, -anchor, template.skeleton] += 1
         forms[template.skeleton] = tuple(MACRO.split(template.text)[::4]), tuple(order)
@@ -389,6 +390,9 @@ class FeatureTemplates:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FeatureTemplates) and vars(self) == vars(other)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (list(self.lines), self.lexicons or None, self.words)
 
     def with_words(self, words: WordClusters) -> Self:
         """Add clusters of words to these templates, and three templates that read them
