@@ -36,7 +36,7 @@ def serve():
             code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
             with open(os.path.join(request["folder"], "ended"), "w") as pipe:
                 pipe.write(str(code))
-            os._exit(0)
+            sys.exit()
     return None
 
 
