@@ -32,6 +32,9 @@ class Arguments(argparse.Namespace):
     usage_error: Callable[[str], NoReturn]
     """End with a message about wrong usage, and code 2."""
 
+    default_of: Callable[[str], Any]
+    """Return the default of an option, by the name of its field."""
+
     traceback: bool
 
 

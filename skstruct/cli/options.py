@@ -49,7 +49,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="PREFIX",
         help="lines of columns that start with it are no tokens",
     )
-    add("--encoding", type=_encoding, default="utf-8", help="of all text files")
+    add(
+        "--encoding",
+        type=_encoding,
+        default="utf-8",
+        action=_Said,
+        help="of all text files",
+    )
+
+
+class _Said(argparse.Action):
+    """Store a value, and that it was given: a model may know a better default."""
+
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
+    ) -> None:
+        """Store both."""
+        setattr(namespace, self.dest, values)
+        namespace.said = {*getattr(namespace, "said", ()), self.dest}
 
 
 def repeated(metavar: str, type: Callable[[str], Any]) -> dict[str, Any]:
