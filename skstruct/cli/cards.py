@@ -59,9 +59,15 @@ def options_of(arguments: Arguments) -> dict[str, Any]:
         if name in _NO_OPTIONS or value == arguments.default_of(name):
             continue
         if isinstance(value, list | tuple):
-            value = [_plain(each) for each in value]
-        found[name] = _plain(value)
+            value = [_plain(each) for each in value if not _is_folder(each)]
+        if value:
+            found[name] = _plain(value)
     return found
+
+
+def _is_folder(value: Any) -> bool:
+    """Whether a parameter of ``--param`` is the folder of checkpoints."""
+    return isinstance(value, tuple) and value[0].endswith("checkpoint")
 
 
 def _plain(value: Any) -> Any:

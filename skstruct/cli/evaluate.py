@@ -192,7 +192,7 @@ def _of_model(arguments: Arguments) -> dict[str, Any]:
 def _side(arguments: Arguments, path: str) -> two_models.Side:
     """What the model in a file makes of the corpus."""
     arguments = copy.copy(arguments)  # which the model's file completes
-    model = load_model(path, arguments.n_jobs)
+    model = load_model(path, arguments.n_jobs, arguments.encoding)
     inputs = inputs_of(model, format_for(arguments, model))
     options = _options(arguments, inputs.task)
     corpus = read_for(arguments.file, arguments, model, inputs)

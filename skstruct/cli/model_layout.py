@@ -20,7 +20,7 @@ from .._taggers.constraints import scheme_of
 from ..datasets.formats.text_files import split_cells
 from .common import CommandError
 from .corpus import layout_of, read_all, several
-from .input_files import PEEK, Source, begins_as_conllu
+from .input_files import PEEK, Source, begins_as_conllu, named_format
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
@@ -134,9 +134,7 @@ def with_layout(
             setattr(settled, name, getattr(known, name))
     seen = _misfit(source, settled, known, writes)
     if seen is not None:
-        remedy = "--format conllu" if seen.endswith("CoNLL-U") else "--tokens"
-        if known.format == "conllu":
-            remedy = "--format columns"
+        remedy = "--tokens" if "column" in seen else "--format"
         raise CommandError(
             f"{source.name}: {seen}; the model learned from {known.describe()}; "
             f"{remedy} says how to read this file"
@@ -153,6 +151,9 @@ def _misfit(
     source: Source, settled: Any, known: SourceLayout, writes: bool
 ) -> str | None:
     """What a source looks like if it is not laid out as the options say; else None."""
+    named = named_format(source)
+    if named not in (None, known.format):
+        return f"by its name this is {named}"
     is_conllu = begins_as_conllu(source)
     if known.format == "conllu":
         return None if is_conllu or not source.peek(1) else "this is no CoNLL-U"

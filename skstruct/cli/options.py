@@ -49,13 +49,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="PREFIX",
         help="lines of columns that start with it are no tokens",
     )
-    add(
-        "--encoding",
-        type=_encoding,
-        default="utf-8",
-        action=_Said,
-        help="of all text files",
-    )
+    what = "of all text files, and of a model of another tool that is not UTF-8"
+    add("--encoding", type=_encoding, default="utf-8", action=_Said, help=what)
+
+
+def add_encoding(parser: argparse.ArgumentParser) -> None:
+    """Add the encoding of a model where no other file is read."""
+    what = "of the strings in a model of another tool that are not UTF-8"
+    parser.add_argument("--encoding", type=_encoding, default="utf-8", help=what)
 
 
 class _Said(argparse.Action):

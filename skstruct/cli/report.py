@@ -36,7 +36,7 @@ def run(arguments: Arguments) -> int | None:
     """Run the command."""
     check_target(arguments.output, [arguments.file, arguments.model])
     check_inputs([arguments.file, arguments.model], folders=True)
-    model = load_model(arguments.model, arguments.n_jobs)
+    model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
     inputs = inputs_of(model, format_for(arguments, model))
     corpus = read_for(arguments.file, arguments, model, inputs)
     warn_if_learned(model, arguments.file, corpus.name)

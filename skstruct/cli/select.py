@@ -62,7 +62,7 @@ def run(arguments: Arguments) -> int | None:
     check_output(arguments.output)
     check_replaced([arguments.output], [arguments.file, arguments.model])
     check_inputs([arguments.file, arguments.model], folders=True)
-    model = load_model(arguments.model, arguments.n_jobs)
+    model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
     known = settle_encoding(arguments, model)
     inputs = inputs_of(model, format_for(arguments, model))
     texts.refuse(arguments, inputs.task)

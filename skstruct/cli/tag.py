@@ -114,7 +114,7 @@ def run(arguments: Arguments) -> int | None:
     check_output(arguments.output, is_folder=arguments.write == "brat")
     check_replaced([arguments.output], [arguments.model])
     check_inputs([arguments.model])
-    model = load_model(arguments.model, arguments.n_jobs)
+    model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
     known = settle_encoding(arguments, model)
     inputs = inputs_of(model, format_for(arguments, model))
     texts.refuse(arguments, inputs.task)
