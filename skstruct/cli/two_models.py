@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 SEED = 0
 """Of the resamples: the same files give the same numbers."""
 
-_NOT_COMPARED = ("sequences", "tokens", "words", "texts", "spans", "segments")
-"""Of scores: what does not depend on the model, and tables."""
-
 
 class Side(NamedTuple):
     """A model, and what it makes of the file."""
@@ -108,9 +105,12 @@ def as_text(a: Side, b: Side, scheme: str) -> str:
     rows = [
         (name.replace("_", " "), a.scores[name], b.scores[name])
         for name in a.scores
-        if name not in _NOT_COMPARED and name in b.scores
+        if isinstance(a.scores[name], float) and name in b.scores
     ]
-    of_a, of_b = (side.scores.get("segments") or {} for side in (a, b))
+    of_a, of_b = (
+        side.scores.get("segments") or side.scores.get("labels") or {}
+        for side in (a, b)
+    )
     for label in sorted({*of_a, *of_b} - {"micro avg", "macro avg", "weighted avg"}):
         both = [of.get(label, {}).get("f1", 0.0) for of in (of_a, of_b)]
         rows.append((f"f1 {label}", both[0], both[1]))
