@@ -130,7 +130,7 @@ def contents_of(encoder):
     return {
         name: value
         for name, value in vars(encoder).items()
-        if name not in ("_text", "pairs")
+        if name not in ("_text", "_known")
     }
 
 
@@ -142,13 +142,9 @@ def variety_of(statistics, string):
     ]
 
 
-def pairs_of(encoder):
-    """``{(key, value): (feature, number)}`` that an encoder of bags remembers; empty for another encoder."""
-    pairs = encoder.pairs.items() if hasattr(encoder, "pairs") else ()
-    return {
-        (key, value): (feature, number if feature >= 0 else None)
-        for key, value, feature, number in pairs
-    }
+def remembered_pairs(encoder):
+    """The tables of pairs that an encoder of dicts has filled so far, or None."""
+    return encoder._known
 
 
 # -- stopping in the middle ----------------------------------------------------------------------------

@@ -10,22 +10,28 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from .._data.inputs import flatten
 from .._data.places import counted
 from .._data.source_layout import SourceLayout, is_plain
 from .._saving.origin import origin_of
 from .._taggers.constraints import scheme_of
+from ..datasets.formats.entry import TokenFormat
+from ..datasets.formats.table import BY_NAME, recognised
 from ..datasets.formats.text_files import split_cells
 from .common import CommandError
-from .corpus import layout_of, read_all, several
-from .input_files import PEEK, Source, begins_as_conllu, named_format
+from .corpus import layout_of, read_all
+from .input_files import PEEK, Source
+from .sentences import several
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
     from .common import Arguments
     from .corpus import Corpus, Layout
+
+_SURE = 0.8
+"""Evidence of this score for another format is believed."""
 
 _OPTIONS = ("tokens", "label", "separator", "comment")
 
@@ -47,25 +53,30 @@ def learned_layout(
         What was read; None of a stream.
     model : estimator
     """
-    tokens = layout.tokens
-    if tokens is None and layout.format == "columns" and corpus is not None:
-        tokens = _columns_of(layout, corpus)
+    assert layout.entry is not None  # of what is learned there is one
+    found = SourceLayout(
+        layout.entry.name,
+        layout.tokens,
+        layout.label,
+        layout.separator,
+        layout.comment,
+        arguments.encoding,
+    )
+    if corpus is not None:
+        assert corpus.understood is not None
+        found = corpus.understood.layout
+        if found.format == "columns" and found.tokens is None:
+            found = replace(found, tokens=_columns_of(layout, corpus))
+    scheme = scheme_of(model)
     options = {
         name: value
         for name, value in arguments.read
         if name not in _NOT_KEPT and is_plain(value)
     }
-    scheme = scheme_of(model)
-    entry = getattr(layout, "entry", None)
-    return SourceLayout(
-        layout.format if entry is None else entry.name,
-        tokens,
-        layout.label if layout.format in ("columns", "conllu") else None,
-        layout.separator,
-        layout.comment,
-        arguments.encoding,
-        scheme=scheme if isinstance(scheme, str) else None,
-        options=options,
+    return replace(
+        found,
+        scheme=scheme if isinstance(scheme, str) else found.scheme,
+        options={**found.options, **options},
     )
 
 
@@ -121,20 +132,19 @@ def with_layout(
     if known is None or arguments.format not in (None, known.format):
         return arguments
     settled = copy.copy(arguments)
-    if known.format not in ("columns", "conllu", "crfsuite"):
-        return settled
+    entry = BY_NAME.get(known.format)
+    if not isinstance(entry, TokenFormat):
+        return settled  # texts are read as they are, and annotations tell their format
     settled.format = known.format
-    if known.format == "crfsuite":
-        return settled
     for name in _OPTIONS:
-        if getattr(arguments, name) is None and not (
-            name == "label"
-            and (writes and known.format == "columns" or _is_tree(known))
-        ):
+        if name not in entry.options or getattr(arguments, name) is not None:
+            continue
+        to_a_column = writes and not entry.names_fields
+        if name != "label" or not (to_a_column or _is_tree(known)):
             setattr(settled, name, getattr(known, name))
-    seen = _misfit(source, settled, known, writes)
+    seen = _misfit(source, settled, entry, writes)
     if seen is not None:
-        remedy = "--tokens" if "column" in seen else "--format"
+        remedy = "--tokens" if seen.startswith("there is no") else "--format"
         raise CommandError(
             f"{source.name}: {seen}; the model learned from {known.describe()}; "
             f"{remedy} says how to read this file"
@@ -148,17 +158,19 @@ def _is_tree(known: SourceLayout) -> bool:
 
 
 def _misfit(
-    source: Source, settled: Any, known: SourceLayout, writes: bool
+    source: Source, settled: Any, entry: TokenFormat, writes: bool
 ) -> str | None:
     """What a source looks like if it is not laid out as the options say; else None."""
-    named = named_format(source)
-    if named not in (None, known.format):
-        return f"by its name this is {named}"
-    is_conllu = begins_as_conllu(source)
-    if known.format == "conllu":
-        return None if is_conllu or not source.peek(1) else "this is no CoNLL-U"
-    if is_conllu and settled.separator != "\t":
-        return "this looks like CoNLL-U"
+    head = source.head(patient=False)
+    if not head.lines and not head.records:
+        return None  # it is empty
+    found = recognised(head)
+    if found is not None and found[0] is not entry:
+        other, why = found
+        if not other.is_general or why.score >= _SURE:
+            return f"this looks like {other.name}: {why.sentence}"
+    if entry.name != "columns":
+        return None if entry.recognise(head).is_yes else f"this is no {entry.name}"
     # A pipe may wait for an answer to its first line.
     lines = [
         line
@@ -210,11 +222,3 @@ def first_record(corpus: Corpus, most: int = 12) -> str:
         parts += label if isinstance(label, tuple) else (label,)
         cells.append("/".join(map(str, parts)))
     return " ".join(cells) + (" …" if len(x) > most else "")
-
-
-def labels_in(corpus: Corpus) -> int:
-    """How many labels, or types of spans, there are."""
-    if corpus.format == "segmented":
-        return 0
-    last = (each if isinstance(each, str) else each[-1] for each in flatten(corpus.y))
-    return len(set(last) - {None})

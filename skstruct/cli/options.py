@@ -9,25 +9,22 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+from ..datasets.formats.table import BY_NAME, described
 from .common import fitting, n_jobs
 
 THREADS = "threads (default: 1; -1: all cores)"
 
-FORMATS = ("columns", "conllu", "segmented", "crfsuite", "spans", "text")
+FORMATS = (*BY_NAME, "spans", "text")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how files are read."""
     add = parser.add_argument_group("input").add_argument
-    add(
-        "--format", choices=FORMATS,
-        help="columns: a token a line, a blank line between sentences; conllu: "
-        "CoNLL-U; segmented: a "
-        "sentence a line, words separated by white space; crfsuite: data of CRFsuite; "
-        "spans: annotated texts "
-        "of any tool; text: to be tagged by models of spans (default: by the file's "
-        "name, or its content)",
-    )  # fmt: skip
+    what = (
+        f"{described()}; spans: annotated texts of any tool; text: to be tagged by "
+        "models of spans (default: what FILE looks like)"
+    )
+    add("--format", choices=FORMATS, metavar="FORMAT", help=what.replace("%", "%%"))
     what = (
         "an option of skstruct.datasets.read_spans, as text=KEY or annotator=NAME; may "
         "be repeated"

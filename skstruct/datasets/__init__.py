@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .formats.span_files import iter_spans as iter_spans
     from .formats.span_files import read_spans as read_spans
     from .formats.span_writing import write_spans as write_spans
+    from .formats.token_files import read_tokens as read_tokens
     from .samples import load_chunking as load_chunking
     from .samples import load_entities as load_entities
     from .samples import load_parsing as load_parsing
@@ -59,6 +60,7 @@ _NAMES = {
     "read_conllu": "formats.readers",
     "read_segmented": "formats.readers",
     "read_spans": "formats.span_files",
+    "read_tokens": "formats.token_files",
     "spans_to_columns": "columns",
     "to_utf16": ".._data.spans",
     "write_spans": "formats.span_writing",

@@ -31,7 +31,7 @@ def test_the_card_of_a_training(folder, capsys, tmp_path):
         f"train         train.txt (sha256 {digest_of(folder / 'train.txt')[:12]})"
         in shown
     )
-    assert "file read     columns, tokens 0,1, label -1\n" in shown
+    assert "file read     columns, tokens 0,1, label -1, scheme BIO\n" in shown
     shown = json.loads(run(capsys, "show", tmp_path / "m", "--json")[1])
     assert shown["card"] == card and shown["source_layout"]["format"] == "columns"
 

@@ -128,7 +128,7 @@ def test_a_upos_model_writes_upos(tmp_path, capsys):
     code, _, err = run(capsys, "tag", tmp_path / "columns", "-m", tmp_path / "m")
     assert code == 1
     assert (
-        "this is no CoNLL-U; the model learned from conllu, tokens form, label upos"
+        "this is no conllu; the model learned from conllu, tokens form, label upos"
         in err
     )
     how = "--format", "columns"
