@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from .._data.card import Card, digest_of, new_card
+from .._data.card import Card, new_card
 from .._data.inputs import flatten
 from .._data.source_layout import is_plain
-from .._saving.origin import origin_of
+from .._saving.origin import digest_of, origin_of
 from .common import STANDARD, CommandError, warn
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from cli_cases import run, run_train
 
 import skstruct
-from skstruct._data.card import digest_of
+from skstruct._saving.origin import digest_of
 from skstruct.datasets import read_columns
 
 
