@@ -42,6 +42,7 @@ from .common import (
 from .corpus import batches, learned, located, locating, read, read_files
 from .evaluate import as_text, model_scores
 from .input_files import Source, tell_empty, tell_labels
+from .learnable import check_learnable, check_learned
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
 from .model_layout import learned_layout
 from .options import add_corpus, add_options, lexicon, repeated
@@ -100,7 +101,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "partial_fit goes on; the file is several times as large"
     )
     add("--keep-training", action="store_true", help=what)
-    add("--force", action="store_true", help="let OUT be replaced")
+    what = "let OUT be replaced; train although there is nothing to learn, as one label"
+    add("--force", action="store_true", help=what)
     _add_held_out(parser.add_argument_group("how good it is"))
 
 
@@ -179,6 +181,7 @@ def run(arguments: Arguments) -> int | None:
             else repair(read_files(arguments, source, layout))
         )
         if corpus is not None:
+            check_learnable(arguments, corpus, task)
             tell_empty(corpus)
             tell_labels(corpus)
         dev = None
@@ -198,6 +201,7 @@ def run(arguments: Arguments) -> int | None:
             else:
                 _learn_whole(arguments, model, corpus, dev)
                 counts = counts_of(corpus, model)
+    check_learned(arguments, model)
     seconds = time.perf_counter() - began
     _forget(model)
     score = None if unseen is None else unseen.to_dict()
