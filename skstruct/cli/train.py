@@ -212,6 +212,15 @@ def run(arguments: Arguments) -> int | None:
         source_layout=learned_layout(arguments, layout, corpus, model),
     )
     _tell_chosen(arguments, model)
+    _tell_trained(arguments, model, seconds)
+    if unseen is not None and corpus is not None:
+        print(held_out.as_text(unseen, corpus))
+    if dev is not None:
+        print(as_text(model_scores(model, dev)))
+
+
+def _tell_trained(arguments: Arguments, model: Any, seconds: float) -> None:
+    """Say what was trained, how long it took, and where it is."""
     classes = next(
         (layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")),
         None,
@@ -221,10 +230,6 @@ def run(arguments: Arguments) -> int | None:
         f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote "
         f"{arguments.model}"
     )
-    if unseen is not None and corpus is not None:
-        print(held_out.as_text(unseen, corpus))
-    if dev is not None:
-        print(as_text(model_scores(model, dev)))
 
 
 def _held_out(

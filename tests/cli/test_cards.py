@@ -9,6 +9,7 @@ from cli_cases import run, run_train
 
 import skstruct
 from skstruct._saving.origin import digest_of
+from skstruct._saving.registry import Savable
 from skstruct.datasets import read_columns
 
 
@@ -75,14 +76,13 @@ def test_small_files_label_and_score_as_the_fit(
 ):
     """Nothing but zeros is left out."""
     kept = []
-    from skstruct.cli import train as command
+    compress = Savable.compress
 
-    def keep(arguments, model, **said):
+    def keep(model, **how):
         kept.append(model)
-        write(arguments, model, **said)
+        return compress(model, **how)
 
-    write = command._write
-    monkeypatch.setattr(command, "_write", keep)
+    monkeypatch.setattr(Savable, "compress", keep)
     code, _, err = run(
         capsys, "train", folder / "train.txt", "-m", tmp_path / "m", *options
     )
