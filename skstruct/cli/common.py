@@ -59,6 +59,9 @@ class Model(Protocol):
     def save(self, path: Any, **options: Any) -> None:
         """Write the model to a file."""
 
+    def compress(self, **options: Any) -> Any:
+        """Return a smaller model."""
+
 
 class CommandError(Exception):
     """Input or data that a command cannot use; the text is the whole message."""

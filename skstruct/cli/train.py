@@ -175,21 +175,7 @@ def run(arguments: Arguments) -> int | None:
         model: Model = new_model(arguments, features_of(arguments), layout.format)
         words_of = _words_parameter(arguments, model)
         repair = _repairer(arguments, model, layout.format)
-        corpus = (
-            None
-            if arguments.stream is not None
-            else repair(read_files(arguments, source, layout))
-        )
-        if corpus is not None:
-            check_learnable(arguments, corpus, task)
-            tell_empty(corpus)
-            tell_labels(corpus)
-        dev = None
-        arguments.format = layout.format
-        if (
-            arguments.dev is not None
-        ):  # read now: a mistake in it should not cost a training
-            dev = repair(read(arguments.dev, arguments, task=task))
+        corpus, dev = _corpora(arguments, source, layout, repair, task)
         _read_text(arguments, model, words_of)
         unseen = None
         with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
@@ -219,6 +205,29 @@ def run(arguments: Arguments) -> int | None:
         print(as_text(model_scores(model, dev)))
 
 
+def _corpora(
+    arguments: Arguments,
+    source: Source,
+    layout: Layout,
+    repair: Callable[[Corpus], Corpus],
+    task: str,
+) -> tuple[Corpus | None, Corpus | None]:
+    """The corpus to learn, None of a stream, and the one of ``--dev``, if there is one;
+    what is odd about them is said.
+    """
+    corpus = None
+    if arguments.stream is None:
+        corpus = repair(read_files(arguments, source, layout))
+        check_learnable(arguments, corpus, task)
+        tell_empty(corpus)
+        tell_labels(corpus)
+    arguments.format = layout.format
+    if arguments.dev is None:
+        return corpus, None
+    # Read now: a mistake in it should not cost a training.
+    return corpus, repair(read(arguments.dev, arguments, task=task))
+
+
 def _tell_trained(arguments: Arguments, model: Any, seconds: float) -> None:
     """Say what was trained, how long it took, and where it is."""
     classes = next(
@@ -246,7 +255,7 @@ def _held_out(
     )
 
 
-def _write(arguments: Arguments, model: Any, **said: Any) -> None:
+def _write(arguments: Arguments, model: Model, **said: Any) -> None:
     """Write a model: small, and the same to the last bit, unless its training is kept."""
     if arguments.keep_training:
         model.save(arguments.model, **said)
