@@ -353,6 +353,8 @@ def _learn(
 ) -> None:
     """Call ``fit`` or ``partial_fit``; ``dev`` is the held-out `Corpus`."""
     given = {} if dev is None else {"X_val": dev.X, "y_val": dev.y}
+    if corpus.weights is not None:
+        given["sample_weight"] = corpus.weights
     try:
         method(corpus.X, corpus.y, **given)
     except ValueError as error:
