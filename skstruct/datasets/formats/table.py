@@ -13,8 +13,10 @@ from .brackets import Brackets
 from .brat import Brat
 from .columns import Columns
 from .conllu import Conllu
+from .conllu_plus import ConlluPlus, Cupt
 from .crfsuite import Crfsuite
 from .entry import TEXTS, TOKENS, WORDS, Evidence, Format, TextFormat
+from .gliner import Gliner
 from .head import Head
 from .json_lines import Doccano, JsonLines
 from .label_studio import LabelStudio
@@ -25,6 +27,7 @@ from .prodigy import Prodigy
 from .pubtator import PubTator
 from .segmented import Segmented
 from .spacy_pairs import SpacyPairs
+from .webanno import WebAnno
 from .word_tag import SegmentedTags, WordTag
 from .xml_texts import XmlTexts
 
@@ -42,7 +45,11 @@ FORMATS: tuple[Format, ...] = (
     PubTator(),
     Brackets(),
     XmlTexts(),
+    WebAnno(),
+    ConlluPlus(),
+    Cupt(),
     OntoNotes(),
+    Gliner(),
     WordTag(),
     SegmentedTags(),
     Bars(),
