@@ -12,13 +12,23 @@ from .brat import Brat
 from .columns import Columns
 from .conllu import Conllu
 from .crfsuite import Crfsuite
+from .csv_spans import CsvSpans
+from .csv_tokens import CsvTokens
+from .dataturks import Dataturks
 from .entry import TEXTS, TOKENS, WORDS, Evidence, Format, TextFormat
 from .head import Head
+from .hf_pipeline import HfPipeline
 from .json_lines import Doccano, JsonLines
+from .json_tokens import JsonTokens
 from .label_studio import LabelStudio
+from .ner_annotator import NerAnnotator
 from .not_read import advice_for
-from .prodigy import Prodigy
+from .presidio import Presidio
+from .prodigy import Prodigy, ProdigyDecisions
+from .pubannotation import PubAnnotation
+from .rasa import Rasa
 from .segmented import Segmented
+from .spacy_doc import SpacyDoc
 from .spacy_pairs import SpacyPairs
 
 FORMATS: tuple[Format, ...] = (
@@ -32,6 +42,17 @@ FORMATS: tuple[Format, ...] = (
     LabelStudio(),
     SpacyPairs(),
     Brat(),
+    JsonTokens(),
+    CsvTokens(),
+    CsvSpans(),
+    NerAnnotator(),
+    ProdigyDecisions(),
+    Presidio(),
+    HfPipeline(),
+    Rasa(),
+    PubAnnotation(),
+    SpacyDoc(),
+    Dataturks(),
 )
 """All formats."""
 
