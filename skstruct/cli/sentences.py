@@ -30,6 +30,7 @@ class Sentence(NamedTuple):
     labels: list | None  # str; of trees (head, label); of segmented text the words
     lines: list  # (number, text without line end, whether it is a token's)
     document: str | None = None  # which it belongs to, if the file says it
+    weight: float = 1.0  # as data of CRFsuite may say it
     place: str | None = None  # for errors, where the lines say little
     source: Any = None  # of its `Rows`
 
@@ -89,7 +90,7 @@ def _attributes(
         lines = _taken(source, rows)
         labels = [label for label, _ in rows.cells]
         tokens = [token for _, token in rows.cells]
-        yield Sentence(tokens, labels, lines, rows.document)
+        yield Sentence(tokens, labels, lines, rows.document, rows.weight)
 
 
 def _segmented(source: Source, layout: Layout, entry: WordFormat) -> Iterator[Sentence]:
@@ -198,7 +199,7 @@ def _sentence(rows: Rows, tokens: Any, label: Any, name: str, lines: Any) -> Sen
     else:
         found = [tuple([row[c] for c in tokens]) for row in cells]
     labels = [row[label[0]] for row in cells] if label else None
-    of_file = rows.document, rows.place, rows.source
+    of_file = rows.document, rows.weight, rows.place, rows.source
     sentence = Sentence(found, labels, lines, *of_file)
     if len(label) < 2:
         return sentence

@@ -107,7 +107,8 @@ def _sentences(table: Table, options: TokenOptions) -> Iterator[Rows]:
                 )
         of = None if document is None else rows[0].cells[document] or None
         source = table.delimiter, names, [row.cells for row in rows]
-        yield Rows(cells, [row.number for row in rows], of, None, source)
+        numbers = [row.number for row in rows]
+        yield Rows(cells, numbers, of, source=source)
         names = None
 
 

@@ -45,6 +45,7 @@ class Rows(NamedTuple):
     cells: list[Any]  # of each token: a tuple, or (label, dict) of ready features
     numbers: list[int]  # the line of each token
     document: str | None = None  # which document it belongs to, if the file says it
+    weight: float = 1.0  # as data of CRFsuite may say it
     place: str | None = None  # for errors, where the lines say little
     source: Any = None  # what `TokenFormat.labelled` needs to write it again
 

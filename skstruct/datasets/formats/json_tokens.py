@@ -76,7 +76,8 @@ class JsonTokens(TokenFormat):
             document = _first(record, DOCUMENT)
             of = None if document is None else str(record[document])
             cells = list(zip(*columns))
-            yield Rows(cells, [number] * len(cells), of, place, record)
+            numbers = [number] * len(cells)
+            yield Rows(cells, numbers, of, place=place, source=record)
 
     def labelled(
         self,
