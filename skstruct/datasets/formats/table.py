@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from .bars import Bars
+from .brackets import Brackets
 from .brat import Brat
 from .columns import Columns
 from .conllu import Conllu
@@ -21,15 +23,20 @@ from .hf_pipeline import HfPipeline
 from .json_lines import Doccano, JsonLines
 from .json_tokens import JsonTokens
 from .label_studio import LabelStudio
+from .mecab import Mecab
 from .ner_annotator import NerAnnotator
 from .not_read import advice_for
+from .ontonotes import OntoNotes
 from .presidio import Presidio
 from .prodigy import Prodigy, ProdigyDecisions
 from .pubannotation import PubAnnotation
+from .pubtator import PubTator
 from .rasa import Rasa
 from .segmented import Segmented
 from .spacy_doc import SpacyDoc
 from .spacy_pairs import SpacyPairs
+from .word_tag import SegmentedTags, WordTag
+from .xml_texts import XmlTexts
 
 FORMATS: tuple[Format, ...] = (
     Columns(),
@@ -53,6 +60,14 @@ FORMATS: tuple[Format, ...] = (
     PubAnnotation(),
     SpacyDoc(),
     Dataturks(),
+    PubTator(),
+    Brackets(),
+    XmlTexts(),
+    OntoNotes(),
+    WordTag(),
+    SegmentedTags(),
+    Bars(),
+    Mecab(),
 )
 """All formats."""
 
