@@ -32,10 +32,9 @@ from ..features.contexts import find_words
 from ..metrics.checks import f1
 from ..metrics.counting import refuse_nothing
 from ..metrics.text_scores import NO_WORDS, word_spans
+from .default_tagger import default_learner, default_tagger
 from .inner_tagger import TaggerData, TaggerTraining
 from .meta_learner import inside_has
-from .metadata import asking_for_weights
-from .perceptron import StructuredPerceptron
 from .text_probabilities import WordAnalyses
 
 if TYPE_CHECKING:
@@ -160,10 +159,13 @@ class Segmenter(WordAnalyses, TaggerTraining):
         """
         return self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
 
-    def _template(self) -> Any:
-        if self.tagger is not None:
-            return self.tagger
-        return asking_for_weights(StructuredPerceptron(features="char"))
+    @classmethod
+    def _default(cls) -> Any:
+        return default_tagger(features="char")
+
+    @classmethod
+    def _default_learner(cls) -> Any:
+        return default_learner(features="char")
 
     def _sequences(self, X: Texts) -> list[list[str]]:
         """What the tagger sees of texts."""

@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="clusters of the words of --text (default: 500)",
     )
-    add_learner(group, "perceptron")
+    add_learner(group, None)
     _add_ways(add)
     what = (
         "rewrite labels of another scheme, or of none, as those of --param "
@@ -95,8 +95,11 @@ def _add_ways(add: Callable[..., Any]) -> None:
     """Add the options that put something around the learner, or deal the corpus in
     parts.
     """
-    what = "average the weights of N learners that see the corpus in different orders"
-    add("--members", type=positive, default=1, metavar="N", help=what)
+    what = (
+        "average the weights of N learners that see the corpus in different orders "
+        "(default: as many as pay off at its size; 1 with --algorithm or --shards)"
+    )
+    add("--members", type=positive, metavar="N", help=what)
     what = (
         "let the tagger know probabilities, for tag --proba; it takes the time of five "
         "more trainings"

@@ -273,9 +273,11 @@ class ParameterMixer(MetaLearner):
                     f"them of its rounds"
                 )
         if given is not None:
-            stopping = dict.fromkeys(
-                parameters_named(estimator, "early_stopping"), False
-            )
+            stopping = {
+                name: False
+                for name, stops in parameters_named(estimator, "early_stopping").items()
+                if stops
+            }
             estimator = clone(estimator).set_params(**stopping)
             learner.early_stopping = False
         for name, hint in (

@@ -27,6 +27,7 @@ from skstruct import (
 )
 from skstruct._core import store as store_module
 from skstruct._core.final_weights import entries
+from skstruct._shards.mixing.averager import members_for
 from skstruct._taggers.online_tagger import ChainRun
 from skstruct._training import epochs as loops
 from skstruct._training.interrupt import DeferredInterrupt
@@ -263,8 +264,105 @@ def test_ctrl_c_stops_all_members_at_once(n_jobs, monkeypatch):
     monkeypatch.setattr(DeferredInterrupt, "stop", told)
     with pytest.raises(KeyboardInterrupt):
         fitted.set_params(estimator__max_iter=50, n_estimators=8).fit(X, Y)
-    assert len(calls) >= 20 and len(after) < n_jobs  # chunks that had begun
-    assert weights(fitted) == before
+    assert (
+        len(calls) >= 20 and len(after) < 20 * n_jobs
+    )  # chunks of epochs that had begun
+    assert weights(fitted) != before
+    assert fitted.n_estimators_ == 1 and fitted.n_iter_ == len(fitted.history_) < 50
+    assert len(fitted.predict(X_NEW)) == len(X_NEW)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_keeps_the_members_that_are_finished(n_jobs, monkeypatch):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(1)
+        if len(calls) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        return epoch(*arguments)
+
+    epoch = ChainRun.epoch
+    base = perceptron().set_params(max_iter=2)
+    fitted = averager(base, 8, n_jobs=n_jobs, keep_members=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(ChainRun, "epoch", staticmethod(counted))
+        with pytest.raises(KeyboardInterrupt):
+            fitted.fit(X, Y)
+    members = fitted.estimators_
+    assert 1 <= len(members) == fitted.n_estimators_ < 8
+    assert {record["member"] for record in fitted.history_} == {
+        *range(1, len(members) + 1)
+    }
+    whole = averager(base, len(members)).fit(X, Y)  # their seeds come first
+    assert weights(fitted) == weights(whole)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_members_share_their_scratch(n_jobs, monkeypatch):
+    made, scratch = [], ChainRun.scratch
+    monkeypatch.setattr(
+        ChainRun, "scratch", lambda self: made.append(1) or scratch(self)
+    )
+    averager(perceptron(), 6, n_jobs=n_jobs).fit(X, Y)
+    assert 1 <= len(made) <= n_jobs
+
+
+# -- how many members ----------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("n", "members"), [(0, 10), (499, 10), (500, 5), (9999, 5), (10_000, 3)]
+)
+def test_auto_follows_the_number_of_sequences(n, members):
+    assert members_for(n) == members
+
+
+def test_auto_is_that_many_members():
+    auto, ten = (
+        averager(perceptron(), "auto").fit(X, Y),
+        averager(perceptron(), 10).fit(X, Y),
+    )
+    assert auto.n_estimators == "auto" and auto.n_estimators_ == 10 == ten.n_estimators_
+    assert weights(auto) == weights(ten)
+    with pytest.raises(ValueError, match="n_estimators"):
+        averager(perceptron(), "many").fit(X, Y)
+
+
+# -- further training ----------------------------------------------------------------------------------
+def test_partial_fit_goes_on_from_the_average():
+    fitted = averager(perceptron(), 3).fit(X, Y)
+    one = clone(perceptron()).set_params(random_state=0)
+    vars(one).update(
+        _model=model_of(fitted), classes_=fitted.classes_, n_iter_=fitted.n_iter_
+    )
+    before = fitted.history_
+    shown = fitted.estimator_
+    kept = weights(fitted)
+    fitted.partial_fit(X[::-1], Y[::-1])
+    one.partial_fit(X[::-1], Y[::-1])
+    assert fitted.predict(X_NEW) == one.predict(X_NEW)
+    assert fitted.n_iter_ == one.n_iter_
+    assert fitted.history_[:-1] == before and "member" not in fitted.history_[-1]
+    assert shown is not fitted.estimator_  # who has the average keeps it
+    with pytest.raises(ValueError, match="sequence 1"):
+        fitted.partial_fit(X[:2], [Y[0], Y[1] + Y[1]])
+    assert kept != weights(fitted)
+
+
+def test_the_first_partial_fit_decides_how_many_members_there_are():
+    classes = [*sorted({label for y in Y for label in y}), "Z"]
+    model = averager(perceptron(), "auto").partial_fit(X, Y, classes=classes)
+    assert model.n_estimators_ == 10 and model.n_iter_ == 1
+    assert [record["member"] for record in model.history_] == [*range(1, 11)]
+    model.set_params(n_estimators=2).partial_fit(X, Y)
+    assert model.n_estimators_ == 10 and model.n_iter_ == 2
+    assert model.classes_.tolist() == classes
+    with pytest.raises(ValueError, match="Q"):
+        model.partial_fit([["x"]], [["Q"]])
+
+
+def test_an_average_of_crfs_has_no_partial_fit():
+    assert not hasattr(averager(L1CRF()), "partial_fit")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
