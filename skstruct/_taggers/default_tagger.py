@@ -16,6 +16,9 @@ from .perceptron import StructuredPerceptron
 
 DROPOUT = 0.1
 
+OF_CHARACTERS = "char-types"
+"""Features of characters."""
+
 
 def default_learner(**parameters: Any) -> StructuredPerceptron:
     """Return the member of the default average, not fitted.

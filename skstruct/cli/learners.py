@@ -26,7 +26,7 @@ from .._shards.mixing.mixer import ParameterMixer
 from .._sklearn import InvalidParameterError
 from .._taggers.calibrated_tagger import CalibratedTagger
 from .._taggers.constraints import scheme_of
-from .._taggers.default_tagger import DROPOUT
+from .._taggers.default_tagger import DROPOUT, OF_CHARACTERS
 from .._taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from .._taggers.segmenter import Segmenter
 from .._taggers.span_sets import SpanSets
@@ -249,7 +249,9 @@ def _parts(arguments: Arguments, features: Any, format: str | None) -> Any:
             arguments.usage_error(f"{wrong}; {has}")
         return learner, learner, None
     tagger = StructuredPerceptron(**own) if kind is KBestReranker else learner
-    tagger.set_params(features="char" if auto and format == "segmented" else features)
+    if auto and format == "segmented":
+        features = OF_CHARACTERS if arguments.algorithm is None else "char"
+    tagger.set_params(features=features)
     outer = _AROUND_TAGGERS[format](tagger) if format in _AROUND_TAGGERS else None
     if kind is KBestReranker:
         learner.set_params(base=outer or tagger)

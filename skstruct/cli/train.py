@@ -24,6 +24,7 @@ from .._data.places import counted
 from .._data.schemes import check_scheme, convert_scheme, rewriting
 from .._sklearn import layers
 from .._taggers.constraints import BrokenConstraint, scheme_of
+from .._taggers.default_tagger import OF_CHARACTERS
 from .._training.held_out import NAMES
 from .._training.parameters import parameters_named
 from ..features.presets import preset_of
@@ -323,6 +324,7 @@ def _tell_chosen(arguments: Arguments, model: Any) -> None:
     chosen = not given and tagger.get_params(deep=False).get("features") in (
         "auto",
         "char",
+        OF_CHARACTERS,
     )
     if chosen and lines is not None and preset_of(lines) is not None:
         tell(

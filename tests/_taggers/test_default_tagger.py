@@ -56,7 +56,7 @@ def same(one, other):
 @BOTH
 def test_none_is_an_average_of_perceptrons_with_dropout(make, X, y):
     model = make().fit(X, y)
-    features = {"features": "char"} if make is Segmenter else {}
+    features = {"features": "char-types"} if make is Segmenter else {}
     spelled = BaggingShuffleAverager(
         StructuredPerceptron(dropout=0.1, **features),
         n_estimators="auto",

@@ -59,7 +59,7 @@ def test_parameters_reach_the_learner():
     assert found["tagger__estimator__max_iter"] == 3
     assert found["tagger__random_state"] == 5
     assert found["tagger__estimator__min_count"] == 2
-    assert found["tagger__estimator__features"] == "char"
+    assert found["tagger__estimator__features"] == "char-types"
     assert found["tagger__estimator__dropout"] == 0.1
     assert found["tagger__n_estimators"] == "auto"
     named = learners.new_model(described("-a", "perceptron"), "auto", "segmented")

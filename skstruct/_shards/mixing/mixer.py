@@ -118,9 +118,9 @@ class ParameterMixer(MetaLearner):
     """
 
     estimator: Any = inner_estimator(
-        """The learner: any that learns example by example, or a ``Segmenter`` around one. None means
-        ``StructuredPerceptron()``. Its ``max_iter`` is the number of rounds, its ``random_state`` is
-        overridden."""
+        """The learner: any that learns example by example, or a ``Segmenter`` or ``SpanTagger`` around
+        one. None means ``StructuredPerceptron()``. Its ``max_iter`` is the number of rounds, its
+        ``random_state`` is overridden."""
     )
     n_shards: int = parameter(
         2,
