@@ -211,8 +211,9 @@ def _refuse_options(arguments: Arguments, entry: Format) -> None:
             arguments.usage_error(
                 f"--{name} is not for {_called(entry)}, but for --format {having}"
             )
-    if arguments.read and entry.kind != TEXTS:
-        arguments.usage_error("--read is for annotated texts")
+    for name in ("read", "offsets", "ends") if entry.kind != TEXTS else ():
+        if getattr(arguments, name, None):
+            arguments.usage_error(f"--{name} is for annotated texts")
 
 
 def _entry_of(

@@ -33,6 +33,7 @@ from .common import CommandError, check_inputs, check_target, positive, share, t
 from .corpus import batches, learned, located, locating, read, read_files
 from .evaluate import as_text, model_scores
 from .input_files import Source, tell_empty, tell_labels
+from .learnable import check_learnable, check_learned
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
 from .options import add_corpus, add_options, lexicon, repeated
 
@@ -90,6 +91,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "twice as large or more"
     )
     add("--keep-training", action="store_true", help=what)
+    what = "train although there is nothing to learn, such as one label"
+    add("--force", action="store_true", help=what)
 
 
 def _add_ways(add: Callable[..., Any]) -> None:
@@ -154,6 +157,7 @@ def run(arguments: Arguments) -> int | None:
             else repair(read_files(arguments, source, layout))
         )
         if corpus is not None:
+            check_learnable(arguments, corpus, task)
             tell_empty(corpus)
             tell_labels(corpus)
         dev = None
@@ -169,6 +173,7 @@ def run(arguments: Arguments) -> int | None:
                 _stream(arguments, model, layout, source, repair)
             else:
                 _learn_whole(arguments, model, corpus, dev)
+    check_learned(arguments, model)
     seconds = time.perf_counter() - began
     _forget(model)
     model.save(arguments.model, training=arguments.keep_training)
