@@ -339,7 +339,6 @@ def epoch(
     has_margin = len(margin) > 0
     token = task.token
     clock = chain.clock
-    emission = work.emission
     L = chain.start.shape[0]
     stride = stride_of(task, L, noise)
     whole_rows = reads_whole_rows(chain, rule, noise)
@@ -348,11 +347,9 @@ def epoch(
     steady = keeps_untouched_weights(rule)
     if has_noise:
         steady = steady and noise.edge == NO_NOISE
-    hides = False
     rows = task.nodes.row
     if len(dropout) > 0:
         if dropout.token_below > np.uint64(0):
-            hides = True
             rows = work.rows
     for k in range(begin, end):
         if clock.scale[0] < SMALLEST_SCALE:
@@ -370,14 +367,14 @@ def epoch(
             )
         else:
             if len(dropout) > 0:
-                if hides:
+                if dropout.token_below > np.uint64(0):
                     stop -= anchor
                     hide_rows(
                         task.nodes, task.left, anchor, stop, gold.shape[0], clock.step[0], dropout,
                         work.masked, work.rows,
                     )  # fmt: skip
                     anchor = ZERO
-            score_tokens(task, i, rows, anchor, stop, chain, emission)
+            score_tokens(task, i, rows, anchor, stop, chain, work.emission)
             score_transitions(chain, work.transition)
         loss = _decode(task, i, gold, chain, rule, trigrams, has_margin, stride, work)
         if not _learn(

@@ -76,7 +76,7 @@ class TaggerTraining(
             ):
                 shortest = min(found, key=len)
                 changed = clone(tagger).set_params(**{shortest: given[name]})
-                call = f"{cls.__name__}({changed!r})"
+                call = f"{cls.__name__}({' '.join(repr(changed).split())})"
                 raise TypeError(
                     f"{cls.__name__} has no parameter {name!r}, its tagger has: write "
                     f"{call}"

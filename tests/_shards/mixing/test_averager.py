@@ -27,7 +27,6 @@ from skstruct import (
 )
 from skstruct._core import store as store_module
 from skstruct._core.final_weights import entries
-from skstruct._shards.mixing.averager import members_for
 from skstruct._taggers.online_tagger import ChainRun
 from skstruct._training import epochs as loops
 from skstruct._training.interrupt import DeferredInterrupt
@@ -307,62 +306,6 @@ def test_members_share_their_scratch(n_jobs, monkeypatch):
     )
     averager(perceptron(), 6, n_jobs=n_jobs).fit(X, Y)
     assert 1 <= len(made) <= n_jobs
-
-
-# -- how many members ----------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("n", "members"), [(0, 10), (499, 10), (500, 5), (9999, 5), (10_000, 3)]
-)
-def test_auto_follows_the_number_of_sequences(n, members):
-    assert members_for(n) == members
-
-
-def test_auto_is_that_many_members():
-    auto, ten = (
-        averager(perceptron(), "auto").fit(X, Y),
-        averager(perceptron(), 10).fit(X, Y),
-    )
-    assert auto.n_estimators == "auto" and auto.n_estimators_ == 10 == ten.n_estimators_
-    assert weights(auto) == weights(ten)
-    with pytest.raises(ValueError, match="n_estimators"):
-        averager(perceptron(), "many").fit(X, Y)
-
-
-# -- further training ----------------------------------------------------------------------------------
-def test_partial_fit_goes_on_from_the_average():
-    fitted = averager(perceptron(), 3).fit(X, Y)
-    one = clone(perceptron()).set_params(random_state=0)
-    vars(one).update(
-        _model=model_of(fitted), classes_=fitted.classes_, n_iter_=fitted.n_iter_
-    )
-    before = fitted.history_
-    shown = fitted.estimator_
-    kept = weights(fitted)
-    fitted.partial_fit(X[::-1], Y[::-1])
-    one.partial_fit(X[::-1], Y[::-1])
-    assert fitted.predict(X_NEW) == one.predict(X_NEW)
-    assert fitted.n_iter_ == one.n_iter_
-    assert fitted.history_[:-1] == before and "member" not in fitted.history_[-1]
-    assert shown is not fitted.estimator_  # who has the average keeps it
-    with pytest.raises(ValueError, match="sequence 1"):
-        fitted.partial_fit(X[:2], [Y[0], Y[1] + Y[1]])
-    assert kept != weights(fitted)
-
-
-def test_the_first_partial_fit_decides_how_many_members_there_are():
-    classes = [*sorted({label for y in Y for label in y}), "Z"]
-    model = averager(perceptron(), "auto").partial_fit(X, Y, classes=classes)
-    assert model.n_estimators_ == 10 and model.n_iter_ == 1
-    assert [record["member"] for record in model.history_] == [*range(1, 11)]
-    model.set_params(n_estimators=2).partial_fit(X, Y)
-    assert model.n_estimators_ == 10 and model.n_iter_ == 2
-    assert model.classes_.tolist() == classes
-    with pytest.raises(ValueError, match="Q"):
-        model.partial_fit([["x"]], [["Q"]])
-
-
-def test_an_average_of_crfs_has_no_partial_fit():
-    assert not hasattr(averager(L1CRF()), "partial_fit")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
