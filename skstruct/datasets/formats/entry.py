@@ -45,6 +45,7 @@ class Rows(NamedTuple):
     cells: list[Any]  # of each token: a tuple, or (label, dict) of ready features
     numbers: list[int]  # the line of each token
     document: str | None = None  # which document it belongs to, if the file says it
+    weight: float = 1.0  # as data of CRFsuite may say it
 
 
 class TokenOptions(NamedTuple):
@@ -148,9 +149,17 @@ class TokenFormat(Format):
 
 
 class WordFormat(Format):
-    """A format of segmented text: a sentence a line."""
+    """A format of segmented text: a sentence a line, or several lines of words.
+
+    Attributes
+    ----------
+    lines_are_text : bool
+        Whether a line is a text as it stands, but for spaces: one that is segmented
+        can be written over it.
+    """
 
     kind = WORDS
+    lines_are_text: ClassVar[bool] = True
 
     @property
     def family(self) -> str:
