@@ -37,6 +37,7 @@ class ConlluPlus(TokenFormat):
     description = "CoNLL-U Plus: the columns that # global.columns names"
     endings = (".conllup",)
     options = frozenset(("tokens", "label"))
+    is_written = True
     names_fields = True
     of_mwe = False
 
@@ -89,12 +90,41 @@ class ConlluPlus(TokenFormat):
                 if options.labels and chosen[-1] not in CONLLU_FIELDS:
                     several += sum(";" in cell for cell in of[-1])
                     of[-1] = _labels(of[-1], chosen[-1], name, numbers)
-                yield Rows(list(zip(*of)), numbers, document)
+                yield Rows(list(zip(*of)), numbers, document, source=columns)
             if several and self.of_mwe:
                 warn(
                     f"{name}: {counted(several, 'word')} of several expressions: the "
                     "first of each counts"
                 )
+
+    def labelled(
+        self,
+        options: TokenOptions,
+        lines: list[tuple[int, str, bool]],
+        header: list[str],
+        marks: Any,
+        source: Any,
+    ) -> Iterator[str]:
+        """Yield the lines of a sentence, with labels in their column."""
+        label = source.index(_chosen(options, source, self.name)[-1])
+        if source[label].endswith(_MWE):
+            raise ValueError(f"labels are not written as {self.name}")
+        yield from header
+        marks = iter(marks)
+        for _, line, is_token in lines:
+            if is_token:
+                row = line.split("\t")
+                (row[label], *_), beside = next(marks)
+                said = [f"{key}={value}" for key, value in beside if value != "_"]
+                if said and "misc" not in source:
+                    raise ValueError(
+                        "probabilities go to the column MISC, which the file lacks"
+                    )
+                for part in said:
+                    c = source.index("misc")
+                    row[c] = part if row[c] == "_" else f"{row[c]}|{part}"
+                line = "\t".join(row)
+            yield line + "\n"
 
 
 def _chosen(
@@ -143,4 +173,5 @@ class Cupt(ConlluPlus):
     name = "cupt"
     description = "CoNLL-U with the multiword expressions of PARSEME"
     endings = (".cupt",)
+    is_written = False
     of_mwe = True

@@ -8,11 +8,13 @@ bidirectional transformer", NAACL 2024.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..._core.user_warnings import warn
 from ..._data.places import counted
+from ..._data.schemes import labels_to_spans
 from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
 from .head import Head
 from .span_records import json_values
@@ -26,7 +28,9 @@ class Gliner(TokenFormat):
 
     name = "gliner"
     description = "objects of tokenized_text and ner, spans of tokens, of GLiNER"
+    is_written = True
     names_fields = True
+    has_comments = False
 
     def recognise(self, head: Head) -> Evidence:
         """Objects have the two keys."""
@@ -56,12 +60,28 @@ class Gliner(TokenFormat):
                 for token, label in zip(tokens, labels)
             ]
             if cells:
-                yield Rows(cells, [number] * len(cells))
+                yield Rows(cells, [number] * len(cells), place=place, source=record)
         if left_out:
             warn(
                 f"{name}: {counted(left_out, 'span')} within or across others: left "
                 "out, the longest count"
             )
+
+    def labelled(
+        self,
+        options: TokenOptions,
+        lines: list[tuple[int, str, bool]],
+        header: list[str],
+        marks: Any,
+        source: Any,
+    ) -> Iterator[str]:
+        """Yield the record with spans of the labels, as a line."""
+        pairs = list(marks)
+        if any(beside for _, beside in pairs):
+            raise ValueError("data of GLiNER has no place for probabilities")
+        found = labels_to_spans([cells[0] for cells, _ in pairs], "BIO")
+        spans = [[start, stop - 1, label] for start, stop, label in found]
+        yield json.dumps({**source, SPANS: spans}, ensure_ascii=False) + "\n"
 
 
 def _tokens(record: Any, place: str) -> list[str]:

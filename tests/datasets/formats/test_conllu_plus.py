@@ -85,3 +85,18 @@ def test_on_the_command_line(tmp_path, capsys):
     assert code == 0 and "PROPN" in out
     code, _, err = run(capsys, "train", path, "-m", model, "--label", "ner", "--force")
     assert code == 1 and "there is no column 'ner'" in err
+
+
+def test_labels_go_to_their_column(tmp_path, capsys):
+    path, model = tmp_path / "a.conllup", tmp_path / "m"
+    path.write_text(PLUS.replace("\t_\n", "\tB-LOC\n") * 6)
+    assert run(capsys, "train", path, "-m", model)[0] == 0
+    (tmp_path / "b.conllup").write_text(PLUS)
+    code, out, err = run(capsys, "tag", tmp_path / "b.conllup", "-m", model)
+    assert code == 0, err
+    expected = PLUS.replace("3\tOslo\tPROPN\t_", "3\tOslo\tPROPN\tB-LOC")
+    assert out == expected
+    code, _, err = run(capsys, "train", path, "-m", model, "-a", "l1crf", "--force")
+    assert code == 0, err
+    code, _, err = run(capsys, "tag", path, "-m", model, "--proba")
+    assert code == 1 and "probabilities go to the column MISC, which the file" in err

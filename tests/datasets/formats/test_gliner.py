@@ -4,6 +4,7 @@ import io
 import json
 
 import pytest
+from cli_cases import run
 
 from skstruct.datasets import read_tokens
 from skstruct.datasets.formats.head import Head
@@ -54,3 +55,13 @@ def test_wrong_records_are_named():
 def test_objects_of_tokens_and_labels_are_another_format():
     head = Head.of_records("x", [{"tokens": ["a"], "ner": ["O"]}] * 3)
     assert not BY_NAME["gliner"].recognise(head).is_yes
+
+
+def test_labels_are_written_as_spans(tmp_path, capsys):
+    path, model = tmp_path / "a.json", tmp_path / "m"
+    gold = record((0, 1, "person"), (4, 5, "big city"))
+    path.write_text(json.dumps([{**gold, "id": k} for k in range(6)]))
+    assert run(capsys, "train", path, "-m", model)[0] == 0
+    (tmp_path / "b.jsonl").write_text(json.dumps({**record(), "id": "x"}) + "\n")
+    code, out, err = run(capsys, "tag", tmp_path / "b.jsonl", "-m", model)
+    assert code == 0 and json.loads(out) == {**gold, "id": "x"}, err
