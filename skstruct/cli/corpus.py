@@ -96,6 +96,7 @@ class Corpus(NamedTuple):
     places: list
     documents: list  # of each sequence: its document, or None
     understood: Understood | None = None
+    weights: list[float] | None = None  # of each sequence, if the file says them
 
 
 def inputs_of(model: Any, format: str | None = None) -> Inputs:
@@ -211,8 +212,9 @@ def _refuse_options(arguments: Arguments, entry: Format) -> None:
             arguments.usage_error(
                 f"--{name} is not for {_called(entry)}, but for --format {having}"
             )
-    if arguments.read and entry.kind != TEXTS:
-        arguments.usage_error("--read is for annotated texts")
+    for name in ("read", "offsets", "ends") if entry.kind != TEXTS else ():
+        if getattr(arguments, name, None):
+            arguments.usage_error(f"--{name} is for annotated texts")
 
 
 def _entry_of(
@@ -365,6 +367,7 @@ def understood(corpus: Corpus, layout: Layout, encoding: str) -> Understood:
         counts["document"] = len(documents)
     of_labels = entry.kind == TOKENS and not isinstance(layout.label, tuple)
     scheme = scheme_like(corpus.y) if of_labels else None
+    scheme = None if scheme == "IO" else scheme  # any labels at all are of that one
     of = layout.tokens, layout.label, layout.separator, layout.comment
     laid = SourceLayout(entry.name, *of, encoding, scheme=scheme)
     return Understood(laid, layout.why, counts)
@@ -377,17 +380,19 @@ def batches(
     if layout.format == "spans":
         assert layout.reading is not None
         texts = marked(source, layout.reading, size is not None)
-        read: Iterator[Any] = ((*text, None) for text in texts)
+        read: Iterator[Any] = ((*text, None, 1.0) for text in texts)
     else:
         read = (
-            (s.tokens, s.labels, s.numbers, s.document)
+            (s.tokens, s.labels, s.numbers, s.document, s.weight)
             for s in sentences(source, layout, inputs)
             if s.tokens
         )
     found = False
     while batch := list(islice(read, size)):
-        X, y, places, documents = map(list, zip(*batch))
-        yield Corpus(source.name, layout.format, X, y, places, documents)
+        X, y, places, documents, weights = map(list, zip(*batch))
+        given = weights if set(weights) != {1.0} else None
+        of = X, y, places, documents, None, given
+        yield Corpus(source.name, layout.format, *of)
         found = True
     if not found:
         what = "annotated text" if layout.format == "spans" else "sentence"

@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+from ..datasets.formats.span_units import ENDS, UNITS
 from ..datasets.formats.table import BY_NAME, described
 from .common import fitting, n_jobs
 
@@ -31,6 +32,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--read", **repeated("NAME=VALUE", setting), help=what)
     what = (
+        "what offsets of spans count; -lf: a line end CRLF as one (default: what spans "
+        "tell)"
+    )
+    add("--offsets", choices=UNITS, help=what)
+    what = "whether the end of a span is its last character (default: what spans tell)"
+    add("--ends", choices=ENDS, help=what)
+    what = (
         "columns of tokens, as 0,1 (default: all but the label), or CoNLL-U fields "
         "(default: form)"
     )
@@ -47,13 +55,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="lines of columns that start with it are no tokens",
     )
     what = "of all text files, and of a model of another tool that is not UTF-8"
-    add("--encoding", type=_encoding, default="utf-8", help=what)
+    add("--encoding", type=_encoding, default="utf-8", action=_Said, help=what)
 
 
 def add_encoding(parser: argparse.ArgumentParser) -> None:
     """Add the encoding of a model where no other file is read."""
     what = "of the strings in a model of another tool that are not UTF-8"
     parser.add_argument("--encoding", type=_encoding, default="utf-8", help=what)
+
+
+class _Said(argparse.Action):
+    """Store a value, and that it was given: a model may know a better default."""
+
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
+    ) -> None:
+        """Store both."""
+        setattr(namespace, self.dest, values)
+        namespace.said = {*getattr(namespace, "said", ()), self.dest}
 
 
 def repeated(metavar: str, type: Callable[[str], Any]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from .common import (
 )
 from .corpus import inputs_of, layout_of, locating, sentences
 from .input_files import Source
+from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="probabilities of labels and, if constraints or --scheme name a label "
         "scheme, of the segments "
         "that tokens are in: as columns, as Prob=P|SegmentProb=P in CoNLL-U's field "
-        "misc; of text WORD/P",
+        "misc, as LABEL:P in data of CRFsuite; of text WORD/P",
     )  # fmt: skip
     add("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
     add(
@@ -115,7 +116,8 @@ def run(arguments: Arguments) -> int | None:
     check_replaced([arguments.output], [arguments.model])
     check_inputs([arguments.model])
     model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
-    inputs = inputs_of(model, arguments.format)
+    known = settle_encoding(arguments, model)
+    inputs = inputs_of(model, format_for(arguments, model))
     texts.refuse(arguments, inputs.task)
     if inputs.task == SPANS:
         return texts.tag(model, arguments)
@@ -129,7 +131,8 @@ def run(arguments: Arguments) -> int | None:
     with output(arguments.output, arguments.encoding) as file:
         for path in files:
             with Source(path, arguments.encoding) as source:
-                layout = _layout(arguments, source, inputs)
+                how = with_layout(arguments, source, known, writes=True)
+                layout = _layout(how, source, inputs)
                 if (
                     last.strip() and layout.format != "segmented"
                 ):  # the file before ends without a blank line
@@ -149,6 +152,10 @@ def _check_usage(model: Any, inputs: Inputs, arguments: Arguments) -> None:
     )
     if arguments.scheme is not None and not arguments.proba:
         arguments.usage_error("--scheme is for --proba, of taggers")
+    if arguments.scheme is not None and inputs.token is dict:
+        arguments.usage_error(
+            "--scheme: data of CRFsuite has no place for probabilities of segments"
+        )
     if arguments.proba and arguments.scheme is None and inputs.task == LABELS:
         named = (
             layer.get_params(deep=False).get("constraints")
@@ -180,10 +187,6 @@ def _layout(arguments: Arguments, source: Source, inputs: Inputs) -> Layout:
     if of_labels == "columns" and arguments.label is not None:
         arguments.usage_error(
             "--label: the label becomes one more column; --tokens says what to read"
-        )
-    if of_labels == "crfsuite" and arguments.proba:
-        arguments.usage_error(
-            "--proba: data of CRFsuite has no column for probabilities"
         )
     if of_labels == "conllu" and arguments.proba and layout.label == "misc":
         arguments.usage_error(

@@ -83,6 +83,9 @@ def reading_of(arguments: Arguments) -> AnnotationReader:
     known = {each.name for each in fields(AnnotationReader)} - {"encoding"}
     if arguments.format in FORMATS:
         options.setdefault("format", arguments.format)
+    for name in ("offsets", "ends"):
+        if getattr(arguments, name, None) is not None:
+            options[name] = getattr(arguments, name)
     unknown = sorted(set(options) - known)
     if unknown:
         arguments.usage_error(

@@ -5,6 +5,7 @@ They can be had as text, frame, dict and HTML.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -240,9 +241,9 @@ class _Explained(Shown):
         @property
         def score(self) -> float: ...
 
+    @abstractmethod
     def _heading(self, k: int, item: Any) -> str:
-        """The line of text that opens the contributions of item k."""
-        raise NotImplementedError
+        """Return the line of text that opens the contributions of item k."""
 
     def _numbered(self) -> list[tuple[int, Any]]:
         """Number the items as users count them."""

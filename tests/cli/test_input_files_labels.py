@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from cli_cases import run
+from cli_cases import run, run_train
 
 from skstruct import StructuredPerceptron
 
@@ -15,7 +15,7 @@ def inside(tmp_path, monkeypatch):
 
 
 def train(capsys, path, *more):
-    code, _, err = run(capsys, "train", path, "-m", "model", "--epochs", 1, *more)
+    code, _, err = run_train(capsys, path, "-m", "model", "--epochs", 1, *more)
     assert code == 0, err
     return [line for line in err.splitlines() if "warning" in line]
 
@@ -44,11 +44,13 @@ def test_few_texts_are_not_told_of(inside, capsys):
 
 def test_thousands_of_labels(inside, capsys):
     (inside / "a.conll").write_text(
-        "".join(f"w{k} N l{k}\n" + "\n" * (k % 9 == 0) for k in range(600))
+        "".join(
+            f"w{k} N{k % 2} l{k % 501}\n" + "\n" * (k % 9 == 0) for k in range(1100)
+        )
     )
     (told,) = train(capsys, "a.conll", "-a", "pa")
     assert (
-        "a.conll: 600 labels for 600 tokens; is it the right column? --label says which"
+        "a.conll: 501 labels for 1,100 tokens; is it the right column? --label says which"
         in told
     )
 

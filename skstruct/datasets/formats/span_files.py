@@ -27,8 +27,9 @@ from .brat import is_brat
 from .entry import TEXTS, TextFormat
 from .head import RECORDS, Head, peeked
 from .not_read import advice_for, is_binary
-from .span_offsets import UNITS, with_spans
-from .span_records import SPAN_KEYS, Reading, json_values
+from .span_offsets import with_spans
+from .span_records import SPAN_KEYS, Fault, Reading, json_values
+from .span_units import ENDS, UNITS
 from .table import BY_NAME, names, recognised, refuse_options, text_formats
 from .text_files import Accents
 
@@ -41,7 +42,7 @@ def _option(default: Any, allowed: Any, called: str = "") -> Any:
     return field(default=default, metadata={"allowed": allowed, "called": called})
 
 
-_OF_ALL = frozenset(("format", "offsets", "annotated", "encoding"))
+_OF_ALL = frozenset(("format", "offsets", "ends", "annotated", "encoding"))
 """Options that all formats have."""
 
 
@@ -58,6 +59,7 @@ class AnnotationReader:
 
     format: str = _option("auto", ("auto", *FORMATS))
     offsets: str = _option("auto", ("auto", *UNITS))
+    ends: str = _option("auto", ("auto", *ENDS))
     text: str = _option("text", str, "a str, the key of the text")
     spans: str | None = _option(None, str | None, "a str, the key of the spans")
     annotator: Any = _option(None, str | int | None, "a str or an int")
@@ -87,11 +89,17 @@ class AnnotationReader:
                 self, "annotated", PartialSpans(types=self.annotated).types
             )
 
-    def marked(self, source: Any) -> Any:
+    def marked(self, source: Any, reading: Reading | None = None) -> Any:
         """An iterator of (`Record`, its list of `Span`) over what is annotated; see
         `iter_spans`.
+
+        Parameters
+        ----------
+        source : path, text file or iterable of records
+        reading : Reading, optional
+            Of this reader; what was met stands there afterwards.
         """
-        reading = Reading(self)
+        reading = Reading(self) if reading is None else reading
         name = _name_of(source)
         found = _annotated(_watched(_records(source, reading), name), reading, name)
         types = self.annotated
@@ -115,6 +123,7 @@ def read_spans(
     format: str = "auto",
     *,
     offsets: str = "auto",
+    ends: str = "auto",
     text: str = "text",
     spans: str | None = None,
     annotator: Any = None,
@@ -125,6 +134,7 @@ def read_spans(
     annotated: Collection[str] | None = None,
     encoding: str = "utf-8",
     return_metadata: bool = False,
+    on_error: str = "raise",
 ) -> Any:
     r"""Read texts and their annotated spans from a file of an annotation tool.
 
@@ -139,12 +149,18 @@ def read_spans(
         text and, as the first list among the keys spans, entities, label, labels and
         annotations, its spans: ``[start, end, label]``, or objects with the keys start
         (or start_offset), end (end_offset) and label.
-    offsets : {"auto", "characters", "utf-16"}, default="auto"
-        What offsets count; ends are exclusive. It matters where texts have characters
-        beyond U+FFFF, such as emoji: tools in JavaScript count these as two. "auto"
-        goes by the text of the spans, if the file has it, or takes what makes more
-        spans begin and end with words, and warns of that; a record that fits the other
-        unit only is an error.
+    offsets : {"auto", "characters", "utf-16", "utf-8", "characters-lf", "utf-16-lf"}, \
+default="auto"
+        What offsets count: characters; units of UTF-16, as tools in JavaScript do, for
+        which an emoji is two; bytes of UTF-8; or characters and units where a line end
+        of two characters counts as one. "auto" goes by the text of the spans, if the
+        file has it, or takes what makes more spans begin and end with words, and warns
+        of that; a record that fits another unit than the others is an error. Label
+        Studio counts UTF-16 units.
+    ends : {"auto", "exclusive", "inclusive"}, default="auto"
+        Whether the end of a span is the offset behind its last character, or of it.
+        "auto" takes them for exclusive, unless nearly all spans are whole words if they
+        are inclusive, which it warns of.
     text : str, default="text"
         The key of the text; in tasks of Label Studio, within ``data``.
     spans : str, optional
@@ -171,6 +187,9 @@ def read_spans(
         Of a path; an open file has its own.
     return_metadata : bool, default=False
         Whether to return what else the records hold.
+    on_error : {"raise", "list"}, default="raise"
+        Whether what is wrong with a record is raised, or all such faults are returned;
+        records with faults are then left out.
 
     Returns
     -------
@@ -183,6 +202,9 @@ def read_spans(
         rejected, ignored or cancelled, are left out.
     metadata : list of dict
         With ``return_metadata=True``: the other keys of each record; of brat, the name.
+    faults : list of Fault
+        With ``on_error="list"``: (message, record, id, line) of each, in the order of
+        the file.
 
     Raises
     ------
@@ -208,9 +230,11 @@ def read_spans(
     >>> y[0]
     [Span(start=0, end=3, label='PER'), Span(start=7, end=11, label='LOC')]
     """
+    check_choice("on_error", on_error, ("raise", "list"))
     reader = AnnotationReader(
         format,
         offsets,
+        ends,
         text,
         spans,
         annotator,
@@ -221,12 +245,19 @@ def read_spans(
         annotated,
         encoding,
     )
+    faults: list[Fault] | None = [] if on_error == "list" else None
+    reading = Reading(reader, faults=faults)
     found = [
         (record.text, marked, record.metadata)
-        for record, marked in reader.marked(source)
+        for record, marked in reader.marked(source, reading)
     ]
     X, y, metadata = map(list, zip(*found)) if found else ([], [], [])
-    return (X, y, metadata) if return_metadata else (X, y)
+    parts: list[Any] = [X, y]
+    if return_metadata:
+        parts.append(metadata)
+    if faults is not None:
+        parts.append(sorted(faults, key=lambda fault: fault.record))
+    return tuple(parts)
 
 
 def iter_spans(
@@ -249,7 +280,7 @@ def iter_spans(
 def _annotated(found: Any, reading: Any, name: str) -> Any:
     options = reading.options
     found = (record for record in found if record.spans is not None)
-    yield from with_spans(found, options.offsets, options.discontinuous, name)
+    yield from with_spans(found, options, name, reading)
     for option, met in reading.met.items():
         chosen = getattr(options, option)
         if chosen is not None and str(chosen) not in met:
@@ -299,8 +330,8 @@ def _records(source: Any, reading: Any) -> Any:
     rest = iter(source)
     first = list(islice(rest, RECORDS))
     format = _format_of(Head.of_records("source", first), reading)
-    for k, value in enumerate(chain(first, rest)):
-        yield _kept(format.record(value, f"record {k}", reading), value, reading)
+    values = ((f"record {k}", value) for k, value in enumerate(chain(first, rest)))
+    yield from _of_values(values, format, reading)
 
 
 def _of_file(source: Any, reading: Any) -> Any:
@@ -309,19 +340,41 @@ def _of_file(source: Any, reading: Any) -> Any:
     if is_binary(name) and (advice := advice_for(Head(name))) is not None:
         raise ValueError(advice)
     if isinstance(source, str | os.PathLike) and is_brat(source):
-        head = Head(name)
-        format = _format_of(head, reading)
+        format = _format_of(Head(name), reading)
         if not format.is_json:
-            yield from format.records(source, reading)
+            yield from _numbered(format.records(source, reading))
             return
     with peeked(source, reading.options.encoding) as file:
         format = _format_of(file.head(), reading)
         if not format.is_json:
             given = source if isinstance(source, str | os.PathLike) else file
-            yield from format.records(given, reading)
+            yield from _numbered(format.records(given, reading))
             return
-        for place, value in json_values(file, reading.options.encoding):
-            yield _kept(format.record(value, place, reading), value, reading)
+        values = json_values(file, reading.options.encoding, reading.faults is not None)
+        yield from _of_values(values, format, reading)
+
+
+def _numbered(records: Any) -> Any:
+    for k, record in enumerate(records):
+        yield record._replace(number=k)
+
+
+def _of_values(values: Any, format: TextFormat, reading: Any) -> Any:
+    """Yield the `Record` of each value of JSON; the keys of the first are remembered."""
+    for k, (place, value) in enumerate(values):
+        id = value.get("id") if isinstance(value, Mapping) else None
+        if isinstance(value, ValueError):
+            reading.keep_fault(value, k, None, place)
+            continue
+        try:
+            record = format.record(value, place, reading)
+        except ValueError as error:
+            reading.keep_fault(error, k, id, place)
+            continue
+        if not reading.keys:
+            of_pair = isinstance(value, list | tuple) and len(value) == 2
+            reading.keys = list(map(str, value[1] if of_pair else value))
+        yield record._replace(number=k, id=id)
 
 
 def _format_of(head: Head, reading: Any) -> TextFormat:
@@ -334,14 +387,6 @@ def _format_of(head: Head, reading: Any) -> TextFormat:
     reading.why = "" if found is None else found[1].sentence
     reading.format = format.name
     return format
-
-
-def _kept(record: Any, value: Any, reading: Any) -> Any:
-    """The record; the keys of the first are remembered."""
-    if not reading.keys:
-        of_pair = isinstance(value, list | tuple) and len(value) == 2
-        reading.keys = list(map(str, value[1] if of_pair else value))
-    return record
 
 
 def _name_of(source: Any) -> Any:
