@@ -29,8 +29,9 @@ from .feature_lists import (
     features_of,
     transition_weights,
 )
+from .findings import Finding, Findings, Where
 from .html import Html
-from .issues import LabelIssue, LabelIssues, SpanIssue, label_issues
+from .issues import label_issues
 from .label_displays import LabelConfusionDisplay, TransitionDisplay
 from .out_of_fold import out_of_fold_marginals
 from .pictures import render
@@ -65,9 +66,9 @@ __all__ += [
 ]
 __all__ += [
     "label_issues",
-    "LabelIssues",
-    "LabelIssue",
-    "SpanIssue",
+    "Finding",
+    "Findings",
+    "Where",
     "out_of_fold_marginals",
 ]
 # Pictures of matplotlib
