@@ -13,7 +13,7 @@ scikit-learn's.
 
 from .curves import RegularizationPathDisplay, SizeCurve, size_curve
 from .displays import FeatureWeightsDisplay, HistoryDisplay
-from .error_lists import Confusion, Errors, Example, errors
+from .error_lists import Confusion, Errors, errors
 from .explaining import explain
 from .explanations import (
     ArcExplanation,
@@ -59,7 +59,6 @@ __all__ += [
     "errors",
     "Errors",
     "Confusion",
-    "Example",
     "report",
     "Report",
     "select",

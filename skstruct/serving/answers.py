@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._data.inputs import SPANS, WORDS, PlaceError
-from .._data.scheme_rules import LabelTable
 from .._data.text import tokenized
 from .._saving.missing_methods import REASONS
 from .._sklearn import final_step, innermost, layers
 from ..datasets import to_utf16
+from ..inspection.explain_taggers import span_labels as span_labels
 from .wsgi import Refused
 
 if TYPE_CHECKING:
@@ -42,13 +42,6 @@ def inputs_of(model: Any) -> Inputs | None:
 def task_of(model: Any) -> str | None:
     """Return what a model predicts; None of a pipeline."""
     return getattr(inputs_of(model), "task", None)
-
-
-def span_labels(model: Any) -> list[str]:
-    """List the labels that a fitted model of spans can give, sorted."""
-    tagger = innermost(model)[0]
-    parsed = LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())
-    return sorted({kind for _, kind in parsed} - {""})
 
 
 def reason(model: Any, method: str) -> str:

@@ -83,7 +83,10 @@ def test_what_comes_out():
     assert issues.to_frame().columns.tolist() == list(Finding._fields)
     html = issues._repr_html_()
     assert (
-        html.count("<tr>") == len(issues) and "other label" in html and "a [dog]" not in html and "[cat]" in html
+        html.count("<tr>") == len(issues)
+        and "other label" in html
+        and "a [dog]" not in html
+        and "[cat]" in html
     )
     assert label_issues(L1CRF(), X, tags()) == []
 
