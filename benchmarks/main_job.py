@@ -17,10 +17,10 @@ from skstruct.metrics import segment_f1_score, word_f1_score
 from skstruct.schemes import labels_to_words
 
 
-def crfsuite_fit(X, y, features, algorithm, epochs, path):
+def crfsuite_fit(X, y, features, algorithm, epochs, path, **parameters):
     """Extract features and train with CRFsuite."""
     trainer = pycrfsuite.Trainer(algorithm, verbose=False)
-    trainer.set_params({"max_iterations": epochs})
+    trainer.set_params({"max_iterations": epochs, **parameters})
     for tokens, labels in zip(X, y):
         trainer.append(features(tokens), labels)
     trainer.train(path)

@@ -4,14 +4,17 @@ Build with ``pip install ".[docs]"`` and ``sphinx-build -W docs build/docs``. Wh
 names of other packages are links into their documentation.
 """
 
+import contextlib
 import importlib
 import inspect
+import io
 import os
 import pathlib
 import sys
 import urllib.request
 
 import skstruct
+from skstruct.datasets import columns_to_spans
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [
@@ -22,6 +25,10 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault(
     "SKSTRUCT_DATA", str(HERE / "no-corpora")
 )  # the gallery is the same everywhere
+
+# What is said at the first compilation belongs to no page.
+with contextlib.redirect_stderr(io.StringIO()):
+    skstruct.warm_up()
 
 project = "skstruct"
 author = "the skstruct developers"
@@ -35,6 +42,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
     "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -56,6 +64,7 @@ myst_heading_anchors = 3
 # Class pages list methods in a table of their own (see _templates); numpydoc would list them again.
 autosummary_generate = True
 numpydoc_show_class_members = False
+smartquotes = False  # quotes in signatures and code stay straight
 
 
 def foreign_methods():
@@ -64,7 +73,7 @@ def foreign_methods():
     parts = (
         "features",
         "features.patterns",
-        "data.inputs",
+        "_data.inputs",
         "inspection",
         "metrics",
         "datasets",
@@ -148,24 +157,22 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
+    "backreferences_dir": "auto_backreferences",
+    "doc_module": ("skstruct",),
     "min_reported_time": 10,
 }
 
 
 # -- the living example of the first page ---------------------------------------------------------------
 def write_living_example(app, error):
-    """A page of a chunker of the embedded corpus, which the first page embeds."""
+    """A page of a tagger of names in text, which the first page embeds."""
     if error is None and app.builder.format == "html":
-        X, y = skstruct.datasets.load_chunking()
-        tagger = skstruct.L1CRF("chunk", c1=0.1, constraints="BIO", random_state=0).fit(
-            X, y
-        )
-        example = "\n".join(
-            " ".join(map("/".join, sentence)) for sentence in X[100:103]
-        )
+        X, y = columns_to_spans(*skstruct.datasets.load_entities())
+        tagger = skstruct.SpanTagger(skstruct.L1CRF(random_state=0)).fit(X, y)
+        example = "\n".join(X[100:103])
         path = pathlib.Path(app.outdir) / "living.html"
         skstruct.interchange.export(
-            tagger, path, title="Chunks, in this page", example=example
+            tagger, path, title="Names, in this page", example=example
         )
 
 

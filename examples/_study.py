@@ -74,6 +74,15 @@ def study(name, description, needs, run, report, seeds=3, **extra):
         plt.show()
 
 
+def no_options(description):
+    """Answer --help of a script that has no options, and refuse others."""
+    if pathlib.Path(sys.argv[0]).resolve().parent == HERE:
+        formatter = argparse.RawDescriptionHelpFormatter
+        argparse.ArgumentParser(
+            description=description, formatter_class=formatter
+        ).parse_args()
+
+
 def _options(description, seeds, extra):
     """The command line of a study."""
     parser = argparse.ArgumentParser(
@@ -153,6 +162,15 @@ def table(header, rows):
 def mean_and_spread(values):
     """Mean, and largest minus smallest, as text."""
     return f"{statistics.mean(values):.4f}", f"{max(values) - min(values):.4f}"
+
+
+def below_and_above(groups):
+    """How far the values of each group lie from their mean: (below, above), for error bars."""
+    means = [statistics.mean(values) for values in groups]
+    return (
+        [mean - min(values) for mean, values in zip(means, groups)],
+        [max(values) - mean for mean, values in zip(means, groups)],
+    )
 
 
 def claim(text, holds, numbers, quick):

@@ -14,7 +14,7 @@ person's session.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from _study import table
+from _study import no_options, table
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
@@ -23,6 +23,8 @@ from sklearn.preprocessing import StandardScaler
 from skstruct import L1CRF, NumericFeatures, SequenceMatrix, StructuredPerceptron
 from skstruct.features import TokenTransformer
 from skstruct.inspection import coefficients
+
+no_options(__doc__)
 
 # %%
 # Twelve persons

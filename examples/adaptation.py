@@ -18,7 +18,7 @@ Corpora are looked for in the folder ``SKSTRUCT_DATA``.
 
 from statistics import mean
 
-from _study import DATA, claim, mean_and_spread, progress, study, table
+from _study import DATA, below_and_above, claim, mean_and_spread, progress, study, table
 
 from skstruct import PassiveAggressiveTagger, Segmenter
 from skstruct.datasets import load_segmentation, read_conllu, read_segmented
@@ -119,7 +119,7 @@ def report(results, quick):
 
 
 def draw(plt, results):
-    """F1 and recall of unknown words, by target."""
+    """F1 and recall of unknown words, by target; bars show the smallest and the largest seed."""
     figure, axes = plt.subplots(
         1,
         len(results),
@@ -129,17 +129,18 @@ def draw(plt, results):
     )
     for (target, models), axis in zip(results.items(), axes[0]):
         for k, column in enumerate(("f1", "oov_recall", "iv_recall")):
-            values = [mean(scores[column]) for scores in models.values()]
-            axis.bar(
-                [i + 0.25 * (k - 1) for i in range(len(values))],
-                values,
-                0.25,
+            by_seed = [scores[column] for scores in models.values()]
+            axis.errorbar(
+                [i + 0.15 * (k - 1) for i in range(len(by_seed))],
+                [mean(values) for values in by_seed],
+                yerr=below_and_above(by_seed),
+                fmt="o",
                 label=COLUMNS[column],
             )
         axis.set_xticks(
             range(len(models)), [name.replace(", ", ",\n") for name in models]
         )
-        axis.set(title=target, ylim=(0.3, 1.0))
+        axis.set(title=target)
         axis.legend(loc="lower right")
     return figure
 

@@ -17,6 +17,8 @@ import os
 import random
 import tempfile
 
+import matplotlib.pyplot as plt
+
 from skstruct import CalibratedTagger, SpanTagger, StructuredPerceptron
 from skstruct.datasets import read_spans, write_spans
 from skstruct.inspection import render
@@ -140,6 +142,20 @@ n_right, n_predicted = sum(map(len, right)), sum(map(len, predicted))
 print(
     f"By hand: {n_right} spans to mark; to correct: {n_predicted - kept} to remove, {n_right - kept} to add"
 )
+figure, axis = plt.subplots(figsize=(6, 2), layout="constrained")
+axis.barh("by hand", n_right, color="tab:gray", label="to mark")
+axis.barh("to correct", n_predicted - kept, color="tab:red", label="to remove")
+axis.barh(
+    "to correct",
+    n_right - kept,
+    left=n_predicted - kept,
+    color="tab:blue",
+    label="to add",
+)
+axis.set_xlabel("marks in 200 texts")
+axis.legend()
+plt.show()
+
 export(more, right)
 X_more, y_more = read_spans(path)
 

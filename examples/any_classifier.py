@@ -14,7 +14,7 @@ the digits that come with scikit-learn: 40 codes of five digits.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from _study import DATA, table
+from _study import DATA, no_options, table
 from sklearn.datasets import load_digits
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
@@ -27,6 +27,8 @@ from skstruct import SequenceMatrix, StructuredPerceptron
 from skstruct.features import SequenceUnion, TokenPredictions, TokenTransformer
 
 TREES = 100
+
+no_options(__doc__)
 
 
 # %%
@@ -129,21 +131,20 @@ better = list(better.values())  # different words
 for i in better[:3]:
     print(f"{''.join(alone[i]):>14} by letters, {''.join(y_test[i])} by words")
 
-figure, (bars, picture, heat) = plt.subplots(
+figure, (points, picture, heat) = plt.subplots(
     3, 1, figsize=(7, 9), height_ratios=[3, 1, 3]
 )
 places = np.arange(len(accuracy))
 for k, name in enumerate(("alone", "chain", "order 2")):
-    bars.bar(
-        places + 0.27 * (k - 1),
+    points.plot(
+        places,
         [shares[k] for shares in accuracy.values()],
-        0.25,
+        "o",
         label=name,
     )
-bars.set_xticks(places, list(accuracy))
-bars.set_ylabel("letters right")
-bars.set_ylim(0.4, 1.0)
-bars.legend(loc="upper left")
+points.set_xticks(places, list(accuracy))
+points.set_ylabel("letters right")
+points.legend()
 i = better[0]
 picture.imshow(
     np.hstack([row.reshape(shape) for row in X_test[i]]), cmap="binary", aspect="equal"

@@ -12,7 +12,7 @@ The corpus is that of CoNLL-2000 (``conll2000`` in the folder ``SKSTRUCT_DATA``)
 
 import matplotlib.pyplot as plt
 import pandas
-from _study import DATA, table
+from _study import DATA, no_options, table
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.pipeline import make_pipeline
@@ -25,6 +25,8 @@ from skstruct.metrics import segment_f1_score
 
 SENTENCES = 4000
 """To learn from."""
+
+no_options(__doc__)
 
 
 # %%
@@ -110,12 +112,12 @@ print(
 )
 
 figure, axis = plt.subplots(figsize=(7, 3.2))
-axis.barh(
-    list(f1)[::-1], list(f1.values())[::-1], color=["tab:orange", *["tab:blue"] * 5]
-)
+names, scores = list(f1)[::-1], list(f1.values())[::-1]
+axis.scatter(scores, names, color=["tab:orange", *["tab:blue"] * (len(names) - 1)])
+axis.grid(axis="y", linewidth=0.3)
 axis.set_xlim(min(f1.values()) - 0.05, 1.0)
 axis.set_xlabel("F1 of chunks")
-for place, value in enumerate(list(f1.values())[::-1]):
-    axis.text(value, place, f" {value:.3f}", va="center", fontsize=8)
+for place, value in enumerate(scores):
+    axis.text(value + 0.004, place, f"{value:.3f}", va="center", fontsize=8)
 figure.tight_layout()
 plt.show()

@@ -15,7 +15,7 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
-from _study import DATA, table
+from _study import DATA, no_options, table
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -24,6 +24,8 @@ from sklearn.preprocessing import StandardScaler
 
 from skstruct import L1CRF, NumericFeatures, SequenceMatrix, StructuredPerceptron
 from skstruct.features import TokenTransformer
+
+no_options(__doc__)
 
 # %%
 # Words as rows

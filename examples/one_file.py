@@ -14,6 +14,8 @@ import importlib.util
 import os
 import tempfile
 
+import matplotlib.pyplot as plt
+
 from skstruct import L1CRF
 from skstruct.datasets import load_chunking
 from skstruct.interchange import export
@@ -45,10 +47,14 @@ token = file.explain(sentence)[1]
 print(
     f"{token['token'][0]}: {token['label']}, not {token['runner_up']} by {token['margin']:+.2f}"
 )
-for name, for_label, for_other in sorted(token["features"], key=lambda f: f[2] - f[1])[
-    :3
-]:
-    print(f"  {for_label - for_other:+.2f}  {name}")
+reasons = [(name, mine - other) for name, mine, other in token["features"]]
+reasons = sorted(reasons, key=lambda reason: -abs(reason[1]))[:8]
+figure, axis = plt.subplots(figsize=(6, 3), layout="constrained")
+names, amounts = zip(*reasons[::-1])
+axis.barh(names, amounts, color=["tab:red" if a < 0 else "tab:blue" for a in amounts])
+axis.axvline(0, color="black", linewidth=0.8)
+axis.set_xlabel(f"for {token['label']} and against {token['runner_up']}")
+plt.show()
 
 # %%
 # Other files

@@ -20,7 +20,7 @@ Corpora are looked for in the folder ``SKSTRUCT_DATA``.
 import sys
 from statistics import mean
 
-from _study import DATA, claim, mean_and_spread, progress, study, table
+from _study import DATA, below_and_above, claim, mean_and_spread, progress, study, table
 
 from skstruct import L1CRF, BaggingShuffleAverager, Segmenter, StructuredPerceptron
 from skstruct.datasets import load_segmentation, read_segmented
@@ -260,13 +260,17 @@ def report(results, quick):
 
 
 def draw(plt, alone, ensembles):
-    """F1 against the number of members, and against strengths and rates."""
+    """F1 against the number of members, and against strengths and rates.
+
+    Bars show the smallest and the largest seed.
+    """
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
     members = range(1, len(ensembles["base"]["all"]) + 1)
     for name, scores in ensembles.items():
-        left.plot(
+        left.errorbar(
             members,
             [mean(v) for v in scores["nonzero"]],
+            yerr=below_and_above(scores["nonzero"]),
             marker="o",
             label=f"{name}, equation 8",
         )
@@ -282,9 +286,14 @@ def draw(plt, alone, ensembles):
     for kind in KINDS:
         names = [name for name in alone if name.startswith(kind + " ")]
         strengths = [float(name.split()[-1]) for name in names]
-        right.semilogx(
-            strengths, [mean(alone[name]) for name in names], marker="o", label=kind
+        right.errorbar(
+            strengths,
+            [mean(alone[name]) for name in names],
+            yerr=below_and_above([alone[name] for name in names]),
+            marker="o",
+            label=kind,
         )
+    right.set_xscale("log")
     right.axhline(mean(alone["none"]), color="black", linewidth=0.8, label="none")
     right.set(xlabel="strength or rate", ylabel="word F1, one model")
     right.legend()

@@ -130,7 +130,7 @@ def contents_of(encoder):
     return {
         name: value
         for name, value in vars(encoder).items()
-        if name not in ("_text", "pairs")
+        if name not in ("_text", "_known")
     }
 
 
@@ -142,13 +142,9 @@ def variety_of(statistics, string):
     ]
 
 
-def pairs_of(encoder):
-    """``{(key, value): (feature, number)}`` that an encoder of bags remembers; empty for another encoder."""
-    pairs = encoder.pairs.items() if hasattr(encoder, "pairs") else ()
-    return {
-        (key, value): (feature, number if feature >= 0 else None)
-        for key, value, feature, number in pairs
-    }
+def remembered_pairs(encoder):
+    """The tables of pairs that an encoder of dicts has filled so far, or None."""
+    return encoder._known
 
 
 # -- stopping in the middle ----------------------------------------------------------------------------
@@ -203,8 +199,12 @@ def before_each_sum(patch, act):
 
 def before_each_line(patch, act):
     """Let ``act(record)`` precede each line that a verbose L1CRF prints."""
-    line = crf_run._format_line
-    patch.setattr(crf_run, "_format_line", lambda record: act(record) or line(record))
+    line = crf_run.describe_pass
+    patch.setattr(
+        crf_run,
+        "describe_pass",
+        lambda number, history: act(history[-1]) or line(number, history),
+    )
 
 
 def before_each_pass(run, act):

@@ -108,6 +108,16 @@ def segment_report(y, said, weight):
     return rows(metrics.segment_report(y, said, output_dict=True, sample_weight=weight))
 
 
+def tokens(**options):
+    return lambda y, said, weight: metrics.token_f1_score(
+        y, said, sample_weight=weight, **options
+    )
+
+
+def token_report(y, said, weight):
+    return rows(metrics.token_report(y, said, output_dict=True, sample_weight=weight))
+
+
 def span_report(y, said, weight):
     text = metrics.span_report(each(spans_of, y), each(spans_of, said), weight)
     return [float(cell) for cell in text.split("micro avg")[1].split("\n")[0].split()]
@@ -157,6 +167,10 @@ METRICS = {
     "segment_f1_score": segments(),
     "segment_f1_score, strict": segments(mode="strict", average="macro"),
     "segment_report": segment_report,
+    "token_f1_score": of(metrics.token_f1_score),
+    "token_f1_score, weighted": tokens(average="weighted"),
+    "token_f1_score, labels": tokens(average="micro", labels=LABELS[:3]),
+    "token_report": token_report,
     "span_f1_score": of(metrics.span_f1_score, spans_of),
     "span_report": span_report,
     "word_f1_score": of(metrics.word_f1_score, words_of),
@@ -178,6 +192,7 @@ METRICS = {
 NO_METRICS = {
     "SegmentationReport", "AttachmentScores", "Reliability", "PairedBootstrap", "SCORERS",
     "segment_f1_scorer_for", "attachment_scorer_for",
+    "token_f1_scorer_for",
 }  # fmt: skip
 """Public names that are results, or make scorers."""
 
@@ -227,6 +242,7 @@ SCORERS = {
     name: scorer(each, CONVERT.get(name)) for name, each in metrics.SCORERS.items()
 }
 SCORERS["segment_f1_scorer_for"] = scorer(metrics.segment_f1_scorer_for("BIO", "macro"))
+SCORERS["token_f1_scorer_for"] = scorer(metrics.token_f1_scorer_for(average="weighted"))
 SCORERS["attachment_scorer_for"] = scorer(
     metrics.attachment_scorer_for("complete"), arcs_of
 )

@@ -181,3 +181,17 @@ def test_study(name, tmp_path):
     assert [text for text in EXPECTED[name] if text not in said] == []
     assert "holds:" not in done.stdout and "does not hold:" not in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in EXAMPLES.glob("[!_]*.py") if "_study" in path.read_text("utf-8")],
+    ids=lambda path: path.stem,
+)
+def test_help_of_scripts_that_take_long_runs_nothing(path):
+    """The studies, and what shares their helpers: --help answers, other options are refused."""
+    environment = {**os.environ, "MPLBACKEND": "agg"}
+    command = [sys.executable, str(path), "--help"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("usage:"), done.stderr
+    assert "|" not in done.stdout  # no table of results

@@ -198,6 +198,15 @@ def for_predict_small(
     return *rows, option if option.shape[0] else (), *final.plain, emission, scratch[0]
 
 
+def for_one_small(rows: EncodedRows, n: int, final: FinalChain) -> tuple[Any, ...]:
+    """Return what :func:`for_predict_small` does of one sequence of n tokens, of which
+    all labels are allowed.
+    """
+    L = final.plain[2].shape[0]
+    width = L * L if final.trigrams else L
+    return *rows, (), *final.plain, np.empty(n * L), np.empty(n * width)
+
+
 def prediction_arguments(task: ChainTask, chain: Chain) -> tuple[Any, ...]:
     """Return what a kernel of prediction takes first: (task, chain, rule, noise,
     trigrams, work), in the form that calls the smallest kernel that serves.

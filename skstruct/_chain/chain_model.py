@@ -30,6 +30,7 @@ from .chain_arguments import (
     FinalChain,
     are_rows_of_nodes,
     final_chain,
+    for_one_small,
     for_predict_small,
     for_prediction,
     has_full_rows,
@@ -453,13 +454,24 @@ class ChainModel(SavableModel):
         :meth:`predict` serves.
         """
         rows = self.encode_one(tokens)
-        final = self.ready.final
-        if rows is None or final is None:
-            return None
-        out = np.empty(len(tokens), np.int32)
+        return None if rows is None else self.label_rows(rows, len(tokens))
+
+    def label_rows(self, rows: EncodedRows, n: int) -> list[Any] | None:
+        """Find the best labelling of one sequence of n tokens, as :meth:`encode_one`
+        or :meth:`plain_rows` has them; None where only :meth:`predict` serves.
+        """
+        ready = self.ready
+        assert ready.final is not None, "there are rows, so small kernels serve"
+        out = np.empty(n, np.int32)
         scores = np.empty(1)
-        predict_small(*for_predict_small(rows, NO_OPTION, final), out, scores)
-        return None if scores[0] == -np.inf else self.ready.labels.take(out).tolist()
+        predict_small(*for_one_small(rows, n, ready.final), out, scores)
+        return None if scores[0] == -np.inf else ready.labels.take(out).tolist()
+
+    def plain_rows(self, tokens: Sequence[Any]) -> EncodedRows | None:
+        """Encode one sequence whose tokens hold nothing that a caller could change, as
+        :meth:`encode_one` does; else None.
+        """
+        return None if self.ready.final is None else self.encoder.plain_rows(tokens)
 
     def best_ids(self, task: ChainTask) -> np.ndarray:
         """Find the best labellings of a task, as ids, (N,) int32."""

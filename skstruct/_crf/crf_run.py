@@ -32,9 +32,11 @@ from .._taggers.constraints import check_known
 from .._taggers.labelled_corpus import EncodedPart, count_in_sequences
 from .._training.checkpoint import arrays_of, simple_parameters
 from .._training.held_out import NAMES, HeldOut, held_out_facts, scored
+from .._training.interrupt import KEPT
 from .._training.judged import JudgedRun, State, listen
 from .._training.run import new_key
 from ..metrics.counting import LEAST, LOG_LEAST
+from .crf_log import describe_aim, describe_end, describe_pass
 from .solver.corpus_sums import Potentials
 from .solver.objective import CRFObjective, Objective, ObjectiveOptions
 from .solver.solve import (
@@ -258,7 +260,7 @@ class CRFRun(JudgedRun):
                 if not (interrupt.count or keep_checkpoint):
                     self.checkpoint.remove()
             if interrupt.count:
-                raise KeyboardInterrupt
+                raise KeyboardInterrupt(KEPT)
         if not progress.stopped:
             warn_unless_converged(result, estimator)
         return estimator
@@ -278,8 +280,15 @@ class CRFRun(JudgedRun):
             weights = None if earlier is None else pack(objective, *earlier)
             options = self.solver_options()
             seed = self.draw_seed()
+            self._say(describe_aim(self.estimator))
             result = solve(objective, options, progress, weights=weights, seed=seed)
+            self._say(describe_end(result))
         return result, progress
+
+    def _say(self, line: str) -> None:
+        """Print a line of the log if the estimator is verbose."""
+        if self.estimator.verbose:
+            print(self.title + line, flush=True)
 
     def after_pass(self, record: dict[str, Any], matrices: AsMatrices) -> bool:
         """Score and show what a pass has learned.
@@ -305,8 +314,8 @@ class CRFRun(JudgedRun):
         if self.held_out is not None:
             model = self._model_of(*matrices())
             record["validation_score"] = self.score_fitted(self._attributes_of(model))
-        if estimator.verbose:
-            print(self.title + _format_line(record), flush=True)
+        if estimator.verbose:  # a line costs the time to write it
+            self._say(describe_pass(len(self.history), self.history))
         if estimator._after_pass is not None:
             stop = bool(estimator._after_pass(record, fitted_so_far))
         if record["stage"] != "sgd" or estimator.solver == "sgd":
@@ -439,14 +448,6 @@ def warn_unless_converged(result: CRFResult, estimator: L1CRF) -> None:
     if result.n_iter >= estimator.max_iter:
         what = f"did not converge in max_iter={estimator.max_iter} passes"
     warn(f"L1CRF {what} (optimality {result.optimality:.3g})", ConvergenceWarning)
-
-
-def _format_line(record: dict[str, Any]) -> str:
-    """Write one line of the training log."""
-    figures = {k: v for k, v in record.items() if k != "stage" and v is not None}
-    return f"{record['stage']}: " + ", ".join(
-        f"{k} {v:.6g}" for k, v in figures.items()
-    )
 
 
 def store_of(weights: SparseWeights, save_memory: bool = False) -> Store:

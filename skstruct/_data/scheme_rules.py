@@ -168,9 +168,17 @@ class LabelTable(dict):
     strict : bool, default=True
         False accepts the prefixes of all schemes. Labels without prefix are types if
         the scheme is IO.
+    remedy : str, default="labels without prefix: scheme IO"
+        What the error for a label without prefix advises.
     """
 
-    def __init__(self, scheme: str | None = None, strict: bool = True) -> None:
+    def __init__(
+        self,
+        scheme: str | None = None,
+        strict: bool = True,
+        remedy: str = "labels without prefix: scheme IO",
+    ) -> None:
+        self.remedy = remedy
         self.scheme = scheme if strict else None
         self.prefixes = (
             _ANY_PREFIX if self.scheme is None else _RULES[self.scheme].prefixes
@@ -196,7 +204,7 @@ class LabelTable(dict):
             f"{belongs}; expected one of {', '.join(self.prefixes)}, with or without "
             "a type such as B-X"
         )
-        return text if self.scheme else f"{text} (labels without prefix: scheme IO)"
+        return text if self.scheme else f"{text} ({self.remedy})"
 
     def parse(self, labels: Iterable[Any]) -> list[Parsed]:
         """Parse a sequence; the error for a label that does not belong names its

@@ -5,11 +5,11 @@ Nothing in it is executed, unpickled or decompressed. A SHA-256 of all the rest 
 every flipped bit and every cut is refused (it finds accidents; it does not prove who wrote the file).
 No size that a file declares is believed before it is compared with the size that the file has.
 
-Format, versions 1 to 3 (all integers little-endian)::
+Format, versions 1 to 4 (all integers little-endian)::
 
     offset   bytes  content
     0        8      magic: 89 53 4B 53 0D 0A 1A 0A ("\x89SKS\r\n\x1a\n"; text-mode transfers break it)
-    8        4      uint32 format version: 1, 2 or 3
+    8        4      uint32 format version: 1, 2, 3 or 4
     12       8      uint64 header length H, at most 2**24; 20 + H is a multiple of 64
     20       H      header: one JSON object (RFC 8259, UTF-8), padded with spaces
     20 + H   A      data: the arrays in the header's order, C order, each at a multiple of 64, the gaps
@@ -34,6 +34,7 @@ import itertools
 import json
 import math
 import os
+import re
 import struct
 from collections.abc import Collection
 from io import BufferedReader
@@ -48,8 +49,10 @@ if TYPE_CHECKING:
 
 
 MAGIC = b"\x89SKS\r\n\x1a\n"
-FORMAT_VERSION = 3
-"""The newest that is read; version 2 is for compressed models, 3 for parsers."""
+FORMAT_VERSION = 4
+"""The newest that is read; version 2 is for compressed models, 3 for parsers, 4, since
+skstruct 0.4, for what a file says besides the model.
+"""
 
 MAX_HEADER_BYTES = 1 << 24
 MAX_DIMENSIONS = 32
@@ -60,7 +63,7 @@ _CHUNK_BYTES = 1 << 20
 _DAMAGED = "checksum mismatch: the file is damaged"
 
 _NAMES = {1: "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"}
-_NAMES[2] = _NAMES[3] = f"{_NAMES[1]} float16"
+_NAMES[2] = _NAMES[3] = _NAMES[4] = f"{_NAMES[1]} float16"
 _DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _NAMES[2].split()}
 
 # What a file that does not start with MAGIC starts with, and what it then is.
@@ -293,8 +296,10 @@ def _read_header_bytes(file: BufferedReader, size: int) -> tuple[int, bytes]:
         size >= smallest, f"truncated: expected at least {smallest} bytes, found {size}"
     )
     _, version, length = _PREFIX.unpack(prefix)
-    newest = f"format {version}, this version reads up to {FORMAT_VERSION}"
-    _require(version <= FORMAT_VERSION, f"written by a newer skstruct ({newest})")
+    if version > FORMAT_VERSION:
+        newest = f"format {version}, this version reads up to {FORMAT_VERSION}"
+        release = _release(file.read(min(length, MAX_HEADER_BYTES)))
+        raise ModelFileError(f"written by a newer skstruct ({newest}){release}")
     _require(version > 0, "malformed: format 0 does not exist")
     _require(
         length <= MAX_HEADER_BYTES,
@@ -307,6 +312,20 @@ def _read_header_bytes(file: BufferedReader, size: int) -> tuple[int, bytes]:
         size >= smallest, f"truncated: expected at least {smallest} bytes, found {size}"
     )
     return version, file.read(length)
+
+
+def _release(encoded: bytes) -> str:
+    """Say which release reads a file of a newer format, if its header says so."""
+    try:
+        header = json.loads(encoded.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return ""
+    version = header.get("skstruct") if isinstance(header, dict) else None
+    if not isinstance(version, str) or not re.fullmatch(
+        r"[0-9][0-9A-Za-z.+]{,30}", version
+    ):
+        return ""
+    return f"; skstruct {version}, which wrote it, reads it"
 
 
 def _describe_foreign(file: BufferedReader) -> str:

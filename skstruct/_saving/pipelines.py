@@ -16,17 +16,29 @@ from .._data.types import Path
 from .._version import __version__
 from .container import require, write_container
 from .fields import Kind, each, pair, string, value, via
+from .origin import set_origin, told, write_origin
 from .registry import estimator_state
 from .values import Writer, savable_value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .._data.card import Card
+    from .._data.source_layout import SourceLayout
     from .fields import Members
 
 _TRANSFORMERS = "union", "vectorizer", "word_vectors"
 """Modules that say how transformers are read."""
 
 
-def save(model: Any, path: Path, training: bool = True) -> None:
+def save(
+    model: Any,
+    path: Path,
+    training: bool = True,
+    *,
+    source_layout: SourceLayout | Mapping[str, Any] | None = None,
+    card: Card | Mapping[str, Any] | None = None,
+) -> None:
     """Write a fitted estimator, or a pipeline that ends in one, to one file, which
     ``skstruct.load`` reads.
 
@@ -38,6 +50,10 @@ def save(model: Any, path: Path, training: bool = True) -> None:
     path : str or os.PathLike
     training : bool, default=True
         As of the method ``save`` of estimators.
+    source_layout : skstruct.datasets.SourceLayout or dict, optional
+        How the file is laid out that the model learned from; as of the method.
+    card : dict, optional
+        When and of what the model was made; as of the method.
 
     Raises
     ------
@@ -53,16 +69,19 @@ def save(model: Any, path: Path, training: bool = True) -> None:
         if not hasattr(model, "save"):
             can = "taggers and pipelines that end in one can, as the best_estimator_ of a search may be"
             raise TypeError(f"a {type(model).__name__} cannot be saved; {can}")
-        model.save(path, training)
+        model.save(path, training, source_layout=source_layout, card=card)
         return
     check_is_fitted(model)
+    origin = told(model, source_layout, card)
     writer = Writer(bool(training), estimator_state)
     header = {
         "kind": "model",
         "skstruct": __version__,
         "estimator": writer.value(model, ""),
+        **write_origin(origin, writer),
     }
     write_container(path, header, writer.arrays, version=writer.version)
+    set_origin(model, origin)
 
 
 def _write(

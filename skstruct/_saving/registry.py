@@ -38,11 +38,17 @@ from .container import (
 from .fields import Field, Table, json_node
 from .label_sets import classes_of
 from .missing_methods import SaysWhy
+from .origin import Origin, origin_of, read_origin, set_origin, told, write_origin
 from .packing import COMPRESSED
 from .values import Reader, Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from typing_extensions import Self
+
+    from .._data.card import Card
+    from .._data.source_layout import SourceLayout
 
 _FITTED = re.compile(r"[A-Za-z]\w*_\Z", re.ASCII)
 
@@ -107,7 +113,14 @@ class Savable(SaysWhy):
     it.
     """
 
-    def save(self, path: Path, training: bool = True) -> None:
+    def save(
+        self,
+        path: Path,
+        training: bool = True,
+        *,
+        source_layout: SourceLayout | Mapping[str, Any] | None = None,
+        card: Card | Mapping[str, Any] | None = None,
+    ) -> None:
         """Write the fitted estimator to one file, which :func:`skstruct.load` reads.
 
         Parameters
@@ -120,6 +133,14 @@ class Savable(SaysWhy):
             training a loaded estimator further starts from the final (averaged)
             weights, with a new average. The first ``partial_fit`` after a ``fit`` does
             so anyway.
+        source_layout : skstruct.datasets.SourceLayout or dict, optional
+            How the file is laid out that the model learned from: its format, columns
+            or fields, separator, encoding. The commands of ``skstruct`` read files for
+            the model in the same way. By default what the model's own file said.
+        card : dict, optional
+            What ``skstruct train`` writes: ``date`` and ``version``, and of ``data``,
+            ``counts``, ``score``, ``options``, ``parent`` what is known. By default
+            what the model's own file said.
 
         Raises
         ------
@@ -130,7 +151,8 @@ class Savable(SaysWhy):
             (the message names it) is a function, a class or anything else that only
             running code could restore.
         ValueError
-            If the path is empty.
+            If the path is empty, or a member of ``source_layout`` or ``card`` is
+            unknown or of another kind.
         OSError
             If the file cannot be written.
 
@@ -145,19 +167,22 @@ class Savable(SaysWhy):
         to count.
         """
         self._check_savable()
-        write_container(path, *self._contents(bool(training)))
+        origin = told(self, source_layout, card)
+        write_container(path, *self._contents(bool(training), origin))
+        set_origin(self, origin)
 
     def _contents(
-        self, training: bool
+        self, training: bool, origin: Origin
     ) -> tuple[dict[str, Any], dict[str, np.ndarray], int]:
         """Return the header, arrays and version of a file."""
         writer = Writer(training, estimator_state)
-        state = estimator_state(self, writer, "")
-        return (
-            {"kind": "model", "skstruct": __version__, "estimator": state},
-            writer.arrays,
-            writer.version,
-        )
+        header = {
+            "kind": "model",
+            "skstruct": __version__,
+            "estimator": estimator_state(self, writer, ""),
+            **write_origin(origin, writer),
+        }
+        return header, writer.arrays, writer.version
 
     def compress(
         self,
@@ -226,7 +251,10 @@ class Savable(SaysWhy):
         arrays = {
             name: array.copy() for name, array in writer.arrays.items()
         }  # the two share nothing
-        return _estimator_from_state(state, Reader(arrays, _estimator_from_state), "")
+        reader = Reader(arrays, _estimator_from_state)
+        smaller = _estimator_from_state(state, reader, "")
+        set_origin(smaller, origin_of(self))
+        return smaller
 
     def info(self) -> dict[str, Any]:
         """Return what a fitted model is, how large it is, and what made it.
@@ -247,7 +275,11 @@ class Savable(SaysWhy):
             - ``file_bytes``: what ``save(path, training=False)`` writes;
             - ``training_bytes``: what ``save(path)`` writes besides;
             - ``memory_bytes``: arrays, strings and dictionaries, the state of training
-              included.
+              included;
+            - ``source_layout``: a dict, how the file was laid out that it learned from;
+              None if its own file does not say;
+            - ``card``: a dict, when and of what it was made, and how good it was on
+              data held out; None likewise.
 
             For an estimator around others, numbers of labels, features and weights are
             those of the innermost model; bytes are those of all.
@@ -268,8 +300,10 @@ class Savable(SaysWhy):
         (3, 'StructuredPerceptron(max_iter=5, random_state=0)')
         """
         self._check_savable()
+        origin = origin_of(self)
         sizes = [
-            container_size(*self._contents(training)) for training in (False, True)
+            container_size(*self._contents(training, origin))
+            for training in (False, True)
         ]
         around = [layer for layer, _ in layers(self)]
         inner = next(layer for layer in around if "_model" in vars(layer))
@@ -286,6 +320,10 @@ class Savable(SaysWhy):
             "file_bytes": sizes[0],
             "training_bytes": sizes[1] - sizes[0],
             "memory_bytes": memory_of(vars(self)),
+            **{
+                name: None if said is None else said.to_dict()
+                for name, said in origin._asdict().items()
+            },
         }
 
     def _check_savable(self) -> None:
@@ -399,8 +437,11 @@ def load(path: Path) -> Any:
             node = header["estimator"]
             importlib.import_module(_PIPELINES)
             if isinstance(node, dict) and "$pipeline" in node:
-                return reader.value(node, "the pipeline")
-            return _estimator_from_state(node, reader, "")
+                model = reader.value(node, "the pipeline")
+            else:
+                model = _estimator_from_state(node, reader, "")
+            set_origin(model, read_origin(header, reader))
+            return model
         except RecursionError:
             raise ModelFileError("malformed: nested too deeply") from None
     except ModelFileError as error:

@@ -254,6 +254,10 @@ class Reader:
             Any
         ] = []  # within, in the order in which they were complete
 
+    def members(self) -> Members:
+        """Return what reads an object outside of all others."""
+        return self._known
+
     def list(self, node: Any, where: str) -> builtins.list[Any]:
         """Return a JSON list, its elements not yet decoded."""
         if isinstance(node, dict) and "$json" in node:

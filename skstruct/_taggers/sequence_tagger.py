@@ -278,7 +278,13 @@ class SequenceTagger(SavableLearner, BaseEstimator):
             If a sequence or token is not what the model was trained on (the message
             names it), or constraints and ``allowed`` contradict each other.
         """
-        if allowed is None and is_one_list(X) and hasattr(self, "_model"):
+        if (
+            allowed is None
+            and type(X) is list
+            and len(X) == 1
+            and type(X[0]) is list
+            and hasattr(self, "_model")
+        ):  # as `is_one_list`: one sequence at a time is to cost few calls
             labels = self._model.label_one(X[0])
             if labels is not None:
                 return Sequences((labels,))

@@ -12,6 +12,7 @@ import numpy as np
 from .._saving.container import ModelFileError
 from .._sklearn import epoch_context
 from .held_out import Watch
+from .interrupt import KEPT
 from .judged import Fit, State, listen
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ class Loop(Fit):
                         run, events, self.done == n_epochs, keep_checkpoint
                     )
                     if interrupt.count and not ended:
-                        raise KeyboardInterrupt
+                        raise KeyboardInterrupt(KEPT)
                 events.end_fit(self.attributes)
             except BaseException as error:
                 try:
@@ -195,7 +196,7 @@ class Loop(Fit):
         if self.checkpoint is not None and not keep_checkpoint:
             self.checkpoint.remove()
         if interrupt.count:  # what comes after the fit is not to begin
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(KEPT)
         return owner
 
     def _end_epoch(

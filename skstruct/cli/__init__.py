@@ -16,6 +16,7 @@ import argparse
 import contextlib
 import importlib
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -125,6 +126,19 @@ def _asked_for(arguments: list[str]) -> tuple[str, ...]:
     return (first,) if first in COMMANDS else COMMANDS
 
 
+def _with_values(arguments: list[str]) -> list[str]:
+    """The arguments; a value such as -DOCSTART-, which is no option, stays with its own."""
+    found: list[str] = []
+    for argument in map(str, arguments):
+        after = found[-1] if found else ""
+        of_text = after in ("--comment", "--separator")
+        if of_text and re.match(r"-[^-].", argument):
+            found[-1] = f"{after}={argument}"
+        else:
+            found.append(argument)
+    return found
+
+
 def main(argv: list[str] | None = None, prog: str = "skstruct") -> int:
     """Run a command.
 
@@ -150,7 +164,7 @@ def main(argv: list[str] | None = None, prog: str = "skstruct") -> int:
         sys.stdout, "reconfigure"
     ):  # words in any script, on terminals of any encoding
         sys.stdout.reconfigure(errors="replace")
-    given = list(sys.argv[1:] if argv is None else argv)
+    given = _with_values(list(sys.argv[1:] if argv is None else argv))
     arguments: Arguments | None = None
     try:
         try:

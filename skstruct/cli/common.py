@@ -93,15 +93,17 @@ share = fitting(float, lambda x: 0.0 <= x <= 1.0, "from 0 to 1")
 n_jobs = fitting(int, bool, "an int, and not 0")
 
 
-def load_model(path: str, jobs: int | None = None) -> Any:
-    """The model in a file, of another tool too, set to use a number of threads if one
-    is given.
+def load_model(path: str, jobs: int | None = None, encoding: str = "utf-8") -> Any:
+    """The model in a file, set to use a number of threads if one is given.
+
+    Of another tool, too, whose strings have the encoding of the data unless they are
+    UTF-8.
     """
     # Here: whoever asks for help, or gets an option wrong, needs no model.
     from .._sklearn import layers
     from ..interchange import kinds
 
-    model = kinds.load_model(path)
+    model = kinds.load_model(path, encoding)
     for layer, _ in layers(model) if jobs is not None else ():
         if "n_jobs" in layer.get_params(deep=False):
             layer.set_params(n_jobs=jobs)

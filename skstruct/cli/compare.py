@@ -27,6 +27,7 @@ from .._data.schemes import labels_to_words, words_to_labels
 from .._sklearn import InvalidParameterError
 from ..datasets import spans_to_columns
 from ..features.contexts import is_context
+from ..features.patterns import Patterns
 from ..features.templates import MACRO, resolve_templates
 from ..features.tokens import column_function
 from ..metrics import segment_f1_score, token_accuracy_score, word_f1_score
@@ -195,6 +196,11 @@ def _words_of(X: Any, y: Any) -> list[list[str]]:
 
 def templates_for(corpus: Corpus, features: Any) -> FeatureTemplates:
     """The templates that a ``features`` parameter means for a corpus."""
+    if isinstance(features, Patterns):
+        raise CommandError(
+            "compare gives both sides the same templates; these are patterns of "
+            "another tool, which share features of one name: give each its own"
+        )
     flat = flatten(corpus.X[:1000])
     return resolve_templates(features, flat[0], flat)
 

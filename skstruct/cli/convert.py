@@ -27,6 +27,7 @@ from .common import (
     tell,
 )
 from .corpus import inputs_of, read
+from .options import add_encoding
 
 if TYPE_CHECKING:
     from .corpus import Corpus
@@ -60,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"{', '.join([*_ENDINGS, *ENDINGS])}"
     )
     add("--to", choices=list(_WRITERS), help=what)
+    add_encoding(parser)
     add = parser.add_argument_group("one file of code").add_argument
     what = "how weights are written (default: exact); rounded ones take less room"
     add("--weights", choices=("exact", "int16", "int8"), help=what)
@@ -95,7 +97,7 @@ def run(arguments: Arguments) -> int | None:
     check_target(arguments.target)
     check_inputs([arguments.source])
     check_inputs([arguments.check], folders=True)  # of brat
-    model = load_model(arguments.source)
+    model = load_model(arguments.source, encoding=arguments.encoding)
     if arguments.check is not None:
         options["check"] = _corpus(arguments, model).X
     try:
@@ -119,7 +121,8 @@ def _corpus(arguments: Arguments, model: Any) -> Corpus:
         inputs = inputs_of(model, "crfsuite")
     except CommandError as error:
         raise CommandError(f"{arguments.source}: {error}") from None
-    how = Arguments(**_AS_IS, format="crfsuite" if inputs.token is dict else None)
+    format = "crfsuite" if inputs.token is dict else None
+    how = Arguments(**_AS_IS, encoding=arguments.encoding, format=format)
     how.usage_error = arguments.usage_error
     return read(arguments.check, how, inputs)
 
@@ -127,5 +130,4 @@ def _corpus(arguments: Arguments, model: Any) -> Corpus:
 _AS_IS: dict[str, Any] = {
     **dict.fromkeys(("tokens", "label", "separator", "comment")),
     "read": [],
-    "encoding": "utf-8",
 }

@@ -1,10 +1,8 @@
 """Corpus files on the command line: which format, which columns, and where each token
 stood.
 
-The readers of `skstruct.datasets.formats.readers` do the reading; an
-`input_files.Source` between them and the file keeps the lines of the sentence at hand,
-so that errors about a sequence can name the line. Formats are guessed from the name of
-a file, or else from its first lines. What a model reads and predicts is its
+The table of formats says what a file is, and `sentences` and `texts` read it. What a
+model reads and predicts is its
 `skstruct._data.inputs.Inputs`, which decides how a file is read for it.
 """
 
@@ -13,31 +11,29 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
-from .._data.places import counted
-from ..datasets.formats.readers import (
-    CONLLU_FIELDS,
-    as_head,
-    check_heads,
-    iter_attributes,
-    iter_columns,
-    iter_conllu,
+from .._data.schemes import scheme_like
+from .._data.source_layout import SourceLayout
+from ..datasets.formats.entry import (
+    TEXTS,
+    TOKENS,
+    Evidence,
+    Format,
+    TokenFormat,
+    TokenOptions,
 )
-from ..datasets.formats.text_files import numbered_lines
+from ..datasets.formats.entry import WORDS as SEGMENTED
+from ..datasets.formats.table import BY_NAME, options_of, recognised, unknown
+from ..datasets.formats.understood import Understood
 from .common import CommandError, tell
-from .input_files import (
-    Source,
-    begins_as_conllu,
-    guess,
-    named_format,
-    noticed,
-    warn_of_columns,
-    warn_of_text,
-)
-from .texts import are_annotated, marked, reading_of
+from .input_files import Source, warn_of_columns, warn_of_text
+from .sentences import Sentence as Sentence
+from .sentences import sentences as sentences
+from .sentences import several as several
+from .texts import marked, reading_of
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
@@ -50,17 +46,18 @@ class _Task(NamedTuple):
 
     who: str
     reads: str
-    formats: tuple
+    kind: str  # of formats
+    usual: str | None = None  # the format where nothing was recognised
     fields: tuple = ()  # CoNLL-U fields of a token,
     label: Any = None  # and of what is predicted; see `Layout`
     column: Any = None  # its columns
 
 
-_TABLE = "columns or CoNLL-U", ("columns", "conllu")
+_TABLE = "columns or CoNLL-U", TOKENS, "columns"
 _TASKS = {
     LABELS: _Task("tagger", *_TABLE, ("form",), "xpos", -1),
-    WORDS: _Task("segmenter", "text", ("segmented",)),
-    SPANS: _Task("span tagger", "annotated texts", ("spans",)),
+    WORDS: _Task("segmenter", "text", SEGMENTED, "segmented"),
+    SPANS: _Task("span tagger", "annotated texts", TEXTS),
     TREES: _Task("parser", *_TABLE, ("form", "xpos"), ("head", "deprel"), (-2, -1)),
 }
 
@@ -68,7 +65,7 @@ _TASKS = {
 class Layout(NamedTuple):
     """How a file is read: its format, and which columns (or fields) hold what."""
 
-    format: str
+    format: str  # the family of the entry
     # None: all columns but the label's, or as many of them as a model reads
     tokens: tuple | None
     label: Any  # int or name of a field; of trees two of them
@@ -77,19 +74,14 @@ class Layout(NamedTuple):
     reading: AnnotationReader | None = (
         None  # of annotated texts: their `AnnotationReader`
     )
+    entry: Format | None = None  # of the table of formats
+    why: str = ""  # what speaks for it
 
-
-class Sentence(NamedTuple):
-    """One sentence of a file."""
-
-    tokens: list | str  # str or tuples of str; of segmented text the raw text
-    labels: list | None  # str; of trees (head, label); of segmented text the words
-    lines: list  # (number, text without line end, whether it is a token's)
-
-    @property
-    def numbers(self) -> list[int]:
-        """Numbers of the lines that hold tokens."""
-        return [number for number, _, is_token in self.lines if is_token]
+    def options(self, encoding: str, labels: bool = True) -> TokenOptions:
+        """The options for the reader of a format of tokens."""
+        label = self.label if labels else None
+        of = self.tokens, label, self.separator, self.comment
+        return TokenOptions(*of, encoding=encoding, labels=labels)
 
 
 class Corpus(NamedTuple):
@@ -102,6 +94,8 @@ class Corpus(NamedTuple):
     # For errors: of a sentence the lines of its tokens, of an annotated text where it
     # stands.
     places: list
+    documents: list  # of each sequence: its document, or None
+    understood: Understood | None = None
 
 
 def inputs_of(model: Any, format: str | None = None) -> Inputs:
@@ -154,8 +148,8 @@ def layout_of(
     inputs: Inputs | None = None,
     task: str = LABELS,
 ) -> Layout:
-    """The `Layout` of a source, from the options and, where they are silent, name and
-    content.
+    """The `Layout` of a source, from the options and, where they are silent, from the
+    table of formats.
 
     Parameters
     ----------
@@ -169,251 +163,123 @@ def layout_of(
     """
     task = task if inputs is None else inputs.task
     how = _TASKS[task]
-    format = _format_of(arguments, source, inputs, task)
+    entry, why = _entry_of(arguments, source, inputs, task)
+    _refuse_options(arguments, entry)
     tokens = arguments.tokens
     label = arguments.label
-    rest = (arguments.separator, arguments.comment)
-    not_for = {"crfsuite": "data of CRFsuite", "spans": "annotated texts"}.get(format)
-    if not_for and (tokens, label, *rest) != (None,) * 4:
-        arguments.usage_error(
-            f"--tokens, --label, --separator and --comment are not for {not_for}"
-        )
-    if format == "spans":
-        return Layout(format, None, None, None, None, reading_of(arguments))
-    if arguments.read:
-        arguments.usage_error("--read is for annotated texts")
-    if task == TREES and label is not None:
+    reading = None
+    if entry.kind == TEXTS:
+        reading = reading_of(arguments)
+    elif task == TREES and label is not None:
         arguments.usage_error(
             "--label is for taggers; of a parser it is the head and its label, always"
         )
-    if format == "conllu":
+    elif entry.name == "conllu":
         tokens = tokens or how.fields
         label = how.label if label is None else label
-        for field in (*tokens, *several(label)):
-            if field not in CONLLU_FIELDS:
-                arguments.usage_error(
-                    f"CoNLL-U has no field {field!r}; it has {', '.join(CONLLU_FIELDS)}"
-                )
-    else:
+    elif isinstance(entry, TokenFormat) and not entry.names_fields:
         label = how.column if label is None else label
-        if any(
-            isinstance(column, str) for column in (*(tokens or ()), *several(label))
-        ):
-            arguments.usage_error(
-                "--tokens and --label are numbers of columns where the input is "
-                f"{format}"
-            )
-    return Layout(format, tokens, label, *rest)
+    rest = arguments.separator, arguments.comment, reading, entry, why
+    layout = Layout(entry.family, tokens, label, *rest)
+    if isinstance(entry, TokenFormat):
+        try:
+            entry.check(layout.options(source.encoding))
+        except ValueError as error:
+            arguments.usage_error(str(error))
+    return layout
 
 
-def _format_of(
-    arguments: Arguments, source: Source, inputs: Inputs | None, task: str
-) -> str:
-    """Find the format of a source: an option or its name says it, or its content."""
-    how = _TASKS[task]
-    format = arguments.format or named_format(source)
-    allowed = how.formats
-    if inputs is None and task == LABELS:
-        allowed = (
-            "columns",
-            "conllu",
-            "segmented",
-            "crfsuite",
-            "spans",
-        )  # a tagger is put into something
-    elif inputs is not None and inputs.token is dict:
-        allowed = ("crfsuite",)
-    if format == "text" and task == WORDS:
-        format = "segmented"
-    if format is None and (inputs is None or task == SPANS) and are_annotated(source):
-        format = "spans"
-    if format is None and inputs is None:
-        format = allowed[0] if len(allowed) == 1 else guess(source, arguments.separator)
-        tell(f"{source.name}: read as {format}; --format would say otherwise")
-    elif format is None and task == WORDS:
-        format = "segmented"
-        warn_of_columns(source, "a segmenter takes each line for a sentence")
-    elif format is None and task != SPANS:
-        format = "conllu" if begins_as_conllu(source) else "columns"
-        if format == "columns" and arguments.tokens is None:
-            warn_of_text(source)
-    if format is None or format not in allowed:
-        names = {
-            "segmented": "segmented text",
-            "spans": "annotated texts",
-            "text": "plain text",
-        }
-        found = names.get(format or "text", format)
-        raise CommandError(
-            f"{source.name}: the model is a {how.who} and reads {how.reads}, not "
-            f"{found}"
-        )
-    return format
-
-
-def several(label: Any) -> tuple[Any, ...]:
-    """The columns or fields of a `Layout.label`."""
-    return label if isinstance(label, tuple) else (label,)
-
-
-# --------------------------------------------------------------------------------------
-# Sentences
-# --------------------------------------------------------------------------------------
-def sentences(
-    source: Source, layout: Layout, inputs: Inputs | None = None, labels: bool = True
-) -> Iterator[Sentence]:
-    """Yield the sentences of a source, one by one.
-
-    Parameters
-    ----------
-    source : Source
-    layout : Layout
-    inputs : Inputs, optional
-        Of the model that the tokens are for.
-    labels : bool, default=True
-        Whether to read labels.
-
-    Raises
-    ------
-    ValueError, CommandError
-        Naming file and line, if a line is not as the layout says.
-    """
-    return _READERS[layout.format](source, layout, inputs, labels)
-
-
-def _attributes(source: Source, *_: Any) -> Iterator[Sentence]:
-    for rows in iter_attributes(source):
-        lines = [(number, line, bool(line)) for number, line in source.take()]
-        yield Sentence(
-            [token for _, token in rows], [label for label, _ in rows], lines
-        )
-
-
-def _segmented(source: Source, *_: Any) -> Iterator[Sentence]:
-    with numbered_lines(source, source.encoding) as (_, lines):
-        for _, line in lines:
-            ((number, text),) = source.take()
-            words = line.split()
-            yield Sentence("".join(words), words, [(number, text, bool(words))])
-
-
-def _columns(
-    source: Source, layout: Layout, inputs: Inputs | None, labels: bool
-) -> Iterator[Sentence]:
-    def is_token(line: str) -> bool:
-        return bool(line.strip(" \t")) and not (
-            layout.comment and line.startswith(layout.comment)
-        )
-
-    read = iter_columns(source, separator=layout.separator, comment=layout.comment)
-    found = (
-        (rows, [(n, line, is_token(line)) for n, line in source.take()])
-        for rows in read
-    )
-    first = next(found, None)
-    if first is None:
-        return
-    number, text = next((n, line) for n, line, of_token in first[1] if of_token)
-    tokens, label = _choose(
-        len(first[0][0]), layout, inputs, labels, f"{source.name}, line {number}"
-    )
-    column = label[0] if len(label) == 1 else None
-    for rows, lines in noticed(source, chain([first], found), number, text, column):
-        yield _sentence(rows, tokens, label, source.name, lines)
-
-
-def _conllu(
-    source: Source, layout: Layout, inputs: Inputs | None, labels: bool
-) -> Iterator[Sentence]:
-    assert layout.tokens is not None  # fields have a default
-    n = len(layout.tokens)
-    label = several(layout.label) if labels else ()
-    tokens = _as_kind(list(range(n)), inputs, source.name)
-    both = next((field for field in label if field in layout.tokens), None)
-    if both is not None:
-        raise CommandError(
-            f"{source.name}: the field {both} is the label's, and a token's too"
-        )
-    for rows in iter_conllu(source, fields=(*layout.tokens, *label)):
-        lines = [
-            (k, line, line.split("\t")[0].isdecimal()) for k, line in source.take()
-        ]
-        rows = [tuple(map(str, row)) for row in rows]
-        yield _sentence(rows, tokens, range(n, n + len(label)), source.name, lines)
-
-
-_READERS = {
-    "columns": _columns,
-    "conllu": _conllu,
-    "segmented": _segmented,
-    "crfsuite": _attributes,
+_OF_TOKENS = ("tokens", "label", "separator", "comment")
+_CALLED = {
+    "crfsuite": "data of CRFsuite",
+    "conllu": "CoNLL-U",
+    "segmented": "segmented text",
+    "spans": "annotated texts",
 }
+"""What families of formats are called in sentences."""
 
 
-def _choose(
-    n: int, layout: Layout, inputs: Inputs | None, labels: bool, where: str
-) -> Any:
-    """(column or columns of the tokens, columns of the label if read) for rows of `n`
-    cells.
-    """
-    label = several(layout.label) if labels else ()
-    for c in (*(layout.tokens or ()), *label):
-        if not -n <= c < n:
-            raise CommandError(
-                f"{where}: expected a column {c}; found {counted(n, 'column')}"
+def _called(entry: Format) -> str:
+    return _CALLED.get(entry.family, entry.family)
+
+
+def _refuse_options(arguments: Arguments, entry: Format) -> None:
+    """Refuse options that a format does not have."""
+    for name in _OF_TOKENS:
+        if getattr(arguments, name) is not None and name not in entry.options:
+            having = ", ".join(options_of(name))
+            arguments.usage_error(
+                f"--{name} is not for {_called(entry)}, but for --format {having}"
             )
-    labelled = [c % n for c in label]
-    tokens = [c % n for c in layout.tokens or ()]
-    if layout.tokens is None:
-        tokens = [c for c in range(n) if c not in labelled][
-            : None if inputs is None else inputs.width
-        ]
-    if not tokens:
-        raise CommandError(
-            f"{where}: expected tokens and a label; found {counted(n, 'column')}"
-        )
-    both = next((c for c in labelled if c in tokens), None)
-    if both is not None:
-        raise CommandError(
-            f"{where}: column {both} is the label's, and cannot be one of the tokens'"
-        )
-    return _as_kind(tokens, inputs, where), labelled
+    if arguments.read and entry.kind != TEXTS:
+        arguments.usage_error("--read is for annotated texts")
 
 
-def _as_kind(places: list[int], inputs: Inputs | None, where: str) -> Any:
-    """One place for tokens that are str, a list for tuples; checked against what a
-    model reads.
-    """
-    if inputs is None:
-        return places[0] if len(places) == 1 else places
-    wrong = f"{where}: the model reads {counted(inputs.width, 'column')} of a token; "
-    if len(places) < inputs.width:
-        raise CommandError(f"{wrong}found {len(places)}; --tokens says which to read")
-    if len(places) > inputs.width and (inputs.token is str or inputs.task == TREES):
-        raise CommandError(f"{wrong}--tokens names {len(places)}")
-    return places[0] if inputs.token is str else places
-
-
-def _sentence(rows: Any, tokens: Any, label: Any, name: str, lines: Any) -> Sentence:
-    """The `Sentence` of rows of cells; ``tokens``: a place or places, ``label``:
-    places, none if not read.
-    """
-    if isinstance(tokens, int):
-        found = [row[tokens] for row in rows]
+def _entry_of(
+    arguments: Arguments, source: Source, inputs: Inputs | None, task: str
+) -> tuple[Format, str]:
+    """The format of a source, and why: an option says it, or the table of formats."""
+    given = arguments.format
+    how = _TASKS[task]
+    if given == "text" and task != WORDS:
+        raise _mismatch(source, how, "plain text")
+    if given is not None:
+        named = {"text": "segmented", "spans": "jsonl"}.get(given, given)
+        found: tuple[Format, str] = BY_NAME[named], "--format says so"
     else:
-        found = [tuple([row[c] for c in tokens]) for row in rows]
-    sentence = Sentence(
-        found, [row[label[0]] for row in rows] if label else None, lines
+        found = _recognised(arguments, source, inputs, task)
+    entry = found[0]
+    of_features = isinstance(entry, TokenFormat) and entry.has_features
+    wrong = inputs is not None and (inputs.token is dict) != of_features
+    if task == TREES:
+        wrong = entry.name not in ("columns", "conllu")
+    elif inputs is not None or task != LABELS:  # a tagger is put into something
+        wrong = wrong or entry.kind != how.kind
+    if wrong:
+        raise _mismatch(source, how, _called(entry))
+    return found
+
+
+def _recognised(
+    arguments: Arguments, source: Source, inputs: Inputs | None, task: str
+) -> tuple[Format, str]:
+    """The format that a source looks like, and why; else what a model reads."""
+    how = _TASKS[task]
+    head = source.head(patient=inputs is None or task == SPANS)
+    known = recognised(head)
+    if inputs is None:
+        if known is None and (how.usual is None or task in (LABELS, TREES)):
+            raise CommandError(str(unknown(head)))
+        if known is not None:
+            what = f"read as {known[0].name}: {known[1].sentence}"
+            tell(f"{source.name}: {what}; --format would say otherwise")
+            return known[0], known[1].sentence
+    elif task == WORDS and known is not None and not known[0].is_general:
+        return known[0], known[1].sentence  # of another kind, it is refused
+    elif task == WORDS:
+        # What is to be segmented can look like anything.
+        warn_of_columns(source, "a segmenter takes each line for a sentence")
+    elif task == SPANS and known is None:
+        raise _mismatch(source, how, "plain text")
+    elif known is not None and _is_sure(*known, how.kind):
+        if known[0].name == "columns" and arguments.tokens is None:
+            warn_of_text(source)
+        return known[0], known[1].sentence
+    elif arguments.tokens is None:
+        warn_of_text(source)
+    assert how.usual is not None  # span taggers were served above
+    return BY_NAME[how.usual], f"the model is a {how.who}"
+
+
+def _is_sure(entry: Format, why: Evidence, kind: str) -> bool:
+    """Whether a file is of a format even for a model that reads other kinds."""
+    return entry.kind in (kind, TEXTS) or not entry.is_general or why.score >= 0.8
+
+
+def _mismatch(source: Source, how: _Task, found: str) -> CommandError:
+    return CommandError(
+        f"{source.name}: the model is a {how.who} and reads {how.reads}, not {found}"
     )
-    if len(label) < 2:
-        return sentence
-    assert sentence.labels is not None
-    heads = [
-        as_head(head, name, number)
-        for head, number in zip(sentence.labels, sentence.numbers)
-    ]
-    check_heads(name, list(zip(sentence.numbers, heads)), len(rows))
-    return sentence._replace(labels=list(zip(heads, [row[label[1]] for row in rows])))
 
 
 def read(
@@ -454,7 +320,19 @@ def read_files(arguments: Arguments, source: Source, layout: Layout) -> Corpus:
         name: flatten([getattr(part, name) for part in parts])
         for name in ("X", "y", "places")
     }
+    joined["documents"] = _documents(parts)
     return parts[0]._replace(**joined)
+
+
+def _documents(parts: list[Corpus]) -> list[str | None]:
+    """The documents of the sequences of several files: those of different files differ."""
+    if len(parts) == 1:
+        return parts[0].documents
+    return [
+        None if document is None else f"{part.name}, {document}"
+        for part in parts
+        for document in part.documents
+    ]
 
 
 def _told(arguments: Arguments, layout: Layout, path: str) -> Layout:
@@ -473,7 +351,23 @@ def _told(arguments: Arguments, layout: Layout, path: str) -> Layout:
 def read_all(source: Source, layout: Layout, inputs: Inputs | None = None) -> Corpus:
     """The whole `Corpus` of a source."""
     (corpus,) = batches(source, layout, None, inputs)
-    return corpus
+    return corpus._replace(understood=understood(corpus, layout, source.encoding))
+
+
+def understood(corpus: Corpus, layout: Layout, encoding: str) -> Understood:
+    """What was understood of the file of a `Corpus`."""
+    entry = layout.entry or BY_NAME[layout.format]
+    unit = {SEGMENTED: ("sentence", "word"), TEXTS: ("text", "span")}.get(
+        entry.kind, ("sentence", "token")
+    )
+    counts = {unit[0]: len(corpus.X), unit[1]: sum(map(len, corpus.y))}
+    if documents := set(corpus.documents) - {None}:
+        counts["document"] = len(documents)
+    of_labels = entry.kind == TOKENS and not isinstance(layout.label, tuple)
+    scheme = scheme_like(corpus.y) if of_labels else None
+    of = layout.tokens, layout.label, layout.separator, layout.comment
+    laid = SourceLayout(entry.name, *of, encoding, scheme=scheme)
+    return Understood(laid, layout.why, counts)
 
 
 def batches(
@@ -482,16 +376,18 @@ def batches(
     """Yield a `Corpus` piece by piece: ``size`` sentences, or for None all."""
     if layout.format == "spans":
         assert layout.reading is not None
-        read: Iterator[Any] = marked(source, layout.reading, size is not None)
+        texts = marked(source, layout.reading, size is not None)
+        read: Iterator[Any] = ((*text, None) for text in texts)
     else:
         read = (
-            (s.tokens, s.labels, s.numbers)
+            (s.tokens, s.labels, s.numbers, s.document)
             for s in sentences(source, layout, inputs)
             if s.tokens
         )
     found = False
     while batch := list(islice(read, size)):
-        yield Corpus(source.name, layout.format, *map(list, zip(*batch)))
+        X, y, places, documents = map(list, zip(*batch))
+        yield Corpus(source.name, layout.format, X, y, places, documents)
         found = True
     if not found:
         what = "annotated text" if layout.format == "spans" else "sentence"

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .. import metrics
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
+from .._data.labels import SEVERAL
 from .._data.places import counted
 from .._data.scheme_rules import SCHEMES, are_chunks
 from .._sklearn import final_step, layers
@@ -30,6 +31,7 @@ from ..metrics.text_scores import span_counts
 from .common import CommandError, check_inputs, load_model, warn
 from .corpus import inputs_of, layout_of, locating, read, read_all
 from .input_files import Source, tell_empty
+from .odd_labels import warn_of_odd
 from .options import add_model, add_options
 from .texts import are_annotated
 
@@ -110,7 +112,11 @@ def _options(arguments: Arguments, task: str) -> dict[str, Any]:
 
 def _scores(task: str, corpus: Corpus, predicted: Any, options: Any) -> dict[str, Any]:
     with locating(corpus.name, ()):  # labels that are not of the scheme, say
-        return scores_of(task, corpus.X, corpus.y, predicted, **options)
+        scores = scores_of(task, corpus.X, corpus.y, predicted, **options)
+    if task == LABELS and options.get("scheme", "auto") == "auto":
+        if scores["segments"] is None:
+            warn_of_odd(corpus, predicted)
+    return scores
 
 
 # --------------------------------------------------------------------------------------
@@ -141,7 +147,7 @@ def model_scores(model: Any, corpus: Corpus, **options: Any) -> dict[str, Any]:
 
 
 def _of_model(arguments: Arguments) -> dict[str, Any]:
-    model = load_model(arguments.model, arguments.n_jobs)
+    model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
     inputs = inputs_of(model, arguments.format)
     options = _options(arguments, inputs.task)
     corpus = read(arguments.file, arguments, inputs)
@@ -275,7 +281,8 @@ def tagging_scores(
     -------
     dict
         ``sequences``, ``tokens``, ``token_accuracy``, ``sequence_accuracy``, and
-        ``segments``, which is the dict of `skstruct.metrics.segment_report` or None.
+        ``segments``, which is the dict of `skstruct.metrics.segment_report` or None;
+        without segments ``labels``, that of `skstruct.metrics.token_report`.
     """
     if scheme == "auto":
         scheme = "BIO" if encodes_segments(y, predicted) else "none"
@@ -285,13 +292,22 @@ def tagging_scores(
         segments = metrics.segment_report(
             y, predicted, scheme=scheme, mode=mode, output_dict=True
         )
-    return {
+    scores = {
         "sequences": len(y),
         "tokens": sum(map(len, y)),
         "token_accuracy": metrics.token_accuracy_score(y, predicted),
         "sequence_accuracy": metrics.sequence_accuracy_score(y, predicted),
         "segments": segments,
     }
+    if segments is None and not _have_sets(y):
+        report = metrics.token_report(y, predicted, output_dict=True)
+        scores["labels"] = {str(label): row for label, row in report.items()}
+    return scores
+
+
+def _have_sets(y: Any) -> bool:
+    """Whether a token has several labels, so that no score is about one of them."""
+    return any(isinstance(label, SEVERAL) for labels in y for label in labels)
 
 
 def word_scores(y: Any, predicted: Any, vocabulary: Any = None) -> dict[str, Any]:
@@ -373,18 +389,22 @@ def _is_punctuation(character: str) -> bool:
 
 
 def as_text(scores: dict[str, Any]) -> str:
-    """Scores as lines of text, a name and a number each, and a table of segments."""
+    """Scores as lines of text, a name and a number each, and a table of segments or of
+    labels.
+    """
     lines = []
-    rows = scores.get("segments") or {}
+    of_segments = scores.get("segments")
+    rows = of_segments or scores.get("labels") or {}
     for name, value in scores.items():
-        if name != "segments":
+        if name not in ("segments", "labels"):
             value = f"{value:.4f}" if isinstance(value, float) else str(value)
             lines.append(f"{name.replace('_', ' '):<18}{value:>10}")
     if rows:
         width = max(18, *(len(name) + 2 for name in rows))
+        what = "segments" if of_segments else "labels"
         lines += [
             "",
-            f"{'segments':<{width}}{'precision':>10}{'recall':>10}{'f1':>10}{'support':>10}",
+            f"{what:<{width}}{'precision':>10}{'recall':>10}{'f1':>10}{'support':>10}",
         ]
     for name, row in rows.items():
         numbers = "".join(

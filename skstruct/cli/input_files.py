@@ -1,5 +1,4 @@
-"""Input files: their lines, the format that they look like, and what is unusual about
-them.
+"""Input files: their lines, and what is unusual about them.
 
 The readers of `skstruct.datasets.formats.readers` take an open text file and give
 tokens. A `Source` is such a file, and remembers the lines they were made from, so that
@@ -20,12 +19,18 @@ import sys
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import flatten
 from .._data.places import counted
 from .._saving.atomic import naming
-from ..datasets.formats.text_files import UNREADABLE, opened, split_cells, unreadable
+from ..datasets.formats.brat import is_brat
+from ..datasets.formats.entry import TOKENS
+from ..datasets.formats.head import Head, head_of_lines
+from ..datasets.formats.not_read import is_binary
+from ..datasets.formats.table import recognised
+from ..datasets.formats.text_files import UNREADABLE, opened, unreadable
 from .common import STANDARD, CommandError, warn
 
 if TYPE_CHECKING:
@@ -61,6 +66,8 @@ class Source(contextlib.AbstractContextManager):
         self.quiet = quiet
         self._ahead: deque[tuple[int, str]] = deque()
         self._kept: list[tuple[int, str]] | None = []
+        self._head: Head | None = None
+        self._wrong: CommandError | None = None
         self._raw, self._lines = self._decoded(), self._all()
 
     def __exit__(self, *_: Any) -> None:
@@ -100,6 +107,39 @@ class Source(contextlib.AbstractContextManager):
             found += [numbered[1]] if numbered[1].strip() else []
         return [line.rstrip("\r\n") for line in found[:n]]
 
+    def head(self, patient: bool = True) -> Head:
+        """The first lines, as formats look at them; they will be read again.
+
+        Parameters
+        ----------
+        patient : bool, default=True
+            Whether to wait for more of standard input than one line that is no comment.
+        """
+        if self._head is None:
+            if self.path is not None and (is_binary(self.path) or is_brat(self.path)):
+                self._head = Head(self.path)
+            elif patient or self.path is not None:
+                ahead = [line for _, line in self._ahead]
+                rest = (line for _, line in self._raw_kept())
+                self._head = head_of_lines(self.name, chain(ahead, rest), deque())
+            else:
+                n = 1
+                while self.peek(n)[n - 1 :] and self.peek(n)[-1].startswith("#"):
+                    n += 1
+                return Head(self.name, self.peek(n))
+        return self._head
+
+    def _raw_kept(self) -> Iterator[tuple[int, str]]:
+        """Yield further lines, which will be read again."""
+        try:
+            for numbered in self._raw:
+                self._ahead.append(numbered)
+                yield numbered
+        except CommandError as error:
+            if not self._ahead:
+                raise
+            self._wrong = error  # what stands before it can be read
+
     def _all(self) -> Iterator[str]:
         """Yield the lines, and keep them."""
         ahead = self._ahead
@@ -108,6 +148,8 @@ class Source(contextlib.AbstractContextManager):
             if self._kept is not None:
                 self._kept.append(numbered)
             yield numbered[1]
+        if self._wrong is not None:
+            raise self._wrong
 
     def __iter__(self) -> Iterator[str]:
         return self._lines
@@ -151,79 +193,8 @@ class Source(contextlib.AbstractContextManager):
 
 
 # --------------------------------------------------------------------------------------
-# What a file looks like
+# What is unusual about a file
 # --------------------------------------------------------------------------------------
-EXTENSIONS = {
-    ".conllu": "conllu",
-    ".conllx": "conllu",
-    ".conll": "columns",
-    ".bio": "columns",
-    ".iob": "columns",
-    ".iob2": "columns",
-    ".crf": "columns",
-    ".seg": "segmented",
-    ".segmented": "segmented",
-    ".jsonl": "spans",
-    ".json": "spans",
-    ".ann": "spans",
-    ".spacy": "spans",
-}
-
-
-_ENOUGH = 10
-"""Text of at least so many lines that looks like columns is warned of."""
-
-
-def named_format(source: Source) -> str | None:
-    """The format that the name of a file says, or None."""
-    return EXTENSIONS.get(
-        os.path.splitext((source.path or "").removesuffix(".gz"))[1].lower()
-    )
-
-
-def is_conllu(line: str) -> bool:
-    """Whether a line looks like a token of CoNLL-U."""
-    cells = line.split("\t")
-    return len(cells) == 10 and re.fullmatch(r"\d+([-.]\d+)?", cells[0]) is not None
-
-
-def begins_as_conllu(source: Source) -> bool:
-    """Whether the first line that is no comment looks like it; no more is read, since a
-    pipe may wait.
-    """
-    lines = (line for n in range(PEEK) for line in source.peek(n + 1)[n:])
-    return is_conllu(next((line for line in lines if not line.startswith("#")), ""))
-
-
-def guess(source: Source, separator: str | None) -> str:
-    """The format that the first lines look like."""
-    lines = source.peek()
-    rows = [line for line in lines if not line.startswith("# ")] or lines
-    if not rows:
-        raise CommandError(f"{source.name}: the file is empty")
-    if is_conllu(rows[0]):
-        return "conllu"
-    widths = Counter(len(split_cells(line, separator)) for line in rows)
-    tabs = Counter(line.count("\t") + 1 for line in rows)
-    if _are_columns(widths) or (separator is None and _are_columns(tabs)):
-        # Their reader asks for the separator where only tabs make the lines equal.
-        return "columns"
-    if len(widths) > 1:
-        return "segmented"
-    raise CommandError(
-        f"{source.name}: cannot tell the format from the content; say --format"
-    )
-
-
-def _are_columns(widths: Counter[int]) -> bool:
-    """Whether lines of so many cells look like columns."""
-    n_lines = widths.total()
-    (width, n) = widths.most_common(1)[0]
-    # A few odd lines among columns are mistakes, which the reader will name, and not
-    # sentences.
-    return n_lines > 1 and width > 1 and 4 * n >= 3 * n_lines
-
-
 def warn_of_text(source: Source) -> None:
     """Warn of a file for a tagger or a parser that looks like text: every line would be
     a token.
@@ -243,19 +214,25 @@ def warn_of_text(source: Source) -> None:
 
 
 def warn_of_columns(source: Source, what: str) -> None:
-    """Warn of a file for a model of texts that looks like columns; ``what`` is done
-    with it.
+    """Warn of a file for a model of texts that looks like tokens; ``what`` is done with
+    it.
     """
-    if (
-        source.path is None
-    ):  # who writes to a pipe line by line need not wait for a guess
+    if source.path is None:
+        # who writes to a pipe line by line need not wait for a guess
         return
-    lines = source.peek(PEEK)
-    widths = Counter(len(split_cells(line, None)) for line in lines)
-    if any(map(is_conllu, lines)) or (
-        widths.total() >= _ENOUGH and _are_columns(widths)
-    ):
-        warn(f"{source.name}: looks like columns; {what}")
+    known = recognised(source.head())
+    if known is None or known[0].kind != TOKENS:
+        return
+    if not known[0].is_general or len(source.peek(_ENOUGH)) >= _ENOUGH:
+        warn(
+            f"{source.name}: looks like {_CALLED.get(known[0].name, 'columns')}; {what}"
+        )
+
+
+_ENOUGH = 10
+"""Text of at least so many lines that looks like columns is warned of."""
+
+_CALLED = {"crfsuite": "data of CRFsuite"}
 
 
 LONG = 1000
@@ -281,7 +258,7 @@ _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 def noticed(
     source: Source, found: Iterable[Any], number: int, line: str, label: int | None
 ) -> Iterator[Any]:
-    """Hand on (rows of cells, lines) of sentences of columns; warn in the end of what
+    """Hand on (`Rows`, lines) of sentences of columns; warn in the end of what
     is unusual.
 
     The first line looks like names of columns if its label occurs nowhere else, and
@@ -303,16 +280,16 @@ def noticed(
     n_tokens = 0
     n_sentences = 0
     for rows, lines in found:
-        rest = rows if cells else rows[1:]
+        rest = rows.cells if cells else rows.cells[1:]
         if not cells:
-            cells = rows[0]
+            cells = rows.cells[0]
             numeric = [c for c, cell in enumerate(cells) if not _NUMBER.fullmatch(cell)]
         if unique:
             unique = all(row[of_label] != cells[of_label] for row in rest)
             numeric = [
                 c for c in numeric if all(_NUMBER.fullmatch(row[c]) for row in rest)
             ]
-        n_tokens = n_tokens + len(rows)
+        n_tokens = n_tokens + len(rows.cells)
         n_sentences = n_sentences + 1
         yield rows, lines
     if source.quiet:

@@ -38,6 +38,7 @@ from ..features.templates import FeatureTemplates
 from .common import positive
 from .input_files import Source
 from .options import repeated, setting
+from .template_files import template_features
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -80,7 +81,9 @@ def add_features(group: Any) -> None:
         "--features", choices=["auto", *PRESETS], default="auto", help=what
     )
     either.add_argument(
-        "--template", metavar="FILE", help="a template file in the syntax of CRF++"
+        "--template",
+        metavar="FILE",
+        help="a template file of CRF++, or a pattern file of Wapiti",
     )
 
 
@@ -117,10 +120,7 @@ def features_of(arguments: Arguments) -> Any:
         with Source(path, arguments.encoding) as source:
             lexicons[name] = [line.strip() for line in source.unkept() if line.strip()]
     if arguments.template is not None:
-        templates = FeatureTemplates.from_file(arguments.template, lexicons)
-        return (
-            templates if named else list(templates.lines)
-        )  # no path goes into the model
+        return template_features(arguments, lexicons)
     if arguments.features == "auto":
         arguments.usage_error("--lexicon needs --features with a preset, or --template")
     lines = list(PRESETS[arguments.features])

@@ -9,25 +9,22 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+from ..datasets.formats.table import BY_NAME, described
 from .common import fitting, n_jobs
 
 THREADS = "threads (default: 1; -1: all cores)"
 
-FORMATS = ("columns", "conllu", "segmented", "crfsuite", "spans", "text")
+FORMATS = (*BY_NAME, "spans", "text")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how files are read."""
     add = parser.add_argument_group("input").add_argument
-    add(
-        "--format", choices=FORMATS,
-        help="columns: a token a line, a blank line between sentences; conllu: "
-        "CoNLL-U; segmented: a "
-        "sentence a line, words separated by white space; crfsuite: data of CRFsuite; "
-        "spans: annotated texts "
-        "of any tool; text: to be tagged by models of spans (default: by the file's "
-        "name, or its content)",
-    )  # fmt: skip
+    what = (
+        f"{described()}; spans: annotated texts of any tool; text: to be tagged by "
+        "models of spans (default: what FILE looks like)"
+    )
+    add("--format", choices=FORMATS, metavar="FORMAT", help=what.replace("%", "%%"))
     what = (
         "an option of skstruct.datasets.read_spans, as text=KEY or annotator=NAME; may "
         "be repeated"
@@ -49,7 +46,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="PREFIX",
         help="lines of columns that start with it are no tokens",
     )
-    add("--encoding", type=_encoding, default="utf-8", help="of all text files")
+    what = "of all text files, and of a model of another tool that is not UTF-8"
+    add("--encoding", type=_encoding, default="utf-8", help=what)
+
+
+def add_encoding(parser: argparse.ArgumentParser) -> None:
+    """Add the encoding of a model where no other file is read."""
+    what = "of the strings in a model of another tool that are not UTF-8"
+    parser.add_argument("--encoding", type=_encoding, default="utf-8", help=what)
 
 
 def repeated(metavar: str, type: Callable[[str], Any]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def run(arguments: Arguments) -> int | None:
     """Run the command."""
     check_target(arguments.output, [arguments.file, arguments.model])
     check_inputs([arguments.file, arguments.model], folders=True)
-    model = load_model(arguments.model, arguments.n_jobs)
+    model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
     corpus = read(arguments.file, arguments, inputs_of(model, arguments.format))
     with locating(corpus.name, corpus.places):
         page = report(model, corpus.X, corpus.y)

@@ -61,7 +61,7 @@ def run(arguments: Arguments) -> int | None:
     check_output(arguments.output)
     check_replaced([arguments.output], [arguments.file, arguments.model])
     check_inputs([arguments.file, arguments.model], folders=True)
-    model = load_model(arguments.model, arguments.n_jobs)
+    model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
     inputs = inputs_of(model, arguments.format)
     texts.refuse(arguments, inputs.task)
     if inputs.task == SPANS:

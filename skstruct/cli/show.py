@@ -25,6 +25,7 @@ from ..interchange.kinds import kind_of
 from ..serving.answers import as_sequence
 from .common import CommandError, check_inputs, load_model, positive, warn
 from .corpus import inputs_of
+from .options import add_encoding
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
@@ -60,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--explain", metavar="TEXT", help=what)
     add("--json", action="store_true", help="print one JSON object")
+    add_encoding(parser)
 
 
 def run(arguments: Arguments) -> int | None:
@@ -68,7 +70,7 @@ def run(arguments: Arguments) -> int | None:
         arguments.usage_error("name one model file: show MODEL, or show --model MODEL")
     path = arguments.model or arguments.file
     check_inputs([path])
-    model = load_model(path)
+    model = load_model(path, encoding=arguments.encoding)
     if arguments.explain is not None:
         return _explain(model, path, arguments)
     inner = model.estimator_ if hasattr(model, "thresholds_") else model

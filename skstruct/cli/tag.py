@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.schemes import labels_to_spans
 from .._sklearn import layers
-from ..datasets.formats.readers import CONLLU_FIELDS, read_segmented
+from ..datasets.formats.entry import TokenFormat
+from ..datasets.formats.readers import read_segmented
 from . import texts
 from .common import (
     CommandError,
@@ -35,7 +36,7 @@ from .common import (
     output,
     positive,
 )
-from .corpus import inputs_of, layout_of, locating, sentences, several
+from .corpus import inputs_of, layout_of, locating, sentences
 from .input_files import Source
 from .options import add_model, add_options
 
@@ -113,7 +114,7 @@ def run(arguments: Arguments) -> int | None:
     check_output(arguments.output, is_folder=arguments.write == "brat")
     check_replaced([arguments.output], [arguments.model])
     check_inputs([arguments.model])
-    model = load_model(arguments.model, arguments.n_jobs)
+    model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
     inputs = inputs_of(model, arguments.format)
     texts.refuse(arguments, inputs.task)
     if inputs.task == SPANS:
@@ -320,16 +321,12 @@ def _labelled(
             if arguments.proba
             else repeat(repeat(()))
         )
-    mark: Callable[..., str] = _mark_columns
-    if layout.format == "conllu":
-        mark = _mark_conllu
-    elif layout.format == "crfsuite":
-        mark = _mark_attributes
+    entry = layout.entry
+    assert isinstance(entry, TokenFormat)  # of texts and words others write
+    mark = partial(entry.mark, layout.options(arguments.encoding))
     for (i, rank, labels, score), cells in zip(found, beside):
         marks = zip((_cells(label, layout) for label in labels), cells)
-        yield from _marked(
-            batch[i].lines, _header(rank, score), marks, partial(mark, layout)
-        )
+        yield from _marked(batch[i].lines, _header(rank, score), marks, mark)
 
 
 def _probabilities(model: Any, X: Any, found: Any, scheme: str) -> Any:
@@ -379,25 +376,3 @@ def _cells(label: Any, layout: Layout) -> list[str]:
     if not isinstance(layout.label, tuple):
         return [str(label)]
     return list(map(str, label if isinstance(label, tuple) else (label, NO_LABEL)))
-
-
-def _mark_columns(layout: Layout, line: str, cells: Any, beside: Any) -> str:
-    separator = layout.separator
-    if separator is None:
-        line = line.rstrip(" \t")  # nothing else: an ideographic space can be a token
-        separator = "\t" if "\t" in line else " "
-    return separator.join([line, *cells, *(value for _, value in beside)])
-
-
-def _mark_attributes(_: Layout, line: str, cells: list[str], *__: Any) -> str:
-    return "\t".join([*cells, *line.split("\t")[1:]])
-
-
-def _mark_conllu(layout: Layout, line: str, cells: list[str], beside: Any) -> str:
-    row = line.split("\t")
-    for field, cell in zip(several(layout.label), cells):
-        row[CONLLU_FIELDS.index(field)] = cell
-    said = [f"{name}={value}" for name, value in beside if value != NO_LABEL]
-    if said:
-        row[-1] = "|".join([*([] if row[-1] == "_" else [row[-1]]), *said])
-    return "\t".join(row)

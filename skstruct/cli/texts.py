@@ -8,7 +8,6 @@ it is plain text, which is one text, or one on each line.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -21,10 +20,12 @@ from xml.sax.saxutils import escape, quoteattr
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, PlaceError
 from .._data.text import is_white_space
-from ..datasets.formats.annotation_tools import is_brat
+from ..datasets.formats.brat import is_brat
+from ..datasets.formats.entry import TEXTS
 from ..datasets.formats.span_files import FORMATS, AnnotationReader
 from ..datasets.formats.span_records import SPAN_KEYS
 from ..datasets.formats.span_writing import brat_names, reserved_keys, write_spans
+from ..datasets.formats.table import recognised, text_formats
 from ..inspection import render
 from ..serving.answers import reason, span_labels
 from .common import (
@@ -37,7 +38,7 @@ from .common import (
     output,
     warn,
 )
-from .input_files import Source, named_format, warn_of_columns
+from .input_files import Source, warn_of_columns
 
 if TYPE_CHECKING:
     from .._data.spans import Span
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     TextRead = tuple[str, str, dict[str, Any]]
     """Place, text, and what is written beside its spans."""
 
-WRITTEN = ("xml", "html", *FORMATS)
+WRITTEN = ("xml", "html", *(f.name for f in text_formats().values() if f.is_written))
 """How labelled texts can be written."""
 
 _STREAMED = ("xml", "jsonl", "doccano", "prodigy")
@@ -55,13 +56,6 @@ _NAME = re.compile(r"[^\W\d][\w.-]*")  # of an element of XML
 _NOT_XML = re.compile(
     r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )  # characters, XML 1.0
-_JSON = re.compile(r"""\{\s*"[^"\n]*"\s*:|\[\s*[\[{]\s*"|\[\n\s*["\]]""")
-"""The beginning of an object; of a list of objects, or of pairs; or of a list of
-anything over several lines.
-
-Other text begins with such brackets, too: ``[[Category:Towns]]``.
-"""
-
 _OF_ANNOTATIONS = frozenset(
     "answer relations annotator annotation_id annotation_approver lead_time _task_hash "
     "_view_id "
@@ -74,23 +68,21 @@ predicted ones.
 
 def are_annotated(source: Source) -> bool:
     """Whether a source looks like annotated texts: files of brat, or JSON."""
-    if source.path is not None and is_brat(source.path):
-        return True
-    first = "".join(source.peek(1)).strip()
-    # Who writes plain text to a pipe line by line need not wait for a guess.
-    begin = first if first.strip("[{ \t") else "\n".join(source.peek(3)).strip()
-    if _JSON.match(begin):
-        return True
-    try:
-        return isinstance(json.loads(first), (dict, list))
-    except (ValueError, RecursionError):
-        return False
+    if source.path is None:
+        # Who writes plain text to a pipe line by line need not wait for a guess.
+        first = "".join(source.peek(1)).strip()
+        if not first.startswith(("[", "{")):
+            return False
+    found = recognised(source.head())
+    return found is not None and found[0].kind == TEXTS
 
 
 def reading_of(arguments: Arguments) -> AnnotationReader:
     """The `AnnotationReader` that the options of ``--read`` describe."""
     options = dict(arguments.read)
     known = {each.name for each in fields(AnnotationReader)} - {"encoding"}
+    if arguments.format in FORMATS:
+        options.setdefault("format", arguments.format)
     unknown = sorted(set(options) - known)
     if unknown:
         arguments.usage_error(
@@ -355,11 +347,13 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
     """Yield (place, text, metadata); of the metadata what is to be written beside
     predicted spans.
     """
-    if arguments.format not in (None, "spans", "text"):
+    if arguments.format not in (None, "spans", "text", *FORMATS):
         arguments.usage_error(
             f"--format {arguments.format} is not for models that mark spans of texts"
         )
-    by_name = (arguments.format or named_format(source)) == "spans"
+    by_name = arguments.format in ("spans", *FORMATS) or (
+        arguments.format is None and _is_named(source)
+    )
     records_of = by_name or (arguments.format is None and are_annotated(source))
     if arguments.read and (arguments.lines or not records_of):
         arguments.usage_error("--read is for annotated texts")
@@ -389,6 +383,13 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
             warn_of_columns(source, "it is read as one text; --format text says so")
         name = {"name": Path(source.name).stem} if arguments.write == "brat" else {}
         yield source.name, "".join(source.unkept()), name
+
+
+def _is_named(source: Source) -> bool:
+    """Whether the name of a file says that it holds annotated texts."""
+    name = (source.path or "").removesuffix(".gz").lower()
+    endings = [ending for f in text_formats().values() for ending in f.endings]
+    return name.endswith((*endings, ".spacy"))
 
 
 def _beside(wanted: str, name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:

@@ -10,6 +10,7 @@ from .._names import lazy
 
 if TYPE_CHECKING:
     from .._data.alignment_report import AlignmentReport as AlignmentReport
+    from .._data.source_layout import SourceLayout as SourceLayout
     from .._data.spans import from_utf16 as from_utf16
     from .._data.spans import to_utf16 as to_utf16
     from .columns import columns_to_spans as columns_to_spans
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .formats.span_files import iter_spans as iter_spans
     from .formats.span_files import read_spans as read_spans
     from .formats.span_writing import write_spans as write_spans
+    from .formats.token_files import read_tokens as read_tokens
     from .samples import load_chunking as load_chunking
     from .samples import load_entities as load_entities
     from .samples import load_parsing as load_parsing
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "AlignmentReport": ".._data.alignment_report",
     "DownloadError": "fetch",
+    "SourceLayout": ".._data.source_layout",
     "columns_to_spans": "columns",
     "fetch_conll2000": "corpora",
     "fetch_conll2002": "corpora",
@@ -57,6 +60,7 @@ _NAMES = {
     "read_conllu": "formats.readers",
     "read_segmented": "formats.readers",
     "read_spans": "formats.span_files",
+    "read_tokens": "formats.token_files",
     "spans_to_columns": "columns",
     "to_utf16": ".._data.spans",
     "write_spans": "formats.span_writing",

@@ -9,25 +9,19 @@ A token is a bag of named features with values:
 * ``{"near": ["a", "b"]}`` is ``near:a`` and ``near:b``; ``{"near": {"a": 0.5}}`` nests;
 * ``["word:he", "title"]`` are two features with value 1.
 
-Distinct pairs of key and value are resolved once and remembered; only new ones are
-looked at in Python.
+Pairs of key and value are named once, and remembered (:class:`.pairs.KnownFeatures`).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Set
-from contextlib import suppress
-from functools import cached_property
-from itertools import chain, islice, repeat
-from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._data.corpus import FEATURES, called_by_kind
-from .._data.elements import exact, exact_strings, spelled
-from .._data.inputs import describe, lengths_of, offsets_of
+from .._data.elements import spelled
+from .._data.inputs import describe
 from .._data.places import placed
 from .._data.reads import Reads
 from .._saving.container import require, within
@@ -36,35 +30,34 @@ from .encoded import NO_BAG, NO_ROWS, NOTHING, Bag, without_templates
 from .encoder_fields import INDEX, MIN_COUNT, has_cutoff
 from .indexed_encoder import NamedEncoder
 from .pairs import (
-    UNSEEN,
-    Nested,
-    Pairs,
+    KnownFeatures,
+    Odd,
     as_feature,
     concatenated,
+    encode_any,
+    encode_names,
     encode_nested,
-    spellings,
+    encode_pairs,
 )
 from .row_index import FeatureIndex
 from .vectors_in_tokens import way_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from .._data.corpus import TokenCorpus
     from .._data.types import Self
     from .._saving.fields import Members
     from .base import Features, SmallRows
-    from .encoded import Encoded, RowMap
+    from .encoded import Encoded
     from .pairs import Chunk
 
 CHUNK = 1024
-"""Tokens encoded at a time: bounds the number of live (key, value) tuples."""
+"""Tokens encoded at a time: bounds what is looked at again where one is odd."""
 
-MOST_NUMBERS = 100_000
-"""Distinct numbers remembered."""
-
-_NUMBERS = (int, float, np.bool_, np.integer, np.floating)
+_DICTS = {dict}
+_LISTS = {list}
 
 
 class BagEncoder(NamedEncoder):
@@ -107,214 +100,64 @@ class BagEncoder(NamedEncoder):
         """Make an encoder that knows the features with these names, row by row in their
         order.
 
-        Which (key, value) a name was made from it does not tell. So every pair that
-        makes the name is remembered: ``"a:b:c"`` is ``{"a": "b:c"}``, ``{"a:b": "c"}``
-        and ``{"a:b:c": True}``; and of these keys that True and False are nothing,
-        unless a name says otherwise.
+        Of which (key, value) a name was made it does not tell, and need not: ``"a:b:c"`` is
+        ``{"a": "b:c"}``, ``{"a:b": "c"}`` and ``{"a:b:c": True}``.
         """
         encoder = cls()
         encoder.nodes = FeatureIndex.of_names(names)
-        del encoder.pairs  # lists never need them
         return encoder
-
-    @cached_property
-    def pairs(self) -> Pairs:
-        """The pairs that are remembered.
-
-        Those of an encoder of names are made for the first dict.
-        """
-        pairs = Pairs()
-        pairs.remember(spellings(self.nodes.ids))
-        return pairs
 
     def __init__(self, min_count: int = 1) -> None:
         self.min_count = min_count
         self.nodes = FeatureIndex()
         self.edges = FeatureIndex(1)
-        self.pairs = Pairs()
-        self._n_numbers = 0
+        self._known: KnownFeatures | None = None
 
-    def copy(self) -> Self:
-        """Make an encoder that can grow while this one stays as it is."""
-        twin = super().copy()
-        if "pairs" in vars(self):
-            twin.pairs = self.pairs.copy()
-        return twin
+    def __getstate__(self) -> dict[str, Any]:
+        # Copies and pickles begin with empty tables, which their own calls fill.
+        return {**vars(self), "_known": None}
 
-    # -- one pair ----------------------------------------------------------------------
-    def _resolve(self, key: Any, value: Any, grow: bool) -> tuple[int, float]:
-        """(feature id, value) of one pair; raises Nested for values that hold several
-        features.
-        """
-        name, number = as_feature(key, value)
-        return (-1 if name is None else self.nodes.number(name, grow)), number
+    def _features(self, grow: bool) -> KnownFeatures:
+        """Return the tables that look up features, or with ``grow`` number new ones."""
+        known = self._known
+        if known is None or not known.serves(self.nodes.ids, grow):
+            known = self._known = KnownFeatures(self.nodes.ids, grow)
+        return known
 
-    # -- many --------------------------------------------------------------------------
+    # -- tokens of one kind ------------------------------------------------------------
     def _encode_dicts(
         self, tokens: list[dict[str, Any]], first: int, offsets: np.ndarray, grow: bool
     ) -> Chunk:
-        """Feature ids, values (None if all are 1) and features per token of a chunk of
-        dictionaries.
-        """
-        for nested in (
-            (True,) if dict in map(type, tokens[0].values()) else (False, True)
-        ):
-            with suppress(Nested, TypeError, ValueError):
-                return self._encode_simple(tokens, grow, nested)
-        # A value that holds several features, or one that is wrong: look at each token
-        # alone.
-        return encode_nested(
-            tokens,
-            first,
-            offsets,
-            lambda key, value: self._resolve(key, value, grow),
-        )
+        """Encode a chunk of dictionaries; ``first`` and ``offsets`` are for errors."""
+        known = self._features(grow)
+        for encode in (encode_pairs, encode_any):
+            try:
+                return encode(known, tokens)
+            except (Odd, OverflowError, TypeError):
+                pass
 
-    def _encode_simple(
-        self, tokens: list[dict[str, Any]], grow: bool, nested: bool
-    ) -> Chunk:
-        """What :meth:`_encode_dicts` returns, if every value is one feature or, with
-        ``nested``, a dictionary of such.
-        """
-        pairs = self.pairs
-        keys, values, sizes, items_at = (
-            pairs.numbers_of_nested if nested else pairs.numbers_of
-        )(tokens)
-        pair = pairs.find(keys, values)
-        others = {}
-        unknown = (pair < 0).nonzero()[0]  # a method: sentences are short
-        if unknown.shape[0] and not grow:
-            left = keys.take(unknown)
-            right = values.take(unknown)
-            unknown = unknown[pairs.may_be_features(left, right, self.nodes.ids)]
-        if unknown.shape[0]:
-            items = items_at(unknown)
-            kinds = set(map(type, chain.from_iterable(items))) - {str}
-            if any(issubclass(kind, str) for kind in kinds):
-                return self._encode_simple(list(map(_exact_dict, tokens)), grow, nested)
-            if grow:
-                others = self._learn(items, keys, values, unknown)
-                pair[unknown] = pairs.find(keys[unknown], values[unknown])
-            else:
-                others = dict(zip(unknown.tolist(), self._look_up(items)))
-        features = pairs.feature.take(pair)  # a method that is faster than an index
-        numbers = None if pairs.plain else pairs.number.take(pair)
-        for k, (feature, number) in others.items():
-            features[k] = feature
-            if number != 1.0:
-                numbers = np.ones(features.shape[0]) if numbers is None else numbers
-                numbers[k] = number
-        return features, numbers, sizes
+        def resolve(key: str, value: Any) -> tuple[int, float]:
+            name, number = as_feature(key, value)
+            return (-1 if name is None else self.nodes.number(name, grow)), number
 
-    def _look_up(self, items: list[tuple[Any, Any]]) -> Iterable[tuple[int, float]]:
-        """(feature id, value) of each pair that is not remembered."""
-        keys, values = zip(*items)
-        if (
-            set(map(type, keys)) == set(map(type, values)) == {str}
-        ):  # unseen words, mostly
-            return zip(
-                map(self.nodes.ids.get, map("%s:%s".__mod__, items), repeat(-1)),
-                repeat(1.0),
-            )
-        if set(map(type, keys)) == {str} and set(map(type, values)) == {float}:
-            if all(map(isfinite, values)) and all(
-                values
-            ):  # numbers, of which each is new
-                return zip(map(self.nodes.ids.get, keys, repeat(-1)), values)
-        return [self._resolve(key, value, False) for key, value in items]
-
-    def _number(self, value: Any) -> int:
-        """The number of a value for ``pairs``, a new one if it has none and is to be
-        remembered; else -2.
-        """
-        values = self.pairs.values
-        if not isinstance(value, (str, bool)) and value not in values:
-            if not isinstance(value, _NUMBERS) or self._n_numbers >= MOST_NUMBERS:
-                return UNSEEN
-            self._n_numbers += 1
-        return values.add(value)
-
-    def _learn(
-        self,
-        items: list[tuple[Any, Any]],
-        keys: np.ndarray,
-        values: np.ndarray,
-        unknown: np.ndarray,
-    ) -> dict[int, tuple[int, float]]:
-        """Resolve what is new in a chunk, in its order, and remember the pairs.
-
-        Parameters
-        ----------
-        items : list of (key, value)
-            The pairs that are not remembered.
-        keys, values : ndarray, int32
-            Numbers of all pairs; new ones are entered.
-        unknown : ndarray
-            Places of ``items``.
-
-        Returns
-        -------
-        dict
-            (feature id, value) by place, of those that are not to be remembered.
-        """
-        pairs = self.pairs
-        left = keys[unknown]
-        right = values[unknown]
-        for j in np.flatnonzero(left < 0).tolist():
-            if isinstance(items[j][0], str):
-                left[j] = pairs.number_key(items[j][0])
-        for j in np.flatnonzero(right < 0).tolist():
-            right[j] = self._number(items[j][1])
-        keys[unknown] = left
-        values[unknown] = right
-        numbered = (left >= 0) & (right >= 0)
-        both = (left.astype(np.int64) << 32) | right
-        first = np.unique(np.where(numbered, both, -1 - unknown), return_index=True)[1]
-        new = []
-        found = []
-        others = {}
-        ids = self.nodes.ids
-        try:
-            for j in np.sort(first).tolist():
-                key, value = items[j]
-                if (
-                    type(value) is str and type(key) is str
-                ):  # what `_resolve` does, without the call
-                    resolved = ids.setdefault(f"{key}:{value}", len(ids)), 1.0
-                else:
-                    resolved = self._resolve(key, value, True)
-                if numbered[j]:
-                    new.append(j)
-                    found.append(resolved)
-                else:
-                    others[int(unknown[j])] = resolved
-        finally:
-            if new:
-                pairs.add(left[new], right[new], *zip(*found))
-        return others
+        # A value that holds several features, or one that is wrong.
+        return encode_nested(tokens, first, offsets, resolve)
 
     def _encode_lists(
         self, tokens: list[list[str]], first: int, offsets: np.ndarray, grow: bool
     ) -> Chunk:
-        """Feature ids, None for values that are all 1, and features per token of a
-        chunk of lists of names.
-        """
-        sizes = lengths_of(tokens)
-        names = list(chain.from_iterable(tokens))
+        """Encode a chunk of lists of names; ``first`` and ``offsets`` are for errors."""
         try:
-            features = np.fromiter(
-                map(self.nodes.ids.get, names, repeat(-1)), np.int32, len(names)
+            return encode_names(self._features(grow), tokens)
+        except (Odd, TypeError):
+            owner, name = next(
+                (k, name)
+                for k, token in enumerate(tokens)
+                for name in token
+                if not isinstance(name, str)
             )
-        except TypeError:  # of something that is no str
-            features = np.full(len(names), -1, np.int32)
-        for k in (features < 0).nonzero()[0].tolist():
-            if not isinstance(names[k], str):
-                owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
-                text = f"a feature must be a str, got {describe(names[k])}"
-                raise placed(offsets, first + owner, text + way_out(names[k]))
-            if grow:
-                features[k] = self.nodes.number(exact(names[k]), grow)
-        return features, None, sizes
+        text = f"a feature must be a str, got {describe(name)}"
+        raise placed(offsets, first + owner, text + way_out(name))
 
     def encode(self, corpus: TokenCorpus, grow: bool) -> Encoded:
         """Encode a corpus.
@@ -341,78 +184,64 @@ class BagEncoder(NamedEncoder):
             for kind, first, tokens in _runs(flat, token)
             for k in range(0, len(tokens), CHUNK)
         ]
-        features, values, sizes = concatenated(parts)
+        features, values, starts = concatenated(parts)
         if grow:
             self.nodes.assign(features, self.min_count)
         return without_templates(
-            token, Bag(offsets_of(sizes), self.nodes.row_of.take(features), values)
+            token, Bag(starts, self.nodes.row_of.take(features), values)
         )
+
+    def plain_rows(self, tokens: list[Any]) -> SmallRows | None:
+        """Look up the rows of a sentence of dicts, or of lists of str, whose features
+        all have the value 1.
+
+        See :meth:`.base.Encoder.plain_rows`.
+        """
+        kinds = set(map(type, tokens))
+        encode: Callable[..., Chunk]
+        if kinds == _DICTS:
+            encode = encode_pairs
+        elif kinds == _LISTS:
+            encode = encode_names
+        else:
+            return None
+        known = self._known
+        if known is None or not known.serves(self.nodes.ids, False):
+            known = self._features(False)
+        try:
+            found = encode(known, tokens)
+        except (Odd, TypeError):
+            return None
+        return self._small(len(tokens), *found)
 
     def encode_one(self, tokens: list[Any]) -> SmallRows | None:
         """Look up the rows of a sentence of dicts, or of lists of str; None of both.
 
         See :meth:`.base.Encoder.encode_one`.
         """
-        kinds = set(map(type, tokens))
-        if len(tokens) > CHUNK or kinds not in ({dict}, {list}):
-            return None
-        encode = self._encode_dicts if kinds == {dict} else self._encode_lists
-        token = np.array([0, len(tokens)], np.int64)
+        found = self.plain_rows(tokens)
+        if found is not None or set(map(type, tokens)) != _DICTS:
+            return found
         try:
-            features, values, sizes = encode(tokens, 0, token, False)
+            features, values, starts = self._encode_dicts(
+                tokens, 0, np.array((0, len(tokens)), np.int64), False
+            )
         except ValueError:  # which the long road raises again, and says where
             return None
-        bag = (
-            offsets_of(sizes),
-            self.nodes.row_of.take(features),
-            NO_BAG.value if values is None else values,
-        )
-        return token, token, 0, NO_ROWS, NOTHING, NOTHING, *bag
+        return self._small(len(tokens), features, values, starts)
 
-    def keep_rows(
-        self, nodes: np.ndarray, edges: np.ndarray
-    ) -> tuple[Self, np.ndarray, np.ndarray]:
-        """Make an encoder that knows some rows only, and the pairs that lead to them.
-
-        See :meth:`.base.Encoder.keep_rows`.
-        """
-        twin, node_rows, edge_rows = super().keep_rows(nodes, edges)
-        twin.pairs = Pairs()
-        stays = self.nodes.is_kept(nodes)
-        # A str that is not remembered is known to be no feature; anything else would be
-        # looked at each time.
-        known = self.pairs.renumbered(np.where(stays, np.cumsum(stays) - 1, -1))
-        twin.pairs.remember(
-            each for each in known if each[2] >= 0 or not isinstance(each[1], str)
-        )
-        return twin, node_rows, edge_rows
-
-    def merged(
-        self, encoders: Sequence[Self], counts: Sequence[RowMap | None], min_count: int
-    ) -> tuple[Self, list[RowMap]]:
-        """Make one encoder of all names and pairs that those of several shards know.
-
-        See :meth:`.base.Encoder.merged`; this is the first of ``encoders``.
-        """
-        out, maps = super().merged(encoders, counts, min_count)
-        out.pairs = Pairs()
-        out._n_numbers = 0
-        for encoder in encoders:
-            known = encoder.pairs.renumbered(
-                out.nodes.find(list(encoder.nodes.ids), grow=False)
-            )
-            out.pairs.remember(each for each in known if out._number(each[1]) >= 0)
-        return out, maps
-
-
-def _exact_dict(token: dict[Any, Any]) -> dict[Any, Any]:
-    """A dict whose keys and values, inner ones too, are str where they are of a
-    subclass of str.
-    """
-    values = [
-        _exact_dict(value) if type(value) is dict else value for value in token.values()
-    ]
-    return dict(zip(exact_strings(list(token)), exact_strings(values)))
+    def _small(
+        self,
+        n: int,
+        features: np.ndarray,
+        values: np.ndarray | None,
+        starts: np.ndarray,
+    ) -> SmallRows:
+        """Return what small kernels read of one sentence of n tokens."""
+        token = np.array((0, n), np.int64)
+        rows = self.nodes.row_of.take(features)
+        values = NO_BAG.value if values is None else values
+        return token, token, 0, NO_ROWS, NOTHING, NOTHING, starts, rows, values
 
 
 def _runs(flat: list[Any], offsets: np.ndarray) -> list[tuple[type, int, list[Any]]]:
@@ -444,50 +273,19 @@ def _runs(flat: list[Any], offsets: np.ndarray) -> list[tuple[type, int, list[An
 
 
 # --------------------------------------------------------------------------------------
-# In files. The remembered pairs are stored too, by key: without them, prediction would
-# resolve every occurrence of a pair in Python. Values that are strings are not written,
-# as the feature is named ``key:value``; True and False are written as the numbers to
-# which they are equal.
+# Files up to 0.3 also have the pairs of training. They are checked, and not read.
 # --------------------------------------------------------------------------------------
-def _remembered(encoder: BagEncoder) -> dict[str, Any]:
-    by_key = defaultdict(list)
-    for key, *found in encoder.pairs.items():
-        by_key[key].append(found)
-    values, features, _ = (
-        zip(*chain.from_iterable(by_key.values())) if by_key else ((), (), ())
-    )
-    return {
-        "keys": list(by_key),
-        "size": np.array([len(pairs) for pairs in by_key.values()], np.int64),
-        "text": np.fromiter(
-            (isinstance(v, str) for v in values), np.bool_, len(values)
-        ),
-        "number": np.array(
-            [float(v) for v in values if not isinstance(v, str)], np.float64
-        ),
-        "feature": np.array(features, np.int32),
-    }
+def _nothing(_: Any) -> None:
+    """What is written no longer."""
 
 
-def _pairs(f: Members) -> list[tuple[Any, ...]]:
-    """(key, value, feature, number) of each pair."""
+def _check_pairs(f: Members) -> None:
     text = f["text"]
-    feature = f["feature"]
-    names = f["names"]
-    n = f["text"].shape[0]
+    n = text.shape[0]
     ok = within(f["size"], 0, n + 1) and int(f["size"].sum()) == n
     require(ok, f"{f.where}.size must add up to {n}")
-    require(within(feature[text], 0, len(names)), f"{f.where}.feature is out of range")
-    numbers = iter(f["number"].tolist())
-    found = zip(text.tolist(), feature.tolist())
-    pairs = []
-    for key, size in zip(f["keys"], f["size"].tolist()):
-        for is_text, k in islice(found, size):
-            value = (
-                names[k][len(key) + 1 :] if is_text else next(numbers)
-            )  # of "key:value", the value
-            pairs.append((key, value, k, 1.0 if is_text else value))
-    return pairs
+    ok = within(f["feature"][text], 0, len(f["names"]))
+    require(ok, f"{f.where}.feature is out of range")
 
 
 PAIRS = Table(
@@ -497,7 +295,7 @@ PAIRS = Table(
     Field("text", array("bool", None)),
     Field("number", array("float64", "numbers", finite=True)),
     Field("feature", array("int32", "text", low=-1, high="names")),
-    make=_pairs,
+    make=_check_pairs,
     numbers=lambda f: int(np.count_nonzero(~f["text"])),
     names=lambda f: list(f["nodes"].ids),
 )
@@ -507,11 +305,9 @@ BAG = Table(
     "Encoder `bag`",
     MIN_COUNT,
     Field("nodes", inline(INDEX), of="nodes"),
-    Field("n_numbers", integer(), of="_n_numbers"),
-    Field("pairs", PAIRS, of=_remembered),
-    make=built(
-        BagEncoder, "min_count", lambda encoder, f: encoder.pairs.remember(f["pairs"])
-    ),
+    Field("n_numbers", integer(), of=_nothing, default=None),
+    Field("pairs", PAIRS, of=_nothing, default=None),
+    make=built(BagEncoder, "min_count"),
     cut=has_cutoff,
     first_row=lambda _: 0,
 )

@@ -145,6 +145,14 @@ class Encoder(ABC):
         """
         return None
 
+    def plain_rows(self, tokens: Any) -> SmallRows | None:
+        """Look up what :meth:`encode_one` does of tokens that are str, or dicts and
+        lists of nothing but str, flags and the numbers 0 and 1.
+
+        None for other tokens, and in an encoder that is no faster with these.
+        """
+        return None
+
     # -- growing, and cutting down -----------------------------------------------------
     @abstractmethod
     def copy(self) -> Self:

@@ -14,14 +14,17 @@ T. Lavergne, O. Cappé, F. Yvon (2010). Practical very large scale CRFs. ACL.
 
 from __future__ import annotations
 
+import codecs
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import repeat
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._data.inputs import check_choice, describe
+from .._saving.atomic import naming
 from .._saving.fields import Field, Table, built, string, value, via
 from .._saving.values import savable_value
 from .byte_matching import ByteExpression
@@ -29,6 +32,8 @@ from .byte_matching import ByteExpression
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from .._data.types import Path, Self
 
 CRFPP = "crf++"
 WAPITI = "wapiti"
@@ -88,8 +93,9 @@ class Patterns:
     Parameters
     ----------
     lines : iterable of str
-        In the syntax of the tool. Patterns of transitions that read no token are the
-        label bigram, however many of them there are.
+        In the syntax of the tool; ends of lines are left out. Patterns of transitions
+        that read no token are the label bigram, however many of them there are.
+        :meth:`from_file` reads a file.
     syntax : {"crf++", "wapiti"}
 
     Raises
@@ -123,6 +129,68 @@ class Patterns:
         check_choice("syntax", syntax, FARTHEST)
         if isinstance(lines, str):
             raise TypeError("lines must be a list of patterns, got a str")
+        self._hold(_without_ends(lines), syntax)
+
+    @classmethod
+    def as_written(cls, lines: Iterable[str], syntax: str) -> Self:
+        """Take lines as a model holds them: a line feed in a pattern is in its features."""
+        self = cls.__new__(cls)
+        self._hold(lines, syntax)
+        return self
+
+    @classmethod
+    def from_file(
+        cls, path: Path, syntax: str | None = None, encoding: str = "utf-8"
+    ) -> Self:
+        """Read a template file of CRF++, or a pattern file of Wapiti.
+
+        Blank lines, comments and ends of lines are left out. A comment of CRF++ is a
+        line that begins with ``#``; one of Wapiti goes from ``#`` to the end of a line.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+        syntax : {"crf++", "wapiti"} or None, default=None
+            None stands for CRF++, unless only Wapiti reads all lines.
+        encoding : str, default="utf-8"
+
+        Returns
+        -------
+        Patterns
+
+        Raises
+        ------
+        ValueError
+            If a line is no pattern, or there are none, or the file has another
+            encoding. The message names file and line.
+        OSError
+            If the file cannot be read.
+        """
+        if syntax is not None:
+            check_choice("syntax", syntax, FARTHEST)
+        name = os.fspath(path)
+        codec = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+        try:
+            with naming(path), open(path, encoding=codec) as file:
+                written = file.read().split("\n")
+        except UnicodeError as error:
+            raise ValueError(
+                f"{name}: not valid {encoding}: {getattr(error, 'reason', error)}"
+            ) from None
+        syntaxes = (CRFPP, WAPITI) if syntax is None else (syntax,)
+        faults = {each: _first_fault(written, each) for each in syntaxes}
+        # The tool that reads all lines, or the most of them.
+        syntax = max(syntaxes, key=lambda each: (faults[each] or [len(written) + 1])[0])
+        fault = faults[syntax]
+        if fault is not None:
+            raise ValueError(f"{name}:{fault[0]}: {fault[1]}")
+        lines = [line for _, line in _patterns_in(written, syntax)]
+        if not lines:
+            raise ValueError(f"{name}: the file holds no pattern")
+        return cls(lines, syntax)
+
+    def _hold(self, lines: Iterable[str], syntax: str) -> None:
+        """Parse the lines, and set the attributes."""
         self.syntax = syntax
         self.patterns = tuple(parse_pattern(line, syntax) for line in lines)
         if not self.patterns:
@@ -149,6 +217,38 @@ class Patterns:
 
     def __hash__(self) -> int:
         return hash((self.lines, self.syntax))
+
+
+def _without_ends(lines: Iterable[Any]) -> list[Any]:
+    """Return lines as an open file yields them without their ends."""
+    out = [line.rstrip("\r\n") if isinstance(line, str) else line for line in lines]
+    for line in out:
+        if isinstance(line, str) and (not line.strip() or line.startswith("#")):
+            raise ValueError(
+                f"expected a pattern, got {line!r:.80}; Patterns.from_file leaves out "
+                "comments and blank lines"
+            )
+    return out
+
+
+def _patterns_in(written: list[str], syntax: str) -> Iterator[tuple[int, str]]:
+    """Yield the number and the text of each pattern among the lines of a file."""
+    for number, line in enumerate(written, start=1):
+        if syntax == WAPITI:
+            line = line.partition("#")[0].rstrip()
+        line = line.rstrip("\r\n")
+        if line.strip() and not line.startswith("#"):
+            yield number, line
+
+
+def _first_fault(written: list[str], syntax: str) -> tuple[int, str] | None:
+    """Return (number, what is wrong) of the first line that is no pattern, or None."""
+    for number, line in _patterns_in(written, syntax):
+        try:
+            parse_pattern(line, syntax)
+        except ValueError as error:
+            return number, str(error)
+    return None
 
 
 def parse_pattern(line: Any, syntax: str) -> Pattern:
@@ -353,7 +453,7 @@ PATTERNS = Table(
     "`$patterns`",
     Field("lines", via(value, list, _lines), stem=""),
     Field("syntax", string),
-    make=built(Patterns, "lines syntax"),
+    make=built(Patterns.as_written, "lines syntax"),
 )
 
 savable_value("$patterns", Patterns, PATTERNS)

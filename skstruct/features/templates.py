@@ -187,7 +187,8 @@ def _compile(
                 "or distances"
             )
             raise ValueError(
-                f"template {template.text!r} {text}; give the two different identifiers"
+                f"template {template.text!r} {text}; give the two different "
+                "identifiers, or let them share features as in CRF++: Patterns"
             )
         uses[number, -anchor, template.skeleton] += 1
         forms[template.skeleton] = tuple(MACRO.split(template.text)[::4]), tuple(order)

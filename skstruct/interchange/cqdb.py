@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .foreign import as_text
-
 if TYPE_CHECKING:
     from .foreign import ForeignBytes
 
@@ -90,7 +88,7 @@ def read_strings(file: ForeignBytes, at: int, n: int, what: str) -> list[str]:
     stop = start + _RECORD + length - 1
     file.require_all(raw[stop] == 0, stop, f"no NUL at the end of {what[:-1]} {{}}")
     return [
-        as_text(file.data[a + _RECORD : b])
+        file.text(file.data[a + _RECORD : b])
         for a, b in zip(start.tolist(), stop.tolist())
     ]
 

@@ -40,13 +40,16 @@ TEXT_START = b"version: "
 BINARY_START = struct.pack("<Ii", VERSION, 0)
 
 
-def load_crfpp(source: Any) -> L1CRF:
+def load_crfpp(source: Any, encoding: str = "utf-8") -> L1CRF:
     """Read a model of CRF++, binary or text.
 
     Parameters
     ----------
     source : str, os.PathLike or bytes
         A model file, or its bytes.
+    encoding : str, default="utf-8"
+        Of the strings in the file, such as ``"euc_jp"``: that of the data that the tool
+        was trained on. It keeps bytes and knows of no encoding.
 
     Returns
     -------
@@ -60,10 +63,15 @@ def load_crfpp(source: Any) -> L1CRF:
     Raises
     ------
     ModelFileError
-        If the file is damaged, or not such a model; a ``ValueError``, which names the
-        file and the place.
+        If the file is damaged, or not such a model, or its strings are not in the
+        encoding; a ``ValueError``, which names the file and the place.
     OSError
         If it cannot be read.
+
+    Warns
+    -----
+    UserWarning
+        If strings should be UTF-8 and are not.
 
     Notes
     -----
@@ -72,7 +80,7 @@ def load_crfpp(source: Any) -> L1CRF:
     precision: scores differ by about 1e-7 of their size. The cost factor of the file is
     not used by the tool either.
     """
-    file = read_source(source)
+    file = read_source(source, encoding)
     return (_load_text if file.data.startswith(TEXT_START) else _load_binary)(file)
 
 
@@ -155,7 +163,7 @@ def _crf_of(
     weights: np.ndarray,
 ) -> L1CRF:
     """Return the fitted :class:`L1CRF` of what both kinds of file hold."""
-    labels = labels_in_order(list(map(as_text, spelled)), file.name)
+    labels = labels_in_order(list(map(file.text, spelled)), file.name)
     patterns = patterns_of(file, lines, CRFPP)
     L = len(labels)
     if not np.isfinite(weights).all():
@@ -176,7 +184,8 @@ def _crf_of(
             )
         end = number + size
         mine.append((key, number))
-    return pattern_crf(patterns, labels, nodes, edges, np.arange(weights.size), weights)
+    index = np.arange(weights.size)
+    return pattern_crf(file, patterns, labels, nodes, edges, index, weights)
 
 
 # --------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from ..features.bag_encoder import BagEncoder
 from .cqdb import read_strings, string_database
 from .foreign import (
     MOST_LABELS,
+    canonical,
     chain_model,
     encoded,
     labels_in_order,
@@ -69,7 +70,7 @@ CHUNK_HEADER = 12
 """Bytes of a tag, a size and a count."""
 
 
-def load_crfsuite(source: Any) -> L1CRF:
+def load_crfsuite(source: Any, encoding: str = "utf-8") -> L1CRF:
     """Read a model of CRFsuite, ``python-crfsuite`` or ``sklearn-crfsuite``.
 
     Parameters
@@ -79,6 +80,9 @@ def load_crfsuite(source: Any) -> L1CRF:
         alone or inside other objects, as ``pickle`` or ``joblib`` write it, compressed
         or not; or a fitted ``CRF`` itself. Of a pickle nothing is imported, called or
         executed; of a search the best estimator is read.
+    encoding : str, default="utf-8"
+        Of the strings in the file, such as ``"euc_jp"``: that of the data that the tool
+        was trained on. It keeps bytes and knows of no encoding.
 
     Returns
     -------
@@ -91,10 +95,15 @@ def load_crfsuite(source: Any) -> L1CRF:
     Raises
     ------
     ModelFileError
-        If the file is damaged, or not such a model; a ``ValueError``, which names the
-        file and the byte.
+        If the file is damaged, or not such a model, or its strings are not in the
+        encoding; a ``ValueError``, which names the file and the byte.
     OSError
         If it cannot be read.
+
+    Warns
+    -----
+    UserWarning
+        If strings should be UTF-8 and are not.
 
     Examples
     --------
@@ -111,7 +120,10 @@ def load_crfsuite(source: Any) -> L1CRF:
     >>> folder.cleanup()
     """
     file, parameters = _file_of(source)
-    return _crf_of(file, _contents(file), parameters)
+    file.encoding = canonical(encoding)
+    contents = _contents(file)
+    file.warn_of_bytes([*contents.labels, *contents.attributes])
+    return _crf_of(file, contents, parameters)
 
 
 def _file_of(source: Any) -> tuple[ForeignBytes, dict[str, Any]]:

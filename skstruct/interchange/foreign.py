@@ -11,13 +11,16 @@ refused with the reason why a format cannot express it.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.user_warnings import warn
 from .._crf.crf_run import sorted_weights
 from .._data.inputs import LABELS, describe
 from .._data.labels import Labels
@@ -159,6 +162,16 @@ MOST_LABELS = 4096
 """A model has a matrix over pairs of labels, however small its file is."""
 
 
+UTF8 = "utf-8"
+
+_ESCAPED = re.compile("[\udc80-\udcff]")
+"""What stands for a byte that is no UTF-8."""
+
+
+class NotUtf8Warning(UserWarning):
+    """The strings of a model are not UTF-8, and nobody said what they are."""
+
+
 class ForeignBytes:
     """The content of a file.
 
@@ -177,6 +190,7 @@ class ForeignBytes:
         self.name = name
         self.size = len(data) if size is None else size
         self.at = 0  # the byte that `match` reads next
+        self.encoding = UTF8  # of its strings
 
     def fail(self, at: int, what: str) -> NoReturn:
         """Raise a ModelFileError about the byte ``at``."""
@@ -202,6 +216,34 @@ class ForeignBytes:
             self.expected(what.format(*values))
         self.at = found.end()
         return found
+
+    def text(self, raw: bytes) -> str:
+        """Decode a string of the file.
+
+        Of UTF-8 bytes that are none become lone surrogates, which :func:`as_bytes`
+        undoes; of another encoding they are an error.
+        """
+        if self.encoding == UTF8:
+            return as_text(raw)
+        try:
+            return raw.decode(self.encoding)
+        except UnicodeError:
+            raise ModelFileError(
+                f"{self.name}: the string {raw!r:.80} is no text in {self.encoding}: "
+                "encoding= says what the strings of a model are"
+            ) from None
+
+    def warn_of_bytes(self, strings: Iterable[str]) -> None:
+        """Warn if strings of the file, as :meth:`text` gave them, are not UTF-8."""
+        for string in strings if self.encoding == UTF8 else ():
+            if not string.isascii() and _ESCAPED.search(string):
+                warn(
+                    f"{self.name}: its strings are not UTF-8, such as "
+                    f"{as_bytes(string)!r:.60}; what is tagged will seem unknown to "
+                    "it: encoding= (--encoding) says what they are",
+                    NotUtf8Warning,
+                )
+                return
 
     def require(self, condition: Any, at: int, what: str) -> None:
         """Raise a ModelFileError about the byte ``at`` unless the condition holds."""
@@ -234,8 +276,33 @@ class ForeignBytes:
         self.require(found == tag, at, f"expected {tag.decode()!r}, found {found!r}")
 
 
-def read_source(source: Any) -> ForeignBytes:
-    """Return the :class:`ForeignBytes` of a path, or of bytes."""
+def read_source(source: Any, encoding: str = "utf-8") -> ForeignBytes:
+    """Return the :class:`ForeignBytes` of a path, or of bytes, with strings in an
+    encoding.
+    """
+    file = _opened(source)
+    file.encoding = canonical(encoding)
+    return file
+
+
+def canonical(encoding: str) -> str:
+    """Return Python's name of an encoding.
+
+    Raises
+    ------
+    ValueError
+        If it knows none of this name.
+    """
+    try:
+        return codecs.lookup(encoding).name
+    except (LookupError, TypeError):
+        raise ValueError(
+            f"encoding must be one that Python knows, such as 'euc_jp'; got "
+            f"{encoding!r}"
+        ) from None
+
+
+def _opened(source: Any) -> ForeignBytes:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return ForeignBytes(bytes(source), "the model")
     path = os.fspath(source)

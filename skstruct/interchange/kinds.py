@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from .._saving.atomic import naming
 from .._saving.container import MAGIC
 from .._saving.registry import load
 from . import crfpp, crfsuite, wapiti
+from .foreign import UTF8, NotUtf8Warning, canonical
 
 if TYPE_CHECKING:
     from .._data.types import Path
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 SKSTRUCT = "skstruct"
 
-_STARTS = (
+_STARTS: tuple[tuple[bytes, str, Callable[..., Any]], ...] = (
     (MAGIC[:4], SKSTRUCT, load),
     (crfsuite.MAGIC, "crfsuite", crfsuite.load_crfsuite),
     (wapiti.MAGIC, "wapiti", wapiti.load_wapiti),
@@ -31,7 +33,7 @@ _STARTS = (
 """First bytes, what a file is, and who reads it."""
 
 
-def _kind(path: Path) -> tuple[str, Callable[[Any], Any]]:
+def _kind(path: Path) -> tuple[str, Callable[..., Any]]:
     with naming(path), open(path, "rb") as file:
         head = file.read(32)
     for start, kind, reader in _STARTS:
@@ -49,6 +51,27 @@ def kind_of(path: Path) -> str:
     return _kind(path)[0]
 
 
-def load_model(path: Path) -> Any:
-    """Return the fitted estimator in a file of this package, or of a tool."""
-    return _kind(path)[1](path)
+def load_model(path: Path, encoding: str = UTF8) -> Any:
+    """Return the fitted estimator in a file of this package, or of a tool.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+    encoding : str, default="utf-8"
+        Of the data, and so of the strings in a tool's file, unless these are UTF-8.
+
+    Warns
+    -----
+    UserWarning
+        If strings should be UTF-8 and are not.
+    """
+    kind, reader = _kind(path)
+    if kind == SKSTRUCT or canonical(encoding) == UTF8:
+        return reader(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NotUtf8Warning)
+        try:
+            return reader(path)
+        except NotUtf8Warning:  # nothing else says that it is not
+            pass
+    return reader(path, encoding=encoding)

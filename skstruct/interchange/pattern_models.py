@@ -22,7 +22,7 @@ from ..features.patterns import CRFPP, FARTHEST, NEAR, WAPITI, Patterns, boundar
 from ..features.template_encoder import TemplateEncoder
 from ..features.template_rows import row_names
 from ..features.templates import MACRO
-from .foreign import FORBIDDEN, as_text, chain_model, encoded, named_model, refuse
+from .foreign import FORBIDDEN, UTF8, chain_model, encoded, named_model, refuse
 
 if TYPE_CHECKING:
     from .._crf.l1crf import L1CRF
@@ -34,12 +34,25 @@ if TYPE_CHECKING:
 def patterns_of(file: ForeignBytes, lines: list[bytes], syntax: str) -> Patterns:
     """Return the :class:`Patterns` of a file."""
     try:
-        return Patterns([as_text(line) for line in lines], syntax)
+        patterns = Patterns.as_written([file.text(line) for line in lines], syntax)
     except ValueError as error:
         raise ModelFileError(f"{file.name}: {error}") from None
+    if file.encoding != UTF8 and _matches_bytes(patterns):
+        raise ModelFileError(
+            f"{file.name}: its patterns match bytes (%t, %m), which are others in "
+            f"Unicode than in {file.encoding}: read the model without encoding=, and "
+            "the data with encoding='utf-8', errors='surrogateescape'"
+        )
+    return patterns
+
+
+def _matches_bytes(patterns: Patterns) -> bool:
+    """Whether a pattern cuts tokens, perhaps amid a character."""
+    return any(m.expression for p in patterns.patterns for m in p.macros)
 
 
 def pattern_crf(
+    file: ForeignBytes,
     patterns: Patterns,
     labels: Labels,
     nodes: list[tuple[bytes, int]],
@@ -51,6 +64,8 @@ def pattern_crf(
 
     Parameters
     ----------
+    file : ForeignBytes
+        That decodes the keys.
     patterns : Patterns
     labels : Labels
     nodes, edges : list of (bytes, int)
@@ -66,7 +81,10 @@ def pattern_crf(
     """
     L = len(labels)
     fixed = [p.literals[0] for p in patterns.patterns if p.transition and not p.macros]
-    names = [as_text(name) for name, _ in edges]
+    names = [file.text(name) for name, _ in edges]
+    of_labels = [file.text(name) for name, _ in nodes]
+    cut = _matches_bytes(patterns)
+    file.warn_of_bytes([*labels.values, *([] if cut else [*names, *of_labels])])
     times = np.array([fixed.count(name) for name in names], np.int64)
     block, place, value = _weights_of(edges, index, weight, L * L)
     bigram = np.zeros(L * L)
@@ -74,9 +92,7 @@ def pattern_crf(
     np.add.at(bigram, place[always], (value * times[block])[always])
     keys = np.cumsum(times == 0)[block] * L * L + place
     others = [name for name, n in zip(names, times) if not n]
-    encoder = PatternEncoder.of_names(
-        patterns, [as_text(name) for name, _ in nodes], others
-    )
+    encoder = PatternEncoder.of_names(patterns, of_labels, others)
     keys = np.append(keys[~always], np.arange(L * L))
     value = np.append(value[~always], bigram)
     edge_weights = SparseWeights.of((encoder.n_edge_rows * L, L), keys, value)

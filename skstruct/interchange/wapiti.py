@@ -34,13 +34,17 @@ _BEHIND = re.compile(rb",\r?\n")
 _WEIGHT = re.compile(rb"(\d{1,15})=([^\r\n]*)\r?\n")
 
 
-def load_wapiti(source: Any) -> L1CRF:
+def load_wapiti(source: Any, encoding: str = "utf-8") -> L1CRF:
     """Read a model of Wapiti.
 
     Parameters
     ----------
     source : str, os.PathLike or bytes
         A model file, or its bytes.
+    encoding : str, default="utf-8"
+        Of the strings in the file, such as ``"euc_jp"``: that of the data that the tool
+        was trained on. It keeps bytes and knows of no encoding.
+        Patterns with ``%t`` or ``%m`` match bytes, and are read as UTF-8 only.
 
     Returns
     -------
@@ -55,11 +59,17 @@ def load_wapiti(source: Any) -> L1CRF:
     ------
     ModelFileError
         If the file is damaged, or not such a model, or a maximum entropy Markov model,
-        which is no CRF; a ``ValueError``, which names the file and the place.
+        which is no CRF, or its strings are not in the encoding; a ``ValueError``, which
+        names the file and the place.
     OSError
         If it cannot be read.
+
+    Warns
+    -----
+    UserWarning
+        If strings should be UTF-8 and are not.
     """
-    file = read_source(source)
+    file = read_source(source, encoding)
     kind, n_active = _numbers(file, rb"#mdl#(?:(\d{1,10})#)?(\d{1,10})")
     if kind not in (None, 0, 2):
         what = "a maximum entropy Markov model" if kind == 1 else f"of type {kind}"
@@ -67,7 +77,7 @@ def load_wapiti(source: Any) -> L1CRF:
     n_patterns, _, auto = _numbers(file, rb"#rdr#(\d{1,10})/(\d{1,10})(?:/(\d{1,10}))?")
     lines = _strings(file, n_patterns, "patterns")
     spelled = _strings(file, _numbers(file, rb"#qrk#(\d{1,10})")[0], "labels")
-    labels = labels_in_order(list(map(as_text, spelled)), file.name)
+    labels = labels_in_order(list(map(file.text, spelled)), file.name)
     at = file.at
     names = _strings(file, _numbers(file, rb"#qrk#(\d{1,10})")[0], "observations")
     file.require(len(set(names)) == len(names), at, "an observation occurs twice")
@@ -83,16 +93,17 @@ def load_wapiti(source: Any) -> L1CRF:
     index = index[order]
     weight = weight[order]
     if lines:
-        return pattern_crf(
-            patterns_of(file, lines, WAPITI), labels, nodes, edges, index, weight
-        )
+        patterns = patterns_of(file, lines, WAPITI)
+        return pattern_crf(file, patterns, labels, nodes, edges, index, weight)
     file.require(
         not edges,
         0,
         "observations of transitions in its data, without patterns: not supported",
     )
     # With the reader's third number the tool itself puts the u in front.
-    encoder = BagEncoder.of_names([as_text(name[bool(auto) :]) for name, _ in nodes])
+    read = [file.text(name[bool(auto) :]) for name, _ in nodes]
+    file.warn_of_bytes([*labels.values, *read])
+    encoder = BagEncoder.of_names(read)
     nothing = SparseWeights.of((len(labels),) * 2, np.zeros(0, np.int64), np.zeros(0))
     return ready_crf(
         encoder, labels, label_weights(nodes, len(labels), index, weight), nothing

@@ -3,7 +3,7 @@
 Those are scores of tokens, sequences, segments, spans, words, trees and probabilities.
 
 Counts are summed over the corpus first and divided once. Where items are found on both
-sides (segments, spans, words) the scores are
+sides (segments, spans, words, tokens with a label) the scores are
 
     P = correct / predicted,   R = correct / true,   F1 = 2 correct / (true + predicted).
 
@@ -47,6 +47,7 @@ from .text_scores import (
     span_report,
     word_f1_score,
 )
+from .token_scores import token_f1_score, token_report
 from .tree_scores import (
     AttachmentScores,
     attachment_scores,
@@ -67,6 +68,8 @@ if TYPE_CHECKING:
         sequence_log_loss_scorer,
         span_f1_scorer,
         token_accuracy_scorer,
+        token_f1_scorer,
+        token_f1_scorer_for,
         word_f1_scorer,
     )
 
@@ -76,6 +79,8 @@ __all__ = [
     "sequence_accuracy_score",
     "segment_f1_score",
     "segment_report",
+    "token_f1_score",
+    "token_report",
 ]
 # Spans and words
 __all__ += [
@@ -102,10 +107,12 @@ __all__ += [
 __all__ += ["paired_bootstrap", "PairedBootstrap"]
 # Scorers
 __all__ += ["SCORERS", "segment_f1_scorer_for", "attachment_scorer_for"]
+__all__ += ["token_f1_scorer_for"]
 __all__ += [
     "token_accuracy_scorer",
     "sequence_accuracy_scorer",
     "segment_f1_scorer",
+    "token_f1_scorer",
     "word_f1_scorer",
 ]
 __all__ += ["span_f1_scorer", "attachment_scorer", "labeled_attachment_scorer"]
@@ -115,6 +122,7 @@ SCORES: dict[str, Callable[..., float]] = {
     "token_accuracy": token_accuracy_score,
     "sequence_accuracy": sequence_accuracy_score,
     "segment_f1": segment_f1_score,
+    "token_f1": token_f1_score,
 }
 """What scorers of labels ask of predictions, by their names in ``SCORERS``: ``(y_true,
 y_pred) -> float``.

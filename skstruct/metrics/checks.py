@@ -6,7 +6,7 @@ that the metrics are plain counting. What counts is said in :mod:`.counting`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,6 +83,15 @@ def of_pairs(i: int | None, sequence: Any, what: str) -> tuple[list[Any], list[A
         raise PlaceError(
             i, None, f"expected ({what}) pairs; got {sequence!r:.80}"
         ) from None
+
+
+def in_order(labels: Iterable[Any]) -> list[Any]:
+    """Sort distinct labels; those of several types by type."""
+    distinct = set(labels)
+    try:
+        return sorted(distinct)
+    except TypeError:
+        return sorted(distinct, key=lambda label: (type(label).__name__, str(label)))
 
 
 def ratio(numerator: float, denominator: float) -> float:

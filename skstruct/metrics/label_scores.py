@@ -23,7 +23,7 @@ from .._data.inputs import check_choice
 from .._data.places import in_sequence
 from .._data.scheme_rules import LabelTable, check_scheme, read_spans
 from .._data.types import Corpus, Weights
-from .checks import check_pairs, f1, ratio
+from .checks import check_pairs, f1, in_order, ratio
 from .counting import (
     count_right,
     has_label,
@@ -45,8 +45,12 @@ Labels: TypeAlias = "list[Any] | tuple[Any, ...]"
 Row: TypeAlias = dict[str, float]
 """Precision, recall, f1 and support of a type, or on average."""
 
-Counts: TypeAlias = "tuple[Counter[str], Counter[str], Counter[str]]"
-"""By type: how many segments or spans are right, true and predicted."""
+Counts: TypeAlias = "tuple[Counter[Any], Counter[Any], Counter[Any]]"
+"""By type or label: how many segments, spans or tokens are right, true and predicted."""
+
+
+PLAIN = "labels that encode no segments are scored by token_report"
+"""What the error for a label without prefix advises."""
 
 
 def _accuracy(correct: list[Any], total: list[Any], sample_weight: Weights) -> float:
@@ -149,7 +153,7 @@ def _count_segments(
 ) -> Counts:
     """Count segments by type: correct, true and predicted ones."""
     check_choice("mode", mode, MODES)
-    table = LabelTable(check_scheme(scheme), mode == "strict")
+    table = LabelTable(check_scheme(scheme), mode == "strict", PLAIN)
     pairs = check_pairs(y_true, y_pred)
     weight = weights_of(sample_weight, [has_label(true) for true, _ in pairs])
     correct: Counter[str] = Counter()
@@ -187,7 +191,7 @@ def segment_rows(counts: Counts) -> tuple[dict[str, Row], dict[str, Row]]:
     correct, n_true, n_pred = counts
     types = {
         kind: _row(correct[kind], n_true[kind], n_pred[kind])
-        for kind in sorted({*n_true, *n_pred})
+        for kind in in_order([*n_true, *n_pred])
     }
     total = _row(sum(correct.values()), sum(n_true.values()), sum(n_pred.values()))
     macro = dict(total)

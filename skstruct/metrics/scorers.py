@@ -14,7 +14,8 @@ from sklearn import metrics
 from .._data.inputs import check_choice
 from .._data.scheme_rules import check_scheme
 from .._sklearn import final_step
-from . import confidence, label_scores, text_scores, tree_scores
+from . import confidence, label_scores, text_scores, token_scores, tree_scores
+from .checks import as_list
 
 Scorer: TypeAlias = Callable[..., float]
 """``scorer(estimator, X, y) -> float``"""
@@ -64,6 +65,40 @@ def segment_f1_scorer_for(
     check_choice("mode", mode, label_scores.MODES)
     return metrics.make_scorer(
         label_scores.segment_f1_score, scheme=scheme, average=average, mode=mode
+    )
+
+
+def token_f1_scorer_for(
+    labels: token_scores.ChosenLabels = None,
+    average: label_scores.Average = "macro",
+) -> Scorer:
+    """Make a scorer of `token_f1_score` for some labels, for ``GridSearchCV``.
+
+    Parameters
+    ----------
+    labels : list of labels, optional
+        As for `token_f1_score`: those that count, such as all but ``"O"``.
+    average : {"macro", "micro", "weighted"}, default="macro"
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y) -> float``
+
+    Raises
+    ------
+    ValueError
+        If ``labels`` is no list, or average has a value not named here.
+
+    Examples
+    --------
+    >>> scorer = token_f1_scorer_for(["NOUN", "VERB"], average="micro")
+    """
+    check_choice("average", average, label_scores.AVERAGES[:-1])
+    if labels is not None:
+        labels = list(as_list(labels, "labels"))
+    return metrics.make_scorer(
+        token_scores.token_f1_score, labels=labels, average=average
     )
 
 
@@ -121,6 +156,7 @@ sequence_accuracy_scorer: Scorer = metrics.make_scorer(
     label_scores.sequence_accuracy_score
 )
 segment_f1_scorer: Scorer = metrics.make_scorer(label_scores.segment_f1_score)
+token_f1_scorer: Scorer = metrics.make_scorer(token_scores.token_f1_score)
 word_f1_scorer: Scorer = metrics.make_scorer(text_scores.word_f1_score)
 span_f1_scorer: Scorer = TextScorer(text_scores.span_f1_score, 1, {}, "predict")
 attachment_scorer: Scorer = metrics.make_scorer(tree_scores.unlabeled_attachment_score)

@@ -18,7 +18,7 @@ from collections.abc import Collection as Some
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
-from ..datasets.formats.annotation_tools import task as as_task
+from ..datasets.formats.label_studio import task as as_task
 from ..datasets.formats.span_writing import with_units
 from .answers import span_labels
 from .collection import Collection

@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from inside import model_of
+from inside import model_of, remembered_pairs
 
 from skstruct import L1CRF, StructuredPerceptron
 from skstruct._data.inputs import as_tokens
-from skstruct.features.pairs import UNSEEN_TEXT
+from skstruct.compat import pycrfsuite as compat
 from skstruct.features.templates import FeatureTemplates
 from skstruct.interchange import load_crfsuite, save_crfsuite
 
@@ -214,43 +214,51 @@ def test_errors_are_those_of_the_long_road(kind, wrong):
         assert str(short.value) == str(long.value)
 
 
+def _calls(function, x):
+    """Names of the Python functions that a call calls, its own among them."""
+    names = []
+
+    def note(frame, event, argument):
+        if event == "call":
+            names.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        function(x)
+    finally:
+        sys.setprofile(None)
+    return names
+
+
 @pytest.mark.parametrize("kind", [_dicts, _lists])
-def test_few_functions_are_called(kind):
-    model, x = _fitted(L1CRF(random_state=0, max_iter=5, tol=10.0), kind), kind(5)
+@pytest.mark.parametrize("imported", [False, True])
+def test_few_functions_are_called(kind, imported, tmp_path):
+    x = kind(5)
     for token in x:
         if kind is _dicts:
             del token["n"]  # nested ones are looked at twice
-    for verb, most in ((model.predict, 22), (model.predict_marginals, 34)):
-        verb([x])
-        names = []
-
-        def note(frame, event, argument, names=names):
-            if event == "call" and "skstruct" in frame.f_code.co_filename:
-                names.append(frame.f_code.co_name)
-
-        sys.setprofile(note)
-        try:
-            verb([x])
-        finally:
-            sys.setprofile(None)
+    model = _fitted(L1CRF(random_state=0, max_iter=5, tol=10.0), lambda *_: x)
+    tagger = compat.Tagger()
+    if imported:
+        save_crfsuite(model, tmp_path / "m")
+        model = load_crfsuite(tmp_path / "m")
+        tagger.open(tmp_path / "m")
+    verbs = [(model.predict, [x], 12), (model.predict_marginals, [x], 36)]
+    verbs += [(tagger.tag, x, 15)] * imported
+    for verb, X, most in verbs:
+        verb(X)
+        names = _calls(verb, X)
         assert len(names) <= most, " ".join(names)
-        assert (
-            "as_tokens" not in names and "check" not in names and "encode" not in names
-        )
+        assert {"as_tokens", "check", "encode", "__missing__"}.isdisjoint(names)
 
 
-def test_names_are_spelled_out_for_the_first_dict(tmp_path):
-    model = _read_again(_fitted(StructuredPerceptron(random_state=0), _lists), tmp_path)
+def test_opening_a_model_names_no_pair(tmp_path):
+    """What a model of names remembers of pairs is what calls have shown it."""
+    model = _read_again(_fitted(StructuredPerceptron(random_state=0), _dicts), tmp_path)
+    encoder = model_of(model).encoder
+    assert remembered_pairs(encoder) is None
     model.predict([_lists(5)])
-    assert "pairs" not in vars(model_of(model).encoder)
+    assert not remembered_pairs(encoder) and remembered_pairs(encoder).names
     model.predict([[{"w": "dog"}]])
-    pairs, names = model_of(model).encoder.pairs, model_of(model).encoder.nodes.ids
-    assert {"-1", "-1:w.lower"} <= set(
-        pairs.keys
-    )  # of "-1:w.lower:do" there are two spellings
-    # Where all of them are remembered, an unknown str under a known key needs no second look.
-    known = np.array([pairs.number_key("w")])
-    assert not pairs.may_be_features(known, np.array([UNSEEN_TEXT]), names).any()
-    assert pairs.may_be_features(
-        np.array([UNSEEN_TEXT]), np.array([UNSEEN_TEXT]), names
-    ).all()
+    tables = remembered_pairs(encoder)
+    assert {key: list(values) for key, values in tables.items()} == {"w": ["dog"]}

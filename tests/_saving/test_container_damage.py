@@ -136,9 +136,26 @@ def test_missing_file_and_folder_are_os_errors(path, tmp_path):
 
 def test_newer_format_version(path):
     path.write_bytes(build({"kind": "model", "arrays": []}, version=7))
-    message = r"written by a newer skstruct \(format 7, this version reads up to 3\)"
+    message = r"written by a newer skstruct \(format 7, this version reads up to 4\)"
     with pytest.raises(ModelFileError, match=message):
         read_container(path, kind="model")
+
+
+@pytest.mark.parametrize(
+    ("written_by", "said"),
+    [
+        ("0.9.1", "; skstruct 0.9.1, which wrote it, reads it"),
+        ("<b>", "reads up to 4)"),
+        (7, "reads up to 4)"),
+    ],
+)
+def test_a_newer_format_names_the_release_that_reads_it(path, written_by, said):
+    path.write_bytes(
+        build({"kind": "model", "skstruct": written_by, "arrays": []}, version=7)
+    )
+    with pytest.raises(ModelFileError) as raised:
+        read_container(path, kind="model")
+    assert str(raised.value).endswith(said)
 
 
 # Well-formed checksums around hostile content: the size of the file bounds everything.

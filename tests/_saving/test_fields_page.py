@@ -8,7 +8,7 @@ import pytest
 from skstruct._chain.chain_fields import CHAIN, CONSTRAINTS, SHOWN_PAIRS
 from skstruct._chain.chain_model import ChainModel
 from skstruct._parser.parser_model import ParserModel
-from skstruct._saving import stores
+from skstruct._saving import origin, stores
 from skstruct._saving.fields import REQUIRED, Table
 from skstruct._training.saved import STATE, training_table
 from skstruct._words.reranker_model import RerankModel
@@ -55,6 +55,8 @@ TABLES = {
     "numeric": rows_encoder.NUMERIC,
     "patterns": patterns.PATTERNS,
     "lines": templates.LINES,
+    "source layout": origin.LAYOUT_FIELDS,
+    "card": origin.CARD_FIELDS,
     "word clusters": word_clusters.WORD_CLUSTERS,
     "derived": template_encoder.DERIVED,
     "side": template_rows.SIDE,
@@ -146,7 +148,7 @@ def test_every_table_has_a_place():
     """What a table of a model or encoder leads to is in ``TABLES``."""
     text = PAGE.read_text(encoding="utf-8")
     assert text.count("<!-- fields: ") == sum(map(bool, map(own_rows, TABLES)))
-    modules = encoder_fields, *ENCODERS, stores
+    modules = encoder_fields, *ENCODERS, origin, stores
     declared = [v for m in modules for v in vars(m).values() if isinstance(v, Table)]
     listed = [id(table) for table in TABLES.values()]
     left_out = [

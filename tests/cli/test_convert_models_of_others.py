@@ -179,7 +179,7 @@ def test_formats_that_do_not_fit(model, tmp_path, capsys):
         "--format",
         "crfsuite",
     )
-    assert code == 1 and "reads columns or CoNLL-U, not crfsuite" in err
+    assert code == 1 and "reads columns or CoNLL-U, not data of CRFsuite" in err
     code, _, err = run(
         capsys,
         "tag",
@@ -191,7 +191,7 @@ def test_formats_that_do_not_fit(model, tmp_path, capsys):
         "--tokens",
         "0",
     )
-    assert code == 2 and "are not for data of CRFsuite" in err
+    assert code == 2 and "is not for data of CRFsuite" in err
     code, _, err = run(
         capsys, "compare", tmp_path / "data", tmp_path / "data", "--format", "crfsuite"
     )

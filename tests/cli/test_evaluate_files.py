@@ -205,21 +205,22 @@ def test_every_format_is_guessed_or_asked_for(capsys, tmp_path):
 
     for text, expected in (
         ("a X\nb Y\n", "columns"),
-        ("a b c\nd e\n", "segmented"),
+        ("我 喜欢 书\n他 来\n", "segmented"),
         (
             "a b X\nc d Y\n\ne f Z\ng h\n",
             "columns",
         ),  # with a mistake, which the reader names
         ("# text = a\n1\ta" + "\t_" * 8 + "\n", "conllu"),
     ):
-        (tmp_path / "f.txt").write_text(text)
+        (tmp_path / "f.txt").write_text(text, encoding="utf-8")
         with input_files.Source(str(tmp_path / "f.txt")) as source:
             assert corpus.layout_of(Arguments, source).format == expected
         assert f"read as {expected}" in capsys.readouterr().err
-    (tmp_path / "f.txt").write_text("a b c\n")
-    with input_files.Source(str(tmp_path / "f.txt")) as source:
-        with pytest.raises(common.CommandError, match="say --format"):
-            corpus.layout_of(Arguments, source)
+    for text in "a b c\n", "a b c\nd e\n":  # segmented text has other letters
+        (tmp_path / "f.txt").write_text(text)
+        with input_files.Source(str(tmp_path / "f.txt")) as source:
+            with pytest.raises(common.CommandError, match="cannot tell .* --format"):
+                corpus.layout_of(Arguments, source)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell of Unix")

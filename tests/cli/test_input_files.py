@@ -13,7 +13,7 @@ from skstruct.cli.input_files import Source
 from skstruct.datasets.formats.span_files import AnnotationReader
 
 TEXT = "Ann is in Rome. " * 100
-N = 500
+N = 2000  # the beginning of a file, which says its format, is held several times
 
 
 def test_lines_of_annotated_texts_are_not_kept(tmp_path):

@@ -130,7 +130,7 @@ def test_what_train_refuses(folder, capsys):
             1,
             "train.jsonl, line 1: no text: found keys text, spans; text= names another",
         ),
-        (["--tokens", "0"], 2, "--separator and --comment are not for annotated texts"),
+        (["--tokens", "0"], 2, "--tokens is not for annotated texts"),
         (["-p", "align=bad"], 2, "The 'align' parameter of SpanTagger must be"),
         (["--repair"], 2, "--repair is for taggers with"),
     ):

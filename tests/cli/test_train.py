@@ -200,7 +200,11 @@ def test_wrong_usage(folder, capsys, tmp_path, corpus, options, message):
             "parser",
             "is a parser and reads columns or CoNLL-U, not segmented text",
         ),
-        ("trees.conllu", "word-segmenter", "is a segmenter and reads text, not conllu"),
+        (
+            "trees.conllu",
+            "word-segmenter",
+            "is a segmenter and reads text, not CoNLL-U",
+        ),
         ("labels.txt", "parser", "labels.txt, line 1"),
     ],
 )

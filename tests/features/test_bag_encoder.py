@@ -12,7 +12,7 @@ from sklearn.base import clone
 import oracles
 from skstruct import L1CRF, StructuredPerceptron
 from skstruct._data.inputs import as_tokens, flatten
-from skstruct.features import bag_encoder
+from skstruct.features import bag_encoder, pairs
 from skstruct.features.bag_encoder import BagEncoder
 from skstruct.inspection import feature_weights
 
@@ -155,7 +155,7 @@ def test_chunks_do_not_show(monkeypatch):
     whole, pieces = BagEncoder(), BagEncoder()
     expected_ = encode(whole, X, True)
     monkeypatch.setattr(bag_encoder, "CHUNK", 7)
-    monkeypatch.setattr(bag_encoder, "MOST_NUMBERS", 3)
+    monkeypatch.setattr(pairs, "MOST_UNKNOWN", 3)
     same(encode(pieces, X, True), expected_)
     same(encode(pieces, X, False), expected_)
 

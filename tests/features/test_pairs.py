@@ -4,32 +4,33 @@ import pickle
 
 import numpy as np
 import pytest
+from inside import remembered_pairs
 
+from skstruct._data.inputs import as_tokens
+from skstruct.features import pairs
+from skstruct.features.bag_encoder import BagEncoder
 from skstruct.features.pairs import (
-    UNSEEN,
-    UNSEEN_TEXT,
+    KnownFeatures,
     Nested,
-    Pairs,
+    Odd,
     as_feature,
     concatenated,
+    encode_any,
+    encode_names,
     encode_nested,
+    encode_pairs,
     expand,
-    spellings,
 )
 
-KNOWN = [
-    ("word", "the", 0, 1.0),
-    ("word", "dog", 1, 1.0),
-    ("size", 2.5, 2, 2.5),
-    ("title", True, 3, 1.0),
-    ("title", False, -1, 1.0),
-]
+IDS = {"word:the": 0, "word:dog": 1, "size": 2, "title": 3, "near:a": 4, "a:b:c": 5}
 
 
-def remembered():
-    pairs = Pairs()
-    pairs.remember(KNOWN)
-    return pairs
+class Text(str):
+    """A str that is not plain."""
+
+
+def known(learns=False):
+    return KnownFeatures(dict(IDS), learns)
 
 
 @pytest.mark.parametrize(
@@ -60,55 +61,113 @@ def test_pairs_that_are_none():
         as_feature("near", ("a", "b"))
 
 
-def test_all_that_is_remembered_is_found():
-    pairs = remembered()
-    assert pairs.items() == KNOWN and len(pairs) == len(KNOWN)
-    tokens = [{"word": "dog", "title": True}, {}, {"size": 2.5, "word": "the"}]
-    left, right, sizes, items_at = pairs.numbers_of(tokens)
-    assert sizes.tolist() == [2, 0, 2]
-    found = pairs.find(left, right)
-    assert pairs.feature[found].tolist() == [1, 3, 2, 0]
-    assert pairs.number[found].tolist() == [1.0, 1.0, 2.5, 1.0]
-    assert items_at(np.array([1, 2])) == [("title", True), ("size", 2.5)]
-    assert not pairs.plain
+def test_pairs_of_value_one_are_found():
+    tokens = [
+        {"word": "dog", "title": True},
+        {},
+        {"title": 0, Text("word"): Text("the")},
+    ]
+    tokens += [{"a": "b:c", "a:b": "c", "a:b:c": 1.0}, {"word": "cat", "new": np.True_}]
+    tables = known()
+    for _ in range(2):  # by name, and as remembered
+        features, values, starts = encode_pairs(tables, tokens)
+        assert features.tolist() == [1, 3, -1, 0, 5, 5, 5, -1, -1] and values is None
+        assert starts.tolist() == [0, 2, 2, 4, 7, 9]
+    assert tables.ids == IDS
+    assert {type(key) for key in tables} == {str}
+    assert {type(value) for each in tables.values() for value in each} == {str, bool}
 
 
-def test_what_is_unknown_has_no_number():
-    left, right, _, _ = remembered().numbers_of([{"word": "cat", "new": 7}])
-    assert left.tolist()[1] == UNSEEN_TEXT
-    assert right.tolist() == [UNSEEN_TEXT, UNSEEN]
+@pytest.mark.parametrize("value", [2, 0.5, None, ("a",), {"a": 1}, ["a"], float("nan")])
+def test_what_is_not_one_feature_of_value_one_is_odd(value):
+    for learns in (False, True):
+        with pytest.raises((Odd, TypeError)):
+            encode_pairs(known(learns), [{"word": "dog", "n": value}])
+    with pytest.raises((Odd, TypeError)):
+        encode_names(known(), [["title", value]])
 
 
-def test_inner_dictionaries_are_keys():
-    pairs = Pairs()
-    pairs.remember([("near:a", 0.5, 0, 0.5)])
-    left, right, sizes, items_at = pairs.numbers_of_nested([{"near": {"a": 0.5}}])
-    assert pairs.find(left, right).tolist() == [0] and sizes.tolist() == [1]
-    assert items_at(np.array([0])) == [("near:a", 0.5)]
-    with pytest.raises(Nested):
-        pairs.numbers_of_nested([{"near": {1: 0.5}}])
+def test_numbers_and_dictionaries_are_read_pair_by_pair():
+    tables = known()
+    tokens = [
+        {"size": 2.5, "title": True},
+        {"near": {"a": np.float32(0.5)}, "size": 0.0},
+    ]
+    tokens += [{"a": {"b": {"c": 7}}, "word": "the", "new": 4}]
+    features, values, starts = encode_any(tables, tokens)
+    assert features.tolist() == [2, 3, 4, -1, 5, 0, -1]
+    assert values.tolist() == [2.5, 1, 0.5, 0, 7, 1, 4] and starts.tolist() == [
+        0,
+        2,
+        4,
+        7,
+    ]
+    for wrong in (
+        {"size": float("inf")},
+        {"size": [1]},
+        {"near": {1: 0.5}},
+        {1: {"a": 2}},
+    ):
+        with pytest.raises((Odd, TypeError)):
+            encode_any(tables, [wrong])
+    with pytest.raises(OverflowError):
+        encode_any(tables, [{"size": 10**400}])
 
 
-@pytest.mark.parametrize("again", [Pairs.copy, lambda p: pickle.loads(pickle.dumps(p))])
-def test_a_twin_knows_the_same_and_grows_alone(again):
-    pairs = remembered()
-    twin = again(pairs)
-    assert twin.items() == KNOWN and twin.plain == pairs.plain
-    twin.remember([("word", "cat", 4, 1.0), KNOWN[0]])
-    assert len(twin) == len(KNOWN) + 1 and len(pairs) == len(KNOWN)
+def test_new_features_are_numbered_in_their_order():
+    tables = KnownFeatures({}, learns=True)
+    features, _, _ = encode_any(
+        tables, [{"w": "x", "n": 2, "in": {"a": 1}, "no": False}]
+    )
+    assert list(tables.ids) == ["w:x", "n", "in:a"] and features.tolist() == [
+        0,
+        1,
+        2,
+        -1,
+    ]
+    assert encode_names(tables, [["n", "y"]])[0].tolist() == [1, 3]
 
 
-def test_ids_of_features_may_change():
-    moved = list(remembered().renumbered(np.array([3, 2, 1, 0])))
-    assert [feature for _, _, feature, _ in moved] == [3, 2, 1, 0, -1]
+def test_tables_that_learned_look_up_and_not_the_other_way_round():
+    ids = dict(IDS)
+    tables = KnownFeatures(ids, learns=True)
+    encode_any(tables, [{"word": "cat", "in": {"a": True}}])
+    assert tables.serves(ids, True) and tables.serves(ids, False)
+    assert encode_any(tables, [{"word": "cow", "in": {"b": True}}])[0].tolist() == [
+        -1,
+        -1,
+    ]
+    assert not tables.serves(ids, True) and not tables.serves(dict(ids), False)
+    ids["word:cow"] = len(ids)
+    assert not tables.serves(ids, False)  # they know that it is no feature
 
 
-def test_a_text_under_a_known_key_is_no_new_feature():
-    pairs = Pairs()
-    pairs.remember(KNOWN[:2])
-    ids = {"word:the": 0, "word:dog": 1}
-    left, right, _, _ = pairs.numbers_of([{"word": "cat", "x": "cat"}, {"word": 1}])
-    assert pairs.may_be_features(left, right, ids).tolist() == [False, True, True]
+def test_what_is_remembered_is_bounded(monkeypatch):
+    monkeypatch.setattr(pairs, "MOST_UNKNOWN", 5)
+    tables = known()
+    for k in range(50):
+        features, _, _ = encode_any(
+            tables,
+            [{"word": f"w{k}", f"k{k}": "x", f"in{k}": {"a": 1}, "size": k / 64}],
+        )
+        assert features.tolist()[:3] == [-1] * 3
+        assert encode_names(tables, [[f"w{k}", "title"]])[0].tolist() == [-1, 3]
+    sizes = [len(tables), len(tables.inner), len(tables.names), len(tables["word"])]
+    assert max(sizes) <= 8
+    assert set(tables["size"]) <= {True, False}
+
+
+def test_copies_and_pickles_begin_with_empty_tables():
+    encoder = BagEncoder()
+    encoder.encode(as_tokens([[{"word": "dog"}]]), True)
+    twin, again = encoder.copy(), pickle.loads(pickle.dumps(encoder))
+    assert [bool(remembered_pairs(e)) for e in (encoder, twin, again)] == [
+        True,
+        False,
+        False,
+    ]
+    twin.encode(as_tokens([[{"word": "cat"}]]), True)
+    assert list(encoder.nodes.ids) == ["word:dog"] == list(again.nodes.ids)
 
 
 def test_collections_hold_several_features():
@@ -121,22 +180,17 @@ def test_collections_hold_several_features():
         return ids.get(key, -1), float(value)
 
     found = encode_nested([token, {}], 0, np.array([0, 2]), resolve)
-    features, values, sizes = concatenated([found])
-    assert features.tolist() == [0, 1, -1, -1, -1] and sizes.tolist() == [5, 0]
-    assert values.tolist() == [1, 1, 2, 1, 1]
+    features, values, starts = concatenated([found, found])
+    assert features.tolist() == 2 * [0, 1, -1, -1, -1]
+    assert starts.tolist() == [0, 5, 5, 10, 10]
+    assert values.tolist() == 2 * [1, 1, 2, 1, 1]
     with pytest.raises(ValueError, match="sequence 0, position 1: .* a list must hold"):
         encode_nested([{}, {"near": [1]}], 0, np.array([0, 2]), resolve)
 
 
 def test_chunks_without_values_have_none():
-    ones = np.zeros(2, np.int32), None, np.array([2])
-    halves = np.ones(1, np.int32), np.array([0.5]), np.array([1])
+    ones = np.zeros(2, np.int32), None, np.array([0, 2])
+    halves = np.ones(1, np.int32), np.array([0.5]), np.array([0, 1])
     assert concatenated([ones, ones])[1].shape == (0,)
     assert concatenated([ones, halves])[1].tolist() == [1.0, 1.0, 0.5]
-    assert [part.shape for part in concatenated([])] == [(0,)] * 3
-
-
-def test_a_name_has_several_spellings():
-    found = {(key, value): k for key, value, k, _ in spellings({"a:b:c": 0, "a": 1})}
-    assert found["a", "b:c"] == found["a:b", "c"] == found["a:b:c", True] == 0
-    assert found["a", True] == 1 and found["a:b", True] == found["a", False] == -1
+    assert [part.shape for part in concatenated([])] == [(0,), (0,), (1,)]

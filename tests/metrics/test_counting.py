@@ -108,7 +108,7 @@ def test_a_label_that_the_model_never_saw_is_its_error(name):
         "weighted",
         "segment_f1_score, strict",
         "segment_f1_scorer_for",
-    } & {name}:
+    } & {name} and not name.startswith(("token_f1", "token_report")):
         np.testing.assert_allclose(found, otherwise, rtol=1e-12)
 
 

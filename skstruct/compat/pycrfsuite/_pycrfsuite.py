@@ -225,6 +225,22 @@ class _Model:
             raise ValueError("the model has no labels; it was trained on nothing")
         return self.crf
 
+    def label_plain(self, tokens: list[Any]) -> list[str] | None:
+        """Return the best labels of items that are dicts, or lists, of what means the
+        same here and there, and cannot change; None of others.
+        """
+        model = self.trained()._model
+        rows = model.plain_rows(tokens)
+        return None if rows is None else model.label_rows(rows, len(tokens))
+
+    def is_plain(self, tokens: Any) -> bool:
+        """Tell whether items are such."""
+        return (
+            type(tokens) is list
+            and self.crf is not None
+            and self.crf._model.plain_rows(tokens) is not None
+        )
+
     def number(self, label: str) -> int:
         """Return the number of a label."""
         label = text_of(label, "a label")
@@ -320,6 +336,13 @@ class Tagger:
         the current one.
         """
         model = self._opened()
+        if type(xseq) is list and model.crf is not None:
+            labels = model.label_plain(xseq)
+            if labels is not None:
+                # Nothing in the items can change, once they are copied.
+                copies: list[Token] = [item.copy() for item in xseq]
+                self._of_thread.current = _Current(model, copies)
+                return labels
         current = self._current(model) if xseq is None else self._set(model, xseq)
         return model.trained().predict([current.tokens])[0] if current.tokens else []
 
@@ -329,7 +352,11 @@ class Tagger:
 
     def marginals_of_all(self, xseqs: Any) -> list[np.ndarray]:
         """Return for each sequence an array of probabilities, (tokens, labels)."""
-        return self._opened().trained().predict_marginals(list(map(tokens_of, xseqs)))
+        model = self._opened()
+        sequences = list(xseqs)
+        if len(sequences) != 1 or not model.is_plain(sequences[0]):
+            sequences = list(map(tokens_of, sequences))
+        return model.trained().predict_marginals(sequences)
 
     def probability(self, yseq: Any) -> float:
         """Return the probability of labels of the current sequence; 0 if that is empty."""

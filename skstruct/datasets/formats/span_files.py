@@ -16,48 +16,33 @@ import os
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import chain, islice
 from typing import IO, Any
 
 from ..._data.elements import is_frame, spelled
 from ..._data.inputs import check_choice, describe
 from ..._data.spans import PartialSpans, Span
 from ..._data.types import Path
-from .annotation_tools import brat_records, from_task, is_brat, looks_like_task
+from .brat import is_brat
+from .entry import TEXTS, TextFormat
+from .head import RECORDS, Head, peeked
+from .not_read import advice_for, is_binary
 from .span_offsets import UNITS, with_spans
-from .span_records import (
-    SPAN_KEYS,
-    Reading,
-    from_object,
-    from_pair,
-    from_prodigy,
-    json_values,
-)
+from .span_records import SPAN_KEYS, Reading, json_values
+from .table import BY_NAME, names, recognised, refuse_options, text_formats
 from .text_files import Accents
 
-_PARSERS = {
-    "jsonl": from_object,
-    "doccano": from_object,
-    "prodigy": from_prodigy,
-    "label-studio": from_task,
-    "spacy": from_pair,
-}
-FORMATS = (*_PARSERS, "brat")
+FORMATS = names(TEXTS)
 """Formats of annotated texts."""
 
-_OBJECTS = "jsonl", "doccano", "prodigy"
-_JSON = (*_OBJECTS, "label-studio", "spacy")
+
+def _option(default: Any, allowed: Any, called: str = "") -> Any:
+    """An option of a reader: its values, or the type of these and what errors call it."""
+    return field(default=default, metadata={"allowed": allowed, "called": called})
 
 
-def _option(
-    default: Any, allowed: Any, called: str = "", formats: Any = FORMATS
-) -> Any:
-    """An option of a reader: its values, or the type of these and what errors call it;
-    formats it is for.
-    """
-    return field(
-        default=default,
-        metadata={"allowed": allowed, "called": called, "formats": formats},
-    )
+_OF_ALL = frozenset(("format", "offsets", "annotated", "encoding"))
+"""Options that all formats have."""
 
 
 @dataclass(frozen=True)
@@ -73,19 +58,13 @@ class AnnotationReader:
 
     format: str = _option("auto", ("auto", *FORMATS))
     offsets: str = _option("auto", ("auto", *UNITS))
-    text: str = _option("text", str, "a str, the key of the text", _JSON)
-    spans: str | None = _option(
-        None, str | None, "a str, the key of the spans", _OBJECTS
-    )
-    annotator: Any = _option(
-        None, str | int | None, "a str or an int", (*_OBJECTS, "label-studio")
-    )
-    control: str | None = _option(
-        None, str | None, "a str, the name of a tag Labels", ("label-studio",)
-    )
-    label_names: Any = _option(None, object, formats=_JSON)
-    discontinuous: str = _option("error", ("error", "cover", "skip"), formats=("brat",))
-    rejected: str = _option("unknown", ("unknown", "outside"), formats=_OBJECTS)
+    text: str = _option("text", str, "a str, the key of the text")
+    spans: str | None = _option(None, str | None, "a str, the key of the spans")
+    annotator: Any = _option(None, str | int | None, "a str or an int")
+    control: str | None = _option(None, str | None, "a str, the name of a tag Labels")
+    label_names: Any = _option(None, object)
+    discontinuous: str = _option("error", ("error", "cover", "skip"))
+    rejected: str = _option("unknown", ("unknown", "outside"))
     annotated: Any = _option(None, object)
     encoding: str = _option("utf-8", object)
 
@@ -100,11 +79,8 @@ class AnnotationReader:
                 raise ValueError(
                     f"{name} must be {option.metadata['called']}, got {describe(value)}"
                 )
-            formats = option.metadata["formats"]
-            if value != option.default and self.format not in ("auto", *formats):
-                raise ValueError(
-                    f"{name} is for {', '.join(formats)}, and format is {self.format!r}"
-                )
+            if value != option.default and self.format != "auto":
+                refuse_options(BY_NAME[self.format], {name} - _OF_ALL)
         object.__setattr__(self, "label_names", _as_names(self.label_names))
         if self.annotated is not None:
             object.__setattr__(
@@ -157,8 +133,8 @@ def read_spans(
     source : str, os.PathLike, text file, or iterable of records
         A file; a folder, of brat; or the records themselves: dicts, a split of Hugging
         Face ``datasets``.
-    format : {"auto", "jsonl", "doccano", "prodigy", "label-studio", "spacy", "brat"},
-    default="auto"
+    format : str, default="auto"
+        A name of the table of formats, such as "jsonl", "prodigy" or "brat".
         "auto" goes by the content. "jsonl" and "doccano" are read alike: objects with a
         text and, as the first list among the keys spans, entities, label, labels and
         annotations, its spans: ``[start, end, label]``, or objects with the keys start
@@ -306,8 +282,6 @@ def _watched(found: Any, name: Any) -> Any:
 
 def _records(source: Any, reading: Any) -> Any:
     """Yield the `Record` of each text of a source."""
-    format = reading.options.format
-    encoding = reading.options.encoding
     if is_frame(source):
         rows = (
             "source.to_dict('records')"
@@ -316,49 +290,58 @@ def _records(source: Any, reading: Any) -> Any:
         )
         found = f"a table with the columns {', '.join(map(spelled, source.columns))}"
         raise TypeError(f"source is {found}; its rows are records: read_spans({rows})")
-    if format == "brat" or (format == "auto" and is_brat(source)):
-        reading.n_annotated += 1
-        yield from brat_records(source, encoding, reading.texts_alone)
-        return
     if isinstance(source, str | os.PathLike) or hasattr(source, "readline"):
-        if _name_of(source).endswith(".spacy"):
-            raise ValueError(_OF_SPACY.format(_name_of(source)))
-        values = json_values(source, encoding)
-    elif isinstance(source, Mapping) or not isinstance(source, Iterable):
+        yield from _of_file(source, reading)
+        return
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
         expected = "a path, an open text file or a list of records"
         raise TypeError(f"source must be {expected}, got {describe(source)}")
-    else:
-        values = ((f"record {k}", value) for k, value in enumerate(source))
-    for place, value in values:
-        parse = _PARSERS[
-            _guess(value, reading.options.text) if format == "auto" else format
-        ]
-        record = parse(value, place, reading)
-        reading.keys = reading.keys or list(
-            map(str, value[1] if parse is from_pair else value)
-        )
-        yield record
+    rest = iter(source)
+    first = list(islice(rest, RECORDS))
+    format = _format_of(Head.of_records("source", first), reading)
+    for k, value in enumerate(chain(first, rest)):
+        yield _kept(format.record(value, f"record {k}", reading), value, reading)
 
 
-_OF_SPACY = (
-    "{0}: a binary file, which spaCy reads: docs = "
-    "list(spacy.tokens.DocBin().from_disk({0!r}).get_docs("
-    "spacy.blank('en').vocab)); X = [d.text for d in docs]; "
-    "y = [[(e.start_char, e.end_char, e.label_) for e in d.ents] for d in docs]"
-)
+def _of_file(source: Any, reading: Any) -> Any:
+    """Yield the `Record` of each text of a path or an open file."""
+    name = _name_of(source)
+    if is_binary(name) and (advice := advice_for(Head(name))) is not None:
+        raise ValueError(advice)
+    if isinstance(source, str | os.PathLike) and is_brat(source):
+        head = Head(name)
+        format = _format_of(head, reading)
+        if not format.is_json:
+            yield from format.records(source, reading)
+            return
+    with peeked(source, reading.options.encoding) as file:
+        format = _format_of(file.head(), reading)
+        if not format.is_json:
+            given = source if isinstance(source, str | os.PathLike) else file
+            yield from format.records(given, reading)
+            return
+        for place, value in json_values(file, reading.options.encoding):
+            yield _kept(format.record(value, place, reading), value, reading)
 
 
-def _guess(record: Any, text: str) -> Any:
-    """The format that a record looks like."""
-    if not isinstance(record, Mapping):
-        return "spacy" if isinstance(record, list | tuple) else "jsonl"
-    if looks_like_task(record, text):
-        return "label-studio"
-    return "jsonl" if _PRODIGY.isdisjoint(record) else "prodigy"
+def _format_of(head: Head, reading: Any) -> TextFormat:
+    """The format that the options name, or that a source has."""
+    known = text_formats()
+    if reading.options.format != "auto":
+        return known[reading.options.format]
+    found = recognised(head, known.values())
+    format = known["jsonl"] if found is None else known[found[0].name]
+    reading.why = "" if found is None else found[1].sentence
+    reading.format = format.name
+    return format
 
 
-_PRODIGY = {"_input_hash", "_task_hash", "_view_id", "answer"}
-"""Keys of which records of Prodigy have one."""
+def _kept(record: Any, value: Any, reading: Any) -> Any:
+    """The record; the keys of the first are remembered."""
+    if not reading.keys:
+        of_pair = isinstance(value, list | tuple) and len(value) == 2
+        reading.keys = list(map(str, value[1] if of_pair else value))
+    return record
 
 
 def _name_of(source: Any) -> Any:

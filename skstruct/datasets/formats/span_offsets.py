@@ -11,13 +11,13 @@ begin and end where words do. The unit that most records speak for is that of th
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 from typing import Any
 
 from ..._data.inputs import flatten
 from ..._data.places import PLACE, PlaceError
 from ..._data.spans import CONVERTS, Span, as_spans, from_utf16, wide_characters
 from ..._data.text import tokenized
-from .annotation_tools import joined
 
 UNITS = ("characters", "utf-16")
 
@@ -221,3 +221,28 @@ def _spans_of(record: Any, unit: Any, discontinuous: str) -> Any:
     if record.partial and Span(0, len(record.text), None) not in spans:
         spans.append(Span(0, len(record.text), None))
     return spans
+
+
+def joined(text: str, parts: Any, place: Any, discontinuous: str) -> Any:
+    """One `Span` of its parts; None if it is discontinuous and to be left out.
+
+    Parts with nothing but white space between them are one.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    parts = sorted(parts)
+    start = parts[0][0]
+    end = max(part.end for part in parts)
+    label = parts[0].label
+    if any(text[a.end : b.start].strip() for a, b in pairwise(parts)):
+        if discontinuous == "skip":
+            return None
+        if discontinuous == "error":
+            shown = " ... ".join(text[a:b] for a, b, _ in parts)
+            ways = (
+                "discontinuous='cover' takes all between its ends, 'skip' leaves it out"
+            )
+            raise ValueError(
+                f"{place}: the span {label!r} is discontinuous: {shown!r:.80}; {ways}"
+            )
+    return Span(start, end, label)

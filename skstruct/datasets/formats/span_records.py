@@ -23,11 +23,8 @@ from .text_files import numbered_lines
 SPAN_KEYS = ("spans", "entities", "label", "labels", "annotations")
 """Where records keep their annotations; the first that is a list counts."""
 
-_OPEN = ("reject", "ignore")
+OPEN = ("reject", "ignore")
 """Answers of Prodigy that leave open what is right."""
-
-_OF_SPANS = (None, "ner", "ner_manual", "spans", "spans_manual", "blocks")
-"""Prodigy's interfaces in which spans are annotated; old records name none."""
 
 
 class Annotation(NamedTuple):
@@ -72,6 +69,8 @@ class Reading:
     keyless: list = field(default_factory=list)  # places of records without
     omits: bool = False  # whether a format was met that leaves empty lists out
     keys: list = field(default_factory=list)  # of the first record
+    format: str = ""  # the name of the format, if it was recognised,
+    why: str = ""  # and by what
 
     def choose(self, place: Any, names: Any) -> Any:
         """The annotator whose annotations of a text count; None if there is no such."""
@@ -282,7 +281,7 @@ def _annotation(row: Any, k: int, place: Any, reading: Any) -> Any:
             end = row[last]
             label = row["label"]
             text = row.get("text")
-            if row.get("answer") in _OPEN:
+            if row.get("answer") in OPEN:
                 label = None
         else:
             start, end, label = check(row, (list, tuple), "", "")
@@ -300,36 +299,3 @@ def _annotation(row: Any, k: int, place: Any, reading: Any) -> Any:
     if not isinstance(label, str):
         label = reading.label(label, f"{place}, span {k}")
     return Annotation(((start, end),), label, text if isinstance(text, str) else None)
-
-
-def from_prodigy(record: Any, place: Any, reading: Any) -> Any:
-    """A `Record` of a line of Prodigy's ``db-out``."""
-    reading.omits = True
-    found = from_object(record, place, reading)
-    if reading.texts_alone:
-        return found
-    reading.n_annotated += (
-        record.get("_view_id") in _OF_SPANS
-    )  # a text without spans has no list of them
-    who = record.get("_annotator_id", record.get("_session_id"))
-    source = record.get("_input_hash", found.text)
-    if record.get("answer") in _OPEN or not reading.is_chosen(place, source, who):
-        return found._replace(spans=None)
-    return found._replace(sure=True, partial=record.get("_view_id") == "ner")
-
-
-def from_pair(pair: Any, place: Any, reading: Any) -> Any:
-    """A `Record` of ``[text, {"entities": [[start, end, label]]}]``, as spaCy's
-    examples are written.
-    """
-    expected = '[text, {"entities": [[start, end, label], ...]}]'
-    check(pair, (list, tuple), place, expected)
-    if (
-        len(pair) != 2
-        or not isinstance(pair[0], str)
-        or not isinstance(pair[1], Mapping)
-    ):
-        raise ValueError(f"{place}: expected {expected}, got {describe(pair)}")
-    return from_object(
-        {**pair[1], reading.options.text: pair[0]}, place, reading
-    )._replace(sure=True)

@@ -18,7 +18,8 @@ from ..._data.spans import as_spans, to_utf16
 from ..._data.text import as_texts
 from ..._data.types import Path, Texts
 from ..._saving.atomic import check_path, write_files
-from .annotation_tools import lines_of, task
+from .brat import lines_of
+from .label_studio import task
 from .span_records import SPAN_KEYS
 from .text_files import open_text
 

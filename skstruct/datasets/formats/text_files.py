@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import warnings
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ..._saving.atomic import atomic_write, naming
@@ -59,6 +62,30 @@ def split_cells(line: str, separator: str | None) -> list[str]:
         return line.split(separator)
     cells = line.replace("\t", " ").split(" ")
     return [cell for cell in cells if cell] if "" in cells else cells
+
+
+def filled_lines(lines: Any, blank: str | None = None) -> Iterator[Any]:
+    """Yield the numbered lines of each sentence: those between lines of nothing but the
+    characters of `blank`.
+    """
+    for is_filled, rows in groupby(lines, lambda row: bool(row[1].strip(blank))):
+        if is_filled:
+            yield rows
+
+
+_SPACELESS = re.compile(
+    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff"
+    "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+"""Letters of scripts that put no spaces between words: Thai, Lao, Tibetan, Burmese,
+Khmer, Japanese, Chinese.
+"""
+
+
+def spaceless_share(text: str) -> float:
+    """The share of the letters of a text that are of scripts without spaces."""
+    n = sum(map(str.isalpha, text))
+    return min(1.0, len(_SPACELESS.findall(text)) / n) if n else 0.0
 
 
 def opened(path: Path, encoding: str) -> Any:

@@ -4,12 +4,12 @@ import io
 
 import pytest
 
+from skstruct.datasets.formats.spacy_pairs import from_pair
 from skstruct.datasets.formats.span_files import AnnotationReader
 from skstruct.datasets.formats.span_records import (
     Annotation,
     Reading,
     from_object,
-    from_pair,
     json_values,
 )
 

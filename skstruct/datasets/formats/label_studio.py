@@ -1,45 +1,27 @@
-"""Tasks of Label Studio, and standoff files of brat.
+"""Tasks of Label Studio.
 
-Of Label Studio the exports JSON and JSON_MIN are read, and predictions for review
-written. A task has ``data`` with the text, ``annotations`` (once ``completions``) by
-people and ``predictions`` of models. Each of these holds ``result``, a list of regions.
-Offsets count UTF-16 units.
-
-brat has two files for a text, ``NAME.txt`` with the text, ``NAME.ann`` with its
-annotations. A line ``T1<tab>LABEL START END<tab>TEXT`` is a span; ``START END;START
-END`` is a discontinuous one. Lines of other kinds (relations, events, attributes,
-notes) are skipped. Offsets count characters, those of line ends too.
+The exports JSON and JSON_MIN are read, and predictions for review written. A task has
+``data`` with the text, ``annotations`` (once ``completions``) by people and
+``predictions`` of models. Each of these holds ``result``, a list of regions. Offsets
+count UTF-16 units.
 
 References
 ----------
 Label Studio, "Export annotations" and "Import pre-annotations",
-https://labelstud.io/guide. P. Stenetorp and others, "brat: a Web-based Tool for
-NLP-Assisted Text Annotation", EACL 2012.
+https://labelstud.io/guide.
 """
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Mapping
-from itertools import pairwise
 from numbers import Real
-from pathlib import Path
 from typing import Any
 
-from ..._data.spans import Span
-from ..._saving.atomic import naming
+from .entry import NO, Evidence, TextFormat
+from .head import Head
 from .span_records import Annotation, Record, check, without
-from .text_files import numbered_lines
 
 _OFFSETS = "utf-16"
-
-
-def looks_like_task(record: Any, text: str) -> bool:
-    """Whether a record is a task of Label Studio, or one of its export JSON_MIN."""
-    return (isinstance(record.get("data"), Mapping) and text not in record) or bool(
-        _controls(record)
-    )
 
 
 def from_task(record: Any, place: Any, reading: Any) -> Any:
@@ -239,101 +221,25 @@ def task(
     }
 
 
-_SPAN = re.compile(
-    r"T\S*\t(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18})*)(?:\t(.*))?",
-    re.DOTALL,
-)
+class LabelStudio(TextFormat):
+    """The entry of the table."""
 
+    name = "label-studio"
+    description = "tasks of Label Studio, exported as JSON or JSON_MIN"
+    options = frozenset(("text", "annotator", "control", "label_names"))
+    is_written = True
 
-def is_brat(source: Any) -> bool:
-    """Whether a path is a folder, or a file of brat's."""
-    if not isinstance(source, (str, os.PathLike)):
-        return False
-    path = Path(source)
-    has_annotations = path.suffix == ".txt" and path.with_suffix(".ann").is_file()
-    return has_annotations or path.suffix == ".ann" or path.is_dir()
+    def recognise(self, head: Head) -> Evidence:
+        """Objects have ``data``, or regions with ``labels`` under a control's name."""
+        n = len(head.records)
+        tasks = sum(isinstance(r.get("data"), Mapping) for r in head.objects)
+        if tasks and 2 * tasks >= n:
+            return Evidence(0.95, f"{tasks} of {n} records have data, as tasks have")
+        regions = sum(bool(_controls(r)) for r in head.objects)
+        if regions:
+            return Evidence(0.8, f"{regions} of {n} records have regions with labels")
+        return NO
 
-
-def brat_records(source: Any, encoding: str, texts_alone: bool = False) -> Any:
-    """Yield the `Record` of each text of a folder, with the folders in it, in order of
-    their names.
-    """
-    path = Path(source)
-    files = sorted(path.rglob("*.ann")) if path.is_dir() else [path.with_suffix(".ann")]
-    if not files:
-        raise ValueError(f"{path}: there is no file NAME.ann in the folder")
-    for file in files:
-        name = file.relative_to(path if path.is_dir() else path.parent)
-        text = _text(file.with_suffix(".txt"), encoding)
-        spans = None if texts_alone else _annotations(file, encoding)
-        yield Record(str(file), text, spans, {"name": name.with_suffix("").as_posix()})
-
-
-def _text(path: Any, encoding: str) -> Any:
-    try:
-        # As it is: every character counts, carriage returns and a byte order mark, too.
-        with naming(path), open(path, encoding=encoding, newline="") as file:
-            return file.read()
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path}: not valid {error.encoding}: {error.reason}"
-        ) from None
-
-
-def _annotations(file: Any, encoding: str) -> Any:
-    found = []
-    with numbered_lines(file, encoding, watch=False) as (name, lines):
-        for number, line in lines:
-            if not line.startswith("T"):
-                continue
-            match = _SPAN.fullmatch(line)
-            if match is None:
-                expected = "T1<tab>LABEL START END<tab>TEXT"
-                raise ValueError(
-                    f"{name}, line {number}: expected {expected}, got {line!r:.60}"
-                )
-            label, offsets, text = match.groups()
-            parts: tuple[Any, ...] = tuple(
-                tuple(map(int, part.split(" "))) for part in offsets.split(";")
-            )
-            found.append(Annotation(parts, label, text, f"{name}, line {number}"))
-    return found
-
-
-def joined(text: str, parts: Any, place: Any, discontinuous: str) -> Any:
-    """One `Span` of its parts; None if it is discontinuous and to be left out.
-
-    Parts with nothing but white space between them are one.
-    """
-    if len(parts) == 1:
-        return parts[0]
-    parts = sorted(parts)
-    start = parts[0][0]
-    end = max(part.end for part in parts)
-    label = parts[0].label
-    if any(text[a.end : b.start].strip() for a, b in pairwise(parts)):
-        if discontinuous == "skip":
-            return None
-        if discontinuous == "error":
-            shown = " ... ".join(text[a:b] for a, b, _ in parts)
-            ways = (
-                "discontinuous='cover' takes all between its ends, 'skip' leaves it out"
-            )
-            raise ValueError(
-                f"{place}: the span {label!r} is discontinuous: {shown!r:.80}; {ways}"
-            )
-    return Span(start, end, label)
-
-
-def lines_of(text: str, spans: Any, place: Any) -> Any:
-    """The content of a file ``.ann``."""
-    lines = []
-    for k, (start, end, label) in enumerate(spans):
-        if label is None or label.split() != [label]:
-            wrong = f"brat has no label {label!r}: it takes text without white space"
-            words = (label or "").split()
-            remedy = f"; {'_'.join(words)!r} is one" if words else ""
-            raise ValueError(f"{place}, span {k}: {wrong}{remedy}")
-        covered = re.sub(r"[\r\n]", " ", text[start:end])
-        lines.append(f"T{k + 1}\t{label} {start} {end}\t{covered}\n")
-    return "".join(lines)
+    def record(self, value: Any, place: str, reading: Any) -> Record:
+        """Make a `Record` of a task."""
+        return from_task(value, place, reading)

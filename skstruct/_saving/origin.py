@@ -1,0 +1,186 @@
+"""What a model's file says besides the model: how the file was laid out that it learned
+from, and its card.
+
+Both belong to the whole of what is saved, a pipeline as well, and so they are members of
+the header and attributes of the outermost object. They speak of one fit: a model that
+is fitted again says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._data.card import Card
+from .._data.places import describe
+from .._data.source_layout import SourceLayout, as_source_layout
+from .._sklearn import layers
+from .container import require
+from .fields import Field, Kind, Table, each, optional, string, value, via
+
+if TYPE_CHECKING:
+    from .values import Reader, Writer
+
+VERSION = 4
+"""Of the format of files that have such members: whoever ignored them would read other
+columns.
+"""
+
+
+class Origin(NamedTuple):
+    """What is known of a model besides what it has learned."""
+
+    source_layout: SourceLayout | None = None
+    card: Card | None = None
+
+
+_NOTHING = Origin()
+
+
+def _column(node: Any, where: str, *_: Any) -> Any:
+    require(type(node) in (int, str), f"{where} must be an int or a string")
+    return node
+
+
+_columns = each(Kind("an int or a string", lambda column, *_: column, _column))
+_label = via(
+    _columns,
+    lambda label: label if isinstance(label, tuple) else (label,),
+    lambda label: tuple(label) if len(label) != 1 else label[0],
+)
+
+LAYOUT_FIELDS = Table(
+    "Layout of the source",
+    Field("format", string),
+    Field("tokens", optional(_columns)),
+    Field("label", optional(_label)),
+    Field("separator", optional(string)),
+    Field("comment", optional(string)),
+    Field("encoding", string),
+    Field("offsets", optional(string)),
+    Field("ends", optional(string)),
+    Field("scheme", optional(string)),
+    Field("options", value),
+)
+
+CARD_FIELDS = Table(
+    "Card",
+    Field("date", string),
+    Field("version", string),
+    Field("data", each(value)),
+    Field("counts", value),
+    Field("score", optional(value)),
+    Field("options", value),
+    Field("parent", optional(value)),
+)
+
+_LAYOUT = via(LAYOUT_FIELDS, lambda layout: layout, lambda given: SourceLayout(**given))
+_CARD = via(CARD_FIELDS, lambda card: card, lambda given: Card(**given))
+
+
+def as_card(given: Card | Mapping[str, Any] | None) -> Card | None:
+    """Return a :class:`Card`, or None, for one or for a dict of its parameters.
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    if given is None or isinstance(given, Card):
+        return given
+    if isinstance(given, Mapping):
+        return Card.from_dict(given)
+    raise ValueError(f"card must be a Card or a dict, got {describe(given)}")
+
+
+def _inside(model: Any) -> Any:
+    """Return what a fitted estimator predicts with; None of one that is not fitted."""
+    return next(
+        (
+            vars(layer)["_model"]
+            for layer, _ in layers(model)
+            if "_model" in vars(layer)
+        ),
+        None,
+    )
+
+
+def origin_of(model: Any) -> Origin:
+    """Return what is known of a model, or pipeline, since its file was read or written.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+
+    Returns
+    -------
+    Origin
+        Of None, if it was fitted since, or nobody has said anything.
+    """
+    fit, known = vars(model).get("_origin", (None, _NOTHING))
+    inside = _inside(model)
+    same = inside is not None and vars(inside).get("_fit") is fit is not None
+    return known if same else _NOTHING
+
+
+def set_origin(model: Any, origin: Origin) -> None:
+    """Let a fitted model, or pipeline, know where it comes from, until it is fitted
+    again.
+    """
+    if origin == _NOTHING:
+        vars(model).pop("_origin", None)
+        return
+    inside = _inside(model)
+    # One mark of one fit: what is around another model, and what is fitted again, has
+    # another one.
+    fit = vars(inside).setdefault("_fit", object())
+    vars(model)["_origin"] = (fit, origin)
+
+
+def told(model: Any, source_layout: Any, card: Any) -> Origin:
+    """Return what a file says of a model: what is given, else what is known.
+
+    Raises
+    ------
+    ValueError
+        If something is given that is of another kind.
+    """
+    known = origin_of(model)
+    layout = as_source_layout(source_layout)
+    made = as_card(card)
+    return Origin(
+        known.source_layout if layout is None else layout,
+        known.card if made is None else made,
+    )
+
+
+def write_origin(origin: Origin, writer: Writer) -> dict[str, Any]:
+    """Return the members of a file's header; the file needs :data:`VERSION` if there
+    are any.
+    """
+    members = {}
+    if origin.source_layout is not None:
+        members["source_layout"] = _LAYOUT.write(
+            origin.source_layout, writer, "source_layout", None
+        )
+    if origin.card is not None:
+        members["card"] = _CARD.write(origin.card, writer, "card", None)
+    if members:
+        writer.version = max(writer.version, VERSION)
+    return members
+
+
+def read_origin(header: dict[str, Any], reader: Reader) -> Origin:
+    """Return what a file's header says.
+
+    Raises
+    ------
+    ModelFileError
+        If a member is malformed.
+    """
+    around = reader.members()
+    layout, card = (
+        kind.read(header[name], name, around) if name in header else None
+        for name, kind in (("source_layout", _LAYOUT), ("card", _CARD))
+    )
+    return Origin(layout, card)

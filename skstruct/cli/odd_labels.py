@@ -1,0 +1,97 @@
+"""Labels that keep a corpus from being scored by segments: named, with their place.
+
+Labels are read as segments where all of them are those of a scheme such as BIO. One
+typing error, ``0`` for ``O``, and none are; whoever is not told looks at the scores of
+tokens alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._data.inputs import flatten
+from .._data.places import counted
+from .._data.scheme_rules import LabelTable, are_chunks
+from .common import warn
+
+if TYPE_CHECKING:
+    from .corpus import Corpus
+
+LISTED = 3
+"""Labels that a warning names."""
+
+
+class Odd(NamedTuple):
+    """A label of no scheme among those of one."""
+
+    label: Any
+    n_tokens: int
+    where: tuple[int, int]  # sequence and token where it stands first
+
+
+def odd_labels(y: Any) -> list[Odd]:
+    """Find the labels without which the others are read as segments.
+
+    Parameters
+    ----------
+    y : list of lists of labels
+        None among them does not count.
+
+    Returns
+    -------
+    list of Odd
+        The most frequent one first; empty if there are none, or if most tokens have
+        such a label: then labels are plain, and some of them look like segments.
+    """
+    counts = Counter(label for label in flatten(y) if label is not None)
+    odd = {label for label in counts if not _belongs(label)}
+    if not odd or not are_chunks(counts.keys() - odd):
+        return []
+    if 2 * sum(counts[label] for label in odd) > counts.total():
+        return []
+    first: dict[Any, tuple[int, int]] = {}
+    for i, labels in enumerate(y):
+        for t, label in enumerate(labels):
+            if label in odd:
+                first.setdefault(label, (i, t))
+    found = [Odd(label, counts[label], first[label]) for label in odd]
+    return sorted(found, key=lambda each: (-each.n_tokens, each.where))
+
+
+def _belongs(label: Any) -> bool:
+    try:
+        LabelTable()[label]
+    except ValueError:
+        return False
+    return True
+
+
+def warn_of_odd(corpus: Corpus, predicted: Any) -> None:
+    """Warn of labels that keep gold or predicted ones from being scored by segments."""
+    for side, y in (("gold", corpus.y), ("predicted", predicted)):
+        found = odd_labels(y)
+        if not found:
+            continue
+        named = ", ".join(
+            f"{each.label} ({_place(corpus, each)}, "
+            f"{counted(each.n_tokens, 'token')} in all)"
+            for each in found[:LISTED]
+        )
+        more = f" and {len(found) - LISTED} more" if len(found) > LISTED else ""
+        what = "belongs" if len(found) == 1 else "belong"
+        warn(
+            f"{corpus.name}: no scores of segments: of the {side} labels {named}{more} "
+            f"{what} to no scheme such as BIO; tokens are scored by label"
+        )
+
+
+def _place(corpus: Corpus, odd: Odd) -> str:
+    """Say where a label stands: its line, if files have lines."""
+    i, t = odd.where
+    lines = corpus.places[i] if i < len(corpus.places) else ()
+    if isinstance(lines, str):
+        return lines
+    if t < len(lines):
+        return f"line {lines[t]}"
+    return f"sentence {i + 1}, token {t + 1}"

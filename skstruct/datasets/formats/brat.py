@@ -1,0 +1,122 @@
+"""Standoff files of brat.
+
+brat has two files for a text, ``NAME.txt`` with the text, ``NAME.ann`` with its
+annotations. A line ``T1<tab>LABEL START END<tab>TEXT`` is a span; ``START END;START
+END`` is a discontinuous one. Lines of other kinds (relations, events, attributes,
+notes) are skipped. Offsets count characters, those of line ends too.
+
+References
+----------
+P. Stenetorp and others, "brat: a Web-based Tool for NLP-Assisted Text Annotation",
+EACL 2012.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..._saving.atomic import naming
+from .entry import NO, Evidence, TextFormat
+from .head import Head
+from .span_records import Annotation, Record
+from .text_files import numbered_lines
+
+_SPAN = re.compile(
+    r"T\S*\t(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18})*)(?:\t(.*))?",
+    re.DOTALL,
+)
+
+
+def is_brat(source: Any) -> bool:
+    """Whether a path is a folder, or a file of brat's."""
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    path = Path(source)
+    has_annotations = path.suffix == ".txt" and path.with_suffix(".ann").is_file()
+    return has_annotations or path.suffix == ".ann" or path.is_dir()
+
+
+def brat_records(source: Any, encoding: str, texts_alone: bool = False) -> Any:
+    """Yield the `Record` of each text of a folder, with the folders in it, in order of
+    their names.
+    """
+    path = Path(source)
+    files = sorted(path.rglob("*.ann")) if path.is_dir() else [path.with_suffix(".ann")]
+    if not files:
+        raise ValueError(f"{path}: there is no file NAME.ann in the folder")
+    for file in files:
+        name = file.relative_to(path if path.is_dir() else path.parent)
+        text = _text(file.with_suffix(".txt"), encoding)
+        spans = None if texts_alone else _annotations(file, encoding)
+        yield Record(str(file), text, spans, {"name": name.with_suffix("").as_posix()})
+
+
+def _text(path: Any, encoding: str) -> Any:
+    try:
+        # As it is: every character counts, carriage returns and a byte order mark, too.
+        with naming(path), open(path, encoding=encoding, newline="") as file:
+            return file.read()
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}: not valid {error.encoding}: {error.reason}"
+        ) from None
+
+
+def _annotations(file: Any, encoding: str) -> Any:
+    found = []
+    with numbered_lines(file, encoding, watch=False) as (name, lines):
+        for number, line in lines:
+            if not line.startswith("T"):
+                continue
+            match = _SPAN.fullmatch(line)
+            if match is None:
+                expected = "T1<tab>LABEL START END<tab>TEXT"
+                raise ValueError(
+                    f"{name}, line {number}: expected {expected}, got {line!r:.60}"
+                )
+            label, offsets, text = match.groups()
+            parts: tuple[Any, ...] = tuple(
+                tuple(map(int, part.split(" "))) for part in offsets.split(";")
+            )
+            found.append(Annotation(parts, label, text, f"{name}, line {number}"))
+    return found
+
+
+def lines_of(text: str, spans: Any, place: Any) -> Any:
+    """The content of a file ``.ann``."""
+    lines = []
+    for k, (start, end, label) in enumerate(spans):
+        if label is None or label.split() != [label]:
+            wrong = f"brat has no label {label!r}: it takes text without white space"
+            words = (label or "").split()
+            remedy = f"; {'_'.join(words)!r} is one" if words else ""
+            raise ValueError(f"{place}, span {k}: {wrong}{remedy}")
+        covered = re.sub(r"[\r\n]", " ", text[start:end])
+        lines.append(f"T{k + 1}\t{label} {start} {end}\t{covered}\n")
+    return "".join(lines)
+
+
+class Brat(TextFormat):
+    """The entry of the table."""
+
+    name = "brat"
+    description = "a folder of brat: NAME.txt with a text, NAME.ann with its spans"
+    endings = (".ann",)
+    options = frozenset(("discontinuous",))
+    is_written = True
+    is_json = False
+
+    def recognise(self, head: Head) -> Evidence:
+        """The path is a folder, or one of the two files of a text."""
+        if head.name and is_brat(head.name):
+            return Evidence(1.0, "it is a folder, or has a file .ann beside it")
+        return NO
+
+    def records(self, source: Any, reading: Any) -> Iterator[Record]:
+        """Yield the `Record` of each text of a folder."""
+        reading.n_annotated += 1
+        return brat_records(source, reading.options.encoding, reading.texts_alone)

@@ -1,0 +1,341 @@
+r"""Columns: a token a line, its label as a rule in the last column, a blank line between
+sentences.
+
+A line whose first cell is ``-DOCSTART-`` begins a document. It is no token.
+
+References
+----------
+E. F. Tjong Kim Sang and F. De Meulder, "Introduction to the CoNLL-2003 shared task",
+CoNLL 2003: the format, and the lines between documents.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from numbers import Integral
+from typing import IO, Any
+
+from ..._data.types import Path
+from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .head import Head
+from .text_files import (
+    SharedStrings,
+    filled_lines,
+    numbered_lines,
+    spaceless_share,
+    split_cells,
+)
+
+DOCUMENT = "-DOCSTART-"
+"""The first cell of a line that begins a document."""
+
+
+def read_columns(
+    path_or_file: Path | IO[str],
+    *,
+    separator: str | None = None,
+    columns: Iterable[int] | None = None,
+    comment: str | None = None,
+    encoding: str = "utf-8",
+    return_X_y: bool = False,
+    return_documents: bool = False,
+) -> Any:
+    r"""Read a file of columns: a token a line, a blank line between sentences.
+
+    Parameters
+    ----------
+    path_or_file : str, os.PathLike or text file
+    separator : str, optional
+        What separates columns. None means any run of spaces and tabs, and only these,
+        so that an ideographic or no-break space can be a token. Blank lines may hold
+        spaces and tabs.
+    columns : sequence of int, optional
+        Which columns to return, in this order; negative numbers count from the last.
+    comment : str, optional
+        Lines that start with it are skipped (``"# "``). Lines whose first cell is
+        ``-DOCSTART-`` always are.
+    encoding : str, default="utf-8"
+        Of a path; an open file has its own.
+    return_X_y : bool, default=False
+        Whether to part tokens and labels: what estimators are fitted with.
+    return_documents : bool, default=False
+        Whether to return the document of each sentence, too: ``groups`` of splitters,
+        so that no document stands on both sides of a split.
+
+    Returns
+    -------
+    list of lists of tuples of str
+        One list per sentence, one tuple per token. With ``return_X_y=True`` a tuple
+        ``(X, y)``: the last of the columns is the label, the others are the token, a
+        str if there is one and else a tuple. With ``return_documents=True`` there is one
+        element more, a list of one int a sentence: documents are counted from 0 where
+        lines ``-DOCSTART-`` begin them; a file without any is one document.
+
+    Raises
+    ------
+    ValueError
+        If a line has another number of columns than the first, too few for `columns` or
+        for labels, or bytes that are not in the encoding. The message names file and
+        line.
+
+    Warns
+    -----
+    UserWarning
+        If the text looks as if it was encoded twice (``Ã±`` for ``ñ``); so do all
+        readers.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.StringIO("He PRP B-NP\nreckons VBZ B-VP\n\nYes UH O\n")
+    >>> read_columns(file, columns=[0, -1])
+    [[('He', 'B-NP'), ('reckons', 'B-VP')], [('Yes', 'O')]]
+    >>> file = io.StringIO("He PRP B-NP\nreckons VBZ B-VP\n\nYes UH O\n")
+    >>> X, y = read_columns(file, return_X_y=True)
+    >>> X, y
+    ([[('He', 'PRP'), ('reckons', 'VBZ')], [('Yes', 'UH')]], [['B-NP', 'B-VP'], ['O']])
+    """
+    options = separator, columns, comment, encoding
+    found = list(_columns(path_or_file, *options, SharedStrings()))
+    sentences = [rows.cells for rows in found]
+    documents = [int(rows.document or 0) for rows in found]
+    if not return_X_y:
+        return (sentences, documents) if return_documents else sentences
+    if sentences and len(sentences[0][0]) < 2:
+        name = getattr(path_or_file, "name", path_or_file)
+        raise ValueError(f"{name}: expected columns of a token and a label; found 1")
+    X, y = tokens_and_labels(sentences)
+    return (X, y, documents) if return_documents else (X, y)
+
+
+def tokens_and_labels(sentences: Any) -> Any:
+    """(X, y) of sentences of columns: the last is the label; one other makes a str,
+    several make a tuple.
+    """
+    places = slice(-1) if sentences and len(sentences[0][0]) > 2 else 0
+    X = [[row[places] for row in rows] for rows in sentences]
+    return X, [[row[-1] for row in rows] for rows in sentences]
+
+
+def iter_columns(
+    path_or_file: Any,
+    *,
+    separator: str | None = None,
+    columns: Any = None,
+    comment: str | None = None,
+    encoding: str = "utf-8",
+) -> Iterator[Any]:
+    """Yield the sentences of a file of columns one by one; see `read_columns`."""
+    strings = SharedStrings(SharedStrings.MOST)
+    found = _columns(path_or_file, separator, columns, comment, encoding, strings)
+    return (rows.cells for rows in found)
+
+
+def _columns(
+    path_or_file: Any,
+    separator: str | None,
+    columns: Any,
+    comment: str | None,
+    encoding: str,
+    strings: SharedStrings,
+) -> Any:
+    """The sentences, of shared `strings`; options are checked at once."""
+    for name, value in ("separator", separator), ("comment", comment):
+        if value is not None and (not isinstance(value, str) or not value):
+            raise ValueError(
+                f"{name} must be None or a string that is not empty; got {value!r}"
+            )
+    if columns is not None:
+        given = columns
+        columns = list(columns) if isinstance(columns, Iterable) else []
+        if not columns or not all(isinstance(c, Integral) for c in columns):
+            raise ValueError(
+                f"columns must be None or a sequence of integers; got {given!r}"
+            )
+    layout = separator, columns, comment
+    return _sentences_of_columns(path_or_file, *layout, encoding, strings)
+
+
+def _sentences_of_columns(
+    path_or_file: Any,
+    separator: str | None,
+    columns: Any,
+    comment: str | None,
+    encoding: str,
+    strings: SharedStrings,
+) -> Iterator[Rows]:
+    share = strings.share
+    expected = first = start = (
+        None  # number of columns, and number and text of the line that set it
+    )
+    documents = _Documents()
+    with numbered_lines(path_or_file, encoding) as (name, lines):
+        for rows in filled_lines(lines, " \t"):
+            sentence: list[Any] = []
+            numbers: list[int] = []
+            for number, line in rows:
+                if line.startswith(DOCUMENT) and documents.begin(line, separator):
+                    continue
+                if comment is not None and line.startswith(comment):
+                    continue
+                cells = split_cells(line, separator)
+                if len(cells) != expected:
+                    if expected is not None:
+                        text = (
+                            f"expected {expected} columns, as on line {first}; found "
+                            f"{len(cells)}"
+                        )
+                        hint = _hint((start, line), separator, comment)
+                        raise ValueError(f"{name}, line {number}: {text}{hint}")
+                    expected = len(cells)
+                    first = number
+                    start = line
+                    for c in columns or ():
+                        if not -expected <= c < expected:
+                            text = f"expected a column {c}; found {expected} columns"
+                            raise ValueError(f"{name}, line {number}: {text}")
+                if columns is not None:
+                    cells = [cells[c] for c in columns]
+                sentence.append(tuple(map(share, cells, cells)))
+                numbers.append(number)
+            strings.end_sentence()
+            if sentence:
+                yield Rows(sentence, numbers, documents.next_sentence())
+
+
+class _Documents:
+    """Counts documents that have sentences."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._filled = False
+        self._told = False
+
+    def begin(self, line: str, separator: str | None) -> bool:
+        """Begin a document if the line is that of one; tell whether it is."""
+        if split_cells(line, separator)[0] != DOCUMENT:
+            return False
+        self._number += self._filled
+        self._filled = False
+        self._told = True
+        return True
+
+    def next_sentence(self) -> str | None:
+        """The document of the next sentence."""
+        self._filled = True
+        return str(self._number) if self._told else None
+
+
+def _hint(lines: Any, separator: str | None, comment: str | None) -> Any:
+    """The end of an error about two lines of different width: which option would read
+    them.
+    """
+    if lines[-1].startswith("\ufeff"):
+        return (
+            ", in a line that begins with a byte order mark, as where files were "
+            "joined: leave the mark out"
+        )
+    marked = next(
+        (line for line in lines if comment is None and line.startswith("#")), None
+    )
+    if marked is not None:
+        prefix = "# " if marked.startswith("# ") else "#"
+        return (
+            f"; comment={prefix!r} (--comment '{prefix}') leaves out lines such as "
+            f"{marked[:40]!r}"
+        )
+    if (
+        separator is None
+        and len({line.count("\t") for line in lines}) == 1
+        and "\t" in lines[0]
+    ):
+        return (
+            "; separator='\\t' (--separator tab) splits at tabs only, and keeps spaces "
+            "in columns"
+        )
+    return ""
+
+
+LABEL = re.compile(r"[BIESLUM]-\S+|O")
+"""Labels of segments."""
+
+
+class Columns(TokenFormat):
+    """The entry of the table."""
+
+    name = "columns"
+    description = "a token a line, its label last, a blank line between sentences"
+    endings = (".conll", ".bio", ".iob", ".iob2", ".crf")
+    options = frozenset(("tokens", "label", "separator", "comment"))
+    is_written = True
+    is_general = True
+
+    def recognise(self, head: Head) -> Evidence:
+        """Columns are lines of as many cells, the last of which look like labels."""
+        rows = [row for row in head.rows if not row.startswith(DOCUMENT)]
+        if not rows or head.is_json:
+            return NO
+        if any(re.match(r"<[\w/!?]", row) for row in rows[:2]):
+            return Evidence(0.0, "it begins with markup")
+        if self.has_ending(head):
+            return Evidence(0.8, f"the name ends in {head.ending}")
+        if all(re.fullmatch(r"\S+[/_]\S+", c) for row in rows for c in row.split()):
+            return Evidence(0.1, "each cell is a word and its tag")
+        for widths in (
+            Counter(len(split_cells(row, None)) for row in rows),
+            Counter(row.count("\t") + 1 for row in rows),
+        ):
+            found = _of_widths(rows, widths)
+            if found.is_yes:
+                return found
+        return found
+
+    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+        """Yield the sentences, with all of their columns."""
+        strings = SharedStrings(SharedStrings.MOST)
+        of = options.separator, None, options.comment, options.encoding
+        return _columns(file, *of, strings)
+
+    def check(self, options: TokenOptions) -> None:
+        """Raise a ValueError if columns are named, as only fields are."""
+        several = (
+            options.label if isinstance(options.label, tuple) else (options.label,)
+        )
+        if any(isinstance(c, str) for c in (*(options.tokens or ()), *several)):
+            raise ValueError(
+                "--tokens and --label are numbers of columns where the input is "
+                f"{self.name}"
+            )
+
+    def mark(
+        self, options: TokenOptions, line: str, cells: list[str], beside: Any
+    ) -> str:
+        """Add the label as a column."""
+        separator = options.separator
+        if separator is None:
+            # nothing else: an ideographic space can be a token
+            line = line.rstrip(" \t")
+            separator = "\t" if "\t" in line else " "
+        return separator.join([line, *cells, *(value for _, value in beside)])
+
+
+def _of_widths(rows: list[str], widths: Counter[int]) -> Evidence:
+    """The evidence of lines of so many cells."""
+    n_lines = widths.total()
+    (width, n) = widths.most_common(1)[0]
+    seen = f"{n} of {n_lines} lines have {width} columns"
+    if width < 2 or n_lines < 2:
+        return Evidence(0.1, seen)
+    last = [row.split()[-1] for row in rows]
+    labels = sum(LABEL.fullmatch(cell) is not None for cell in last)
+    if 2 * n > n_lines and 2 * labels > n_lines:
+        return Evidence(0.75, f"{seen}, and {labels} end with a label")
+    # A few odd lines among columns are mistakes, which the reader will name, and not
+    # sentences.
+    if 4 * n < 3 * n_lines:
+        return Evidence(0.2, seen)
+    if spaceless_share("".join(last)) > 0.5:
+        return Evidence(0.3, f"{seen}, and they end with words")
+    return Evidence(0.7, seen)

@@ -1,0 +1,218 @@
+r"""CoNLL-U, and CoNLL-X of ten columns: a word a line, with its fields between tabs.
+
+References
+----------
+S. Buchholz and E. Marsi, "CoNLL-X shared task on multilingual dependency parsing",
+CoNLL 2006.
+
+CoNLL-U format, https://universaldependencies.org/format.html.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+from ..._data.types import Path
+from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .head import Head
+from .text_files import (
+    CONLLU_FIELDS,
+    TREE_FIELDS,
+    SharedStrings,
+    check_fields,
+    filled_lines,
+    numbered_lines,
+)
+
+_SKIPPED_ID = re.compile(r"[0-9]+[-.][0-9]+")  # a multiword range or an empty node
+_NEW_DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(.*))?")
+
+
+def read_conllu(
+    path_or_file: Path | IO[str],
+    *,
+    fields: Iterable[str] = TREE_FIELDS,
+    encoding: str = "utf-8",
+) -> list[list[tuple[Any, ...]]]:
+    r"""Read a CoNLL-U file, or a CoNLL-X file of ten columns.
+
+    Comments, multiword ranges (``3-4``) and empty nodes (``8.1``) are skipped.
+
+    Parameters
+    ----------
+    path_or_file : str, os.PathLike or text file
+    fields : sequence of str, default=("form", "xpos", "head", "deprel")
+        Which of `CONLLU_FIELDS` to return, in this order; ``id`` and ``head`` are
+        integers.
+    encoding : str, default="utf-8"
+        Of a path; an open file has its own.
+
+    Returns
+    -------
+    list of lists of tuples
+        One list per sentence, one tuple per word.
+
+    Raises
+    ------
+    ValueError
+        If a line has not ten columns, or ids do not run 1, 2, 3, ...; where heads are
+        asked for, also if a head is no integer, is the word itself, or lies beyond the
+        sentence. The message names file and line.
+
+    Examples
+    --------
+    >>> import io
+    >>> text = "1\tIt\t_\t_\tPRP\t_\t2\tnsubj\t_\t_\n"
+    >>> text += "2\tworks\t_\t_\tVBZ\t_\t0\troot\t_\t_\n"
+    >>> read_conllu(io.StringIO(text))
+    [[('It', 'PRP', 2, 'nsubj'), ('works', 'VBZ', 0, 'root')]]
+    >>> read_conllu(io.StringIO(text), fields=["form", "xpos"])
+    [[('It', 'PRP'), ('works', 'VBZ')]]
+    """
+    found = _conllu(path_or_file, check_fields(fields), encoding, SharedStrings())
+    return [rows.cells for rows in found]
+
+
+def iter_conllu(
+    path_or_file: Any, *, fields: Any = TREE_FIELDS, encoding: str = "utf-8"
+) -> Iterator[Any]:
+    """Yield the sentences of a CoNLL-U file one by one; see `read_conllu`."""
+    strings = SharedStrings(SharedStrings.MOST)
+    found = _conllu(path_or_file, check_fields(fields), encoding, strings)
+    return (rows.cells for rows in found)
+
+
+def _conllu(
+    path_or_file: Any, fields: Any, encoding: str, strings: SharedStrings
+) -> Iterator[Rows]:
+    share = strings.share
+    document: str | None = None
+    n_documents = 0
+    where = [CONLLU_FIELDS.index(field) for field in fields]
+    with numbered_lines(path_or_file, encoding) as (name, lines):
+        for rows in filled_lines(lines):
+            sentence: list[tuple[str | int, ...]] = []
+            numbers: list[int] = []
+            heads: list[tuple[int, int]] = []
+            for number, line in rows:
+                cells = line.split("\t")
+                token = cells[0]
+                expected = len(sentence) + 1
+                if line[0] == "#":
+                    if new := _NEW_DOCUMENT.fullmatch(line):
+                        document = new[1] or str(n_documents)
+                        n_documents += 1
+                    continue
+                if len(cells) != 10:
+                    text = f"expected 10 columns separated by tabs; found {len(cells)}"
+                    raise ValueError(f"{name}, line {number}: {text}")
+                if _SKIPPED_ID.fullmatch(token):
+                    continue
+                if token != str(expected):
+                    raise ValueError(
+                        f"{name}, line {number}: expected the id {expected}; found "
+                        f"{token!r}"
+                    )
+                cells[0] = expected
+                if "head" in fields:
+                    cells[6] = as_head(cells[6], name, number)
+                    heads.append((number, cells[6]))
+                values = [cells[c] for c in where]
+                values = [share(v, v) if isinstance(v, str) else v for v in values]
+                sentence.append(tuple(values))
+                numbers.append(number)
+            strings.end_sentence()
+            if sentence:
+                check_heads(name, heads, len(sentence))
+                yield Rows(sentence, numbers, document)
+
+
+def as_head(text: str, name: str, number: int) -> int:
+    """The head in a cell, as an int."""
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise ValueError(
+            f"{name}, line {number}: expected a head, 0 or the id of a word; found "
+            f"{text!r:.80}"
+        )
+    return int(text)
+
+
+def check_heads(name: str, heads: Any, n: int) -> None:
+    """Check the (line, head) pairs of a sentence of `n` words."""
+    for position, (number, head) in enumerate(heads, start=1):
+        if head > n or head == position:
+            found = "the word itself" if head == position else head
+            raise ValueError(
+                f"{name}, line {number}: expected a head between 0 and {n}; found "
+                f"{found}"
+            )
+
+
+def is_conllu(line: str) -> bool:
+    """Whether a line looks like a token of CoNLL-U."""
+    cells = line.split("\t")
+    return len(cells) == 10 and re.fullmatch(r"\d+([-.]\d+)?", cells[0]) is not None
+
+
+class Conllu(TokenFormat):
+    """The entry of the table."""
+
+    name = "conllu"
+    description = "CoNLL-U, and CoNLL-X: ten columns between tabs, the first counts"
+    endings = (".conllu", ".conllx")
+    options = frozenset(("tokens", "label"))
+    is_written = True
+    names_fields = True
+
+    def recognise(self, head: Head) -> Evidence:
+        """Lines have ten columns, and the first is a number."""
+        found = [is_conllu(row) for row in head.rows]
+        if found and found[0]:
+            return Evidence(
+                0.95, f"{sum(found)} of {len(found)} lines have ten columns"
+            )
+        if self.has_ending(head):
+            return Evidence(0.8, f"the name ends in {head.ending}")
+        return Evidence(0.2, "some lines have ten columns") if any(found) else NO
+
+    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+        """Yield the sentences, with the fields asked for."""
+        label = options.label
+        if label is None and options.labels:
+            label = "xpos"
+        several = label if isinstance(label, tuple) else (label,)
+        fields = (
+            *(options.tokens or ("form",)),
+            *(f for f in several if f is not None),
+        )
+        strings = SharedStrings(SharedStrings.MOST)
+        for rows in _conllu(file, check_fields(fields), options.encoding, strings):
+            yield rows._replace(cells=[tuple(map(str, row)) for row in rows.cells])
+
+    def check(self, options: TokenOptions) -> None:
+        """Raise a ValueError if a field is none of CoNLL-U."""
+        several = (
+            options.label if isinstance(options.label, tuple) else (options.label,)
+        )
+        for field in (*(options.tokens or ()), *several):
+            if field is not None and field not in CONLLU_FIELDS:
+                raise ValueError(
+                    f"CoNLL-U has no field {field!r}; it has {', '.join(CONLLU_FIELDS)}"
+                )
+
+    def mark(
+        self, options: TokenOptions, line: str, cells: list[str], beside: Any
+    ) -> str:
+        """Write the label into its field, and what is beside it into misc."""
+        row = line.split("\t")
+        several = (
+            options.label if isinstance(options.label, tuple) else (options.label,)
+        )
+        for field, cell in zip(several, cells):
+            row[CONLLU_FIELDS.index(field)] = cell
+        said = [f"{name}={value}" for name, value in beside if value != "_"]
+        if said:
+            row[-1] = "|".join([*([] if row[-1] == "_" else [row[-1]]), *said])
+        return "\t".join(row)

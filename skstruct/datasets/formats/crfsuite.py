@@ -1,0 +1,119 @@
+r"""Data of CRFsuite: ready-made features.
+
+A line is a token: its label, then its attributes, between tabs. ``name:2.5`` gives an
+attribute a value, 1 if it has none; ``\:`` and ``\\`` are a colon and a backslash within
+a name. Blank lines end sentences.
+
+References
+----------
+N. Okazaki, "CRFsuite: a fast implementation of Conditional Random Fields (CRFs)", 2007:
+the format.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .head import Head
+from .text_files import filled_lines, numbered_lines
+
+_PARTS = re.compile(r"((?:[^:\\]|\\.)*)(?::(.*))?", re.DOTALL)
+_ESCAPED = re.compile(r"\\([:\\])")
+
+
+def iter_attributes(path_or_file: Any, *, encoding: str = "utf-8") -> Iterator[Any]:
+    r"""Yield the sentences of a data file of CRFsuite.
+
+    Parameters
+    ----------
+    path_or_file : str, os.PathLike or text file
+    encoding : str, default="utf-8"
+        Of a path; an open file has its own.
+
+    Yields
+    ------
+    list of (label, dict)
+        The tokens; values by name, those of a name that a line has several times added,
+        as CRFsuite does.
+
+    Raises
+    ------
+    ValueError
+        If a value is not a finite number, or bytes are not in the encoding. The message
+        names file and line.
+
+    Examples
+    --------
+    >>> import io
+    >>> list(iter_attributes(io.StringIO("D\tw=the\tfirst\nN\tw=dog\tlength:0.5\n")))
+    [[('D', {'w=the': 1.0, 'first': 1.0}), ('N', {'w=dog': 1.0, 'length': 0.5})]]
+    """
+    return (rows.cells for rows in _attributes(path_or_file, encoding))
+
+
+def _attributes(path_or_file: Any, encoding: str) -> Iterator[Rows]:
+    """The sentences, with the numbers of their lines."""
+    with numbered_lines(path_or_file, encoding) as (name, lines):
+        for rows in filled_lines(lines, ""):
+            sentence = []
+            numbers = []
+            for number, line in rows:
+                label, *fields = line.split("\t")
+                token: dict[str, float] = {}
+                for field in filter(None, fields):
+                    attribute, value = _attribute(field, f"{name}, line {number}")
+                    token[attribute] = token.get(attribute, 0.0) + value
+                sentence.append((label, token))
+                numbers.append(number)
+            yield Rows(sentence, numbers)
+
+
+def _attribute(field: Any, where: str) -> Any:
+    """(name, value) of a field."""
+    found = _PARTS.fullmatch(field)
+    name, text = found.groups() if found else (None, None)
+    try:
+        value = 1.0 if text is None else float(text)
+    except ValueError:
+        value = math.nan
+    if name is None or not math.isfinite(value):
+        expected = r"name or name:value, with \: for a colon in the name"
+        raise ValueError(f"{where}: expected {expected}, got {field!r:.60}")
+    return _ESCAPED.sub(r"\1", name), value
+
+
+class Crfsuite(TokenFormat):
+    """The entry of the table."""
+
+    name = "crfsuite"
+    description = "data of CRFsuite: a label and ready-made features between tabs"
+    is_written = True
+    has_features = True
+
+    def recognise(self, head: Head) -> Evidence:
+        """Behind a label there are names with an equals sign between tabs."""
+        rows = [row.split("\t") for row in head.lines]
+        rows = [row for row in rows if len(row) > 1]
+        if head.is_json or 10 * len(rows) < 9 * len(head.lines) or not rows:
+            return NO
+        fields = [field for row in rows for field in row[1:]]
+        named = sum(re.match(r"[^\s=]+=\S", field) is not None for field in fields)
+        firsts = sum("=" in row[1] for row in rows)
+        seen = f"{named} of {len(fields)} cells behind the first are NAME=VALUE"
+        if any("=" in row[0] for row in rows) or 4 * firsts < 3 * len(rows):
+            return Evidence(0.0, seen)
+        return Evidence(0.85 if 2 * named > len(fields) else 0.3, seen)
+
+    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+        """Yield the sentences: (label, dict) of each token."""
+        return _attributes(file, options.encoding)
+
+    def mark(
+        self, options: TokenOptions, line: str, cells: list[str], beside: Any
+    ) -> str:
+        """Write the label in its place."""
+        return "\t".join([*cells, *line.split("\t")[1:]])

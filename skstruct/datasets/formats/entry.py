@@ -1,0 +1,189 @@
+"""What a format is: an entry of the table of formats.
+
+A format says how it is called, what it looks like, which options it has, and how it is
+read. There are three kinds: sequences of tokens, which a tagger or a parser learns;
+sequences of words, which a segmenter learns; and texts with spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from .head import Head
+
+if TYPE_CHECKING:
+    from .span_records import Reading, Record
+
+TOKENS = "tokens"
+WORDS = "words"
+TEXTS = "texts"
+"""Kinds of formats."""
+
+YES = 0.5
+"""From this score on a format is taken for that of a file."""
+
+
+class Evidence(NamedTuple):
+    """How much a file looks like a format."""
+
+    score: float  # from 0, it cannot be, to 1, it can be nothing else
+    sentence: str  # why
+
+    @property
+    def is_yes(self) -> bool:
+        """Whether the format may be taken for that of the file."""
+        return self.score >= YES
+
+
+NO = Evidence(0.0, "nothing of it was seen")
+
+
+class Rows(NamedTuple):
+    """One sentence of a file."""
+
+    cells: list[Any]  # of each token: a tuple, or (label, dict) of ready features
+    numbers: list[int]  # the line of each token
+    document: str | None = None  # which document it belongs to, if the file says it
+
+
+class TokenOptions(NamedTuple):
+    """How sequences of tokens are read."""
+
+    tokens: tuple[Any, ...] | None = None  # columns or fields of a token
+    label: Any = None  # that of the label; of trees two of them
+    separator: str | None = None
+    comment: str | None = None
+    label_names: Any = None  # what labels that are numbers stand for
+    encoding: str = "utf-8"
+    labels: bool = True  # whether labels are read
+
+
+class Format:
+    """A format of files: subclasses are entries of the table.
+
+    Attributes
+    ----------
+    name : str
+        By which options call it.
+    description : str
+        What it is, in one sentence without a full stop.
+    kind : {"tokens", "words", "texts"}
+        What it holds.
+    endings : tuple of str
+        Endings of files that have it, as evidence.
+    options : frozenset of str
+        Options of readers that it has.
+    is_written : bool
+        Whether labelled data are written in it.
+    is_general : bool
+        Whether other formats, which are recognised by more, are special cases: it is
+        taken only if none of them is.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    kind: ClassVar[str]
+    endings: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar[frozenset[str]] = frozenset()
+    is_written: ClassVar[bool] = False
+    is_general: ClassVar[bool] = False
+
+    @property
+    def family(self) -> str:
+        """What commands call formats that are handled alike."""
+        return self.name
+
+    def recognise(self, head: Head) -> Evidence:
+        """Say how much the beginning of a file looks like the format."""
+        raise NotImplementedError
+
+    def has_ending(self, head: Head) -> bool:
+        """Tell whether the name of the file is one of this format."""
+        return head.ending in self.endings
+
+
+class TokenFormat(Format):
+    """A format of sequences of tokens.
+
+    Attributes
+    ----------
+    names_fields : bool
+        Whether ``tokens`` and ``label`` are names: `rows` then gives the chosen fields
+        only, those of the token first. Else they are numbers of columns, and `rows`
+        gives all columns.
+    has_features : bool
+        Whether a token is a dict of ready-made features: cells are (label, dict).
+    """
+
+    kind = TOKENS
+    names_fields: ClassVar[bool] = False
+    has_features: ClassVar[bool] = False
+
+    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+        """Yield the sentences of a path or an open text file."""
+        raise NotImplementedError
+
+    def check(self, options: TokenOptions) -> None:
+        """Raise a ValueError if columns or fields are none of the format."""
+
+    def mark(
+        self, options: TokenOptions, line: str, cells: list[str], beside: Any
+    ) -> str:
+        """Write the label of a token, and what is said beside it, into its line.
+
+        Parameters
+        ----------
+        options : TokenOptions
+        line : str
+        cells : list of str
+            The label; of a tree head and label.
+        beside : list of (name, value)
+            Probabilities.
+        """
+        raise ValueError(f"labels are not written as {self.name}")
+
+
+class WordFormat(Format):
+    """A format of segmented text: a sentence a line."""
+
+    kind = WORDS
+
+    @property
+    def family(self) -> str:
+        """What commands call segmented text of any format."""
+        return "segmented"
+
+    def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
+        """Yield (number, words) of each line; words are str, or (word, tag)."""
+        raise NotImplementedError
+
+
+class TextFormat(Format):
+    """A format of texts with spans; most are values of JSON, each of them a text.
+
+    Attributes
+    ----------
+    is_json : bool
+        Whether `record` makes a text of each value of JSON; else `records` reads the
+        file.
+    """
+
+    kind = TEXTS
+    is_json: ClassVar[bool] = True
+
+    @property
+    def family(self) -> str:
+        """What commands call annotated texts of any format."""
+        return "spans"
+
+    def record(self, value: Any, place: str, reading: Reading) -> Record:
+        """Make a `Record` of a value of JSON."""
+        raise NotImplementedError
+
+    def records(self, source: Any, reading: Reading) -> Iterator[Record]:
+        """Yield the `Record` of each text of a path or an open file."""
+        from .span_records import json_values
+
+        for place, value in json_values(source, reading.options.encoding):
+            yield self.record(value, place, reading)

@@ -1,0 +1,271 @@
+"""The beginning of a file, as formats look at it to recognise themselves."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+from .text_files import UNREADABLE, opened, split_cells, unreadable
+
+HEAD = 65_536
+"""Characters that a format is recognised from."""
+
+RECORDS = 50
+"""Values of JSON, or lines, that are looked at."""
+
+
+_JSON = re.compile(r"""\{\s*"[^"\n]*"\s*:|\[\s*[\[{]\s*"|\[\n\s*["\]]""")
+"""The beginning of an object; of a list of objects, or of pairs; or of a list of
+anything over several lines.
+
+Other text begins with such brackets, too: ``[[Category:Towns]]``.
+"""
+
+
+class Head:
+    """The beginning of a file.
+
+    Parameters
+    ----------
+    name : str
+        Of the file; its ending is evidence.
+    lines : iterable of str
+        Its first lines, with or without line ends.
+    is_whole : bool, default=False
+        Whether these are all of them.
+
+    Attributes
+    ----------
+    raw : list of str
+        The lines without their ends.
+    lines : list of str
+        Those of them that are not blank.
+    """
+
+    def __init__(
+        self, name: str, lines: Iterable[str] = (), is_whole: bool = False
+    ) -> None:
+        self.name = name
+        self.raw = [line.rstrip("\r\n") for line in lines]
+        if self.raw:
+            self.raw[0] = self.raw[0].removeprefix("\ufeff")
+        self.lines = [line for line in self.raw if line.strip()]
+        self.is_whole = is_whole
+
+    @classmethod
+    def of_records(cls, name: str, records: Iterable[Any]) -> Head:
+        """Make the head of records that are in memory, not in a file."""
+        head = cls(name, (), True)
+        head.__dict__["records"] = list(records)  # what a file would have been read as
+        return head
+
+    @property
+    def ending(self) -> str:
+        """The ending of the name in lower case, without that of compression."""
+        return os.path.splitext(self.name.removesuffix(".gz"))[1].lower()
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it begins as JSON does, be it valid or not."""
+        begin = "\n".join(self.lines[:3]).lstrip()
+        return bool(self.records) or _JSON.match(begin) is not None
+
+    @cached_property
+    def records(self) -> list[Any]:
+        """The first values of a file of JSON; none if it is something else.
+
+        They are the elements of the list that the file holds, or else the values that
+        follow each other.
+        """
+        text = "\n".join(self.raw).strip()
+        if not text or text[0] not in "[{":
+            return []
+        if text[0] == "[":
+            found = _elements(text)
+            pair = len(found) == 2 and isinstance(found[0], str)
+            if found and not pair:
+                return found
+        return _values(text)
+
+    @property
+    def objects(self) -> list[Mapping[str, Any]]:
+        """The records that are objects."""
+        return [record for record in self.records if isinstance(record, Mapping)]
+
+    def share(self, keys: Iterable[str]) -> float:
+        """Tell the share of the records that are objects with all of some keys."""
+        wanted = set(keys)
+        having = sum(wanted <= record.keys() for record in self.objects)
+        return having / len(self.records) if self.records else 0.0
+
+    @cached_property
+    def rows(self) -> list[str]:
+        """The lines that are not blank and no comments."""
+        return [line for line in self.lines if not line.startswith("#")] or self.lines
+
+    @cached_property
+    def widths(self) -> Counter[int]:
+        """How many lines have how many cells between spaces and tabs."""
+        return Counter(len(split_cells(line, None)) for line in self.rows)
+
+    @cached_property
+    def tabs(self) -> Counter[int]:
+        """How many lines have how many cells between tabs."""
+        return Counter(line.count("\t") + 1 for line in self.rows)
+
+    @cached_property
+    def table(self) -> list[list[str]]:
+        """The rows of a table of a spreadsheet, the first its header; none if there is
+        no header of several names.
+        """
+        if not self.lines or self.is_json:
+            return []
+        first = self.lines[0]
+        delimiter = max(",;\t", key=first.count)
+        if delimiter not in first:
+            return []
+        try:
+            rows = list(csv.reader(self.raw, delimiter=delimiter))
+        except csv.Error:
+            return []
+        rows = [row for row in rows if row]
+        if not self.is_whole and len(rows) > 1:
+            rows.pop()  # it may be cut
+        names = [cell.strip() for cell in rows[0]]
+        return rows if all(names) and len(set(names)) == len(names) > 1 else []
+
+    def seen(self) -> str:
+        """Say what was seen, for an error."""
+        if self.records:
+            first = self.records[0]
+            if isinstance(first, Mapping):
+                return f"objects with the keys {', '.join(map(str, first)) or 'none'}"
+            return f"JSON of a {type(first).__name__}"
+        if not self.lines:
+            return "nothing"
+        n_tabs, n_lines = Counter(line.count("\t") for line in self.lines).most_common(
+            1
+        )[0]
+        widths = sorted(self.widths)
+        cells = f"{widths[0]} to {widths[-1]}" if len(widths) > 1 else str(widths[0])
+        of = f"{n_tabs} tabs in {n_lines} of {len(self.lines)} lines"
+        return f"{of}, {cells} cells a line, first {self.lines[0][:40]!r}"
+
+
+class Peeked:
+    """An open text file whose first lines have been looked at, and are read again."""
+
+    def __init__(self, file: Any, name: str) -> None:
+        self.name = name
+        self._file = file
+        self._ahead: deque[str] = deque()
+        self._head: Head | None = None
+        self._wrong: ValueError | None = None
+
+    def head(self) -> Head:
+        """Return the first lines: `HEAD` characters, or as many as a value of JSON
+        takes.
+        """
+        if self._head is None:
+            try:
+                self._head = head_of_lines(self.name, iter(self._file), self._ahead)
+            except ValueError as error:
+                if not self._ahead:
+                    raise
+                self._wrong = error  # what stands before it can be read
+                self._head = Head(self.name, self._ahead)
+        return self._head
+
+    def __iter__(self) -> Iterator[str]:
+        while self._ahead:
+            yield self._ahead.popleft()
+        if self._wrong is not None:
+            raise self._wrong
+        yield from self._file
+
+    def readline(self) -> str:
+        """Return the next line, or an empty string."""
+        if self._ahead:
+            return self._ahead.popleft()
+        if self._wrong is not None:
+            raise self._wrong
+        return str(self._file.readline())
+
+
+def head_of_lines(
+    name: str, rest: Iterator[str], ahead: deque[str], size: int = HEAD
+) -> Head:
+    """Return the head of a file; its lines are put into ``ahead``.
+
+    A value of JSON that is longer is read to the end of the file, as its reader does.
+    """
+    read = 0
+    try:
+        for line in rest:
+            ahead.append(line)
+            read += len(line)
+            if read >= size:
+                head = Head(name, ahead)
+                if head.records or not head.is_json:
+                    return head
+                ahead.extend(rest)
+    except UNREADABLE as error:
+        raise ValueError(unreadable(error, name, len(ahead))) from error
+    return Head(name, ahead, True)
+
+
+@contextmanager
+def peeked(source: Any, encoding: str) -> Iterator[Any]:
+    """Give a file that has a ``head()``, made of a path or an open text file."""
+    if hasattr(source, "head"):
+        yield source
+    elif isinstance(source, str | os.PathLike):
+        with opened(source, encoding) as file:
+            yield Peeked(file, os.fspath(source))
+    else:
+        name = getattr(source, "name", None)
+        found = name if isinstance(name, str) else f"<{type(source).__name__}>"
+        yield Peeked(source, found)
+
+
+def _elements(text: str) -> list[Any]:
+    """The first elements of the list that a text of JSON begins with."""
+    decoder = json.JSONDecoder()
+    found: list[Any] = []
+    at = 1
+    while len(found) < RECORDS:
+        while at < len(text) and text[at] in " \t\r\n,":
+            at += 1
+        if at >= len(text) or text[at] == "]":
+            return found if not text[at + 1 :].split("\n")[0].strip() else []
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return found
+        found.append(value)
+    return found
+
+
+def _values(text: str) -> list[Any]:
+    """The first values of a text of JSON, one after the other."""
+    decoder = json.JSONDecoder()
+    found: list[Any] = []
+    at = 0
+    while len(found) < RECORDS and at < len(text):
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return found
+        if text[at:].split("\n", 1)[0].strip():
+            return []  # text that begins as JSON
+        found.append(value)
+        while at < len(text) and text[at].isspace():
+            at += 1
+    return found

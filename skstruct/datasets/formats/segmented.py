@@ -1,0 +1,106 @@
+"""Segmented text: a sentence a line, words separated by white space."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import IO, Any
+
+from ..._data.types import Path
+from .entry import NO, Evidence, TokenOptions, WordFormat
+from .head import Head
+from .text_files import SharedStrings, numbered_lines, spaceless_share
+
+
+def read_segmented(
+    path_or_file: Path | IO[str], *, encoding: str = "utf-8"
+) -> list[list[str]]:
+    r"""Read segmented text: a sentence a line, words separated by white space.
+
+    Parameters
+    ----------
+    path_or_file : str, os.PathLike or text file
+    encoding : str, default="utf-8"
+        Of a path; an open file has its own.
+
+    Returns
+    -------
+    list of lists of str
+        The words of each sentence. Any white space separates, the ideographic space
+        too; blank lines are skipped.
+
+    Raises
+    ------
+    ValueError
+        If the file has bytes that are not in the encoding.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_segmented(io.StringIO("我  喜欢　图书馆\n\n好 。\n"))
+    [['我', '喜欢', '图书馆'], ['好', '。']]
+    """
+    return list(_segmented(path_or_file, encoding, SharedStrings()))
+
+
+def iter_segmented(path_or_file: Any, *, encoding: str = "utf-8") -> Iterator[Any]:
+    """Yield the sentences of a segmented text one by one; see `read_segmented`."""
+    return _segmented(path_or_file, encoding, SharedStrings(SharedStrings.MOST))
+
+
+def _segmented(path_or_file: Any, encoding: str, strings: SharedStrings) -> Any:
+    share = strings.share
+    with numbered_lines(path_or_file, encoding) as (_, lines):
+        for _, line in lines:
+            words = line.split()
+            if words:
+                words = list(map(share, words, words))
+                strings.end_sentence()
+                yield words
+
+
+_AGAINST = {
+    r"\t": "it has tabs",
+    r"<[\w/!?][^>]*>": "it has markup",
+    r"\S[/_][A-Za-z]\w*(?=\s|$)": "its words have tags",
+    r"\S\|\S": "it has bars between words",
+    r"^\s*[-+]?\d+([.,]\d+)?\s*$": "it has lines of a number alone",
+    r"\]\(\w+\)": "it has labels in brackets",
+}
+"""What segmented text hardly has, and what is said of it."""
+
+
+class Segmented(WordFormat):
+    """The entry of the table."""
+
+    name = "segmented"
+    description = "a sentence a line, words separated by white space"
+    endings = (".seg", ".segmented")
+    is_written = True
+    is_general = True
+
+    def recognise(self, head: Head) -> Evidence:
+        """White space parts words of a script that is written without."""
+        if self.has_ending(head):
+            return Evidence(0.9, f"the name ends in {head.ending}")
+        if not head.lines or head.is_json:
+            return NO
+        for pattern, why in _AGAINST.items():
+            met = sum(re.search(pattern, line) is not None for line in head.lines)
+            if 20 * met > len(head.lines):
+                return Evidence(0.0, why)
+        parted = sum(len(line.split()) > 1 for line in head.lines)
+        share = spaceless_share("".join(head.lines))
+        seen = (
+            f"{parted} of {len(head.lines)} lines have white space between words, and "
+            f"{share:.0%} of the letters are of a script without"
+        )
+        if 2 * parted >= len(head.lines) and share >= 0.5:
+            return Evidence(0.7, seen)
+        return Evidence(0.1, seen)
+
+    def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
+        """Yield (number, words) of each line, blank ones too."""
+        with numbered_lines(file, options.encoding) as (_, lines):
+            for number, line in lines:
+                yield number, line.split()

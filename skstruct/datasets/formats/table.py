@@ -1,0 +1,165 @@
+"""The table of formats: which there are, and which one a file has.
+
+A new format is a file beside this one and a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from .brat import Brat
+from .columns import Columns
+from .conllu import Conllu
+from .crfsuite import Crfsuite
+from .entry import TEXTS, TOKENS, WORDS, Evidence, Format, TextFormat
+from .head import Head
+from .json_lines import Doccano, JsonLines
+from .label_studio import LabelStudio
+from .not_read import advice_for
+from .prodigy import Prodigy
+from .segmented import Segmented
+from .spacy_pairs import SpacyPairs
+
+FORMATS: tuple[Format, ...] = (
+    Columns(),
+    Conllu(),
+    Crfsuite(),
+    Segmented(),
+    JsonLines(),
+    Doccano(),
+    Prodigy(),
+    LabelStudio(),
+    SpacyPairs(),
+    Brat(),
+)
+"""All formats."""
+
+BY_NAME = {each.name: each for each in FORMATS}
+
+_CLOSE = 0.05
+"""Formats whose scores differ by less than this both fit."""
+
+_LIKELY = 0.2
+"""From this score on an error names a format that was not taken."""
+
+_KINDS = {TOKENS: "tokens and labels", WORDS: "words", TEXTS: "texts and spans"}
+
+
+class UnknownFormat(ValueError):
+    """Two formats fit a file, or none does."""
+
+
+def names(kind: str) -> tuple[str, ...]:
+    """Return the names of the formats of a kind."""
+    return tuple(each.name for each in FORMATS if each.kind == kind)
+
+
+def text_formats() -> dict[str, TextFormat]:
+    """Return the formats of texts with spans, by name."""
+    return {each.name: each for each in FORMATS if isinstance(each, TextFormat)}
+
+
+def evidence(
+    head: Head, among: Iterable[Format] = FORMATS
+) -> list[tuple[Format, Evidence]]:
+    """Return (format, evidence) of all formats, the likeliest first.
+
+    A general format is none that could be taken where a special one is.
+    """
+    found = [(each, each.recognise(head)) for each in among]
+    special = [each for each, why in found if why.is_yes and not each.is_general]
+    if special:
+        instead = Evidence(0.0, f"it looks like {special[0].name}")
+        found = [(f, instead if f.is_general else why) for f, why in found]
+    return sorted(found, key=lambda pair: -pair[1].score)
+
+
+def recognised(
+    head: Head, among: Iterable[Format] = FORMATS
+) -> tuple[Format, Evidence] | None:
+    """Return the format of a file and why; None if none fits.
+
+    Raises
+    ------
+    UnknownFormat
+        If two formats fit, or it is one that is known and not read.
+    """
+    advice = advice_for(head)
+    if advice is not None:
+        raise UnknownFormat(advice)
+    found = evidence(head, among)
+    if not found or not found[0][1].is_yes:
+        return None
+    (first, why), *others = found
+    for other, also in others:
+        if also.is_yes and why.score - also.score < _CLOSE:
+            raise UnknownFormat(
+                f"{head.name}: looks like {first.name} ({why.sentence}) and like "
+                f"{other.name} ({also.sentence}): --format {first.name} or --format "
+                f"{other.name} says which"
+            )
+    return first, why
+
+
+def unknown(head: Head, among: Iterable[Format] = FORMATS) -> UnknownFormat:
+    """Return the error for a file that no format fits: what was seen, what to write."""
+    if not head.lines and not head.records:
+        return UnknownFormat(f"{head.name}: the file is empty")
+    likely = [(f, why) for f, why in evidence(head, among) if why.score >= _LIKELY]
+    told = "".join(
+        f"; it could be {each.name} ({why.sentence}): --format {each.name}"
+        for each, why in likely[:2]
+    )
+    if not told:
+        told = f"; --format says it: {', '.join(each.name for each in among)}"
+    return UnknownFormat(
+        f"{head.name}: cannot tell the format from the content: {head.seen()}{told}"
+    )
+
+
+def refuse_options(format: Format, given: Collection[str]) -> None:
+    """Raise a ValueError if a format lacks an option that is given.
+
+    Parameters
+    ----------
+    format : Format
+    given : collection of str
+        Names of options, as of `read_spans`.
+    """
+    for name in given:
+        if name not in format.options:
+            having = [each.name for each in FORMATS if name in each.options]
+            raise ValueError(
+                f"{name} is for {', '.join(having)}, and format is {format.name!r}"
+            )
+
+
+def options_of(name: str) -> tuple[str, ...]:
+    """Return the names of the formats that have an option."""
+    return tuple(each.name for each in FORMATS if name in each.options)
+
+
+def described() -> str:
+    """Return the formats and what they are, for ``--help``."""
+    return "; ".join(f"{each.name}: {each.description}" for each in FORMATS)
+
+
+def markdown() -> str:
+    """Return the table of ``docs/guide-files.md``."""
+    rows = ["| format | what | holds | written | options |", "|---|---|---|---|---|"]
+    for each in FORMATS:
+        cells: tuple[Any, ...] = (
+            f"`{each.name}`",
+            each.description
+            + (f" ({', '.join(each.endings)})" if each.endings else ""),
+            _KINDS[each.kind],
+            "yes" if each.is_written else "",
+            ", ".join(sorted(each.options)),
+        )
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")

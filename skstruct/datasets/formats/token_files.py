@@ -1,0 +1,171 @@
+"""Sequences of tokens, read from a file of any format that holds them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, NamedTuple
+
+from ..._data.inputs import check_choice
+from ..._data.types import Path
+from .entry import TEXTS, TokenFormat, TokenOptions, WordFormat
+from .head import peeked
+from .table import BY_NAME, FORMATS, recognised, refuse_options, unknown
+
+
+class LabelledSentence(NamedTuple):
+    """A sentence of a file."""
+
+    tokens: Any  # a list of str, of tuples or of dicts; of segmented text a str
+    labels: list[Any]  # of segmented text its words
+    document: str | None  # which it belongs to, if the file says it
+
+
+def read_tokens(
+    source: Path | IO[str],
+    format: str = "auto",
+    *,
+    tokens: Sequence[int | str] | int | str | None = None,
+    label: int | str | None = None,
+    separator: str | None = None,
+    comment: str | None = None,
+    label_names: Any = None,
+    encoding: str = "utf-8",
+    return_documents: bool = False,
+) -> Any:
+    r"""Read tokens and labels from a file of any format that holds them.
+
+    Parameters
+    ----------
+    source : str, os.PathLike or text file
+    format : str, default="auto"
+        A name of the table of formats, such as "columns", "conllu" or "segmented";
+        "auto" goes by the content.
+    tokens : int, str, or sequence of these, optional
+        The columns, or fields, of a token. By default all columns but the label's, or
+        the field of the word.
+    label : int or str, optional
+        The column or field of the label. By default the last column, or the usual
+        field.
+    separator, comment : str, optional
+        Of columns: as of `read_columns`.
+    label_names : list or dict, optional
+        What labels that are numbers stand for.
+    encoding : str, default="utf-8"
+        Of a path; an open file has its own.
+    return_documents : bool, default=False
+        Whether to return the document of each sentence, too.
+
+    Returns
+    -------
+    X : list
+        Of each sentence its tokens: str, or tuples where there are several columns;
+        dicts of data of CRFsuite; of segmented text the raw text.
+    y : list of lists
+        Labels, None where a token has none; of segmented text the words.
+    documents : list of str or None
+        With ``return_documents=True``: which document each sentence belongs to, None
+        where the file says nothing.
+
+    Raises
+    ------
+    ValueError
+        If the format is unknown, lacks an option that is given, or a line is none of
+        it. The message names file and line, and what was seen.
+
+    Examples
+    --------
+    >>> import io
+    >>> from skstruct.datasets import read_tokens
+    >>> read_tokens(io.StringIO("Ann B-PER\nleft O\n\nRome B-LOC\n"))
+    ([['Ann', 'left'], ['Rome']], [['B-PER', 'O'], ['B-LOC']])
+    """
+    several = (tokens,) if isinstance(tokens, int | str) else tokens
+    chosen = None if several is None else tuple(several)
+    options = TokenOptions(chosen, label, separator, comment, label_names, encoding)
+    found = list(iter_tokens(source, format, options))
+    X = [sentence.tokens for sentence in found]
+    y = [sentence.labels for sentence in found]
+    if return_documents:
+        return X, y, [sentence.document for sentence in found]
+    return X, y
+
+
+_AS_IS = TokenOptions()
+
+
+def iter_tokens(
+    source: Any, format: str = "auto", options: TokenOptions = _AS_IS
+) -> Iterator[LabelledSentence]:
+    """Yield the sentences of a file one by one; see `read_tokens`."""
+    known = [each.name for each in FORMATS if each.kind != TEXTS]
+    check_choice("format", format, ("auto", *known))
+    with peeked(source, options.encoding) as file:
+        if format == "auto":
+            found = recognised(file.head())
+            if found is None:
+                raise unknown(file.head())
+            entry = found[0]
+            if entry.kind == TEXTS:
+                raise ValueError(
+                    f"{file.name}: looks like {entry.name} ({found[1].sentence}), which "
+                    "read_spans reads"
+                )
+        else:
+            entry = BY_NAME[format]
+        refuse_options(entry, _given(options))
+        if isinstance(entry, WordFormat):
+            for _, words in entry.words(file, options):
+                raw = "".join(
+                    word if isinstance(word, str) else word[0] for word in words
+                )
+                if words:
+                    yield LabelledSentence(raw, words, None)
+            return
+        assert isinstance(entry, TokenFormat)
+        yield from _sentences(file, entry, options)
+
+
+def _given(options: TokenOptions) -> list[str]:
+    """The names of options that are given."""
+    names = "tokens", "label", "separator", "comment", "label_names"
+    return [name for name in names if getattr(options, name) is not None]
+
+
+def _sentences(
+    file: Any, entry: TokenFormat, options: TokenOptions
+) -> Iterator[LabelledSentence]:
+    """Yield the sentences of a format of tokens."""
+    entry.check(options)
+    name = os.fspath(file.name)
+    for rows in entry.rows(file, options):
+        cells = rows.cells
+        if entry.has_features:
+            labels = [label for label, _ in cells]
+            yield LabelledSentence([t for _, t in cells], labels, rows.document)
+            continue
+        width = len(cells[0])
+        if entry.names_fields:
+            places = list(range(width - 1))
+            of_label = width - 1
+        else:
+            of_label, places = _places(options, width, name)
+        X = [
+            row[places[0]] if len(places) == 1 else tuple([row[c] for c in places])
+            for row in cells
+        ]
+        yield LabelledSentence(X, [row[of_label] for row in cells], rows.document)
+
+
+def _places(options: TokenOptions, width: int, name: str) -> tuple[int, list[int]]:
+    """The column of the label, and those of the tokens."""
+    label = -1 if options.label is None else options.label
+    for c in (*(options.tokens or ()), label):
+        if not isinstance(c, int) or not -width <= c < width:
+            raise ValueError(f"{name}: expected a column {c}; found {width} columns")
+    of_label = int(label) % width
+    places = [int(c) % width for c in options.tokens or ()]
+    places = places or [c for c in range(width) if c != of_label]
+    if not places:
+        raise ValueError(f"{name}: expected columns of a token and a label; found 1")
+    return of_label, places

@@ -1,0 +1,220 @@
+"""Scores of tokens by label: precision, recall, F1 and support of each.
+
+They are what labels that encode no segments are scored by, such as parts of speech, yes
+and no, helix and sheet. A token whose true label is A and whose predicted one is B is
+missing from A and one too many in B. Tokens whose true label is None do not count
+(:mod:`.counting`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Literal, TypeAlias, overload
+
+from .._data.elements import exact, plain_value
+from .._data.inputs import check_choice, describe
+from .._data.labels import NOT_SEVERAL, SEVERAL
+from .._data.places import PlaceError
+from .._data.types import Corpus, Weights
+from .checks import as_list, check_pairs
+from .counting import weights_of
+from .label_scores import (
+    AVERAGES,
+    Average,
+    Counts,
+    f1_of,
+    report_of,
+    report_text,
+)
+
+ChosenLabels: TypeAlias = "Sequence[Any] | None"
+"""The labels that a score is about; None stands for all."""
+
+
+@overload
+def token_f1_score(
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    labels: ChosenLabels = ...,
+    average: Average = ...,
+    sample_weight: Weights = ...,
+) -> float: ...
+
+
+@overload
+def token_f1_score(
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    labels: ChosenLabels = ...,
+    average: None,
+    sample_weight: Weights = ...,
+) -> dict[Any, float]: ...
+
+
+def token_f1_score(
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    labels: ChosenLabels = None,
+    average: Average | None = "macro",
+    sample_weight: Weights = None,
+) -> float | dict[Any, float]:
+    """Compute the F1 of tokens by their labels.
+
+    It is ``f1_score`` of scikit-learn over the tokens of all sequences. Labels that
+    encode segments, as in the scheme BIO, are for `segment_f1_score`: of a name of two
+    tokens this score counts both.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequences of label sequences
+        Tokens whose true label is None do not count. A prediction of None is wrong, and
+        is no label's.
+    labels : list of labels, optional
+        The labels that count, such as all but ``"O"``; by default all of either side.
+        One that stands on neither side counts in no average.
+    average : {"macro", "micro", "weighted"} or None, default="macro"
+        Over labels, over all tokens, over labels weighted by true tokens, or none: one
+        F1 per label. Over all labels "micro" is the accuracy.
+    sample_weight : array-like of shape (n_sequences,), optional
+        Multiplies the counts of a sequence's tokens.
+
+    Returns
+    -------
+    float, or dict of float by label if `average` is None
+        1.0 if ``labels`` stand on neither side.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a token has a set of labels (the message names sequence and
+        position), a weight is negative or not finite, no token has a true label and a
+        weight, or a parameter has a value not named here.
+
+    Examples
+    --------
+    >>> y_true = [["yes", "no", "no"], ["no"]]
+    >>> y_pred = [["yes", "yes", "no"], ["no"]]
+    >>> token_f1_score(y_true, y_pred, average=None)
+    {'no': 0.8, 'yes': 0.6666666666666666}
+    >>> token_f1_score(y_true, y_pred, labels=["no"])
+    0.8
+    """
+    check_choice("average", average, AVERAGES)
+    return f1_of(_count_tokens(y_true, y_pred, labels, sample_weight), average)
+
+
+@overload
+def token_report(
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    labels: ChosenLabels = ...,
+    output_dict: Literal[False] = ...,
+    digits: int = ...,
+    sample_weight: Weights = ...,
+) -> str: ...
+
+
+@overload
+def token_report(
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    labels: ChosenLabels = ...,
+    output_dict: Literal[True],
+    sample_weight: Weights = ...,
+) -> dict[Any, dict[str, float]]: ...
+
+
+def token_report(
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    labels: ChosenLabels = None,
+    output_dict: bool = False,
+    digits: int = 4,
+    sample_weight: Weights = None,
+) -> str | dict[Any, dict[str, float]]:
+    """Tabulate precision, recall, F1 and number of tokens, by label and on average.
+
+    Parameters
+    ----------
+    y_true, y_pred, labels
+        As for `token_f1_score`.
+    output_dict : bool, default=False
+    digits : int, default=4
+        Decimals in the text.
+    sample_weight : array-like of shape (n_sequences,), optional
+        As for `token_f1_score`; it multiplies "support", too.
+
+    Returns
+    -------
+    str, or dict of dict if `output_dict`
+        The dict maps each label, and "micro avg", "macro avg" and "weighted avg", to
+        "precision", "recall", "f1" and "support".
+
+    Raises
+    ------
+    ValueError
+        As `token_f1_score`.
+
+    Examples
+    --------
+    >>> print(token_report([["H", "H", "H", "C", "H"]], [["H", "H", "C", "C", "H"]]))
+                  precision  recall      f1  support
+               C     0.5000  1.0000  0.6667        1
+               H     1.0000  0.7500  0.8571        4
+       micro avg     0.8000  0.8000  0.8000        5
+       macro avg     0.7500  0.8750  0.7619        5
+    weighted avg     0.9000  0.8000  0.8190        5
+    """
+    report = report_of(_count_tokens(y_true, y_pred, labels, sample_weight))
+    if output_dict:
+        return report
+    return report_text({str(label): row for label, row in report.items()}, digits)
+
+
+def _count_tokens(
+    y_true: Corpus, y_pred: Corpus, labels: ChosenLabels, sample_weight: Weights
+) -> Counts:
+    """Count tokens by label: right, true and predicted ones."""
+    chosen = None if labels is None else _plain(as_list(labels, "labels"))
+    pairs = check_pairs(y_true, y_pred)
+    given = [_known(i, true, pred) for i, (true, pred) in enumerate(pairs)]
+    # As integers where there are no weights: support is a number of tokens.
+    weight = weights_of(sample_weight, [len(true) for true, _ in given])
+    counts: Counts = Counter(), Counter(), Counter()
+    for w, (true, pred) in zip(weight, given):
+        right = [a for a, b in zip(true, pred) if a == b]
+        for counter, found in zip(counts, (right, true, pred)):
+            for label, n in Counter(found).items() if w else ():
+                counter[label] += n * w
+    for counter in counts:
+        del counter[None]  # a prediction that is no label
+        for label in [] if chosen is None else counter.keys() - set(chosen):
+            del counter[label]
+    return counts
+
+
+def _known(i: int, true: Any, pred: Any) -> tuple[list[Any], list[Any]]:
+    """Return true and predicted labels of sequence `i` where there is a true one."""
+    for side, name in ((true, "y_true"), (pred, "y_pred")):
+        for t, label in enumerate(side):
+            if isinstance(label, SEVERAL):
+                raise PlaceError(i, t, NOT_SEVERAL, name)
+            if not isinstance(label, Hashable):
+                raise PlaceError(i, t, f"expected a label, got {describe(label)}", name)
+    at = [t for t, label in enumerate(true) if label is not None]
+    return _plain(true[t] for t in at), _plain(pred[t] for t in at)
+
+
+def _plain(labels: Iterable[Any]) -> list[Any]:
+    """Return labels as Python values; of subclasses of str the strings that they hold."""
+    return [
+        exact(label) if isinstance(label, str) else plain_value(label)
+        for label in labels
+    ]

@@ -1,0 +1,39 @@
+"""The card of a model: its lines, and digests of files."""
+
+import pytest
+
+from skstruct._data.card import Card, digest_of, new_card
+
+CARD = new_card(
+    data=[{"name": "a.tsv", "sha256": "0" * 64, "use": "train"}],
+    counts={"sentences": 8},
+    score={"measure": "f1", "value": 0.5, "low": 0.25, "high": 0.75, "how": "20 %"},
+    options={"algorithm": "l1crf"},
+    parent={"name": "old.skstruct", "sha256": "1" * 64, "date": "2026-01-01T00:00:00Z"},
+)
+
+
+def test_it_is_of_now_and_comes_back():
+    assert CARD.date.endswith("Z") and len(CARD.date) == 20
+    assert Card.from_dict(CARD.to_dict()) == CARD
+
+
+def test_what_a_card_cannot_say_is_refused():
+    with pytest.raises(ValueError, match="card: counts must be what JSON can say"):
+        new_card(counts={"tokens": {1}})
+
+
+def test_the_card_in_lines():
+    assert [line[:14].strip() for line in CARD.lines()] == [
+        "trained", "train", "learned from", "held out", "options", "made from",
+    ]  # fmt: skip
+    assert "f1 0.5000 (0.2500 to 0.7500), 20 %" in list(CARD.lines())[3]
+
+
+def test_the_digest_of_a_file_and_of_a_folder(tmp_path):
+    (tmp_path / "a").write_bytes(b"x")
+    one = digest_of(tmp_path / "a")
+    assert one == "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+    before = digest_of(tmp_path)
+    (tmp_path / "b").write_bytes(b"")
+    assert before != digest_of(tmp_path) != one

@@ -1,0 +1,65 @@
+"""The beginning of a file: what is read of it, and that it is read again."""
+
+import io
+import json
+
+import pytest
+
+from skstruct.datasets.formats.head import HEAD, RECORDS, Head, peeked
+
+
+def test_what_was_looked_at_is_read_again():
+    text = "".join(f"line {k}\n" for k in range(30_000))
+    with peeked(io.StringIO(text), "utf-8") as file:
+        head = file.head()
+        assert HEAD <= sum(map(len, head.raw)) + len(head.raw) < HEAD + 20
+        assert file.head() is head and not head.is_whole
+        assert file.readline() == "line 0\n"
+        assert "line 0\n" + "".join(file) == text
+        assert file.readline() == ""
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("n", [1, 3, 100])
+def test_records_of_a_list_or_of_lines(n, indent):
+    values = [{"k": k, "text": "x" * 50} for k in range(n)]
+    several = json.dumps(values, indent=indent)
+    lines = "\n".join(map(json.dumps, values))
+    for text in several, lines:
+        head = Head("notes", text.split("\n"), True)
+        assert head.records == values[:RECORDS] and head.is_json
+
+
+def test_a_record_that_is_longer_than_the_head_is_read_whole():
+    value = [{"text": "x" * HEAD, "lines": list(range(20))}]
+    with peeked(io.StringIO(json.dumps(value, indent=1)), "utf-8") as file:
+        assert file.head().records == value and file.head().is_whole
+
+
+@pytest.mark.parametrize("text", ["[1] Ann", "{Ann} is", "[[Towns]]", "Ann [1]", ""])
+def test_text_that_begins_like_json_is_none(text):
+    assert Head("notes", [text]).records == []
+
+
+def test_what_cannot_be_read_is_told_behind_what_can(tmp_path):
+    path = tmp_path / "notes"
+    path.write_bytes(b"a X\n" * 20_000 + b"\xff\n")
+    with peeked(path, "utf-8") as file:
+        assert file.head().lines[0] == "a X"
+        with pytest.raises(ValueError, match="line 20001|invalid start byte"):
+            list(file)
+
+
+def test_tables():
+    rows = ["a,b", '"x, y",z', '"two\nlines",1']
+    head = Head("notes.csv", "\n".join(rows).split("\n"), True)
+    assert head.table[:2] == [["a", "b"], ["x, y", "z"]]
+    assert Head("notes", ["a,,b", "1,2,3"], True).table == []
+    assert Head("notes", ["no names"], True).table == []
+
+
+def test_what_was_seen_is_said():
+    assert "keys a, b" in Head("x", ['{"a": 1, "b": 2}'], True).seen()
+    said = Head("x", ["a\tb\tc"] * 3 + ["d"], True).seen()
+    assert "2 tabs in 3 of 4 lines" in said and "1 to 3 cells" in said
+    assert Head("x").seen() == "nothing"

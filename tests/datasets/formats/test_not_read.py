@@ -1,0 +1,20 @@
+"""Formats that are known and not read."""
+
+import pytest
+
+from skstruct.datasets import read_spans
+from skstruct.datasets.formats.head import Head
+from skstruct.datasets.formats.not_read import ALL, advice_for, is_binary
+
+
+def test_each_says_what_to_do():
+    assert all(each.advice and (each.endings or each.sign) for each in ALL)
+    assert advice_for(Head("notes.txt", ["a X"])) is None
+    assert "read_parquet('a.parquet')" in advice_for(Head("a.parquet"))
+    assert is_binary("A.SPACY") and not is_binary("a.xmi")
+
+
+def test_python_says_it_too(tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"PAR1\xff")
+    with pytest.raises(ValueError, match="pandas.read_parquet"):
+        read_spans(tmp_path / "a.parquet")
