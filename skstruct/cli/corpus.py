@@ -15,6 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
+from .._data.places import Where
 from .._data.schemes import scheme_like
 from .._data.source_layout import SourceLayout
 from ..datasets.formats.entry import (
@@ -33,10 +34,11 @@ from .input_files import Source, warn_of_columns, warn_of_text
 from .sentences import Sentence as Sentence
 from .sentences import sentences as sentences
 from .sentences import several as several
-from .texts import marked, reading_of
+from .texts import given_to, marked, reading_of
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
+    from ..datasets.formats.contents import Contents
     from ..datasets.formats.span_files import AnnotationReader
     from .common import Arguments
 
@@ -95,6 +97,7 @@ class Corpus(NamedTuple):
     # stands.
     places: list
     documents: list  # of each sequence: its document, or None
+    where: list[Where]  # of each sequence: its file, record, id and line
     understood: Understood | None = None
 
 
@@ -318,10 +321,35 @@ def read_files(arguments: Arguments, source: Source, layout: Layout) -> Corpus:
             parts.append(read_all(more, _told(arguments, layout, path)))
     joined: dict[str, Any] = {
         name: flatten([getattr(part, name) for part in parts])
-        for name in ("X", "y", "places")
+        for name in ("X", "y", "places", "where")
     }
     joined["documents"] = _documents(parts)
     return parts[0]._replace(**joined)
+
+
+def read_checked(
+    arguments: Arguments, source: Source, layout: Layout
+) -> tuple[Corpus, list[tuple[str, Contents]]]:
+    """The `Corpus` of all files of annotated texts, without records that have faults,
+    and the `Contents` of each file by its name.
+    """
+    parts = [_checked(source, layout)]
+    for path in arguments.files[1:]:
+        with Source(path, arguments.encoding) as more:
+            parts.append(_checked(more, _told(arguments, layout, path)))
+    rows = [row for _, found, _ in parts for row in found]
+    X, y, places, where = map(list, zip(*rows)) if rows else ([], [], [], [])
+    corpus = Corpus(source.name, layout.format, X, y, places, [None] * len(X), where)
+    return corpus, [(name, contents) for name, _, contents in parts]
+
+
+def _checked(source: Source, layout: Layout) -> tuple[str, list[Any], Contents]:
+    """Name, annotated texts and `Contents` of a source."""
+    assert layout.reading is not None
+    reader = replace(layout.reading, on_error="list")
+    found, contents = reader.with_contents(given_to(source))
+    rows = [(record.text, row, record.place, record.where) for record, row in found]
+    return source.name, rows, contents
 
 
 def _documents(parts: list[Corpus]) -> list[str | None]:
@@ -377,21 +405,28 @@ def batches(
     if layout.format == "spans":
         assert layout.reading is not None
         texts = marked(source, layout.reading, size is not None)
-        read: Iterator[Any] = ((*text, None) for text in texts)
+        read: Iterator[Any] = (
+            (x, y, place, None, where) for x, y, place, where in texts
+        )
     else:
         read = (
-            (s.tokens, s.labels, s.numbers, s.document)
+            (s.tokens, s.labels, s.numbers, s.document, _of_line(source, s))
             for s in sentences(source, layout, inputs)
             if s.tokens
         )
     found = False
     while batch := list(islice(read, size)):
-        X, y, places, documents = map(list, zip(*batch))
-        yield Corpus(source.name, layout.format, X, y, places, documents)
+        X, y, places, documents, where = map(list, zip(*batch))
+        yield Corpus(source.name, layout.format, X, y, places, documents, where)
         found = True
     if not found:
         what = "annotated text" if layout.format == "spans" else "sentence"
         raise CommandError(f"{source.name}: there is no {what} in it")
+
+
+def _of_line(source: Source, sentence: Sentence) -> Where:
+    """Where a sentence stands: its first line."""
+    return Where(source.name, line=next(iter(sentence.numbers), None))
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+from .._data.places import Where as Where
 from .._data.places import counted
 from .html import box, cell, escaped, label_html, note, readable, table
 from .weight_tables import Records
@@ -24,35 +25,6 @@ KINDS = {
     "other label": "the token has another label",
 }
 """Kinds of findings, and what each says."""
-
-
-class Where(NamedTuple):
-    """Where a sequence stands in a user's file; what is not known is None.
-
-    Attributes
-    ----------
-    file : str or None
-    record : int or None
-        The number of the record in its file, from 0; those that are not read count.
-    id : object
-        What the record calls itself.
-    line : int or None
-    """
-
-    file: str | None = None
-    record: int | None = None
-    id: Any = None
-    line: int | None = None
-
-    def __str__(self) -> str:
-        parts = [] if self.file is None else [self.file]
-        if self.line is not None:
-            parts.append(f"line {self.line}")
-        elif self.record is not None:
-            parts.append(f"record {self.record}")
-        if self.id is not None:
-            parts.append(f"id {self.id}")
-        return ", ".join(parts)
 
 
 Places: TypeAlias = Sequence[Where | Mapping[str, Any]] | None

@@ -13,7 +13,6 @@ from itertools import chain
 from typing import Any
 
 from .._data.elements import spelled
-from .._data.inputs import lengths_of
 
 _NAMES = ("word", "form", "token", "text", "surface", "w", "lower", "wort", "string")
 """What features are called that hold the word, likeliest first."""
@@ -44,7 +43,7 @@ def shown(X: Sequence[Sequence[Any]], words: Any = None) -> list[list[Any]]:
     """
     if words is not None:
         found = [list(each) for each in words]
-        if lengths_of(found) != lengths_of(X):
+        if list(map(len, found)) != list(map(len, X)):
             raise ValueError("words must hold one word for each token of X")
         return found
     first = next(chain.from_iterable(X), None)

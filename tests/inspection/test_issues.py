@@ -10,7 +10,6 @@ from skstruct.datasets import columns_to_spans, load_chunking, load_entities
 from skstruct.features import WordVectors
 from skstruct.inspection import (
     Finding,
-    Where,
     label_issues,
     out_of_fold_marginals,
 )

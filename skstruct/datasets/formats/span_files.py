@@ -13,6 +13,7 @@ Studio (M. Tkachenko and others, 2020), brat (P. Stenetorp and others, EACL 2012
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -21,9 +22,11 @@ from typing import IO, Any
 
 from ..._data.elements import is_frame, spelled
 from ..._data.inputs import check_choice, describe
+from ..._data.places import Where
 from ..._data.spans import PartialSpans, Span
 from ..._data.types import Path
 from .brat import is_brat
+from .contents import Contents, attempt, id_of
 from .entry import TEXTS, TextFormat
 from .head import RECORDS, Head, peeked
 from .not_read import advice_for, is_binary
@@ -41,7 +44,7 @@ def _option(default: Any, allowed: Any, called: str = "") -> Any:
     return field(default=default, metadata={"allowed": allowed, "called": called})
 
 
-_OF_ALL = frozenset(("format", "offsets", "annotated", "encoding"))
+_OF_ALL = frozenset(("format", "offsets", "annotated", "encoding", "on_error"))
 """Options that all formats have."""
 
 
@@ -66,6 +69,7 @@ class AnnotationReader:
     discontinuous: str = _option("error", ("error", "cover", "skip"))
     rejected: str = _option("unknown", ("unknown", "outside"))
     annotated: Any = _option(None, object)
+    on_error: str = _option("raise", ("raise", "list"))
     encoding: str = _option("utf-8", object)
 
     def __post_init__(self) -> None:
@@ -91,22 +95,29 @@ class AnnotationReader:
         """An iterator of (`Record`, its list of `Span`) over what is annotated; see
         `iter_spans`.
         """
-        reading = Reading(self)
+        return self.with_contents(source)[0]
+
+    def with_contents(self, source: Any) -> tuple[Any, Contents]:
+        """What `marked` returns, and the `Contents` of the source once all is read.
+
+        Under ``on_error="list"`` faults stand there, and their records are left out.
+        """
+        contents = Contents()
+        reading = Reading(self, contents=contents)
         name = _name_of(source)
         found = _annotated(_watched(_records(source, reading), name), reading, name)
         types = self.annotated
-        return (
-            found
-            if types is None
-            else ((record, PartialSpans(spans, types)) for record, spans in found)
-        )
+        if types is not None:
+            found = ((record, PartialSpans(spans, types)) for record, spans in found)
+        return found, contents
 
     def texts(self, source: Any) -> Any:
         """An iterator of the `Record` of each text, annotated or not; annotations are
         not looked at.
         """
         return _watched(
-            _records(source, Reading(self, texts_alone=True)), _name_of(source)
+            _records(source, Reading(self, texts_alone=True, contents=Contents())),
+            _name_of(source),
         )
 
 
@@ -124,7 +135,9 @@ def read_spans(
     rejected: str = "unknown",
     annotated: Collection[str] | None = None,
     encoding: str = "utf-8",
+    on_error: str = "raise",
     return_metadata: bool = False,
+    return_places: bool = False,
 ) -> Any:
     r"""Read texts and their annotated spans from a file of an annotation tool.
 
@@ -169,8 +182,14 @@ def read_spans(
         `PartialSpans`.
     encoding : str, default="utf-8"
         Of a path; an open file has its own.
+    on_error : {"raise", "list"}, default="raise"
+        What to do with a record that cannot be read: raise, or go on, and return a list
+        of all faults.
     return_metadata : bool, default=False
         Whether to return what else the records hold.
+    return_places : bool, default=False
+        Whether to return where each text stands, as ``label_issues`` and ``report``
+        take it.
 
     Returns
     -------
@@ -183,6 +202,12 @@ def read_spans(
         rejected, ignored or cancelled, are left out.
     metadata : list of dict
         With ``return_metadata=True``: the other keys of each record; of brat, the name.
+    places : list of Where
+        With ``return_places=True``: the file, the number of the record, from 0, with
+        those counted that are left out, its id and its line.
+    contents : Contents
+        With ``on_error="list"``: ``counts`` of what the records are, and ``faults``,
+        each with its place and what is wrong. Records with a fault are left out.
 
     Raises
     ------
@@ -219,14 +244,17 @@ def read_spans(
         discontinuous,
         rejected,
         annotated,
+        on_error,
         encoding,
     )
+    marked, contents = reader.with_contents(source)
     found = [
-        (record.text, marked, record.metadata)
-        for record, marked in reader.marked(source)
+        (record.text, row, record.metadata, record.where) for record, row in marked
     ]
-    X, y, metadata = map(list, zip(*found)) if found else ([], [], [])
-    return (X, y, metadata) if return_metadata else (X, y)
+    X, y, metadata, places = map(list, zip(*found)) if found else ([], [], [], [])
+    more = (metadata, return_metadata), (places, return_places)
+    told = [contents] if on_error == "list" else []
+    return (X, y, *(each for each, wanted in more if wanted), *told)
 
 
 def iter_spans(
@@ -249,7 +277,8 @@ def iter_spans(
 def _annotated(found: Any, reading: Any, name: str) -> Any:
     options = reading.options
     found = (record for record in found if record.spans is not None)
-    yield from with_spans(found, options.offsets, options.discontinuous, name)
+    wrong = reading.contents if options.on_error == "list" else None
+    yield from with_spans(found, options.offsets, options.discontinuous, name, wrong)
     for option, met in reading.met.items():
         chosen = getattr(options, option)
         if chosen is not None and str(chosen) not in met:
@@ -300,7 +329,7 @@ def _records(source: Any, reading: Any) -> Any:
     first = list(islice(rest, RECORDS))
     format = _format_of(Head.of_records("source", first), reading)
     for k, value in enumerate(chain(first, rest)):
-        yield _kept(format.record(value, f"record {k}", reading), value, reading)
+        yield from _read(format, value, f"record {k}", reading)
 
 
 def _of_file(source: Any, reading: Any) -> Any:
@@ -312,16 +341,17 @@ def _of_file(source: Any, reading: Any) -> Any:
         head = Head(name)
         format = _format_of(head, reading)
         if not format.is_json:
-            yield from format.records(source, reading)
+            yield from _numbered(format.records(source, reading), reading)
             return
     with peeked(source, reading.options.encoding) as file:
         format = _format_of(file.head(), reading)
         if not format.is_json:
             given = source if isinstance(source, str | os.PathLike) else file
-            yield from format.records(given, reading)
+            yield from _numbered(format.records(given, reading), reading)
             return
-        for place, value in json_values(file, reading.options.encoding):
-            yield _kept(format.record(value, place, reading), value, reading)
+        wrong = reading.contents if reading.options.on_error == "list" else None
+        for place, value in json_values(file, reading.options.encoding, wrong):
+            yield from _read(format, value, place, reading)
 
 
 def _format_of(head: Head, reading: Any) -> TextFormat:
@@ -336,12 +366,46 @@ def _format_of(head: Head, reading: Any) -> TextFormat:
     return format
 
 
-def _kept(record: Any, value: Any, reading: Any) -> Any:
-    """The record; the keys of the first are remembered."""
+def _read(format: TextFormat, value: Any, place: str, reading: Any) -> Any:
+    """Yield the record of a value, if it can be read; the keys of the first are
+    remembered.
+    """
+    contents = reading.contents
+    number = contents.counts["records"]
+    contents.counts["records"] += 1
+    where = _where(place, number, id_of(value))
+    wrong = contents if reading.options.on_error == "list" else None
+    record = None
+    with attempt(wrong, where):
+        record = format.record(value, place, reading)
     if not reading.keys:
         of_pair = isinstance(value, list | tuple) and len(value) == 2
         reading.keys = list(map(str, value[1] if of_pair else value))
-    return record
+    if record is not None:
+        contents.see(record, value)
+        yield record._replace(where=where)
+
+
+_LINE = re.compile(r"(.*?)(?:, line (\d+)|, record \d+)")
+
+
+def _where(place: str, number: int, name: Any) -> Where:
+    """The `Where` of a place that a reader of JSON names."""
+    found = _LINE.match(place)
+    if found is None:
+        return Where(None, number, name)
+    line = None if found[2] is None else int(found[2])
+    return Where(found[1], number, name, line)
+
+
+def _numbered(records: Any, reading: Any) -> Any:
+    """Yield records that are files of their own, with their places."""
+    for record in records:
+        counts = reading.contents.counts
+        where = Where(record.place, counts["records"], record.metadata.get("name"))
+        counts["records"] += 1
+        reading.contents.see(record, record.metadata)
+        yield record._replace(where=where)
 
 
 def _name_of(source: Any) -> Any:

@@ -11,13 +11,15 @@ begin and end where words do. The unit that most records speak for is that of th
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 from ..._data.inputs import flatten
-from ..._data.places import PLACE, PlaceError
+from ..._data.places import PLACE, PlaceError, Where
 from ..._data.spans import CONVERTS, Span, as_spans, from_utf16, wide_characters
 from ..._data.text import tokenized
+from .contents import Contents, attempt
 
 UNITS = ("characters", "utf-16")
 
@@ -32,8 +34,16 @@ hundred is no proof.
 _IN_WORDS = {"characters": "characters", "utf-16": "UTF-16 units"}
 
 
-def with_spans(records: Any, offsets: Any, discontinuous: str, name: str) -> Any:
+def with_spans(
+    records: Any,
+    offsets: Any,
+    discontinuous: str,
+    name: str,
+    contents: Contents | None = None,
+) -> Any:
     """Yield (record, its list of `Span`), with offsets in characters.
+
+    With ``contents`` what is wrong is noted there, and its record left out.
 
     Under ``offsets="auto"`` the records are read to their end at the first whose
     offsets could count either.
@@ -46,11 +56,43 @@ def with_spans(records: Any, offsets: Any, discontinuous: str, name: str) -> Any
     for record in records:
         if offsets == "auto" and record.spans and wide_characters(record.text).size:
             held = [record, *records]
-            offsets = _unit_of(held, name)
+            with attempt(contents, Where(name)):
+                offsets = _unit_of(held, name)
             for each in held:
-                yield each, _spans_of(each, offsets, discontinuous)
+                yield from _told(each, offsets, discontinuous, contents)
         else:
-            yield record, _spans_of(record, offsets, discontinuous)
+            yield from _told(record, offsets, discontinuous, contents)
+
+
+def _told(
+    record: Any, unit: Any, discontinuous: str, contents: Contents | None
+) -> Iterator[tuple[Any, list[Span]]]:
+    """Yield the record with its spans, or note all that is wrong with it."""
+    try:
+        spans = _spans_of(record, unit, discontinuous)
+    except ValueError as whole:
+        if contents is None:
+            raise
+        _note(record, unit, discontinuous, contents, whole)
+    else:
+        yield record, spans
+
+
+def _note(
+    record: Any, unit: Any, discontinuous: str, contents: Contents, whole: ValueError
+) -> None:
+    """Note what is wrong with each span of a record; if with none, with the whole."""
+    before = len(contents.faults)
+    for k in range(len(record.spans)):
+        alone = record.spans[k]._replace(place=_place(record, k))
+        try:
+            _spans_of(record._replace(spans=[alone]), unit, discontinuous)
+        except ValueError as error:
+            contents.note(record.where, error)
+    if len(contents.faults) == before:
+        contents.note(record.where, whole)
+    contents.counts["annotated"] -= 1
+    contents.counts["faulty"] += 1
 
 
 def _unit_of(records: Any, name: str) -> Any:

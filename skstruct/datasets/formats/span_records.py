@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._data.places import describe
+from ..._data.places import Where, describe
+from .contents import Contents, attempt
 from .text_files import numbered_lines
 
 SPAN_KEYS = ("spans", "entities", "label", "labels", "annotations")
@@ -49,6 +50,7 @@ class Record(NamedTuple):
         False  # whether they count it wherever they can, as those of tools in Python do
     )
     partial: bool = False  # whether there may be spans that are not listed
+    where: Where = Where()
 
 
 @dataclass
@@ -69,6 +71,7 @@ class Reading:
     keyless: list = field(default_factory=list)  # places of records without
     omits: bool = False  # whether a format was met that leaves empty lists out
     keys: list = field(default_factory=list)  # of the first record
+    contents: Contents | None = None  # what is counted, and all that is wrong
     format: str = ""  # the name of the format, if it was recognised,
     why: str = ""  # and by what
 
@@ -146,9 +149,14 @@ def _listed(record: Any) -> Any:
 # --------------------------------------------------------------------------------------
 # Files
 # --------------------------------------------------------------------------------------
-def json_values(path_or_file: Any, encoding: str) -> Any:
+def json_values(
+    path_or_file: Any, encoding: str, contents: Contents | None = None
+) -> Any:
     """Yield (place, value) of a file: its lines, or the elements of the one list that
     it holds.
+
+    With ``contents`` a line that is no JSON is noted there, and skipped, unless it is
+    the first.
     """
     with numbered_lines(path_or_file, encoding, watch=False) as (name, lines):
         filled = (numbered for numbered in lines if numbered[1].strip())
@@ -178,7 +186,8 @@ def json_values(path_or_file: Any, encoding: str) -> Any:
             return
         yield f"{name}, line {number}", value
         for number, line in filled:
-            yield f"{name}, line {number}", _parsed(line, name, number)
+            with attempt(contents, Where(name, None, None, number)):
+                yield f"{name}, line {number}", _parsed(line, name, number)
 
 
 def _parsed(text: str, name: str, number: int) -> Any:
