@@ -10,6 +10,7 @@ Hypothesis. The default profile, ``ci``, draws the same few examples in every ru
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -46,6 +47,25 @@ settings.load_profile("ci")
 # A job that a shell runs in the background ignores Ctrl-C, and the tests of Ctrl-C would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+FILL_THE_CACHE = "import skstruct; skstruct.warm_up(all=True)"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config, specs):
+    """Compile the kernels in one process before several workers would compile them at once, each its own."""
+    given = config.invocation_params.args
+    whole = config.args_source is config.ArgsSource.TESTPATHS or "tests" in given
+    compiled = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
+    if whole and compiled and len(specs) > 1:
+        subprocess.run([sys.executable, "-c", FILL_THE_CACHE], check=True)
+
+
+def pytest_unconfigure():
+    """Stop the process that scripts of tests are forked from."""
+    if "forked" in sys.modules:
+        sys.modules["forked"].stop()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -246,6 +246,14 @@ def forget_shards():
 
 
 # -- files ---------------------------------------------------------------------------------------------
+def attributes_kept(estimator):
+    """The attributes that a file or a pickle gives back."""
+    follows = getattr(estimator, "_follows", ())
+    return {
+        name: value for name, value in vars(estimator).items() if name not in follows
+    }
+
+
 def savable():
     """The classes that can be saved, by name."""
     for name in skstruct.__all__:

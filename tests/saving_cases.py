@@ -1,7 +1,7 @@
 """Corpora of every kind of token, and equality to the bit."""
 
 import numpy as np
-from inside import contents_of
+from inside import attributes_kept, contents_of
 
 from skstruct._core.store import Store
 from skstruct.features.bag_encoder import BagEncoder
@@ -135,6 +135,8 @@ def assert_same(a, b, where="it"):
 
 def state_of(instance):
     """The attributes that copies in files have."""
+    if hasattr(instance, "save") or hasattr(instance, "get_params"):
+        return attributes_kept(instance)
     return (
         instance.__getstate__() if hasattr(instance, "__getstate__") else vars(instance)
     )

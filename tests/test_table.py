@@ -5,6 +5,7 @@ is left out. What a cell may lack stands in `verbs.lacks`: the error that a user
 work, but for those of costly verbs, which are tried on `BASES`.
 """
 
+import functools
 import inspect
 import re
 from fnmatch import fnmatch
@@ -49,6 +50,14 @@ BASES = {
 }
 """Every plain model, one base for each wrapper, one model for each kind of token."""
 
+
+@functools.cache
+def first_predicted(name):
+    """What the model of a case predicts before any verb has used it."""
+    model, X, _ = trained(name, 4)
+    return model.predict(X)
+
+
 CELLS = [
     pytest.param(
         name, verb, marks=pytest.mark.xdist_group(name)
@@ -61,7 +70,11 @@ CELLS = [
 
 @pytest.mark.parametrize("name, verb", CELLS)
 def test_cell(name, verb, tmp_path, capsys):
-    VERBS[verb](Cell(name, tmp_path, capsys))
+    """A verb does what its function says, and leaves the model as it was."""
+    cell = Cell(name, tmp_path, capsys)
+    before = first_predicted(name)
+    VERBS[verb](cell)
+    assert cell.model.predict(cell.X) == before
 
 
 @pytest.mark.xdist_group("refusals")

@@ -1,15 +1,13 @@
 """A package of a few kernels in a folder of its own, whose cache tests fill, move and lock."""
 
-import ctypes
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+from forked import run_script
 
 from skstruct._core import compile as under_test
 
@@ -68,13 +66,6 @@ print(json.dumps({
 """
 
 
-def drop_privileges():
-    """Let permissions bind root too: without the capabilities to override them (Linux)."""
-    libc = ctypes.CDLL(None)
-    for capability in (1, 2, 3):  # DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER
-        libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
-
-
 def _environment(place, **settings):
     """The environment of a user whose home is ``place / "home"``; of numba's settings only those given."""
     environment = {
@@ -91,17 +82,8 @@ def _environment(place, **settings):
 
 
 def run_python(place, script, *arguments, **settings):
-    done = subprocess.run(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        env=_environment(place, **settings),
-        cwd=place,
-        preexec_fn=drop_privileges
-        if sys.platform == "linux" and os.getuid() == 0
-        else None,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    env = _environment(place, **settings)
+    done = run_script(script, *map(str, arguments), env=env, cwd=place)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

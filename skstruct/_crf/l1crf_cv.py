@@ -117,6 +117,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     [['D', 'N', 'V']]
     """
 
+    _follows = ("_refitted",)  # see `best_estimator_`
+
     c1s: Iterable[float] = parameter(
         (0.03, 0.1, 0.3, 1.0),
         "Strengths of the L1 penalty.",
@@ -228,11 +230,6 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         set_fitted(self, found, *_FITTED, "_refitted", "_scoring_lost")
         return self
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: Any = super().__getstate__()  # type: ignore[misc]  # BaseEstimator has it
-        # see `best_estimator_`
-        return {name: value for name, value in state.items() if name != "_refitted"}
-
     def __sklearn_is_fitted__(self) -> bool:
         if "cv_results_" in vars(self) and "_model" not in vars(self):
             raise NotFittedError(
@@ -299,7 +296,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
     def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
         state = super()._to_state(writer, name)
-        if state and (callable(self.scoring) or "_scoring_lost" in vars(self)):
+        lost = callable(self.scoring) and writer.beside is None
+        if state and (lost or "_scoring_lost" in vars(self)):
             state["scoring_lost"] = True
         return state
 

@@ -36,9 +36,9 @@ import math
 import os
 import re
 import struct
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from io import BufferedReader
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -142,14 +142,40 @@ def write_container(
     """
     encoded, specs = _encode_header(header, arrays, version)
     with atomic_write(path, temporary=temporary) as file:
-        _write_bytes(file, encoded, specs, arrays)
+        _write_bytes(file.write, encoded, specs, arrays)
+
+
+def container_array(
+    header: dict[str, Any], arrays: dict[str, np.ndarray], version: int = 1
+) -> np.ndarray:
+    """Return what :func:`write_container` would write, as a read-only array of bytes."""
+    encoded, specs = _encode_header(header, arrays, version)
+    out = np.empty(_size(encoded, specs, arrays), np.uint8)
+    view = memoryview(out)  # type: ignore[arg-type]  # numpy 1 does not say so
+    end = 0
+
+    def put(data: Any) -> None:
+        nonlocal end
+        start = end
+        end = start + len(data)
+        view[start:end] = data
+
+    _write_bytes(put, encoded, specs, arrays)
+    out.flags.writeable = False
+    return out
 
 
 def container_size(
     header: dict[str, Any], arrays: dict[str, np.ndarray], version: int
 ) -> int:
     """Count the bytes of the file that :func:`write_container` would write."""
-    encoded, specs = _encode_header(header, arrays, version)
+    return _size(*_encode_header(header, arrays, version), arrays)
+
+
+def _size(
+    encoded: bytes, specs: list[dict[str, Any]], arrays: dict[str, np.ndarray]
+) -> int:
+    """Count the bytes of a file, given what :func:`_encode_header` returned."""
     end = specs[-1]["offset"] + arrays[specs[-1]["name"]].nbytes if specs else 0
     return len(encoded) + end + _DIGEST_BYTES
 
@@ -198,16 +224,16 @@ def _encode_header(
 
 
 def _write_bytes(
-    file: IO[bytes],
+    write: Callable[[Any], object],
     encoded: bytes,
     specs: list[dict[str, Any]],
     arrays: dict[str, np.ndarray],
 ) -> None:
-    """Write prefix, header, arrays and digest to an open file."""
+    """Hand prefix, header, arrays and digest, piece by piece, to a function."""
     digest = hashlib.sha256()
 
     def put(data: Any) -> None:
-        file.write(data)
+        write(data)
         digest.update(data)
 
     put(encoded)
@@ -220,7 +246,57 @@ def _write_bytes(
         for start in range(0, data.size, _CHUNK_BYTES):
             put(data[start : start + _CHUNK_BYTES])
         end = spec["offset"] + data.size
-    file.write(digest.digest())
+    write(digest.digest())
+
+
+class _Source(Protocol):
+    """Where the bytes of a container are."""
+
+    size: int
+
+    def part(self, start: int, stop: int) -> Any:
+        """Return some bytes; fewer if they end before."""
+
+    def array(self, start: int, dtype: np.dtype, shape: list[int]) -> np.ndarray:
+        """Return an array that lies within."""
+
+
+class _File:
+    """An open file, of which arrays are copies."""
+
+    def __init__(self, file: BufferedReader) -> None:
+        self._file = file
+        self.size = os.fstat(file.fileno()).st_size
+
+    def part(self, start: int, stop: int) -> bytes:
+        self._file.seek(start)
+        return self._file.read(max(stop - start, 0))
+
+    def array(self, start: int, dtype: np.dtype, shape: list[int]) -> np.ndarray:
+        array = np.empty(shape, dtype)
+        data: Any = _as_bytes(array)
+        self._file.seek(start)
+        whole = self._file.readinto(data) == data.size
+        _require(whole, "truncated while it was being read")
+        return array
+
+
+class _Memory:
+    """Bytes in memory, or in a memory map, of which arrays are read-only views."""
+
+    def __init__(self, data: np.ndarray) -> None:
+        self._data = data.view(np.ndarray)
+        self._data.flags.writeable = False
+        self._bytes = memoryview(self._data)  # type: ignore[arg-type]
+        self.size = data.size
+
+    def part(self, start: int, stop: int) -> memoryview:
+        return self._bytes[start:stop]
+
+    def array(self, start: int, dtype: np.dtype, shape: list[int]) -> np.ndarray:
+        stop = start + math.prod(shape) * dtype.itemsize
+        array = self._data[start:stop].view(dtype).reshape(shape)
+        return array if array.flags.aligned else array.copy()
 
 
 def read_container(
@@ -254,51 +330,88 @@ def read_container(
     path = os.fspath(path)
     try:
         with naming(path), open(path, "rb") as file:
-            return _read(file, os.fstat(file.fileno()).st_size, kind)
+            return _read(_File(file), kind)
     except ModelFileError as error:
         raise ModelFileError(f"{path!r}: {error}") from None
 
 
-def _read(
-    file: BufferedReader, size: int, kind: str | None
+def read_container_array(
+    data: Any, *, kind: str, intact: bool = False
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read header and arrays from an open file of `size` bytes."""
-    version, encoded = _read_header_bytes(file, size)
-    intact = _digest_matches(file, size)
+    """Read what :func:`container_array` returned.
+
+    Parameters
+    ----------
+    data : ndarray of shape (n_bytes,), uint8
+        A memory map, too.
+    kind : str
+        What ``header["kind"]`` has to be.
+    intact : bool
+        Whether the checksum is known to be right.
+
+    Returns
+    -------
+    header : dict
+    arrays : dict of str to ndarray
+        Read-only views of ``data``.
+
+    Raises
+    ------
+    ModelFileError
+        As :func:`read_container`.
+    """
+    are_bytes = isinstance(data, np.ndarray) and data.dtype == np.uint8
+    _require(
+        are_bytes and data.ndim == 1 and data.flags.c_contiguous,
+        "malformed: an array of bytes was expected",
+    )
+    return _read(_Memory(data), kind, intact)
+
+
+def _read(
+    source: _Source, kind: str | None, intact: bool = False
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Read header and arrays."""
+    version, encoded = _read_header_bytes(source)
+    intact = intact or _digest_matches(source)
     try:
         header, n_bytes = _parse_header(encoded, version)
     except ModelFileError:
         _require(intact, _DAMAGED)
         raise
     base = _PREFIX.size + len(encoded)
+    size = source.size
     expected = base + n_bytes + _DIGEST_BYTES
     reason = "truncated" if size < expected else "data after the end"
     _require(size == expected, f"{reason}: expected {expected} bytes, found {size}")
     _require(intact, _DAMAGED)
     found = header["kind"]
     _require(kind in (None, found), f"holds a {found!r}, where a {kind!r} was expected")
-    arrays = {s["name"]: _read_array(file, base, s) for s in header.pop("arrays")}
+    arrays = {s["name"]: _read_array(source, base, s) for s in header.pop("arrays")}
     return header, arrays
 
 
-def _read_header_bytes(file: BufferedReader, size: int) -> tuple[int, bytes]:
-    """Check the fixed prefix against the file's size; return the version and the
-    header's bytes.
+def _read_header_bytes(source: _Source) -> tuple[int, bytes]:
+    """Check the fixed prefix against the size; return the version and the header's
+    bytes.
     """
-    prefix = file.read(_PREFIX.size)
+    prefix = bytes(source.part(0, _PREFIX.size))
     _require(prefix, "not a skstruct file: it is empty")
     if not prefix.startswith(MAGIC[: len(prefix)]):
-        raise ModelFileError(
-            f"not a skstruct file: it looks like {_describe_foreign(file)}"
-        )
+        found = _describe_foreign(bytes(source.part(0, 512)))
+        raise ModelFileError(f"not a skstruct file: it looks like {found}")
+    size = source.size
     smallest = _PREFIX.size + _DIGEST_BYTES
     _require(
         size >= smallest, f"truncated: expected at least {smallest} bytes, found {size}"
     )
     _, version, length = _PREFIX.unpack(prefix)
     if version > FORMAT_VERSION:
+        start = _PREFIX.size
         newest = f"format {version}, this version reads up to {FORMAT_VERSION}"
-        release = _release(file.read(min(length, MAX_HEADER_BYTES)))
+        release = _release(
+            bytes(source.part(start, start + min(length, MAX_HEADER_BYTES)))
+        )
         raise ModelFileError(f"written by a newer skstruct ({newest}){release}")
     _require(version > 0, "malformed: format 0 does not exist")
     _require(
@@ -311,7 +424,7 @@ def _read_header_bytes(file: BufferedReader, size: int) -> tuple[int, bytes]:
     _require(
         size >= smallest, f"truncated: expected at least {smallest} bytes, found {size}"
     )
-    return version, file.read(length)
+    return version, bytes(source.part(_PREFIX.size, _PREFIX.size + length))
 
 
 def _release(encoded: bytes) -> str:
@@ -328,10 +441,8 @@ def _release(encoded: bytes) -> str:
     return f"; skstruct {version}, which wrote it, reads it"
 
 
-def _describe_foreign(file: BufferedReader) -> str:
-    """Say what a file without our magic looks like."""
-    file.seek(0)
-    head = file.read(512)
+def _describe_foreign(head: bytes) -> str:
+    """Say what a file without our magic, that starts so, looks like."""
     for start, name in _FOREIGN:
         if head.startswith(start):
             return name
@@ -343,13 +454,13 @@ def _describe_foreign(file: BufferedReader) -> str:
     return "some other binary file"
 
 
-def _digest_matches(file: BufferedReader, size: int) -> bool:
+def _digest_matches(source: _Source) -> bool:
     """Tell whether the last 32 bytes are the SHA-256 of all bytes before them."""
-    file.seek(0)
     digest = hashlib.sha256()
-    for left in range(size - _DIGEST_BYTES, 0, -_CHUNK_BYTES):
-        digest.update(file.read(min(left, _CHUNK_BYTES)))
-    return file.read(_DIGEST_BYTES) == digest.digest()
+    end = source.size - _DIGEST_BYTES
+    for start in range(0, end, _CHUNK_BYTES):
+        digest.update(source.part(start, min(start + _CHUNK_BYTES, end)))
+    return bytes(source.part(end, source.size)) == digest.digest()
 
 
 def _parse_header(encoded: bytes, version: int) -> tuple[dict[str, Any], int]:
@@ -415,17 +526,13 @@ def _check_spec(spec: Any, where: str, end: int, known: str) -> int:
     return start + math.prod(shape) * itemsize
 
 
-def _read_array(file: BufferedReader, base: int, spec: dict[str, Any]) -> np.ndarray:
+def _read_array(source: _Source, base: int, spec: dict[str, Any]) -> np.ndarray:
     """Read one array whose bytes are known to lie within the file."""
     dtype = _DTYPES[spec["dtype"]]
-    array = np.empty(spec["shape"], dtype)
-    data: Any = _as_bytes(array)
-    file.seek(base + spec["offset"])
-    _require(file.readinto(data) == data.size, "truncated while it was being read")
+    array = source.array(base + spec["offset"], dtype, spec["shape"])
     if spec["dtype"] == "bool":
-        _require(
-            data.max(initial=0) <= 1, f"array {spec['name']!r}: a bool must be 0 or 1"
-        )
+        most = _as_bytes(array).max(initial=0)
+        _require(most <= 1, f"array {spec['name']!r}: a bool must be 0 or 1")
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from .._data.card import Card
 from .._data.places import describe
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 VERSION = 4
 """Of the format of files that have such members: whoever ignored them would read other
 columns.
+"""
+
+
+_OF_PIPELINES: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""(mark of a fit, Origin) of pipelines: attributes of these would be part of pickles,
+which other programs read.
 """
 
 
@@ -117,7 +124,9 @@ def origin_of(model: Any) -> Origin:
     Origin
         Of None, if it was fitted since, or nobody has said anything.
     """
-    fit, known = vars(model).get("_origin", (None, _NOTHING))
+    pipeline = hasattr(model, "steps")
+    found = _OF_PIPELINES.get(model) if pipeline else vars(model).get("_origin")
+    fit, known = (None, _NOTHING) if found is None else found
     inside = _inside(model)
     same = inside is not None and vars(inside).get("_fit") is fit is not None
     return known if same else _NOTHING
@@ -127,14 +136,21 @@ def set_origin(model: Any, origin: Origin) -> None:
     """Let a fitted model, or pipeline, know where it comes from, until it is fitted
     again.
     """
-    if origin == _NOTHING:
-        vars(model).pop("_origin", None)
-        return
+    pipeline = hasattr(model, "steps")
     inside = _inside(model)
+    if origin == _NOTHING or inside is None:
+        if pipeline:
+            _OF_PIPELINES.pop(model, None)
+        else:
+            vars(model).pop("_origin", None)
+        return
     # One mark of one fit: what is around another model, and what is fitted again, has
     # another one.
     fit = vars(inside).setdefault("_fit", object())
-    vars(model)["_origin"] = (fit, origin)
+    if pipeline:
+        _OF_PIPELINES[model] = (fit, origin)
+    else:
+        vars(model)["_origin"] = (fit, origin)
 
 
 def told(model: Any, source_layout: Any, card: Any) -> Origin:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 import sys
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
@@ -35,11 +34,11 @@ from .container import (
     require,
     write_container,
 )
-from .fields import Field, Table, json_node
 from .label_sets import classes_of
 from .missing_methods import SaysWhy
 from .origin import Origin, origin_of, read_origin, set_origin, told, write_origin
 from .packing import COMPRESSED
+from .states import FITTED, PARTS, KeepsState, fitted_attributes
 from .values import Reader, Writer
 
 if TYPE_CHECKING:
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
 
     from .._data.card import Card
     from .._data.source_layout import SourceLayout
-
-_FITTED = re.compile(r"[A-Za-z]\w*_\Z", re.ASCII)
 
 T = TypeVar("T")
 
@@ -100,7 +97,7 @@ def _is_savable(estimator: Any) -> bool:
 # --------------------------------------------------------------------------------------
 # Files
 # --------------------------------------------------------------------------------------
-class Savable(SaysWhy):
+class Savable(KeepsState, SaysWhy):
     """Base of the estimators that can be saved; the class carries ``@savable``."""
 
     _session_parameters: ClassVar[tuple[str, ...]] = ()
@@ -333,24 +330,6 @@ class Savable(SaysWhy):
             raise TypeError(wrong)
         check_is_fitted(self)
 
-    def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
-        """Return the JSON of what the estimator has learned beyond attributes like
-        ``classes_``.
-
-        ``name`` starts the names of arrays.
-        """
-        return {}
-
-    @classmethod
-    def _from_state(
-        cls, node: Any, fitted: dict[str, Any], reader: Reader, where: str
-    ) -> dict[str, Any]:
-        """Return the attributes to set, given that JSON, and those like ``classes_``.
-
-        Has to check everything; ``where`` starts the reasons in errors.
-        """
-        return {}
-
 
 def memory_of(value: Any) -> int:
     """Count the bytes of a value and of all that it holds, each object once.
@@ -480,7 +459,7 @@ def estimator_state(estimator: Any, writer: Writer, name: str) -> dict[str, Any]
         for a in names
         if a not in cls._absent_parameters or attributes.get(a) is not None
     ]
-    fitted = [a for a in attributes if a not in names and _FITTED.match(a)]
+    fitted = [a for a in attributes if a not in names and FITTED.match(a)]
     return {
         "class": cls.__name__,
         "parameters": {a: encode("parameter", a, attributes[a]) for a in given},
@@ -489,15 +468,9 @@ def estimator_state(estimator: Any, writer: Writer, name: str) -> dict[str, Any]
     }
 
 
-ESTIMATOR = Table(
-    "Estimators",
-    *(Field(name, json_node) for name in "class parameters fitted state".split()),
-)
-
-
 def _estimator_from_state(node: Any, reader: Reader, where: str) -> Any:
     """Return the estimator of a file."""
-    name, parameters, fitted, state = ESTIMATOR.read(
+    name, parameters, fitted, state = PARTS.read(
         node, where or "the estimator", None
     ).values()
     cls: Any = _class_named(name)
@@ -505,23 +478,12 @@ def _estimator_from_state(node: Any, reader: Reader, where: str) -> Any:
     require(
         isinstance(parameters, dict), f"{where}: the parameters must be a JSON object"
     )
-    require(
-        isinstance(fitted, dict),
-        f"{where}: the fitted attributes must be a JSON object",
-    )
     names = cls._get_param_names()
-    unknown = sorted(set(parameters) - set(names))
-    require(not unknown, f"{where} has no parameter {', '.join(unknown):.60}")
-    # What a later version calls a fitted attribute may be a method or property here, or
-    # the reverse.
-    odd = sorted(
-        a for a in fitted if not _FITTED.match(a) or a in names or hasattr(cls, a)
-    )
-    require(not odd, f"{where} has no fitted attribute {', '.join(odd):.60}")
-    estimator = cls(
-        **{a: reader.value(v, f"{where}.{a}") for a, v in parameters.items()}
-    )
-    fitted = {a: reader.value(v, f"{where}.{a}") for a, v in fitted.items()}
-    fitted.update(cls._from_state(state, fitted, reader, where))
-    vars(estimator).update(fitted)
+    given = {
+        a: reader.value(v, f"{where}.{a}") for a, v in parameters.items() if a in names
+    }
+    learned = fitted_attributes(cls, parameters, fitted, reader, where)
+    estimator = cls(**given)
+    learned.update(cls._from_state(state, learned, reader, where))
+    vars(estimator).update(learned)
     return estimator

@@ -84,6 +84,9 @@ class Writer:
         package.
     smaller : tuple of (dtype, keep), optional
         Compress all models on the way; see :meth:`.registry.Savable.compress`.
+    beside : list, optional
+        Takes what is to stand beside the bytes, or what no file can hold: estimators
+        within, what is shared, functions. Without, there is no such place.
 
     Attributes
     ----------
@@ -100,7 +103,9 @@ class Writer:
         training: bool,
         encode_estimator: Callable[[Any, Writer, str], dict[str, Any] | None] | None,
         smaller: tuple[str, float] | None = None,
+        beside: list[Any] | None = None,
     ) -> None:
+        self.beside = beside
         self.arrays: dict[str, np.ndarray] = {}
         self.training = training
         self.smaller = smaller
@@ -157,6 +162,25 @@ class Writer:
         TypeError
             If the value is, or holds, something that no file can give back.
         """
+        if self.beside is None:
+            return self._encoded(value, name)
+        if _stands_beside(value):
+            return self.put_beside(value)
+        try:
+            return self._encoded(value, name)
+        except TypeError:
+            return self.put_beside(value)
+
+    def put_beside(self, value: Any) -> dict[str, int]:
+        """Let a value stand beside the bytes; returns the reference to it."""
+        assert self.beside is not None, "nothing can stand beside a file"
+        for k, other in enumerate(self.beside):
+            if other is value:
+                return {"$beside": k}
+        self.beside.append(value)
+        return {"$beside": len(self.beside) - 1}
+
+    def _encoded(self, value: Any, name: str) -> Any:
         kind = type(value)
         if value is None or kind in (bool, int):
             return value
@@ -196,7 +220,8 @@ class Writer:
             return {"$path": os.fspath(value)}
         if isinstance(value, enum.Enum) and isinstance(value, (str, int, float)):
             return self.value(stored(value), name)  # which is equal to it
-        estimator = self._encode_estimator(value, self, name)
+        encode = self._encode_estimator
+        estimator = None if encode is None else encode(value, self, name)
         if estimator is None:
             raise TypeError(
                 f"a value of type {kind.__name__} cannot be saved, got {describe(value)}"
@@ -238,6 +263,8 @@ class Reader:
         ``(node, reader, where) -> estimator``
     version : str, optional
         Of the package that wrote the file.
+    beside : list, optional
+        What a writer put beside the bytes.
     """
 
     def __init__(
@@ -245,8 +272,10 @@ class Reader:
         arrays: dict[str, np.ndarray],
         decode_estimator: Callable[[Any, Reader, str], Any] | None,
         version: str | None = None,
+        beside: builtins.list[Any] | None = None,
     ) -> None:
         self.version = version
+        self._beside = [] if beside is None else beside
         self._arrays = dict(arrays)
         self._decode_estimator: Any = decode_estimator  # None: nothing is within
         self._known = Members({}, reader=self)
@@ -323,8 +352,14 @@ class Reader:
                 raise
             raise ModelFileError(f"malformed: {where}: {error}") from error
 
+    def beside(self, node: Any, where: str) -> Any:
+        """Return what stands beside the bytes; ``node`` numbers it."""
+        number = integer(0, len(self._beside)).read(node, where, self._known)
+        return self._beside[number]
+
     def estimator(self, node: Any, where: str) -> Any:
         """Return the next estimator within."""
+        require(self._decode_estimator is not None, f"{where}: an estimator within")
         return self.shared(self._decode_estimator(node, self, where))
 
     def shared(self, found: Any) -> Any:
@@ -396,6 +431,7 @@ def _numpy(node: Any, where: str, f: Members) -> Any:
 
 _READERS: dict[str, Callable[..., Any]] = {
     "$array": lambda node, where, f: f.reader.array({"$array": node}, where),
+    "$beside": lambda node, where, f: f.reader.beside(node, where),
     "$dict": lambda *place: dict(_items(*place)),
     "$estimator": lambda node, where, f: f.reader.estimator(node, where),
     "$float": choice({name: float(name) for name in ("nan", "inf", "-inf")}).read,
@@ -414,6 +450,13 @@ _READERS: dict[str, Callable[..., Any]] = {
 
 _ENCODERS: dict[type, tuple[str, Callable[..., Any]]] = {}
 """Class -> (tag, function that writes it) of what :func:`savable_value` added."""
+
+
+def _stands_beside(value: Any) -> bool:
+    """Tell whether a value keeps a state of its own: an estimator, or what is shared."""
+    if type(value) in _ENCODERS and _ENCODERS[type(value)][0] in _SHARED:
+        return True
+    return hasattr(value, "get_params") and not isinstance(value, type)
 
 
 _SHARED: set[str] = set()

@@ -177,14 +177,6 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
             If the data are wrong.
         """
 
-    def _fresh_state(self, *what: Any, **more: Any) -> TrainingState:
-        """Return a state with zero weights.
-
-        The last argument is its random key; before it stands what the weights of the
-        structure are of, if parameters do not say that.
-        """
-        raise NotImplementedError
-
     def _rule(self) -> Rule:
         """Return the update rule that the parameters ask for."""
         penalty = PENALTIES[self.penalty] if self.alpha > 0 else NO_PENALTY

@@ -158,6 +158,12 @@ class Run(Loop, JudgedRun):
             An instance of ``model_class``.
         """
 
+    @abstractmethod
+    def fresh(self, key: int) -> TrainingState:
+        """Return a state with zero weights for the same task, under another random
+        key.
+        """
+
     def kernel_arguments(self, noise: Any, work: Any) -> tuple[Any, ...]:
         """Return the task, and all that the kernel takes after the examples to
         visit.
@@ -171,10 +177,6 @@ class Run(Loop, JudgedRun):
     def without_bookkeeping(self, model: Any) -> Any:
         """Return the model without what only this training needs, such as costs."""
         return model
-
-    def fresh(self, key: int) -> TrainingState:
-        """Return a state with zero weights for the same task."""
-        return self.estimator._fresh_state(key)
 
     # -- shards that are encoded apart -------------------------------------------------
     def vocabulary(self, min_count: int) -> Vocabulary:

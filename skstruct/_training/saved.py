@@ -129,6 +129,8 @@ class SavableModel(ABC):
 class SavableLearner(Savable):
     """Base of the estimators that are fitted when they have a model."""
 
+    _written = ("_model", "_training")
+
     explained_as: ClassVar[str]
     """How ``inspection.explain`` takes its scores apart, if it does."""
 

@@ -196,6 +196,10 @@ class RerankRun(Run):
         """Return scratch for the largest lattice of the task."""
         return new_work(self.task)
 
+    def fresh(self, key: int) -> TrainingState:
+        """Return a state without features and weights."""
+        return self.estimator._fresh_state(key)
+
     def held_out_part(self, X: Corpus, y: Corpus) -> tuple[HeldOut, list[Any]]:
         """Check held-out sequences, and make their lattices with the base.
 

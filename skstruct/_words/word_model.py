@@ -51,6 +51,7 @@ from .word_names import (
 if TYPE_CHECKING:
     from .._data.types import Corpus, Ranked, Texts
     from .._saving.fields import Members
+    from .._training.run import TrainingState
     from .boundaries import Pieces
     from .word_beam import SegmentWork
     from .word_segmenter import WordSegmenter
@@ -275,6 +276,10 @@ class WordRun(Run):
     def scratch(self) -> SegmentWork:
         """Return scratch for the longest text of the task."""
         return new_work(self.task, self.state.model.beam)
+
+    def fresh(self, key: int) -> TrainingState:
+        """Return a state without features and weights."""
+        return self.estimator._fresh_state(key)
 
     def held_out_part(self, X: Texts, y: Corpus) -> tuple[HeldOut, list[Any]]:
         """Check held-out texts and their words, and cut the texts at white space.

@@ -31,12 +31,11 @@ from .common import (
     warn,
 )
 from .corpus import learned, locating, read_checked, read_files
-from .faults import faults_of
+from .faults import Problem, faults_of, unreadable
 from .learners import add_features, add_learner, features_of, new_model, task_of
 from .options import THREADS, add_corpus, add_options
 
 if TYPE_CHECKING:
-    from ..datasets.formats.contents import Fault
     from ..inspection import Finding, Findings
     from .common import Arguments
     from .corpus import Corpus
@@ -98,14 +97,14 @@ def run(arguments: Arguments) -> int | None:
         if layout.format != "spans" and arguments.write != "html":
             arguments.usage_error("--write is for annotated texts")
         if layout.format == "spans":
-            corpus, contents = read_checked(arguments, source, layout)
-            for name, each in contents:
-                tell(f"{name}: {each.summary()}")
+            corpus, readings = read_checked(arguments, source, layout)
+            for name, reading in readings:
+                tell(f"{name}: {reading.contents.summary()}")
         else:
-            corpus, contents = read_files(arguments, source, layout), []
+            corpus, readings = read_files(arguments, source, layout), []
             what = "line" if layout.format == "segmented" else "sentence"
             tell(f"{corpus.name}: {counted(len(corpus.X), what)}")
-    faults = [fault for _, each in contents for fault in each.faults]
+    faults = [fault for each in readings for fault in unreadable(*each)]
     faults += faults_of(corpus, getattr(model, "overlap", "error"))
     _tell_faults(faults, arguments)
     if any(fault.refused for fault in faults):
@@ -117,7 +116,7 @@ def run(arguments: Arguments) -> int | None:
     return None
 
 
-def _tell_faults(faults: list[Fault], arguments: Arguments) -> None:
+def _tell_faults(faults: list[Problem], arguments: Arguments) -> None:
     """List all that is wrong with files: as the result, if training refuses them."""
     refused = sum(fault.refused for fault in faults)
     if not refused:

@@ -18,6 +18,7 @@ from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.places import Where
 from .._data.schemes import scheme_like
 from .._data.source_layout import SourceLayout
+from ..datasets.formats.contents import where_of
 from ..datasets.formats.entry import (
     TEXTS,
     TOKENS,
@@ -27,6 +28,7 @@ from ..datasets.formats.entry import (
     TokenOptions,
 )
 from ..datasets.formats.entry import WORDS as SEGMENTED
+from ..datasets.formats.span_records import Reading
 from ..datasets.formats.table import BY_NAME, options_of, recognised, unknown
 from ..datasets.formats.understood import Understood
 from .common import CommandError, tell
@@ -38,7 +40,6 @@ from .texts import given_to, marked, reading_of
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
-    from ..datasets.formats.contents import Contents
     from ..datasets.formats.span_files import AnnotationReader
     from .common import Arguments
 
@@ -99,6 +100,7 @@ class Corpus(NamedTuple):
     documents: list  # of each sequence: its document, or None
     where: list[Where]  # of each sequence: its file, record, id and line
     understood: Understood | None = None
+    weights: list[float] | None = None  # of each sequence, if the file says them
 
 
 def inputs_of(model: Any, format: str | None = None) -> Inputs:
@@ -214,8 +216,9 @@ def _refuse_options(arguments: Arguments, entry: Format) -> None:
             arguments.usage_error(
                 f"--{name} is not for {_called(entry)}, but for --format {having}"
             )
-    if arguments.read and entry.kind != TEXTS:
-        arguments.usage_error("--read is for annotated texts")
+    for name in ("read", "offsets", "ends") if entry.kind != TEXTS else ():
+        if getattr(arguments, name, None):
+            arguments.usage_error(f"--{name} is for annotated texts")
 
 
 def _entry_of(
@@ -329,27 +332,28 @@ def read_files(arguments: Arguments, source: Source, layout: Layout) -> Corpus:
 
 def read_checked(
     arguments: Arguments, source: Source, layout: Layout
-) -> tuple[Corpus, list[tuple[str, Contents]]]:
-    """The `Corpus` of all files of annotated texts, without records that have faults,
-    and the `Contents` of each file by its name.
+) -> tuple[Corpus, list[tuple[str, Reading]]]:
+    """The `Corpus` of all files of annotated texts, without records that have faults;
+    and of each file its name, and what was met when it was read.
     """
-    parts = [_checked(source, layout)]
+    parts = [(source.name, *_checked(source, layout))]
     for path in arguments.files[1:]:
         with Source(path, arguments.encoding) as more:
-            parts.append(_checked(more, _told(arguments, layout, path)))
+            of_file = _told(arguments, layout, path)
+            parts.append((more.name, *_checked(more, of_file)))
     rows = [row for _, found, _ in parts for row in found]
     X, y, places, where = map(list, zip(*rows)) if rows else ([], [], [], [])
     corpus = Corpus(source.name, layout.format, X, y, places, [None] * len(X), where)
-    return corpus, [(name, contents) for name, _, contents in parts]
+    return corpus, [(name, reading) for name, _, reading in parts]
 
 
-def _checked(source: Source, layout: Layout) -> tuple[str, list[Any], Contents]:
-    """Name, annotated texts and `Contents` of a source."""
+def _checked(source: Source, layout: Layout) -> tuple[list[Any], Reading]:
+    """The annotated texts of a source, and what was met when they were read."""
     assert layout.reading is not None
-    reader = replace(layout.reading, on_error="list")
-    found, contents = reader.with_contents(given_to(source))
-    rows = [(record.text, row, record.place, record.where) for record, row in found]
-    return source.name, rows, contents
+    reading = Reading(layout.reading, faults=[])
+    found = layout.reading.marked(given_to(source), reading)
+    rows = [(record.text, row, record.place, where_of(record)) for record, row in found]
+    return rows, reading
 
 
 def _documents(parts: list[Corpus]) -> list[str | None]:
@@ -406,18 +410,20 @@ def batches(
         assert layout.reading is not None
         texts = marked(source, layout.reading, size is not None)
         read: Iterator[Any] = (
-            (x, y, place, None, where) for x, y, place, where in texts
+            (x, y, place, None, 1.0, where) for x, y, place, where in texts
         )
     else:
         read = (
-            (s.tokens, s.labels, s.numbers, s.document, _of_line(source, s))
+            (s.tokens, s.labels, s.numbers, s.document, s.weight, _of_line(source, s))
             for s in sentences(source, layout, inputs)
             if s.tokens
         )
     found = False
     while batch := list(islice(read, size)):
-        X, y, places, documents, where = map(list, zip(*batch))
-        yield Corpus(source.name, layout.format, X, y, places, documents, where)
+        X, y, places, documents, weights, where = map(list, zip(*batch))
+        given = weights if set(weights) != {1.0} else None
+        of = X, y, places, documents, where, None, given
+        yield Corpus(source.name, layout.format, *of)
         found = True
     if not found:
         what = "annotated text" if layout.format == "spans" else "sentence"

@@ -4,20 +4,47 @@ and texts that are there twice.
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .._data.places import Where
 from .._data.repeats import repeats_of
-from ..datasets.formats.contents import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .._data.spans import Span
+    from ..datasets.formats.span_records import Reading
     from .corpus import Corpus
 
 
-def faults_of(corpus: Corpus, overlap: str = "error") -> list[Fault]:
+class Problem(NamedTuple):
+    """Something that is wrong with a file, or odd.
+
+    ``refused`` tells whether training refuses it; else it is learned as it is.
+    """
+
+    where: Where
+    problem: str
+    refused: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem}"
+
+
+def unreadable(name: str, reading: Reading) -> list[Problem]:
+    """List what could not be read of a file, in the order of its records."""
+    found = []
+    for fault in sorted(reading.faults or (), key=lambda fault: fault.record):
+        where = Where(name, fault.record, fault.id, fault.line)
+        text = fault.message.removeprefix(name)
+        text = re.sub(r"^, (line|record) \d+( \(task [^)]*\))?[,:] ?", "", text)
+        found.append(Problem(where, text))
+    return found
+
+
+def faults_of(corpus: Corpus, overlap: str = "error") -> list[Problem]:
     """List what is wrong in a corpus, and what is there twice.
 
     Parameters
@@ -26,25 +53,25 @@ def faults_of(corpus: Corpus, overlap: str = "error") -> list[Fault]:
     overlap : {"error", "longest"}
         What training does with spans that overlap: refuse them, or keep the longest.
     """
-    found: list[Fault] = []
+    found: list[Problem] = []
     if corpus.format == "spans":
         for where, text, spans in zip(corpus.where, corpus.X, corpus.y):
             problems = _problems(text, spans, overlap == "error")
-            found += (Fault(where, *problem) for problem in problems)
+            found += (Problem(where, *problem) for problem in problems)
     X = [x if isinstance(x, str) else tuple(x) for x in corpus.X]
     repeats = repeats_of(X, corpus.y, order=corpus.format != "spans")
     what = "spans" if corpus.format == "spans" else "labels"
     for first, *others in repeats.contradictory:
         places = "; ".join(str(corpus.where[i]) for i in others)
         problem = f"the same text has other {what} at {places}"
-        found.append(Fault(corpus.where[first], problem, refused=False))
+        found.append(Problem(corpus.where[first], problem, refused=False))
     if repeats.same:
         first, second, *_ = repeats.same[0]
         n = sum(len(group) - 1 for group in repeats.same)
         problem = f"the same text with the same {what} stands at {corpus.where[second]}"
         if n > 1:
             problem += f"; {n:,} texts repeat another so"
-        found.append(Fault(corpus.where[first], problem, refused=False))
+        found.append(Problem(corpus.where[first], problem, refused=False))
     return found
 
 

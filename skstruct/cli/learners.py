@@ -359,8 +359,8 @@ def fit_of(arguments: Arguments, model: Any) -> Callable[..., Any]:
     """How the model learns from the whole corpus."""
 
     def train(tagger: Any) -> Any:
-        return lambda X, y: tagger.fit_shards(
-            dealt(X, y, None, arguments.shards), client=arguments.cluster
+        return lambda X, y, sample_weight=None: tagger.fit_shards(
+            dealt(X, y, sample_weight, arguments.shards), client=arguments.cluster
         )
 
     inside = isinstance(model, Segmenter | SpanTagger)

@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+from ..datasets.formats.span_units import ENDS, UNITS
 from ..datasets.formats.table import BY_NAME, described
 from .common import fitting, n_jobs
 
@@ -30,6 +31,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "be repeated"
     )
     add("--read", **repeated("NAME=VALUE", setting), help=what)
+    what = (
+        "what offsets of spans count; -lf: a line end CRLF as one (default: what spans "
+        "tell)"
+    )
+    add("--offsets", choices=UNITS, help=what)
+    what = "whether the end of a span is its last character (default: what spans tell)"
+    add("--ends", choices=ENDS, help=what)
     what = (
         "columns of tokens, as 0,1 (default: all but the label), or CoNLL-U fields "
         "(default: form)"

@@ -30,6 +30,7 @@ class Sentence(NamedTuple):
     labels: list | None  # str; of trees (head, label); of segmented text the words
     lines: list  # (number, text without line end, whether it is a token's)
     document: str | None = None  # which it belongs to, if the file says it
+    weight: float = 1.0  # as data of CRFsuite may say it
 
     @property
     def numbers(self) -> list[int]:
@@ -87,7 +88,7 @@ def _attributes(
         lines = _taken(source, rows)
         labels = [label for label, _ in rows.cells]
         tokens = [token for _, token in rows.cells]
-        yield Sentence(tokens, labels, lines, rows.document)
+        yield Sentence(tokens, labels, lines, rows.document, rows.weight)
 
 
 def _segmented(source: Source, layout: Layout, entry: WordFormat) -> Iterator[Sentence]:

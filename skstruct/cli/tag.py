@@ -88,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="probabilities of labels and, if constraints or --scheme name a label "
         "scheme, of the segments "
         "that tokens are in: as columns, as Prob=P|SegmentProb=P in CoNLL-U's field "
-        "misc; of text WORD/P",
+        "misc, as LABEL:P in data of CRFsuite; of text WORD/P",
     )  # fmt: skip
     add("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
     add(
@@ -149,6 +149,10 @@ def _check_usage(model: Any, inputs: Inputs, arguments: Arguments) -> None:
     )
     if arguments.scheme is not None and not arguments.proba:
         arguments.usage_error("--scheme is for --proba, of taggers")
+    if arguments.scheme is not None and inputs.token is dict:
+        arguments.usage_error(
+            "--scheme: data of CRFsuite has no place for probabilities of segments"
+        )
     if arguments.proba and arguments.scheme is None and inputs.task == LABELS:
         named = (
             layer.get_params(deep=False).get("constraints")
@@ -180,10 +184,6 @@ def _layout(arguments: Arguments, source: Source, inputs: Inputs) -> Layout:
     if of_labels == "columns" and arguments.label is not None:
         arguments.usage_error(
             "--label: the label becomes one more column; --tokens says what to read"
-        )
-    if of_labels == "crfsuite" and arguments.proba:
-        arguments.usage_error(
-            "--proba: data of CRFsuite has no column for probabilities"
         )
     if of_labels == "conllu" and arguments.proba and layout.label == "misc":
         arguments.usage_error(

@@ -22,6 +22,7 @@ from .._data.inputs import LABELS, SPANS, TREES, WORDS, PlaceError
 from .._data.places import Where
 from .._data.text import is_white_space
 from ..datasets.formats.brat import is_brat
+from ..datasets.formats.contents import where_of
 from ..datasets.formats.entry import TEXTS
 from ..datasets.formats.span_files import FORMATS, AnnotationReader
 from ..datasets.formats.span_records import SPAN_KEYS
@@ -81,9 +82,12 @@ def are_annotated(source: Source) -> bool:
 def reading_of(arguments: Arguments) -> AnnotationReader:
     """The `AnnotationReader` that the options of ``--read`` describe."""
     options = dict(arguments.read)
-    known = {each.name for each in fields(AnnotationReader)} - {"encoding", "on_error"}
+    known = {each.name for each in fields(AnnotationReader)} - {"encoding"}
     if arguments.format in FORMATS:
         options.setdefault("format", arguments.format)
+    for name in ("offsets", "ends"):
+        if getattr(arguments, name, None) is not None:
+            options[name] = getattr(arguments, name)
     unknown = sorted(set(options) - known)
     if unknown:
         arguments.usage_error(
@@ -116,7 +120,7 @@ def marked(
     """
     for record, spans in reader.marked(given_to(source)):
         if not (is_stream and is_white_space(record.text)):
-            yield record.text, spans, record.place, record.where
+            yield record.text, spans, record.place, where_of(record)
 
 
 # --------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ from .common import CommandError, check_inputs, check_target, positive, share, t
 from .corpus import batches, learned, located, locating, read, read_files
 from .evaluate import as_text, model_scores
 from .input_files import Source, tell_empty, tell_labels
+from .learnable import check_learnable, check_learned
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
 from .options import add_corpus, add_options, lexicon, repeated
 
@@ -89,6 +90,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "twice as large or more"
     )
     add("--keep-training", action="store_true", help=what)
+    what = "train although there is nothing to learn, such as one label"
+    add("--force", action="store_true", help=what)
 
 
 def _add_ways(add: Callable[..., Any]) -> None:
@@ -150,6 +153,7 @@ def run(arguments: Arguments) -> int | None:
             else repair(read_files(arguments, source, layout))
         )
         if corpus is not None:
+            check_learnable(arguments, corpus, task)
             tell_empty(corpus)
             tell_labels(corpus)
         dev = None
@@ -165,6 +169,7 @@ def run(arguments: Arguments) -> int | None:
                 _stream(arguments, model, layout, source, repair)
             else:
                 _learn_whole(arguments, model, corpus, dev)
+    check_learned(arguments, model)
     seconds = time.perf_counter() - began
     _forget(model)
     model.save(arguments.model, training=arguments.keep_training)
@@ -267,6 +272,8 @@ def _learn(
 ) -> None:
     """Call ``fit`` or ``partial_fit``; ``dev`` is the held-out `Corpus`."""
     given = {} if dev is None else {"X_val": dev.X, "y_val": dev.y}
+    if corpus.weights is not None:
+        given["sample_weight"] = corpus.weights
     try:
         method(corpus.X, corpus.y, **given)
     except ValueError as error:

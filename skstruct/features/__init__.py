@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .union import SequenceUnion as SequenceUnion
     from .vectorizer import TokenVectorizer as TokenVectorizer
     from .window import Window as Window
+    from .word_clusters import WordClusters as WordClusters
     from .word_vectors import WordVectors as WordVectors
 
 # Taggers import modules of this package, and need no transformer.
@@ -44,6 +45,7 @@ _NAMES = {
     "TokenTransformer": "transformer",
     "TokenVectorizer": "vectorizer",
     "Window": "window",
+    "WordClusters": "word_clusters",
     "WordVectors": "word_vectors",
     "patterns": "patterns",
     "presets": "presets",

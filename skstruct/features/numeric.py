@@ -88,6 +88,9 @@ class NumericFeatures:
             raise ValueError(text + describe(self.window))
         object.__setattr__(self, "window", tuple(map(int, pair)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.bias, self.scale, self.window)
+
     def size(self, width: int) -> int:
         """Tell how many features rows of so many columns have."""
         return width * (self.window[1] - self.window[0] + 1) + int(self.bias)

@@ -206,6 +206,9 @@ class Patterns:
             p for p in self.patterns if p.transition and p.macros
         ]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (list(self.lines), self.syntax)
+
     def __repr__(self) -> str:
         return f"Patterns({list(self.lines)!r}, {self.syntax!r})"
 

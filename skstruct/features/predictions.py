@@ -33,7 +33,10 @@ from .._data.inputs import check_some
 from .._data.matrix import SequenceMatrix, assembled
 from .._data.reads import FeatureNames
 from .._data.types import Corpus, Self
+from .._saving.container import require
+from .._saving.fields import Field, Members, Table
 from .._sklearn import BaseEstimator, HasMethods, StrOptions, folds_of, safe_indexing
+from .kept_reads import READS, names
 from .sequence_transformer import (
     KnowsColumns,
     SequenceTransformer,
@@ -46,6 +49,13 @@ from .sequence_transformer import (
 
 if TYPE_CHECKING:
     from .._data.corpus import TokenCorpus
+    from .._saving.values import Reader, Writer
+
+LEARNED = Table(
+    "What TokenPredictions know besides their classifier",
+    Field("reads", READS, of="_reads"),
+    Field("names", names, of="_names"),
+)
 
 METHODS = ("predict_log_proba", "predict_proba", "decision_function")
 
@@ -128,12 +138,27 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
     ] = "auto"
     cv: Any = 5
 
+    _written = "_names", "_reads"
+
     classifier_: Any = field(init=False)
     classes_: NDArray[Any] = field(init=False)
     method_: str = field(init=False)
 
     def _needs_labels(self) -> bool:
         return True
+
+    def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
+        return LEARNED.write(vars(self), writer, name) if "_reads" in vars(self) else {}
+
+    @classmethod
+    def _from_state(
+        cls, node: Any, fitted: dict[str, Any], reader: Reader, where: str
+    ) -> dict[str, Any]:
+        if not node:
+            return {}
+        learned = LEARNED.read(node, where, Members({}, reader=reader))
+        require(fitted.get("method_") in METHODS, f"{where}.method_ is unknown")
+        return {f"_{name}": value for name, value in learned.items()}
 
     def get_metadata_routing(self) -> Any:
         """Tell who gets which metadata.

@@ -28,6 +28,7 @@ from .._data.numbers import tables_in
 from .._data.places import PlaceError, as_objects, describe, offsets_of, place
 from .._data.reads import FeatureNames, Reads
 from .._data.types import Self
+from .._saving.states import KeepsState
 from .._sklearn import get_tags, safe_indexing, safe_set_output, sequence_tags
 from .tokens import split_columns
 
@@ -41,7 +42,7 @@ Fold: TypeAlias = tuple[np.ndarray, np.ndarray]
 """Numbers of the sequences for training, and of those for testing."""
 
 
-class SequenceTransformer(TransformerMixin):
+class SequenceTransformer(KeepsState, TransformerMixin):
     """Base of transformers of sequences, whose output scikit-learn does not put into
     other containers.
 

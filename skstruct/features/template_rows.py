@@ -119,6 +119,13 @@ class TemplateSide:
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_joined": None}  # which follows from the rest
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        # From a memory map they come read-only, which kernels would be compiled for.
+        lo, width, starts, distances, columns = map(np.array, self.layout)
+        self.layout = lo, width, starts, distances, columns
+        self.pairs = np.array(self.pairs)
+
     @property
     def may_repeat(self) -> bool:
         """Whether templates share a name: one row may speak of a token twice then."""

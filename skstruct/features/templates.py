@@ -391,6 +391,9 @@ class FeatureTemplates:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FeatureTemplates) and vars(self) == vars(other)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (list(self.lines), self.lexicons or None, self.words)
+
     def with_words(self, words: WordClusters) -> Self:
         """Add clusters of words to these templates, and three templates that read them
         unless one does already.

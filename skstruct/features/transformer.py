@@ -24,6 +24,8 @@ from .._data.inputs import PlaceError, as_tokens, by_sequence, check_some, renum
 from .._data.matrix import SequenceMatrix
 from .._data.reads import FeatureNames
 from .._data.types import Corpus, Self
+from .._saving.container import require
+from .._saving.fields import Field, Members, Table
 from .._sklearn import (
     BaseEstimator,
     HasMethods,
@@ -33,6 +35,7 @@ from .._sklearn import (
     refuse_frozen,
     safe_indexing,
 )
+from .kept_reads import NOTHING, READS
 from .sequence_transformer import (
     KnowsColumns,
     SequenceTransformer,
@@ -49,6 +52,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .._data.corpus import TokenCorpus
+    from .._saving.values import Reader, Writer
+
+LEARNED = Table(
+    "What a TokenTransformer knows besides its transformer",
+    Field("reads", READS, of="_reads"),
+    Field("nothing", NOTHING, of="_nothing"),
+)
 
 
 def _if_inner_has(name: str) -> Callable[[Any], Any]:
@@ -126,6 +136,8 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         "per": [StrOptions({"corpus", "sequence"})],
     }
 
+    _written = "_reads", "_nothing"
+
     transformer_: Any
 
     def __init__(
@@ -136,6 +148,20 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
 
     def _needs_labels(self) -> bool:
         return bool(get_tags(self.transformer).target_tags.required)
+
+    def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
+        return LEARNED.write(vars(self), writer, name) if "_reads" in vars(self) else {}
+
+    @classmethod
+    def _from_state(
+        cls, node: Any, fitted: dict[str, Any], reader: Reader, where: str
+    ) -> dict[str, Any]:
+        if not node:
+            return {}
+        learned = LEARNED.read(node, where, Members({}, reader=reader))
+        matrix = isinstance(learned["nothing"], SequenceMatrix)
+        require(matrix, f"{where}.nothing must be a matrix")
+        return {f"_{name}": value for name, value in learned.items()}
 
     def get_metadata_routing(self) -> Any:
         """Tell who gets which metadata.

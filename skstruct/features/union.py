@@ -81,6 +81,8 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
     SequenceMatrix of 2 sequences, 4 sparse rows of 5 columns
     """
 
+    _follows = ("_known",)
+
     get_feature_names_out = FeatureUnion.get_feature_names_out
 
     @property

@@ -18,7 +18,7 @@ from .._data.matrix import SequenceMatrix, assembled
 from .._data.reads import ColumnInfo, FeatureNames
 from .._data.types import Corpus, Self
 from .._saving.container import require, within
-from .._saving.fields import Field, Table, array, integer, value, via
+from .._saving.fields import Field, Members, Table, array, integer, value, via
 from .._saving.values import savable_value
 from .._sklearn import POSITIVE, BaseEstimator
 from .encoded import features_listed, keep_features
@@ -28,7 +28,7 @@ from .templates import FeatureTemplates
 
 if TYPE_CHECKING:
     from .._data.corpus import TokenCorpus
-    from .._saving.fields import Members
+    from .._saving.values import Reader, Writer
     from .base import Encoder
     from .encoded import Bag, Encoded
 
@@ -99,6 +99,8 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
     min_count: int = 1
 
     n_features_out_: int = field(init=False)
+
+    _written = "_column", "_encoder", "_used", "_names", "_column_info"
 
     def fit(self, X: Corpus, y: Any = None) -> Self:
         """Learn which features there are.
@@ -206,6 +208,31 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         self._column_info = ColumnInfo(encoder.has_bigram, template)
         return self
 
+    def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
+        parts = _parts(self)
+        return LEARNED.write(parts, writer, name) if "encoder" in parts else {}
+
+    @classmethod
+    def _from_state(
+        cls, node: Any, fitted: dict[str, Any], reader: Reader, where: str
+    ) -> dict[str, Any]:
+        if not node:
+            return {}
+        learned = LEARNED.read(node, where, Members({}, reader=reader))
+        n = len(learned["used"])
+        require(fitted.get("n_features_out_") == n, f"{where} must have {n} columns")
+        found = cls._knowing(**learned, where=where)
+        return {name: vars(found)[name] for name in cls._written}
+
+    @classmethod
+    def _knowing(
+        cls, encoder: Encoder, used: np.ndarray, template: np.ndarray, where: str
+    ) -> Self:
+        """Return one that has learned, after a check of what it has."""
+        sound = within(used, 0, encoder.n_node_rows) and (np.diff(used) > 0).all()
+        require(sound, f"{where}.used: not rows of the encoder in their order")
+        return cls()._know(encoder, used, template)
+
     def _matrix(self, encoded: Encoded, corpus: TokenCorpus) -> SequenceMatrix:
         bag = features_listed(encoded, corpus.offsets)
         bag = bag._replace(row=self._column[bag.row])
@@ -260,17 +287,20 @@ def _of_parts(f: Members) -> TokenVectorizer:
     used = f["used"]
     if found is None:
         return vectorizer
-    sound = (
-        used is not None
-        and f["template"] is not None
-        and within(used, 0, found.n_node_rows)
+    require(used is not None and f["template"] is not None, f"{f.where} lacks columns")
+    learned = TokenVectorizer._knowing(found, used, f["template"], f.where)
+    vectorizer.__dict__.update(
+        {a: v for a, v in vars(learned).items() if a not in vectorizer.get_params()}
     )
-    require(
-        sound and (np.diff(used) > 0).all(),
-        f"{f.where}.used: not rows of the encoder in their order",
-    )
-    return vectorizer._know(found, used, f["template"])
+    return vectorizer
 
+
+LEARNED = Table(
+    "What a TokenVectorizer has learned",
+    Field("encoder", encoder),
+    Field("used", array("int32", None)),
+    Field("template", array("int32", "used", low=0)),
+)
 
 VECTORIZER = Table(
     "`$vectorizer`",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from .._data.matrix import SequenceMatrix
 from .._data.places import placed
 from .._data.reads import FeatureNames, Reads, joined_runs
 from .._data.types import Corpus, Self
+from .._saving.fields import Field, Members, Table
 from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
 from .joining import with_boundaries
+from .kept_reads import NOTHING, READS
 from .numeric import neighbours_of, side_by_side, take_rows
 from .remembered import Remembered
 from .sequence_transformer import KnowsColumns, SequenceTransformer
@@ -25,6 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .._data.corpus import Block, TokenCorpus
+    from .._saving.values import Reader, Writer
+
+LEARNED = Table(
+    "What a Window has learned",
+    Field("reads", READS, of="_reads"),
+    Field("nothing", NOTHING, of="_nothing"),
+)
 
 
 class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
@@ -64,6 +74,9 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
     >>> window.get_feature_names_out().tolist()
     ['x0@-1', 'x0', 'boundary@-1']
     """
+
+    _written = "_reads", "_nothing", "_known"
+    _follows = ("_names_of_blocks",)
 
     _parameter_constraints = {
         **dict.fromkeys(
@@ -107,11 +120,33 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         self._validate_params()
         numbers = _numbers(X)
         check_some(len(numbers.numbers))
-        self._reads = Reads.of(numbers)
-        self._nothing = numbers[:0]
-        self._names_of_blocks = self._names_by_block(numbers)
-        self._known = Remembered()
+        self._know(Reads.of(numbers), numbers[:0])
         return self
+
+    def _know(self, reads: Reads, nothing: TokenCorpus) -> None:
+        """Keep what is read, and tokens of its kind without any rows."""
+        self._reads = reads
+        self._nothing = nothing
+        self._known = Remembered()
+        self.__dict__.pop("_names_of_blocks", None)
+
+    @cached_property
+    def _names_of_blocks(self) -> list[FeatureNames | None]:
+        return self._names_by_block(self._nothing)
+
+    def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
+        return LEARNED.write(vars(self), writer, name) if "_reads" in vars(self) else {}
+
+    @classmethod
+    def _from_state(
+        cls, node: Any, fitted: dict[str, Any], reader: Reader, where: str
+    ) -> dict[str, Any]:
+        if not node:
+            return {}
+        learned = LEARNED.read(node, where, Members({}, reader=reader))
+        window = cls()
+        window._know(learned["reads"], learned["nothing"])
+        return {name: vars(window)[name] for name in cls._written}
 
     def transform(self, X: Corpus) -> SequenceMatrix:
         """Put the columns of neighbours beside those of each token.

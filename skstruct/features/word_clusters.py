@@ -11,6 +11,7 @@ import numpy as np
 
 from .._data.corpus import STRINGS
 from .._saving.fields import Field, Table, array, built, distinct
+from .._saving.states import KeptAsBytes
 from .._saving.values import savable_value
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def normal_form(word: str) -> str:
     return word if word.isascii() else normalize("NFC", word)
 
 
-class WordClusters:
+class WordClusters(KeptAsBytes):
     """The cluster of each word, as ``WordVectors.table()`` returns it; it never
     changes.
 

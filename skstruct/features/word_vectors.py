@@ -28,9 +28,21 @@ from .._data.matrix import assembled
 from .._data.reads import FeatureNames, Reads
 from .._data.types import Corpus, Self
 from .._saving.container import require
-from .._saving.fields import Field, Kind, Table, array, distinct, each, string, value
+from .._saving.fields import (
+    Field,
+    Kind,
+    Members,
+    Table,
+    array,
+    distinct,
+    each,
+    optional,
+    string,
+    value,
+)
 from .._saving.values import savable_value
 from .._sklearn import POSITIVE, BaseEstimator, StrOptions
+from .kept_reads import READS
 from .neighbour_counts import NeighbourCounts, mutual_information
 from .raw_text import RULES, rule_of, words_of_lines
 from .sequence_transformer import SequenceTransformer
@@ -41,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._data.corpus import TokenCorpus
-    from .._saving.fields import Members
+    from .._saving.values import Reader, Writer
 
 
 @dataclass(eq=False, repr=False)
@@ -135,6 +147,8 @@ class WordVectors(SequenceTransformer, BaseEstimator):
     words_: dict[str, int] = field(init=False)
     vectors_: NDArray[np.float32] = field(init=False)
     clusters_: NDArray[np.int32] | None = field(init=False)
+
+    _written = "words_", "vectors_", "clusters_", "_word_clusters", "_reads", "_names"
 
     def fit(self, X: Corpus, y: Any = None) -> Self:
         """Learn vectors.
@@ -270,6 +284,27 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         columns = [f"wordvectors{k}" for k in range(vectors.shape[1])]
         self._names = FeatureNames(columns if clusters is None else ["wordcluster"])
         return self
+
+    def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
+        known = vars(self)
+        return LEARNED.write(known, writer, name) if "words_" in known else {}
+
+    @classmethod
+    def _from_state(
+        cls, node: Any, fitted: dict[str, Any], reader: Reader, where: str
+    ) -> dict[str, Any]:
+        if not node:
+            return {}
+        learned = LEARNED.read(node, where, Members({}, reader=reader))
+        clusters = learned["clusters"]
+        table = learned["table"]
+        fits = isinstance(table, WordClusters) and len(table) == len(learned["words"])
+        fits = fits if clusters is not None else table is None
+        require(fits, f"{where}.table must be of the clusters")
+        words = cls()._know(
+            learned["words"], learned["vectors"], clusters, table, learned["reads"]
+        )
+        return {name: vars(words)[name] for name in cls._written}
 
     def table(self) -> WordClusters:
         """Return the words and their clusters alone, which do not change: what taggers
@@ -415,6 +450,15 @@ def _of_parts(f: Members) -> WordVectors:
         reads,
     )
 
+
+LEARNED = Table(
+    "What WordVectors have learned",
+    Field("words", distinct, of="words_"),
+    Field("vectors", array("float32", "words", None, finite=True), of="vectors_"),
+    Field("clusters", optional(array("int32", "words", low=0)), of="clusters_"),
+    Field("table", value, of="_word_clusters", default=None),
+    Field("reads", READS, of="_reads"),
+)
 
 WORD_VECTORS = Table(
     "`$word_vectors`",

@@ -5,6 +5,7 @@ They can be had as text, frame, dict and HTML.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -241,9 +242,9 @@ class _Explained(Shown):
         @property
         def score(self) -> float: ...
 
+    @abstractmethod
     def _heading(self, k: int, item: Any) -> str:
-        """The line of text that opens the contributions of item k."""
-        raise NotImplementedError
+        """Return the line of text that opens the contributions of item k."""
 
     def _words(self, found: Iterable[Contribution]) -> list[Contribution]:
         """Name contributions in words, where that is known."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import html
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from itertools import islice
@@ -92,7 +93,7 @@ class Html(str):
         return self.fragment
 
 
-class Shown:
+class Shown(ABC):
     """What notebooks show by ``_repr_html_``, which a subclass writes."""
 
     __slots__ = ()
@@ -100,9 +101,11 @@ class Shown:
     _title = "skstruct"
     """What browsers call the page."""
 
+    @abstractmethod
     def _repr_html_(self) -> str | None:
-        """A fragment of HTML, as notebooks ask for it; None if there is no picture."""
-        raise NotImplementedError
+        """Return a fragment of HTML, as notebooks ask for it; None if there is no
+        picture.
+        """
 
     def to_html(self, title: str | None = None) -> Html:
         """Return a whole page of HTML as a str, to be written into a file as UTF-8.

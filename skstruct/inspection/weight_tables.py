@@ -46,7 +46,8 @@ class Records(list[Any], Shown):
     def __getitem__(self, index: Any) -> Any:
         found = super().__getitem__(index)
         if isinstance(index, slice):
-            found = type(self)(found)
+            kind: Any = type(self)
+            found = kind(found)
             vars(found).update(vars(self))
         return found
 

@@ -15,6 +15,7 @@ from .wsgi import Refused
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
+    from .measures import Measures
     from .wsgi import Request
 
 
@@ -105,12 +106,16 @@ def example(model: Any) -> list[Any] | None:
     return [[{"word": "the"}]] if inputs.token is dict else [[numbers]]
 
 
-def predicted(model: Any, request: Request) -> Any:
+def predicted(
+    model: Any, request: Request, measures: Measures, name: str = "model"
+) -> Any:
     """Predict for the body of a request; text/plain is one text, all else JSON.
 
     The option ``proba=1`` puts each label, word or span in a pair with its probability;
     ``kbest=K`` gives K predictions of each sequence with their scores; ``sets=1`` the
     spans that ``SpanSets`` offers; ``offsets=utf-16`` counts spans as JavaScript does.
+
+    ``measures`` counts what the model of the ``name`` is asked and says.
 
     Raises
     ------
@@ -142,7 +147,10 @@ def predicted(model: Any, request: Request) -> Any:
         )
         more = {} if places or alone else more
         raise Refused(400, told, **places, **more) from None
-    return y[0] if alone else list(y)
+    y = list(y)
+    ranked = "kbest" in request.options
+    request.asked = measures.answer(name, model, X, y, ranked)
+    return y[0] if alone else y
 
 
 def _no_list(model: Any, X: Any) -> str:

@@ -8,6 +8,7 @@ import inspect
 import pickle
 
 import joblib
+import meta_cases
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -34,23 +35,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
 
-WORDS = [
-    ["ab", "cab"],
-    ["b", "ab"],
-    ["cab", "b", "ab"],
-    ["ab", "ab"],
-    ["b", "cab"],
-    ["cab", "cab"],
-] * 3
-TEXTS = ["".join(words) for words in WORDS]
-CHARACTERS = [list(text) for text in TEXTS]
-PLACES = [
-    [label for word in words for label in ["B"] + ["E"] * (len(word) - 1)]
-    for words in WORDS
-]
-PROSE = ["Ann lives in Rome", "in Rome lives Bob", "Bob saw Ann", "Rome saw Bob"] * 5
-SPANS = [[(0, 3, "P"), (13, 17, "L")], [(3, 7, "L"), (14, 17, "P")], [(0, 3, "P"), (8, 11, "P")],
-         [(0, 4, "L"), (9, 12, "P")]] * 5  # fmt: skip
+WORDS = meta_cases.WORDS * 3
+TEXTS = meta_cases.TEXTS * 3
+CHARACTERS = meta_cases.CHARACTERS * 3
+PLACES = meta_cases.PLACES * 3
+PROSE = meta_cases.PROSE * 5
+SPANS = meta_cases.SPANS * 5
 ROWS = [
     np.array([[len(words), t] for t in range(len(words))], float) for words in WORDS
 ]

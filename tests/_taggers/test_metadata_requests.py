@@ -5,6 +5,7 @@ The kind: every estimator that trains another one, every method that does so, ev
 """
 
 import inside
+import meta_cases
 import numpy as np
 import pytest
 from sklearn import config_context, get_config
@@ -30,23 +31,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
 
-WORDS = [
-    ["ab", "cab"],
-    ["b", "ab"],
-    ["cab", "b", "ab"],
-    ["ab", "ab"],
-    ["b", "cab"],
-    ["cab", "cab"],
-] * 2
-TEXTS = ["".join(words) for words in WORDS]
-CHARACTERS = [list(text) for text in TEXTS]
-PLACES = [
-    [label for word in words for label in ["B"] + ["E"] * (len(word) - 1)]
-    for words in WORDS
-]
-PROSE = ["Ann lives in Rome", "in Rome lives Bob", "Bob saw Ann", "Rome saw Bob"] * 3
-SPANS = [[(0, 3, "P"), (13, 17, "L")], [(3, 7, "L"), (14, 17, "P")], [(0, 3, "P"), (8, 11, "P")],
-         [(0, 4, "L"), (9, 12, "P")]] * 3  # fmt: skip
+WORDS = meta_cases.WORDS * 2
+TEXTS = meta_cases.TEXTS * 2
+CHARACTERS = meta_cases.CHARACTERS * 2
+PLACES = meta_cases.PLACES * 2
+PROSE = meta_cases.PROSE * 3
+SPANS = meta_cases.SPANS * 3
 WEIGHT = np.linspace(0.5, 3.0, 12)
 
 LOG = []

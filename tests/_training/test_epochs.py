@@ -28,7 +28,7 @@ class Work(NamedTuple):
 class PlainRun(Run):
     """Of no structure: all that is called is the kernel."""
 
-    scratch = finished = held_out_part = held_out_score = None
+    fresh = scratch = finished = held_out_part = held_out_score = None
 
 
 def kernel_that_needs(needed):

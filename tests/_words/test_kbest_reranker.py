@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from inside import model_of
+from reranker_cases import TAGGER, reranker, texts
 from sklearn.base import clone
 
 from skstruct import (
@@ -16,38 +17,6 @@ from skstruct import (
 )
 from skstruct.datasets import load_segmentation
 from skstruct.metrics import word_f1_score
-
-TAGGER = StructuredPerceptron(
-    ["U0:%x[0,0]", "U1:%x[-1,0]", "B"], max_iter=2, random_state=0
-)
-
-
-def texts(n=24, seed=0, tags=True):
-    """Texts over a few words that are parts of each other, with tags."""
-    generator = np.random.default_rng(seed)
-    lexicon = [
-        ("a", "X"),
-        ("b", "Y"),
-        ("ab", "X"),
-        ("ba", "Z"),
-        ("aab", "Y"),
-        ("c", "Z"),
-    ]
-    y = [
-        [
-            lexicon[k]
-            for k in generator.integers(0, len(lexicon), generator.integers(1, 5))
-        ]
-        for _ in range(n)
-    ]
-    X = ["".join(w for w, _ in items) for items in y]
-    return X, y if tags else [[w for w, _ in items] for items in y]
-
-
-def reranker(k=6, cv=3, **options):
-    return KBestReranker(
-        Segmenter(TAGGER), k, cv, max_iter=3, random_state=0, **options
-    )
 
 
 def test_words_tags_and_white_space():

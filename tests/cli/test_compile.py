@@ -9,8 +9,8 @@ import sys
 
 import pytest
 from cli_cases import run
+from forking_server import drop_privileges
 from numba import config
-from toy_package import drop_privileges
 
 import skstruct
 from skstruct._core import kernel_folders

@@ -44,11 +44,13 @@ def test_few_texts_are_not_told_of(inside, capsys):
 
 def test_thousands_of_labels(inside, capsys):
     (inside / "a.conll").write_text(
-        "".join(f"w{k} N l{k}\n" + "\n" * (k % 9 == 0) for k in range(600))
+        "".join(
+            f"w{k} N{k % 2} l{k % 501}\n" + "\n" * (k % 9 == 0) for k in range(1100)
+        )
     )
     (told,) = train(capsys, "a.conll", "-a", "pa")
     assert (
-        "a.conll: 600 labels for 600 tokens; is it the right column? --label says which"
+        "a.conll: 501 labels for 1,100 tokens; is it the right column? --label says which"
         in told
     )
 

@@ -123,7 +123,7 @@ def test_what_train_refuses(folder, capsys):
         (
             ["--read", "foo=1"],
             2,
-            "known are annotated, annotator, control, discontinuous, format, label_names, offsets, rejected",
+            "known are annotated, annotator, control, discontinuous, ends, format, label_names, offsets, rejected",
         ),
         (
             ["--read", "text=body"],

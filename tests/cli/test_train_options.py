@@ -221,7 +221,7 @@ def test_names_of_columns_are_noticed(capsys, tmp_path, header):
         "the D\ndog N\na D\n",  # neither a name nor a number
         "Word N\nfor P\nword N\n",  # the label is one
         "1 D\n2 N\n3 N\n",  # numbers throughout
-        "word N\n",
+        "word N\nN N\nthe D\n",
     ],
 )
 def test_what_looks_like_data_is_not_taken_for_names(capsys, tmp_path, text):
@@ -235,7 +235,7 @@ def test_a_file_that_is_one_sentence_is_noticed(capsys, tmp_path):
     for text, n in (
         ("the D\ndog N\n" * 501, 1),
         ("the D\ndog N\n" * 500, 0),
-        ("the D\n\n" * 1100, 0),
+        ("the D\ndog N\n\n" * 1100, 0),
     ):
         path.write_text(text)
         code, _, err = run(capsys, "train", path, "-m", tmp_path / "m", "--epochs", 1)
@@ -303,7 +303,9 @@ def test_a_tabbed_file_is_no_segmented_text(capsys, tmp_path):
     assert code == 0 and "New York\tB-LOC" in out
 
 
-@pytest.mark.parametrize("text", ["Espa\u00c3\u00b1a X\n", "Espa\u00c3\u00b1a es\nE\n"])
+@pytest.mark.parametrize(
+    "text", ["Espa\u00c3\u00b1a X\nen Y\n", "Espa\u00c3\u00b1a es\nE\n"]
+)
 def test_text_that_was_encoded_twice(capsys, tmp_path, text):
     path = tmp_path / ("c.txt" if "X" in text else "c.seg")
     path.write_text(text + "\n" + text, encoding="utf-8")

@@ -40,7 +40,9 @@ def is_brat(source: Any) -> bool:
     return has_annotations or path.suffix == ".ann" or path.is_dir()
 
 
-def brat_records(source: Any, encoding: str, texts_alone: bool = False) -> Any:
+def brat_records(
+    source: Any, encoding: str, texts_alone: bool = False, reading: Any = None
+) -> Any:
     """Yield the `Record` of each text of a folder, with the folders in it, in order of
     their names.
     """
@@ -48,10 +50,16 @@ def brat_records(source: Any, encoding: str, texts_alone: bool = False) -> Any:
     files = sorted(path.rglob("*.ann")) if path.is_dir() else [path.with_suffix(".ann")]
     if not files:
         raise ValueError(f"{path}: there is no file NAME.ann in the folder")
-    for file in files:
+    for k, file in enumerate(files):
         name = file.relative_to(path if path.is_dir() else path.parent)
-        text = _text(file.with_suffix(".txt"), encoding)
-        spans = None if texts_alone else _annotations(file, encoding)
+        try:
+            text = _text(file.with_suffix(".txt"), encoding)
+            spans = None if texts_alone else _annotations(file, encoding)
+        except ValueError as error:
+            if reading is None:
+                raise
+            reading.keep_fault(error, k, name.with_suffix("").as_posix(), str(file))
+            continue
         yield Record(str(file), text, spans, {"name": name.with_suffix("").as_posix()})
 
 
@@ -119,4 +127,6 @@ class Brat(TextFormat):
     def records(self, source: Any, reading: Any) -> Iterator[Record]:
         """Yield the `Record` of each text of a folder."""
         reading.n_annotated += 1
-        return brat_records(source, reading.options.encoding, reading.texts_alone)
+        return brat_records(
+            source, reading.options.encoding, reading.texts_alone, reading
+        )

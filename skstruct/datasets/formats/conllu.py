@@ -165,6 +165,7 @@ class Conllu(TokenFormat):
     options = frozenset(("tokens", "label"))
     is_written = True
     names_fields = True
+    label_fields = ("xpos", "upos", "feats", "deprel", "misc")
 
     def recognise(self, head: Head) -> Evidence:
         """Lines have ten columns, and the first is a number."""

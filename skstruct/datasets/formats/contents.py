@@ -1,16 +1,11 @@
-"""What a file of annotated texts holds: counts of its records, and all that is wrong.
-
-A reader stops at the first fault. Whoever mends a file wants all of them: they are noted
-here, each with its place, and the reader goes on behind them.
-"""
+"""What a file of annotated texts holds: its records by what they are, and their places."""
 
 from __future__ import annotations
 
-import contextlib
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from ..._data.places import Where, counted
 
@@ -18,78 +13,48 @@ ANSWERS = {"reject": "rejected", "ignore": "ignored"}
 """Answers of Prodigy that leave a record out, and what it is counted as."""
 
 
-class Fault(NamedTuple):
-    """Something that is wrong in a file of annotated texts.
+class Contents(Counter[str]):
+    """Records of a file, counted by what they are.
 
-    Attributes
-    ----------
-    where : Where
-    problem : str
-        What is wrong, in a sentence.
-    refused : bool
-        Whether training refuses it; else it is learned as it is.
+    ``records`` are all; ``annotated``, of which ``empty`` have no span; ``not
+    annotated``, ``cancelled``, ``rejected``, ``ignored``, ``faulty``; and there are
+    ``spans``, of which ``without label`` say that a part of a text is not annotated.
     """
-
-    where: Where
-    problem: str
-    refused: bool = True
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.problem}"
-
-
-@dataclass
-class Contents:
-    """What a file holds.
-
-    Attributes
-    ----------
-    counts : Counter
-        Records by what they are: ``records`` in all; ``annotated``, of which ``empty``
-        have no span; ``not annotated``, ``cancelled``, ``rejected``, ``ignored``,
-        ``faulty``; and ``spans``, of which ``without label`` say that a part of a text
-        is not annotated.
-    faults : list of Fault
-        In the order in which they were found.
-    """
-
-    counts: Counter[str] = field(default_factory=Counter)
-    faults: list[Fault] = field(default_factory=list)
-
-    def note(self, where: Where, error: ValueError) -> None:
-        """Take note of what a reader refuses."""
-        problem = str(error)
-        for place in (f"{where.file}, line {where.line}", f"{where.file}"):
-            problem = problem.removeprefix(place)
-        self.faults.append(Fault(where, problem.lstrip(":, ")))
 
     def see(self, record: Any, value: Any) -> None:
-        """Count a record that was read."""
-        counts = self.counts
+        """Count a record that was read from a value."""
+        self["records"] += 1
         if record.spans is None:
-            counts[why_left_out(value)] += 1
+            self[why_left_out(value)] += 1
             return
-        counts["annotated"] += 1
-        counts["empty"] += not record.spans
-        counts["spans"] += len(record.spans)
-        counts["without label"] += sum(each.label is None for each in record.spans)
-        counts["cancelled annotations"] += n_cancelled(value)
+        self["annotated"] += 1
+        self["empty"] += not record.spans
+        self["spans"] += len(record.spans)
+        self["without label"] += sum(each.label is None for each in record.spans)
+        self["cancelled annotations"] += n_cancelled(value)
+
+    def see_faulty(self, was_counted: bool) -> None:
+        """Count a record that cannot be read, or whose spans cannot."""
+        self["faulty"] += 1
+        if was_counted:
+            self["annotated"] -= 1
+        else:
+            self["records"] += 1
 
     def summary(self) -> str:
         """Say what there is in one sentence."""
-        counts = self.counts
-        parts = [f"{counts['annotated']:,} annotated"]
-        if counts["empty"]:
-            parts[0] += f" ({counts['empty']:,} of them without spans)"
+        parts = [f"{self['annotated']:,} annotated"]
+        if self["empty"]:
+            parts[0] += f" ({self['empty']:,} of them without spans)"
         for name in ("not annotated", "cancelled", "rejected", "ignored", "faulty"):
-            if counts[name]:
-                parts.append(f"{counts[name]:,} {name}")
-        text = f"{counted(counts['records'], 'record')}: {', '.join(parts)}"
-        text += f"; {counted(counts['spans'], 'span')}"
-        if counts["without label"]:
-            text += f", {counts['without label']:,} of them without label"
-        if counts["cancelled annotations"]:
-            of = counted(counts["cancelled annotations"], "cancelled annotation")
+            if self[name]:
+                parts.append(f"{self[name]:,} {name}")
+        text = f"{counted(self['records'], 'record')}: {', '.join(parts)}"
+        text += f"; {counted(self['spans'], 'span')}"
+        if self["without label"]:
+            text += f", {self['without label']:,} of them without label"
+        if self["cancelled annotations"]:
+            of = counted(self["cancelled annotations"], "cancelled annotation")
             text += f"; {of} beside others, left out"
         return text
 
@@ -127,14 +92,14 @@ def id_of(value: Any) -> Any:
     return found if isinstance(found, str | int) else None
 
 
-@contextlib.contextmanager
-def attempt(contents: Contents | None, where: Where) -> Iterator[None]:
-    """Note a ValueError within it, if there is where to; else it goes on."""
-    try:
-        yield
-    except ValueError as error:
-        if contents is None:
-            raise
-        contents.counts["records"] += where.record is None
-        contents.counts["faulty"] += 1
-        contents.note(where, error)
+_PLACE = re.compile(r"(?s)(.*?)(?:, line (\d+)|, record \d+)")
+
+
+def where_of(record: Any) -> Where:
+    """Return where a record stands."""
+    found = _PLACE.match(record.place)
+    if found is None:  # a file of its own, or one of the records that were given
+        name = record.place if record.place.endswith(".ann") else None
+        return Where(name, record.number, record.id or record.metadata.get("name"))
+    line = None if found[2] is None else int(found[2])
+    return Where(found[1], record.number, record.id, line)

@@ -45,6 +45,7 @@ class Rows(NamedTuple):
     cells: list[Any]  # of each token: a tuple, or (label, dict) of ready features
     numbers: list[int]  # the line of each token
     document: str | None = None  # which document it belongs to, if the file says it
+    weight: float = 1.0  # as data of CRFsuite may say it
 
 
 class TokenOptions(NamedTuple):
@@ -112,12 +113,15 @@ class TokenFormat(Format):
         Whether ``tokens`` and ``label`` are names: `rows` then gives the chosen fields
         only, those of the token first. Else they are numbers of columns, and `rows`
         gives all columns.
+    label_fields : tuple of str
+        Of such a format the fields that can hold labels.
     has_features : bool
         Whether a token is a dict of ready-made features: cells are (label, dict).
     """
 
     kind = TOKENS
     names_fields: ClassVar[bool] = False
+    label_fields: ClassVar[tuple[str, ...]] = ()
     has_features: ClassVar[bool] = False
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:

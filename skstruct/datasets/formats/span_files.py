@@ -13,7 +13,6 @@ Studio (M. Tkachenko and others, 2020), brat (P. Stenetorp and others, EACL 2012
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -22,16 +21,16 @@ from typing import IO, Any
 
 from ..._data.elements import is_frame, spelled
 from ..._data.inputs import check_choice, describe
-from ..._data.places import Where
 from ..._data.spans import PartialSpans, Span
 from ..._data.types import Path
 from .brat import is_brat
-from .contents import Contents, attempt, id_of
+from .contents import id_of, where_of
 from .entry import TEXTS, TextFormat
 from .head import RECORDS, Head, peeked
 from .not_read import advice_for, is_binary
-from .span_offsets import UNITS, with_spans
-from .span_records import SPAN_KEYS, Reading, json_values
+from .span_offsets import with_spans
+from .span_records import SPAN_KEYS, Fault, Reading, json_values
+from .span_units import ENDS, UNITS
 from .table import BY_NAME, names, recognised, refuse_options, text_formats
 from .text_files import Accents
 
@@ -44,7 +43,7 @@ def _option(default: Any, allowed: Any, called: str = "") -> Any:
     return field(default=default, metadata={"allowed": allowed, "called": called})
 
 
-_OF_ALL = frozenset(("format", "offsets", "annotated", "encoding", "on_error"))
+_OF_ALL = frozenset(("format", "offsets", "ends", "annotated", "encoding"))
 """Options that all formats have."""
 
 
@@ -61,6 +60,7 @@ class AnnotationReader:
 
     format: str = _option("auto", ("auto", *FORMATS))
     offsets: str = _option("auto", ("auto", *UNITS))
+    ends: str = _option("auto", ("auto", *ENDS))
     text: str = _option("text", str, "a str, the key of the text")
     spans: str | None = _option(None, str | None, "a str, the key of the spans")
     annotator: Any = _option(None, str | int | None, "a str or an int")
@@ -69,7 +69,6 @@ class AnnotationReader:
     discontinuous: str = _option("error", ("error", "cover", "skip"))
     rejected: str = _option("unknown", ("unknown", "outside"))
     annotated: Any = _option(None, object)
-    on_error: str = _option("raise", ("raise", "list"))
     encoding: str = _option("utf-8", object)
 
     def __post_init__(self) -> None:
@@ -91,33 +90,32 @@ class AnnotationReader:
                 self, "annotated", PartialSpans(types=self.annotated).types
             )
 
-    def marked(self, source: Any) -> Any:
+    def marked(self, source: Any, reading: Reading | None = None) -> Any:
         """An iterator of (`Record`, its list of `Span`) over what is annotated; see
         `iter_spans`.
-        """
-        return self.with_contents(source)[0]
 
-    def with_contents(self, source: Any) -> tuple[Any, Contents]:
-        """What `marked` returns, and the `Contents` of the source once all is read.
-
-        Under ``on_error="list"`` faults stand there, and their records are left out.
+        Parameters
+        ----------
+        source : path, text file or iterable of records
+        reading : Reading, optional
+            Of this reader; what was met stands there afterwards.
         """
-        contents = Contents()
-        reading = Reading(self, contents=contents)
+        reading = Reading(self) if reading is None else reading
         name = _name_of(source)
         found = _annotated(_watched(_records(source, reading), name), reading, name)
         types = self.annotated
-        if types is not None:
-            found = ((record, PartialSpans(spans, types)) for record, spans in found)
-        return found, contents
+        return (
+            found
+            if types is None
+            else ((record, PartialSpans(spans, types)) for record, spans in found)
+        )
 
     def texts(self, source: Any) -> Any:
         """An iterator of the `Record` of each text, annotated or not; annotations are
         not looked at.
         """
         return _watched(
-            _records(source, Reading(self, texts_alone=True, contents=Contents())),
-            _name_of(source),
+            _records(source, Reading(self, texts_alone=True)), _name_of(source)
         )
 
 
@@ -126,6 +124,7 @@ def read_spans(
     format: str = "auto",
     *,
     offsets: str = "auto",
+    ends: str = "auto",
     text: str = "text",
     spans: str | None = None,
     annotator: Any = None,
@@ -135,9 +134,9 @@ def read_spans(
     rejected: str = "unknown",
     annotated: Collection[str] | None = None,
     encoding: str = "utf-8",
-    on_error: str = "raise",
     return_metadata: bool = False,
     return_places: bool = False,
+    on_error: str = "raise",
 ) -> Any:
     r"""Read texts and their annotated spans from a file of an annotation tool.
 
@@ -152,12 +151,18 @@ def read_spans(
         text and, as the first list among the keys spans, entities, label, labels and
         annotations, its spans: ``[start, end, label]``, or objects with the keys start
         (or start_offset), end (end_offset) and label.
-    offsets : {"auto", "characters", "utf-16"}, default="auto"
-        What offsets count; ends are exclusive. It matters where texts have characters
-        beyond U+FFFF, such as emoji: tools in JavaScript count these as two. "auto"
-        goes by the text of the spans, if the file has it, or takes what makes more
-        spans begin and end with words, and warns of that; a record that fits the other
-        unit only is an error.
+    offsets : {"auto", "characters", "utf-16", "utf-8", "characters-lf", "utf-16-lf"}, \
+default="auto"
+        What offsets count: characters; units of UTF-16, as tools in JavaScript do, for
+        which an emoji is two; bytes of UTF-8; or characters and units where a line end
+        of two characters counts as one. "auto" goes by the text of the spans, if the
+        file has it, or takes what makes more spans begin and end with words, and warns
+        of that; a record that fits another unit than the others is an error. Label
+        Studio counts UTF-16 units.
+    ends : {"auto", "exclusive", "inclusive"}, default="auto"
+        Whether the end of a span is the offset behind its last character, or of it.
+        "auto" takes them for exclusive, unless nearly all spans are whole words if they
+        are inclusive, which it warns of.
     text : str, default="text"
         The key of the text; in tasks of Label Studio, within ``data``.
     spans : str, optional
@@ -182,14 +187,14 @@ def read_spans(
         `PartialSpans`.
     encoding : str, default="utf-8"
         Of a path; an open file has its own.
-    on_error : {"raise", "list"}, default="raise"
-        What to do with a record that cannot be read: raise, or go on, and return a list
-        of all faults.
     return_metadata : bool, default=False
         Whether to return what else the records hold.
     return_places : bool, default=False
         Whether to return where each text stands, as ``label_issues`` and ``report``
         take it.
+    on_error : {"raise", "list"}, default="raise"
+        Whether what is wrong with a record is raised, or all such faults are returned;
+        records with faults are then left out.
 
     Returns
     -------
@@ -205,9 +210,9 @@ def read_spans(
     places : list of Where
         With ``return_places=True``: the file, the number of the record, from 0, with
         those counted that are left out, its id and its line.
-    contents : Contents
-        With ``on_error="list"``: ``counts`` of what the records are, and ``faults``,
-        each with its place and what is wrong. Records with a fault are left out.
+    faults : list of Fault
+        With ``on_error="list"``: (message, record, id, line) of each, in the order of
+        the file.
 
     Raises
     ------
@@ -233,9 +238,11 @@ def read_spans(
     >>> y[0]
     [Span(start=0, end=3, label='PER'), Span(start=7, end=11, label='LOC')]
     """
+    check_choice("on_error", on_error, ("raise", "list"))
     reader = AnnotationReader(
         format,
         offsets,
+        ends,
         text,
         spans,
         annotator,
@@ -244,17 +251,23 @@ def read_spans(
         discontinuous,
         rejected,
         annotated,
-        on_error,
         encoding,
     )
-    marked, contents = reader.with_contents(source)
+    faults: list[Fault] | None = [] if on_error == "list" else None
+    reading = Reading(reader, faults=faults)
     found = [
-        (record.text, row, record.metadata, record.where) for record, row in marked
+        (record.text, marked, record.metadata, where_of(record))
+        for record, marked in reader.marked(source, reading)
     ]
     X, y, metadata, places = map(list, zip(*found)) if found else ([], [], [], [])
-    more = (metadata, return_metadata), (places, return_places)
-    told = [contents] if on_error == "list" else []
-    return (X, y, *(each for each, wanted in more if wanted), *told)
+    parts: list[Any] = [X, y]
+    if return_metadata:
+        parts.append(metadata)
+    if return_places:
+        parts.append(places)
+    if faults is not None:
+        parts.append(sorted(faults, key=lambda fault: fault.record))
+    return tuple(parts)
 
 
 def iter_spans(
@@ -277,8 +290,7 @@ def iter_spans(
 def _annotated(found: Any, reading: Any, name: str) -> Any:
     options = reading.options
     found = (record for record in found if record.spans is not None)
-    wrong = reading.contents if options.on_error == "list" else None
-    yield from with_spans(found, options.offsets, options.discontinuous, name, wrong)
+    yield from with_spans(found, options, name, reading)
     for option, met in reading.met.items():
         chosen = getattr(options, option)
         if chosen is not None and str(chosen) not in met:
@@ -328,8 +340,8 @@ def _records(source: Any, reading: Any) -> Any:
     rest = iter(source)
     first = list(islice(rest, RECORDS))
     format = _format_of(Head.of_records("source", first), reading)
-    for k, value in enumerate(chain(first, rest)):
-        yield from _read(format, value, f"record {k}", reading)
+    values = ((f"record {k}", value) for k, value in enumerate(chain(first, rest)))
+    yield from _of_values(values, format, reading)
 
 
 def _of_file(source: Any, reading: Any) -> Any:
@@ -338,8 +350,7 @@ def _of_file(source: Any, reading: Any) -> Any:
     if is_binary(name) and (advice := advice_for(Head(name))) is not None:
         raise ValueError(advice)
     if isinstance(source, str | os.PathLike) and is_brat(source):
-        head = Head(name)
-        format = _format_of(head, reading)
+        format = _format_of(Head(name), reading)
         if not format.is_json:
             yield from _numbered(format.records(source, reading), reading)
             return
@@ -349,9 +360,35 @@ def _of_file(source: Any, reading: Any) -> Any:
             given = source if isinstance(source, str | os.PathLike) else file
             yield from _numbered(format.records(given, reading), reading)
             return
-        wrong = reading.contents if reading.options.on_error == "list" else None
-        for place, value in json_values(file, reading.options.encoding, wrong):
-            yield from _read(format, value, place, reading)
+        values = json_values(file, reading.options.encoding, reading.faults is not None)
+        yield from _of_values(values, format, reading)
+
+
+def _numbered(records: Any, reading: Any) -> Any:
+    for k, record in enumerate(records):
+        reading.contents.see(record, record.metadata)
+        yield record._replace(number=k)
+
+
+def _of_values(values: Any, format: TextFormat, reading: Any) -> Any:
+    """Yield the `Record` of each value of JSON; the keys of the first are remembered."""
+    for k, (place, value) in enumerate(values):
+        id = id_of(value)
+        if isinstance(value, ValueError):
+            reading.contents.see_faulty(False)
+            reading.keep_fault(value, k, None, place)
+            continue
+        try:
+            record = format.record(value, place, reading)
+        except ValueError as error:
+            reading.contents.see_faulty(False)
+            reading.keep_fault(error, k, id, place)
+            continue
+        reading.contents.see(record, value)
+        if not reading.keys:
+            of_pair = isinstance(value, list | tuple) and len(value) == 2
+            reading.keys = list(map(str, value[1] if of_pair else value))
+        yield record._replace(number=k, id=id)
 
 
 def _format_of(head: Head, reading: Any) -> TextFormat:
@@ -364,48 +401,6 @@ def _format_of(head: Head, reading: Any) -> TextFormat:
     reading.why = "" if found is None else found[1].sentence
     reading.format = format.name
     return format
-
-
-def _read(format: TextFormat, value: Any, place: str, reading: Any) -> Any:
-    """Yield the record of a value, if it can be read; the keys of the first are
-    remembered.
-    """
-    contents = reading.contents
-    number = contents.counts["records"]
-    contents.counts["records"] += 1
-    where = _where(place, number, id_of(value))
-    wrong = contents if reading.options.on_error == "list" else None
-    record = None
-    with attempt(wrong, where):
-        record = format.record(value, place, reading)
-    if not reading.keys:
-        of_pair = isinstance(value, list | tuple) and len(value) == 2
-        reading.keys = list(map(str, value[1] if of_pair else value))
-    if record is not None:
-        contents.see(record, value)
-        yield record._replace(where=where)
-
-
-_LINE = re.compile(r"(.*?)(?:, line (\d+)|, record \d+)")
-
-
-def _where(place: str, number: int, name: Any) -> Where:
-    """The `Where` of a place that a reader of JSON names."""
-    found = _LINE.match(place)
-    if found is None:
-        return Where(None, number, name)
-    line = None if found[2] is None else int(found[2])
-    return Where(found[1], number, name, line)
-
-
-def _numbered(records: Any, reading: Any) -> Any:
-    """Yield records that are files of their own, with their places."""
-    for record in records:
-        counts = reading.contents.counts
-        where = Where(record.place, counts["records"], record.metadata.get("name"))
-        counts["records"] += 1
-        reading.contents.see(record, record.metadata)
-        yield record._replace(where=where)
 
 
 def _name_of(source: Any) -> Any:

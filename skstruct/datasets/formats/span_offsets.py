@@ -11,17 +11,16 @@ begin and end where words do. The unit that most records speak for is that of th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from ..._data.inputs import flatten
-from ..._data.places import PLACE, PlaceError, Where
+from ..._data.places import PLACE, PlaceError
 from ..._data.spans import CONVERTS, Span, as_spans, from_utf16, wide_characters
 from ..._data.text import tokenized
-from .contents import Contents, attempt
+from .span_units import CALLED, Count, in_characters, sampled, signs_of, voted
 
-UNITS = ("characters", "utf-16")
+_USUAL = ("characters", "utf-16")
 
 _GROUP = 500
 """Texts whose words are found at a time."""
@@ -31,71 +30,54 @@ _UNTOLD = 0.05
 hundred is no proof.
 """
 
-_IN_WORDS = {"characters": "characters", "utf-16": "UTF-16 units"}
 
-
-def with_spans(
-    records: Any,
-    offsets: Any,
-    discontinuous: str,
-    name: str,
-    contents: Contents | None = None,
-) -> Any:
+def with_spans(records: Any, options: Any, name: str, reading: Any) -> Any:
     """Yield (record, its list of `Span`), with offsets in characters.
 
-    With ``contents`` what is wrong is noted there, and its record left out.
+    Where options leave open what offsets count, the first texts with spans vote, and
+    again the first that have letters or line ends which tell more units apart. Of
+    characters and UTF-16 units all records decide, which are read to their end at the
+    first whose offsets could count either.
 
-    Under ``offsets="auto"`` the records are read to their end at the first whose
-    offsets could count either.
+    Parameters
+    ----------
+    records : iterable of Record
+    options : AnnotationReader
+    name : str
+        Of the source.
+    reading : Reading
+        Where faults are gathered.
 
     Raises
     ------
     ValueError
         If a span is none of its text; the message names the place.
     """
-    for record in records:
-        if offsets == "auto" and record.spans and wide_characters(record.text).size:
-            held = [record, *records]
-            with attempt(contents, Where(name)):
-                offsets = _unit_of(held, name)
-            for each in held:
-                yield from _told(each, offsets, discontinuous, contents)
+    offsets = options.offsets
+    ends = options.ends
+    known: set[str] = set()
+    rest = iter(records)
+    while (record := next(rest, None)) is not None:
+        if signs_of(record, offsets, ends) - known:
+            held, rest = sampled(record, rest)
+            known.update(*(signs_of(each, offsets, ends) for each in held))
+            count = voted(held, offsets, ends, name)
+            if count is not None:
+                offsets, ends = count
+            rest = chain(held, rest)
+        elif offsets == "auto" and record.spans and wide_characters(record.text).size:
+            held = [record, *rest]
+            offsets = _unit_of(held, name, reading)
+            rest = iter(held)
         else:
-            yield from _told(record, offsets, discontinuous, contents)
+            count = Count(offsets, "exclusive" if ends == "auto" else ends)
+            spans = _spans_of(record, count, options.discontinuous, reading)
+            if spans is not None:
+                yield record, spans
+    reading.count = Count(offsets, ends)
 
 
-def _told(
-    record: Any, unit: Any, discontinuous: str, contents: Contents | None
-) -> Iterator[tuple[Any, list[Span]]]:
-    """Yield the record with its spans, or note all that is wrong with it."""
-    try:
-        spans = _spans_of(record, unit, discontinuous)
-    except ValueError as whole:
-        if contents is None:
-            raise
-        _note(record, unit, discontinuous, contents, whole)
-    else:
-        yield record, spans
-
-
-def _note(
-    record: Any, unit: Any, discontinuous: str, contents: Contents, whole: ValueError
-) -> None:
-    """Note what is wrong with each span of a record; if with none, with the whole."""
-    before = len(contents.faults)
-    for k in range(len(record.spans)):
-        alone = record.spans[k]._replace(place=_place(record, k))
-        try:
-            _spans_of(record._replace(spans=[alone]), unit, discontinuous)
-        except ValueError as error:
-            contents.note(record.where, error)
-    if len(contents.faults) == before:
-        contents.note(record.where, whole)
-    contents.counts["annotated"] -= 1
-    contents.counts["faulty"] += 1
-
-
-def _unit_of(records: Any, name: str) -> Any:
+def _unit_of(records: Any, name: str, reading: Any) -> Any:
     """The unit that the offsets of records count.
 
     Raises
@@ -105,16 +87,16 @@ def _unit_of(records: Any, name: str) -> Any:
     """
     usual = None
     ambiguous = []
-    n_sure = 0
+    n_sure = dict.fromkeys(_USUAL, 0)
     # (record, its spans, why they are none in the other unit)
-    only: dict[str, list[Any]] = {unit: [] for unit in UNITS}
+    only: dict[str, list[Any]] = {unit: [] for unit in _USUAL}
     for record in records:
         if not record.spans or not wide_characters(record.text).size:
             continue
         usual = usual or record.unit
         read = {}
         wrong = None
-        for unit in UNITS:
+        for unit in _USUAL:
             try:
                 read[unit] = _parts_of(record, unit)
             except ValueError as error:
@@ -128,22 +110,22 @@ def _unit_of(records: Any, name: str) -> Any:
             or None not in [s.text for s in record.spans]
         ):
             continue  # it speaks for none: what is wrong in both is an error later
-        elif record.sure:
-            n_sure += 1
+        elif record.sure or record.unit == "utf-16":  # by the definition of its format
+            n_sure[record.unit] += 1
         else:
             ambiguous.append((record.text, read))
     met = _edges_met(ambiguous)
-    by_words = max(UNITS, key=lambda unit: (met[unit], unit == usual))
+    by_words = max(_USUAL, key=lambda unit: (met[unit], unit == usual))
     told = met["characters"] != met["utf-16"]
-    votes: dict[str, float] = {
-        unit: len(only[unit]) + n_sure * (unit == "characters") for unit in UNITS
-    }
+    votes: dict[str, float] = {unit: len(only[unit]) + n_sure[unit] for unit in _USUAL}
     votes[by_words] += len(ambiguous) * (1 if told else _UNTOLD)
-    best = max(UNITS, key=lambda unit: (votes[unit], unit == usual))
-    other = UNITS[1 - UNITS.index(best)]
-    if only[other]:
+    best = max(_USUAL, key=lambda unit: (votes[unit], unit == usual))
+    other = _USUAL[1 - _USUAL.index(best)]
+    if (
+        only[other] and reading.faults is None
+    ):  # else they are faults when they are read
         record, spans, wrong = only[other][0]
-        others_speak = told or n_sure > 0 or bool(only[best])
+        others_speak = told or sum(n_sure.values()) > 0 or bool(only[best])
         _refuse_odd(record, spans, wrong, best, other, others_speak)
     if ambiguous and not (only[best] and by_words == best):
         also = (
@@ -152,9 +134,9 @@ def _unit_of(records: Any, name: str) -> Any:
             else ""
         )
         warnings.warn(
-            f"{name}: offsets are taken for {_IN_WORDS[best]}: {also}{met[best]:,} of "
+            f"{name}: offsets are taken for {CALLED[best]}: {also}{met[best]:,} of "
             "them are ends of "
-            f"words, {met[other]:,} if they count {_IN_WORDS[other]}; "
+            f"words, {met[other]:,} if they count {CALLED[other]}; "
             f"offsets={other!r} would say so"
         )
     return best
@@ -170,13 +152,12 @@ def _refuse_odd(
         repr(record.text[start:end]) for start, end, _ in flatten(spans)
     )
     others = (
-        f"other records count {_IN_WORDS[best]}"
+        f"other records count {CALLED[best]}"
         if told
         else "nothing tells what other records count"
     )
     wrong += (
-        f"; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but "
-        f"{others}"
+        f"; in {CALLED[other]} the spans of this record are {covered:.80}, but {others}"
     )
     raise ValueError(
         f"{wrong}: correct the record, or give offsets={other!r} if all count these"
@@ -185,7 +166,7 @@ def _refuse_odd(
 
 def _edges_met(ambiguous: Any) -> Any:
     """For each unit the number of edges of spans that are edges of words."""
-    met = dict.fromkeys(UNITS, 0)
+    met = dict.fromkeys(_USUAL, 0)
     for k in range(0, len(ambiguous), _GROUP):
         group = ambiguous[k : k + _GROUP]
         for (_, read), tokens in zip(
@@ -201,13 +182,24 @@ def _edges_met(ambiguous: Any) -> Any:
     return met
 
 
-def _parts_of(record: Any, unit: Any) -> Any:
+class SpanFault(ValueError):
+    """A span is not as the file says."""
+
+    def __init__(self, text: str, position: int) -> None:
+        super().__init__(text)
+        self.position = position  # of the annotation
+
+
+def _parts_of(record: Any, unit: str, ends: str = "exclusive") -> Any:
     """For each annotation its parts, a list of `Span`; raises if one is not as the file
     says.
     """
     given = [
         (start, end, each.label) for each in record.spans for start, end in each.parts
     ]
+    if ends == "inclusive" or unit not in _USUAL:
+        given = _converted(record, given, Count(unit, ends))
+        unit = "characters"
     try:
         if unit == "utf-16":
             (spans,) = from_utf16([record.text], [given])
@@ -217,8 +209,9 @@ def _parts_of(record: Any, unit: Any) -> Any:
         of_part = [k for k, each in enumerate(record.spans) for _ in each.parts]
         assert error.position is not None  # it is about a span
         place = _place(record, of_part[error.position])
-        raise ValueError(
-            error.text.replace(PLACE, place, 1).replace(CONVERTS, "")
+        raise SpanFault(
+            error.text.replace(PLACE, place, 1).replace(CONVERTS, ""),
+            of_part[error.position],
         ) from None
     flat = iter(spans)
     found = [[next(flat) for _ in each.parts] for each in record.spans]
@@ -238,10 +231,10 @@ def _check_text(record: Any, k: int, parts: Any, unit: Any) -> None:
     found = [record.text[start:end] for start, end, _ in parts]
     said = record.spans[k].text
     if found != [said] and _solid("".join(found)) != _solid(said):
-        counted = "" if record.text.isascii() else f", counted in {_IN_WORDS[unit]},"
+        counted = "" if record.text.isascii() else f", counted in {CALLED[unit]},"
         wrong = f"{tuple(parts[0])!r}{counted} is {' '.join(found)!r:.60}"
-        raise ValueError(
-            f"{_place(record, k)}: {wrong}, and the file says {said!r:.60}"
+        raise SpanFault(
+            f"{_place(record, k)}: {wrong}, and the file says {said!r:.60}", k
         )
 
 
@@ -252,17 +245,56 @@ def _solid(text: str) -> Any:
     return "".join(text.replace("\\n", " ").split())
 
 
-def _spans_of(record: Any, unit: Any, discontinuous: str) -> Any:
-    unit = "characters" if unit == "auto" else unit
-    found = enumerate(_parts_of(record, unit))
-    spans = [
-        joined(record.text, parts, _place(record, k), discontinuous)
-        for k, parts in found
-    ]
+def _converted(record: Any, given: Any, count: Count) -> Any:
+    """Spans in characters; raises if one does not fit."""
+    of_part = [k for k, each in enumerate(record.spans) for _ in each.parts]
+    edges = in_characters(record.text, [(a, b) for a, b, _ in given], count)
+    found = []
+    for position, (edge, (start, end, label)) in enumerate(zip(edges, given)):
+        if edge is None:
+            k = of_part[position]
+            how = "" if count.ends == "exclusive" else ", ends inclusive"
+            wrong = (
+                f"{(start, end, label)!r}, counted in {CALLED[count.unit]}{how}, is no "
+                f"span of a text of {len(record.text)} characters"
+            )
+            raise SpanFault(f"{_place(record, k)}: {wrong}", k)
+        found.append((*edge, label))
+    return found
+
+
+def _spans_of(record: Any, count: Count, discontinuous: str, reading: Any) -> Any:
+    """The spans of a record; None if it has faults, which are gathered."""
+    unit = "characters" if count.unit == "auto" else count.unit
+    whole = record
+    faulty = False
+    while True:
+        try:
+            spans = [
+                joined(record.text, parts, _place(record, k), discontinuous)
+                for k, parts in enumerate(_parts_of(record, unit, count.ends))
+            ]
+            break
+        except ValueError as error:
+            reading.fault(error, whole)
+            faulty = True
+            if not isinstance(error, SpanFault):
+                break
+            k = error.position  # what is wrong with the others is told, too
+            left = [_placed(record, j) for j in range(len(record.spans)) if j != k]
+            record = record._replace(spans=left)
+    if faulty:
+        reading.contents.see_faulty(True)
+        return None
     spans = [span for span in spans if span is not None]
     if record.partial and Span(0, len(record.text), None) not in spans:
         spans.append(Span(0, len(record.text), None))
     return spans
+
+
+def _placed(record: Any, k: int) -> Any:
+    """The annotation k of a record, with its place."""
+    return record.spans[k]._replace(place=_place(record, k))
 
 
 def joined(text: str, parts: Any, place: Any, discontinuous: str) -> Any:

@@ -9,7 +9,8 @@ and the files of brat are read in files of their own.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from numbers import Integral
@@ -17,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._data.places import Where, describe
-from .contents import Contents, attempt
+from ..._data.places import describe
+from .contents import Contents
 from .text_files import numbered_lines
 
 SPAN_KEYS = ("spans", "entities", "label", "labels", "annotations")
@@ -50,7 +51,30 @@ class Record(NamedTuple):
         False  # whether they count it wherever they can, as those of tools in Python do
     )
     partial: bool = False  # whether there may be spans that are not listed
-    where: Where = Where()
+    number: int = 0  # which record of the source it is, from 0
+    id: Any = None  # that it has in the source
+    group: Any = None  # of several records of one text: what they have in common
+
+
+class Fault(NamedTuple):
+    """What is wrong with a record of a file.
+
+    Attributes
+    ----------
+    message : str
+        What is wrong, with the place and what to do.
+    record : int
+        Which record of the source it is, from 0.
+    id : object
+        That the record has in the source, or None.
+    line : int or None
+        The line in which the record begins, from 1.
+    """
+
+    message: str
+    record: int
+    id: Any = None
+    line: int | None = None
 
 
 @dataclass
@@ -71,9 +95,30 @@ class Reading:
     keyless: list = field(default_factory=list)  # places of records without
     omits: bool = False  # whether a format was met that leaves empty lists out
     keys: list = field(default_factory=list)  # of the first record
-    contents: Contents | None = None  # what is counted, and all that is wrong
     format: str = ""  # the name of the format, if it was recognised,
     why: str = ""  # and by what
+    count: Any = None  # what offsets counted, and which ends
+    skipped: dict = field(default_factory=dict)  # how many records, by why
+    faults: list | None = None  # gathered; None: the first is raised
+    contents: Contents = field(default_factory=Contents)  # records by what they are
+
+    def fault(self, error: ValueError, record: Any) -> None:
+        """Keep what is wrong with a `Record`, or raise it."""
+        if self.faults is None:
+            raise error
+        self.keep_fault(error, record.number, record.id, record.place)
+
+    def keep_fault(self, error: ValueError, number: int, id: Any, place: str) -> None:
+        """Keep what is wrong with the record of a number, or raise it."""
+        if self.faults is None:
+            raise error
+        line = re.search(r", line (\d+)", place)
+        found = int(line[1]) if line else None
+        self.faults.append(Fault(str(error), number, id, found))
+
+    def skip(self, why: str) -> None:
+        """Count a record that is left out."""
+        self.skipped[why] = self.skipped.get(why, 0) + 1
 
     def choose(self, place: Any, names: Any) -> Any:
         """The annotator whose annotations of a text count; None if there is no such."""
@@ -150,13 +195,12 @@ def _listed(record: Any) -> Any:
 # Files
 # --------------------------------------------------------------------------------------
 def json_values(
-    path_or_file: Any, encoding: str, contents: Contents | None = None
-) -> Any:
+    path_or_file: Any, encoding: str, keep_faults: bool = False
+) -> Iterator[tuple[str, Any]]:
     """Yield (place, value) of a file: its lines, or the elements of the one list that
     it holds.
 
-    With ``contents`` a line that is no JSON is noted there, and skipped, unless it is
-    the first.
+    For a line that is not valid an error is raised, or yielded if faults are kept.
     """
     with numbered_lines(path_or_file, encoding, watch=False) as (name, lines):
         filled = (numbered for numbered in lines if numbered[1].strip())
@@ -186,8 +230,13 @@ def json_values(
             return
         yield f"{name}, line {number}", value
         for number, line in filled:
-            with attempt(contents, Where(name, None, None, number)):
-                yield f"{name}, line {number}", _parsed(line, name, number)
+            try:
+                value = _parsed(line, name, number)
+            except ValueError as error:
+                if not keep_faults:
+                    raise
+                value = error
+            yield f"{name}, line {number}", value
 
 
 def _parsed(text: str, name: str, number: int) -> Any:

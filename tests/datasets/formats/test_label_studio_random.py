@@ -119,8 +119,9 @@ def test_ends_of_words_decide(tool, utf16):
     for seed in range(20):
         X, y = random_corpus(random.Random(seed), at_words=True)
         records = written(tool, X, y, to_utf16(X, y) if utf16 else y, saying=False)
-        assert read_spans(records) == (X, y)
         unit = "utf-16" if utf16 else "characters"
+        if utf16 or tool in (jsonl, doccano):  # Label Studio counts UTF-16 units
+            assert read_spans(records) == (X, y)
         assert read_spans(records, offsets=unit) == (X, y)
 
 

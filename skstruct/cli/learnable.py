@@ -1,0 +1,251 @@
+"""Whether there is something to learn: asked before a training, and of what was learned.
+
+A model of one label is always right, and of no use. Where a corpus has nothing to learn,
+another column or key of its file mostly has: the error names what else is there.
+``--force`` trains all the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._data.inputs import LABELS, TREES, WORDS, flatten
+from .._data.places import counted
+from ..datasets.formats.entry import TokenFormat, TokenOptions
+from ..datasets.formats.head import Head, peeked
+from ..datasets.formats.table import BY_NAME
+from .common import CommandError, warn
+
+if TYPE_CHECKING:
+    from .common import Arguments
+    from .corpus import Corpus
+
+FORCE = "--force trains all the same"
+
+ENOUGH = 10
+"""Of fewer tokens nobody can tell whether their labels are labels."""
+
+NOTHING = frozenset(("", "_", "-", "*"))
+"""What stands in columns that nobody has filled in."""
+
+_SHOWN = 6
+_FEW_ROWS = 20_000
+"""Alternatives that an error names, and tokens that they are looked for in."""
+
+
+def check_learnable(arguments: Arguments, corpus: Corpus, task: str) -> None:
+    """Raise if a corpus has nothing to learn; warn of what is odd about it.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        Of ``train``.
+    corpus : Corpus
+    task : str
+        What is learned: see `skstruct._data.inputs`.
+
+    Raises
+    ------
+    CommandError
+        Unless ``--force`` is given.
+    """
+    wrong = _nothing(corpus, task)
+    if wrong is not None:
+        if arguments.force:
+            warn(f"{corpus.name}: {wrong}")
+        else:
+            others = [] if task == TREES else _alternatives(arguments, corpus)
+            instead = [*others, FORCE]
+            raise CommandError(f"{corpus.name}: {'; '.join([wrong, *instead])}")
+    _tell_odd(corpus)
+
+
+def check_learned(arguments: Arguments, model: Any) -> None:
+    """Raise if what was learned of a stream is one label."""
+    labels = getattr(model, "classes_", None)
+    if labels is None or len(labels) > 1 or not arguments.stream or arguments.force:
+        return
+    only = "no label" if len(labels) == 0 else f"the label {labels[0]!r} alone"
+    raise CommandError(
+        f"{arguments.files[0]}: {only} was learned, and no model is written; {FORCE}"
+    )
+
+
+# --------------------------------------------------------------------------------------
+# Nothing to learn
+# --------------------------------------------------------------------------------------
+def _nothing(corpus: Corpus, task: str) -> str | None:
+    """Say why there is nothing to learn, or return None."""
+    if corpus.format == "spans":
+        spans = sum(label is not None for *_, label in flatten(corpus.y))
+        n = counted(len(corpus.X), "text")
+        return None if spans else f"no span is annotated in {n}: nothing to learn"
+    if corpus.format == "segmented" or task == WORDS:
+        return _no_words(corpus.y)
+    if task == TREES:
+        heads = {head for head, _ in flatten(corpus.y)}
+        return "all heads are 0: there are no trees to learn" if heads == {0} else None
+    return _no_labels(corpus) if task == LABELS else None
+
+
+def _no_words(y: Sequence[Any]) -> str | None:
+    words = [word if isinstance(word, str) else word[0] for word in flatten(y)]
+    if len(words) < len(flatten(y)) or any(not isinstance(w, str) for w in flatten(y)):
+        return None  # of words with tags these are learned, too
+    if all(len(sentence) == 1 for sentence in y):
+        n = counted(len(y), "line")
+        return f"each of {n} is one word: nothing parts words, and none can be learned"
+    if all(len(word) == 1 for word in words):
+        return "each word is one character: there is nothing to learn"
+    return None
+
+
+def _no_labels(corpus: Corpus) -> str | None:
+    found = Counter(label for label in flatten(corpus.y) if label is not None)
+    column = _column(corpus)
+    if not found:
+        return f"{column}no token has a label: there is nothing to learn"
+    if len(found) == 1:
+        (label,) = found
+        if label in NOTHING:
+            return (
+                f"{column}is empty: every token has the label {label!r}, and there is "
+                "nothing to learn"
+            )
+        return f"{column}every token has the label {label!r}: there is nothing to learn"
+    single = sum(n == 1 for n in found.values())
+    if found.total() >= ENOUGH and 2 * single > found.total():
+        return (
+            f"{column}{counted(len(found), 'label')} for "
+            f"{counted(found.total(), 'token')}, {single:,} of them seen once: these "
+            "are no labels"
+        )
+    if len(corpus.X) > 1 and all(len(tokens) == 1 for tokens in corpus.X):
+        return (
+            f"each of {len(corpus.X):,} sentences is one token: there is no sequence to "
+            "learn; a blank line ends a sentence"
+        )
+    return None
+
+
+def _column(corpus: Corpus) -> str:
+    """Name the column or field of the labels, as the beginning of a message."""
+    if corpus.understood is None or corpus.format == "crfsuite":
+        return ""
+    label = corpus.understood.layout.label
+    return f"{label} " if isinstance(label, str) else f"column {label}: "
+
+
+# --------------------------------------------------------------------------------------
+# What else there is
+# --------------------------------------------------------------------------------------
+def _alternatives(arguments: Arguments, corpus: Corpus) -> list[str]:
+    """Say what else the file has; nothing of standard input, which is read once."""
+    path = arguments.files[0]
+    if path == "-" or corpus.understood is None:
+        return []
+    entry = BY_NAME[corpus.understood.layout.format]
+    if isinstance(entry, TokenFormat) and not entry.has_features:
+        return _other_columns(path, entry, corpus)
+    if corpus.format == "spans":
+        with peeked(path, corpus.understood.layout.encoding) as file:
+            return _other_keys(file.head())
+    return []
+
+
+def _other_keys(head: Head) -> list[str]:
+    keys = dict.fromkeys(str(key) for record in head.objects for key in record)
+    if not keys:
+        return []
+    listed = ", ".join(f"`{key}`" for key in keys)
+    return [f"records have {listed}: --read spans=KEY says where the spans are"]
+
+
+def _other_columns(path: str, entry: TokenFormat, corpus: Corpus) -> list[str]:
+    """Say how many labels the other columns or fields have that could be labels."""
+    assert corpus.understood is not None
+    how = corpus.understood.layout
+
+    names: tuple[Any, ...] = entry.label_fields
+    if entry.names_fields and not names:
+        return []
+    options = TokenOptions(
+        names[:-1] or None,
+        names[-1] if names else -1,
+        how.separator,
+        how.comment,
+        encoding=how.encoding,
+    )
+    cells: list[Any] = []
+    sentences = []
+    for rows in entry.rows(path, options):
+        sentences.append(len(rows.cells))
+        cells += rows.cells
+        if len(cells) > _FEW_ROWS:
+            break
+    width = len(cells[0])
+    mine = [how.label, *(how.tokens or ([] if names else [0]))]
+    used = [name % width if isinstance(name, int) else name for name in mine]
+    told = []
+    for name, column in zip(names or range(width), zip(*cells)):
+        said = None if name in used else _said(column, sentences)
+        if said is not None:
+            called = name if names else f"column {name}"
+            told.append(f"{called} {said}: --label {name}")
+    return told[:_SHOWN]
+
+
+def _said(column: Sequence[str], lengths: list[int]) -> str | None:
+    """Say how many labels a column has, if it can be one of labels."""
+    found = Counter(column)
+    single = sum(n == 1 for n in found.values())
+    if len(found) < 2 or 2 * single > len(column) or 3 * len(found) > len(column):
+        return None
+    return None if counts_up(column, lengths) else f"has {len(found):,} labels"
+
+
+def counts_up(column: Sequence[str], lengths: Iterable[int]) -> bool:
+    """Tell whether the values of a column count the tokens of each sentence."""
+    at = 0
+    longest = 0
+    for n in lengths:
+        first = column[at]
+        if first not in ("0", "1"):
+            return False
+        begin = int(first)
+        if list(column[at : at + n]) != [str(begin + t) for t in range(n)]:
+            return False
+        at += n
+        longest = max(longest, n)
+    return longest > 1 and len(column) >= ENOUGH
+
+
+# --------------------------------------------------------------------------------------
+# What is odd
+# --------------------------------------------------------------------------------------
+def _tell_odd(corpus: Corpus) -> None:
+    """Warn of columns that count, and of those that say nothing."""
+    if corpus.format in ("segmented", "spans") or not corpus.X or not corpus.X[0]:
+        return
+    lengths = list(map(len, corpus.X))
+    tokens = flatten(corpus.X)
+    label = [label for label in flatten(corpus.y) if isinstance(label, str)]
+    if len(label) == len(tokens) and counts_up(label, lengths):
+        warn(f"{corpus.name}: the labels count the tokens: --label says which to learn")
+    if isinstance(tokens[0], str):
+        if counts_up(tokens, lengths):
+            what = "--tokens says which column has the words"
+            warn(f"{corpus.name}: the tokens are 1, 2, 3 of each sentence: {what}")
+        return
+    if not isinstance(tokens[0], tuple):
+        return
+    for c, column in enumerate(zip(*tokens)):
+        if counts_up(column, lengths):
+            said = "counts 1, 2, 3 in each sentence"
+        elif len(tokens) > 1 and len(set(column)) == 1 and column[0] not in NOTHING:
+            said = f"is {column[0]!r} throughout"
+        else:
+            continue
+        warn(f"{corpus.name}: column {c} of tokens {said}: --tokens says what to read")

@@ -1,0 +1,188 @@
+"""Nothing to learn is an error of train that names what else there is, and what is odd is said before."""
+
+import json
+
+import pytest
+from cli_cases import run
+
+import skstruct
+
+WORDS = "the dog saw a cat and ran off to bed".split()
+TAGS = "D N V D N C V P P N".split()
+
+
+def train(capsys, path, text, *options):
+    path.write_text(text, encoding="utf-8")
+    model = path.parent / "m"
+    code, _, err = run(capsys, "train", path, "-m", model, "--epochs", 1, *options)
+    assert (code == 0) == model.exists()
+    return code, err
+
+
+def rows(*columns, n=4, parts=1):
+    """A file of columns with the same sentence several times."""
+    sentence = "".join("\t".join(row) + "\n" for row in zip(*columns))
+    return (sentence + "\n") * n * parts
+
+
+def conllu(**fields):
+    names = "id form lemma upos xpos feats head deprel deps misc".split()
+    empty = ["_"] * len(WORDS)
+    given = {"id": map(str, range(1, 11)), "form": WORDS, **fields}
+    given.setdefault("head", ["0"] * len(WORDS))
+    return rows(*(given.get(name, empty) for name in names))
+
+
+def jsonl(*records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+SAME = ["X"] * 10
+NOTHING = {
+    "an empty field": (
+        "a.conllu",
+        conllu(upos=TAGS),
+        [],
+        "xpos is empty: every token has the label '_', and there is nothing to learn; "
+        "upos has 5 labels: --label upos; --force",
+    ),
+    "one label": (
+        "a.conll",
+        rows(WORDS, TAGS, SAME),
+        [],
+        "column -1: every token has the label 'X': there is nothing to learn; column 1 "
+        "has 5 labels: --label 1; --force",
+    ),
+    "one label beside a column that counts": (
+        "a.conll",
+        rows(map(str, range(10)), WORDS, SAME),
+        ["--tokens", "1"],
+        "every token has the label 'X': there is nothing to learn; --force",
+    ),
+    "labels that are words": (
+        "a.conll",
+        "".join(
+            rows([f"{w}{k}" for w in WORDS], TAGS, [f"{w}{k}x" for w in WORDS], n=1)
+            for k in range(4)
+        ),
+        [],
+        "column -1: 40 labels for 40 tokens, 40 of them seen once: these are no labels; "
+        "column 1 has 5 labels: --label 1; --force",
+    ),
+    "sentences of one token": (
+        "a.conll",
+        "".join(f"{w} {t}\n\n" for w, t in zip(WORDS, TAGS)),
+        [],
+        "each of 10 sentences is one token: there is no sequence to learn; a blank line",
+    ),
+    "data of CRFsuite": (
+        "a.txt",
+        "".join(f"X\tw={w}\n" for w in WORDS),
+        ["--format", "crfsuite"],
+        "every token has the label 'X': there is nothing to learn; --force",
+    ),
+    "lines of one word": (
+        "a.seg",
+        "".join(f"{w}\n" for w in WORDS),
+        [],
+        "each of 10 lines is one word: nothing parts words, and none can be learned",
+    ),
+    "words of one character": (
+        "a.seg",
+        "a b c\nb c\n" * 3,
+        [],
+        "each word is one character: there is nothing to learn",
+    ),
+    "trees without arcs": (
+        "a.conllu",
+        conllu(xpos=TAGS),
+        ["-a", "parser"],
+        "all heads are 0: there are no trees to learn; --force",
+    ),
+    "spans under other keys": (
+        "a.jsonl",
+        jsonl(*[{"text": "Ann ran.", "marks": [[0, 3, "PER"]], "by": "me"}] * 3),
+        [],
+        "no span is annotated in 3 texts: nothing to learn; records have `text`, "
+        "`marks`, `by`: --read spans=KEY says where the spans are; --force",
+    ),
+    "empty lists of spans": (
+        "a.jsonl",
+        jsonl(*[{"text": "Ann ran.", "spans": []}] * 3),
+        [],
+        "no span is annotated in 3 texts: nothing to learn",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NOTHING)
+def test_nothing_to_learn_is_an_error(capsys, tmp_path, case):
+    name, text, options, message = NOTHING[case]
+    code, err = train(capsys, tmp_path / name, text, *options)
+    assert code == 1 and f"error: {tmp_path / name}: " in err and message in err
+
+
+@pytest.mark.parametrize("case", sorted(NOTHING.keys() - {"trees without arcs"}))
+def test_force_trains_all_the_same(capsys, tmp_path, case):
+    name, text, options, message = NOTHING[case]
+    code, err = train(capsys, tmp_path / name, text, *options, "--force")
+    assert code == 0 and f"warning: {tmp_path / name}: " in err
+    assert message.split(";")[0] in err
+
+
+@pytest.mark.parametrize("case", ["one label", "spans under other keys"])
+def test_standard_input_is_read_once(capsys, tmp_path, stdin, case):
+    """What it holds cannot be looked at again; the error says the rest."""
+    _, text, _, message = NOTHING[case]
+    stdin(text)
+    code, _, err = run(capsys, "train", "-", "-m", tmp_path / "m")
+    assert code == 1 and message.split(";")[0] in err and not (tmp_path / "m").exists()
+
+
+def test_a_stream_of_one_label_leaves_no_model(capsys, tmp_path):
+    """It is known when it has been learned."""
+    path, text = tmp_path / "a.conll", rows(WORDS, SAME)
+    code, err = train(capsys, path, text, "--stream", "2")
+    assert code == 1 and f"{path}: the label 'X' alone was learned, and no model" in err
+    assert train(capsys, path, text, "--stream", "2", "--force")[0] == 0
+
+
+LEARNED = {
+    "one type of spans": (
+        "a.jsonl", jsonl(*[{"text": "Ann ran.", "spans": [[0, 3, "PER"]]}] * 3), []),
+    "spans in some texts": (
+        "a.jsonl",
+        jsonl({"text": "Ann ran.", "spans": [[0, 3, "PER"]]}, {"text": "No.", "spans": []}),
+        [],
+    ),
+    "few tokens of labels of their own": ("a.conll", "a X\nb Y\n\nc Z\nd W\n", []),
+    "one sentence": ("a.conll", rows(WORDS, TAGS, n=1), []),
+    "another field": ("a.conllu", conllu(upos=TAGS), ["--label", "upos"]),
+    "words": ("a.seg", "ab c\nc ab\n", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LEARNED)
+def test_what_can_be_learned_is(capsys, tmp_path, case):
+    name, text, options = LEARNED[case]
+    code, err = train(capsys, tmp_path / name, text, *options)
+    assert code == 0 and "warning" not in err
+    assert skstruct.load(tmp_path / "m")
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_columns_that_count_or_say_nothing_are_named(capsys, tmp_path, first):
+    path = tmp_path / "a.conll"
+    count = [str(first + t) for t in range(10)]
+    code, err = train(capsys, path, rows(count, WORDS, ["me"] * 10, TAGS))
+    assert code == 0
+    assert (
+        f"{path}: column 0 of tokens counts 1, 2, 3 in each sentence: --tokens" in err
+    )
+    assert f"{path}: column 2 of tokens is 'me' throughout: --tokens" in err
+    code, err = train(capsys, path, rows(count, TAGS))
+    assert "the tokens are 1, 2, 3 of each sentence: --tokens" in err
+    code, err = train(capsys, path, rows(WORDS, count))
+    assert code == 0 and "the labels count the tokens: --label" in err
+    code, err = train(capsys, path, rows(WORDS, TAGS, TAGS))
+    assert code == 0 and "warning" not in err

@@ -1,0 +1,158 @@
+"""Units of offsets beside characters and UTF-16, by one vote of a file."""
+
+import random
+import warnings
+
+import pytest
+
+from skstruct.datasets import iter_spans, read_spans
+from skstruct.datasets.formats.span_units import (
+    ENDS,
+    SAMPLE,
+    UNITS,
+    Count,
+    edges_of,
+    in_characters,
+)
+
+WORDS = ["Zoë", "Bo", "Århus", "Köln", "Ann", "Łódź", "Oslo", "naïve", "🚒", "Čapek"]
+LABELS = ["PER", "LOC"]
+
+
+def corpus(seed, n=12, crlf=True, wide=True):
+    """Texts and spans that are whole words."""
+    rng = random.Random(seed)
+    words = [w for w in WORDS if wide or w.isascii()]
+    X, y = [], []
+    for _ in range(n):
+        text, spans = "", []
+        for _ in range(rng.randrange(4, 9)):
+            word = rng.choice(words)
+            if word != "🚒" and rng.random() < 0.6:
+                spans.append((len(text), len(text) + len(word), rng.choice(LABELS)))
+            text += word + (rng.choice([" ", ", ", "\r\n"]) if crlf else " ")
+        X.append(text)
+        y.append(spans)
+    return X, y
+
+
+def written(X, y, unit, ends, saying=False):
+    """Records whose offsets count a unit."""
+    size = {
+        "utf-16": lambda c: 1 + (c > "\uffff"),
+        "utf-8": lambda c: len(c.encode()),
+    }.get(unit.removesuffix("-lf"), lambda _: 1)
+
+    def offset(text):
+        if unit.endswith("-lf"):
+            text = text.replace("\r\n", "\n")
+        return sum(map(size, text))
+
+    records = []
+    for text, spans in zip(X, y):
+        rows = []
+        for a, b, label in spans:
+            end = offset(text[:b]) - (ends == "inclusive")
+            row = {"start": offset(text[:a]), "end": end, "label": label}
+            rows.append({**row, "text": text[a:b]} if saying else row)
+        records.append({"text": text, "spans": rows})
+    return records
+
+
+@pytest.mark.parametrize("saying", [False, True])
+@pytest.mark.parametrize("ends", ENDS)
+@pytest.mark.parametrize("unit", UNITS)
+def test_each_unit_is_found_and_can_be_named(unit, ends, saying):
+    """By words, and by what spans say they cover."""
+    for seed in range(5):
+        X, y = corpus(seed)
+        records = written(X, y, unit, ends, saying)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            assert read_spans(records) == (X, y)
+        odd = unit not in ("characters", "utf-16") or ends == "inclusive"
+        texts = [str(each.message) for each in told]
+        assert any("offsets=" in text and "ends=" in text for text in texts) == odd
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert read_spans(records, offsets=unit, ends=ends) == (X, y)
+
+
+@pytest.mark.filterwarnings("ignore:.*whole words if")
+def test_ascii_tells_ends_only():
+    X, y = corpus(1, crlf=False, wide=False)
+    assert read_spans(written(X, y, "utf-8", "inclusive")) == (X, y)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "spans",
+    [
+        [[0, 2, "X"], [4, 6, "X"]],  # two parts of words are no majority
+        [[0, 1, "X"], [4, 5, "X"], [8, 9, "X"], [0, 3, "X"]],
+        [[0, 3, "X"], [4, 7, "X"], [8, 11, "X"]],
+    ],
+)
+def test_parts_of_words_are_left_as_they_are(spans):
+    X, y = read_spans([{"text": "Ann met Bob.", "label": spans}])
+    assert y == [[tuple(span) for span in spans]]
+
+
+@pytest.mark.filterwarnings("ignore:.*whole words if")
+def test_what_shows_later_is_found_later():
+    """Texts without accents or line ends of two characters come first."""
+    plain = corpus(2, n=SAMPLE + 5, crlf=False, wide=False)
+    odd = corpus(3)
+    X, y = plain[0] + odd[0], plain[1] + odd[1]
+    for unit in UNITS:
+        records = written(X, y, unit, "exclusive")
+        assert [tuple(r[:2]) for r in iter_spans(records)] == list(zip(X, y))
+
+
+@pytest.mark.filterwarnings("error")
+def test_tools_that_say_what_they_count_have_no_vote():
+    """Prodigy and spaCy count characters, Label Studio units of UTF-16, ends exclusive."""
+    text = "Ann met Bob and Eva."
+    rows = [[0, 2, "X"], [8, 10, "X"], [16, 18, "X"]]
+    spans = [{"start": a, "end": b, "label": x} for a, b, x in rows]
+    expected = [[tuple(row) for row in rows]]
+    record = {"text": text, "spans": spans, "answer": "accept", "_input_hash": 1}
+    assert read_spans([record])[1] == expected
+    assert read_spans([[text, {"entities": rows}]])[1] == expected
+    result = [
+        {"type": "labels", "value": {"start": a, "end": b, "labels": [x]}}
+        for a, b, x in rows
+    ]
+    task = {"data": {"text": text}, "annotations": [{"result": result}]}
+    assert read_spans([task])[1] == expected
+
+
+@pytest.mark.parametrize("saying", [False, True])
+def test_label_studio_counts_line_ends_as_its_page_does(saying):
+    text = "Hi 🚒 team,\r\nRuth Fox moved to Lyon.\r\nShe likes Lyon.\r\nCall Ruth Fox."
+    words = ("Ruth Fox", 13), ("Lyon", 31), ("Lyon", 48), ("Ruth Fox", 59)
+    page = text.replace("\r\n", "\n").replace("🚒", "xx")
+    result = []
+    for word, near in words:
+        start = page.index(word, near - 3)
+        value = {"start": start, "end": start + len(word), "labels": ["X"]}
+        value |= {"text": word} if saying else {}
+        result.append({"type": "labels", "value": value})
+    task = {"data": {"text": text}, "annotations": [{"result": result}]}
+    with pytest.warns(UserWarning, match="UTF-16 units, a line end CRLF as one"):
+        _, ((*spans,),) = read_spans([task])
+    assert [text[a:b] for a, b, _ in spans] == [word for word, _ in words]
+
+
+def test_offsets_within_a_character_do_not_fit():
+    assert in_characters(
+        "é🚒a", [(0, 2), (1, 2), (2, 6)], Count("utf-8", "exclusive")
+    ) == [
+        (0, 1),
+        None,
+        (1, 2),
+    ]
+    assert edges_of("a\r\nb", "characters-lf") == {0: 0, 1: 1, 2: 3, 3: 4}
+    record = {"text": "éa", "label": [[1, 2, "X"]]}
+    with pytest.raises(ValueError, match="counted in bytes of UTF-8, is no span"):
+        read_spans([record], offsets="utf-8")
