@@ -37,8 +37,8 @@ _HELP = {
     "words_total": ("counter", "Words of which it is known whether training had them."),
     "unknown_words_total": ("counter", "Those that training did not have."),
     "unknown_words_share": ("gauge", "Share of unknown words since the start."),
-    "confidence_sum": ("counter", "Sum of the probabilities given."),
-    "confidence_count": ("counter", "Number of the probabilities given."),
+    "confidence_sum_total": ("counter", "Sum of the probabilities given."),
+    "confidences_total": ("counter", "Number of the probabilities given."),
     "confidence_mean": ("gauge", "Mean of the probabilities given since the start."),
     "model_info": ("gauge", "Which models are served; always 1."),
 }
@@ -111,8 +111,8 @@ class Measures:
         for label, n in labels.items():
             self.add("labels_total", n, model=name, label=label)
         if probabilities:
-            self.add("confidence_sum", sum(probabilities), model=name)
-            self.add("confidence_count", len(probabilities), model=name)
+            self.add("confidence_sum_total", sum(probabilities), model=name)
+            self.add("confidences_total", len(probabilities), model=name)
         words = _words_of(last, task, seen)
         known = self._words_of_training(name, last)
         if known is not None and words is not None:
@@ -140,7 +140,7 @@ class Measures:
             numbers = {name: dict(found) for name, found in self._numbers.items()}
             seconds = {path: list(found) for path, found in self._seconds.items()}
         _share(numbers, "unknown_words_share", "unknown_words_total", "words_total")
-        _share(numbers, "confidence_mean", "confidence_sum", "confidence_count")
+        _share(numbers, "confidence_mean", "confidence_sum_total", "confidences_total")
         lines = []
         for name, (kind, sentence) in _HELP.items():
             if numbers[name]:

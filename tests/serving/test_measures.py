@@ -53,7 +53,7 @@ def test_what_is_counted(model):
     assert value(found, "words_total", model="ner") == 16
     assert value(found, "unknown_words_total", model="ner") == 2  # saw, Zork
     assert value(found, "unknown_words_share", model="ner") == pytest.approx(2 / 16)
-    assert value(found, "confidence_count", model="ner") == 2
+    assert value(found, "confidences_total", model="ner") == 2
     assert 0.5 < value(found, "confidence_mean", model="ner") <= 1.0
     seconds = {key: n for key, n in found.items() if "request_seconds" in key[0]}
     last = value(seconds, "request_seconds_bucket", path="/predict", le="+Inf")
