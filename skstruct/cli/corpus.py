@@ -397,6 +397,7 @@ def understood(corpus: Corpus, layout: Layout, encoding: str) -> Understood:
         counts["document"] = len(documents)
     of_labels = entry.kind == TOKENS and not isinstance(layout.label, tuple)
     scheme = scheme_like(corpus.y) if of_labels else None
+    scheme = None if scheme == "IO" else scheme  # any labels at all are of that one
     of = layout.tokens, layout.label, layout.separator, layout.comment
     laid = SourceLayout(entry.name, *of, encoding, scheme=scheme)
     return Understood(laid, layout.why, counts)

@@ -55,13 +55,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="lines of columns that start with it are no tokens",
     )
     what = "of all text files, and of a model of another tool that is not UTF-8"
-    add("--encoding", type=_encoding, default="utf-8", help=what)
+    add("--encoding", type=_encoding, default="utf-8", action=_Said, help=what)
 
 
 def add_encoding(parser: argparse.ArgumentParser) -> None:
     """Add the encoding of a model where no other file is read."""
     what = "of the strings in a model of another tool that are not UTF-8"
     parser.add_argument("--encoding", type=_encoding, default="utf-8", help=what)
+
+
+class _Said(argparse.Action):
+    """Store a value, and that it was given: a model may know a better default."""
+
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
+    ) -> None:
+        """Store both."""
+        setattr(namespace, self.dest, values)
+        namespace.said = {*getattr(namespace, "said", ()), self.dest}
 
 
 def repeated(metavar: str, type: Callable[[str], Any]) -> dict[str, Any]:

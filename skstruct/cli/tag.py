@@ -38,6 +38,7 @@ from .common import (
 )
 from .corpus import inputs_of, layout_of, locating, sentences
 from .input_files import Source
+from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ def run(arguments: Arguments) -> int | None:
     check_replaced([arguments.output], [arguments.model])
     check_inputs([arguments.model])
     model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
-    inputs = inputs_of(model, arguments.format)
+    known = settle_encoding(arguments, model)
+    inputs = inputs_of(model, format_for(arguments, model))
     texts.refuse(arguments, inputs.task)
     if inputs.task == SPANS:
         return texts.tag(model, arguments)
@@ -129,7 +131,8 @@ def run(arguments: Arguments) -> int | None:
     with output(arguments.output, arguments.encoding) as file:
         for path in files:
             with Source(path, arguments.encoding) as source:
-                layout = _layout(arguments, source, inputs)
+                how = with_layout(arguments, source, known, writes=True)
+                layout = _layout(how, source, inputs)
                 if (
                     last.strip() and layout.format != "segmented"
                 ):  # the file before ends without a blank line
