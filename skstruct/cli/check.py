@@ -201,9 +201,7 @@ def _print(each: Finding, corpus: Corpus, as_json: bool) -> None:
         where = f"{each.where}, {each.start}-{each.end}"
         numbers = {"number": each.where.record, "id": each.where.id}
     else:
-        first = corpus.format == "segmented"
-        place = {"line": lines[0] if first else lines[each.position]}
-        where = f"{corpus.name}, line {place['line']}"
+        where, place = _place_of_token(each, lines, corpus)
         numbers = {}
     if as_json:
         about = {**each._asdict(), "context": each.text, **place, **numbers}
@@ -213,6 +211,16 @@ def _print(each: Finding, corpus: Corpus, as_json: bool) -> None:
     value = each.score if each.chance is None else each.chance
     labels = f"{named(each.given)}\t{named(each.suggested)}"
     print(f"{value:.3f}\t{where}\t{labels}\t{each.text}\t{each.kind}")
+
+
+def _place_of_token(
+    each: Finding, lines: Any, corpus: Corpus
+) -> tuple[str, dict[str, Any]]:
+    """Say where a token stands, for people and as values of JSON."""
+    if isinstance(lines, str):  # of a record
+        return f"{lines}, token {each.position}", {"record": lines}
+    line = lines[0] if corpus.format == "segmented" else lines[each.position]
+    return f"{corpus.name}, line {line}", {"line": line}
 
 
 def _tell_next(findings: Findings, corpus: Corpus, arguments: Arguments) -> None:

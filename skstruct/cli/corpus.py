@@ -18,7 +18,7 @@ from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.places import Where
 from .._data.schemes import scheme_like
 from .._data.source_layout import SourceLayout
-from ..datasets.formats.contents import where_of
+from ..datasets.formats.contents import where_at, where_of
 from ..datasets.formats.entry import (
     TEXTS,
     TOKENS,
@@ -79,12 +79,13 @@ class Layout(NamedTuple):
     )
     entry: Format | None = None  # of the table of formats
     why: str = ""  # what speaks for it
+    label_names: Any = None  # what labels that are numbers stand for
 
     def options(self, encoding: str, labels: bool = True) -> TokenOptions:
         """The options for the reader of a format of tokens."""
         label = self.label if labels else None
-        of = self.tokens, label, self.separator, self.comment
-        return TokenOptions(*of, encoding=encoding, labels=labels)
+        of = self.tokens, label, self.separator, self.comment, self.label_names
+        return TokenOptions(*of, encoding, labels)
 
 
 class Corpus(NamedTuple):
@@ -185,7 +186,8 @@ def layout_of(
     elif isinstance(entry, TokenFormat) and not entry.names_fields:
         label = how.column if label is None else label
     rest = arguments.separator, arguments.comment, reading, entry, why
-    layout = Layout(entry.family, tokens, label, *rest)
+    names = getattr(arguments, "label_names", None)
+    layout = Layout(entry.family, tokens, label, *rest, names)
     if isinstance(entry, TokenFormat):
         try:
             entry.check(layout.options(source.encoding))
@@ -194,7 +196,7 @@ def layout_of(
     return layout
 
 
-_OF_TOKENS = ("tokens", "label", "separator", "comment")
+_OF_TOKENS = ("tokens", "label", "separator", "comment", "label_names")
 _CALLED = {
     "crfsuite": "data of CRFsuite",
     "conllu": "CoNLL-U",
@@ -211,10 +213,18 @@ def _called(entry: Format) -> str:
 def _refuse_options(arguments: Arguments, entry: Format) -> None:
     """Refuse options that a format does not have."""
     for name in _OF_TOKENS:
-        if getattr(arguments, name) is not None and name not in entry.options:
-            having = ", ".join(options_of(name))
+        given = getattr(arguments, name, None) is not None
+        # Options of annotated texts may be keys, which `read` names.
+        of_texts = entry.kind == TEXTS and name != "label_names"
+        if given and (of_texts or name not in entry.options):
+            having = ", ".join(
+                each
+                for each in options_of(name)
+                if name == "label_names" or BY_NAME[each].kind != TEXTS
+            )
+            option = name.replace("_", "-")
             arguments.usage_error(
-                f"--{name} is not for {_called(entry)}, but for --format {having}"
+                f"--{option} is not for {_called(entry)}, but for --format {having}"
             )
     for name in ("read", "offsets", "ends") if entry.kind != TEXTS else ():
         if getattr(arguments, name, None):
@@ -415,7 +425,7 @@ def batches(
         )
     else:
         read = (
-            (s.tokens, s.labels, s.numbers, s.document, s.weight, _of_line(source, s))
+            (*_of(s), _of_line(source, s))
             for s in sentences(source, layout, inputs)
             if s.tokens
         )
@@ -431,8 +441,15 @@ def batches(
         raise CommandError(f"{source.name}: there is no {what} in it")
 
 
+def _of(s: Sentence) -> tuple[Any, ...]:
+    """Tokens, labels, places, document and weight of a sentence."""
+    return s.tokens, s.labels, s.place or s.numbers, s.document, s.weight
+
+
 def _of_line(source: Source, sentence: Sentence) -> Where:
-    """Where a sentence stands: its first line."""
+    """Where a sentence stands: its first line, or its record."""
+    if sentence.place is not None:
+        return where_at(sentence.place)
     return Where(source.name, line=next(iter(sentence.numbers), None))
 
 

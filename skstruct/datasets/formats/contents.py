@@ -17,7 +17,7 @@ class Contents(Counter[str]):
     """Records of a file, counted by what they are.
 
     ``records`` are all; ``annotated``, of which ``empty`` have no span; ``not
-    annotated``, ``cancelled``, ``rejected``, ``ignored``, ``faulty``; and there are
+    annotated``, ``cancelled``, ``rejected``, ``ignored``, ``null``, ``faulty``; and there are
     ``spans``, of which ``without label`` say that a part of a text is not annotated.
     """
 
@@ -33,6 +33,11 @@ class Contents(Counter[str]):
         self["without label"] += sum(each.label is None for each in record.spans)
         self["cancelled annotations"] += n_cancelled(value)
 
+    def see_null(self) -> None:
+        """Count a record that holds nothing."""
+        self["records"] += 1
+        self["null"] += 1
+
     def see_faulty(self, was_counted: bool) -> None:
         """Count a record that cannot be read, or whose spans cannot."""
         self["faulty"] += 1
@@ -46,7 +51,9 @@ class Contents(Counter[str]):
         parts = [f"{self['annotated']:,} annotated"]
         if self["empty"]:
             parts[0] += f" ({self['empty']:,} of them without spans)"
-        for name in ("not annotated", "cancelled", "rejected", "ignored", "faulty"):
+        for name in (
+            *("not annotated", "cancelled", "rejected", "ignored", "null", "faulty"),
+        ):
             if self[name]:
                 parts.append(f"{self[name]:,} {name}")
         text = f"{counted(self['records'], 'record')}: {', '.join(parts)}"
@@ -92,7 +99,16 @@ def id_of(value: Any) -> Any:
     return found if isinstance(found, str | int) else None
 
 
-_PLACE = re.compile(r"(?s)(.*?)(?:, line (\d+)|, record \d+)")
+_PLACE = re.compile(r"(?s)(.*?)(?:, line (\d+)|, record (\d+))")
+
+
+def where_at(place: str) -> Where:
+    """Return what the place of an error says, as "notes.json, record 3"."""
+    found = _PLACE.match(place)
+    if found is None:
+        return Where(place)
+    line, record = (None if n is None else int(n) for n in found.groups()[1:])
+    return Where(found[1], record, None, line)
 
 
 def where_of(record: Any) -> Where:
@@ -101,5 +117,4 @@ def where_of(record: Any) -> Where:
     if found is None:  # a file of its own, or one of the records that were given
         name = record.place if record.place.endswith(".ann") else None
         return Where(name, record.number, record.id or record.metadata.get("name"))
-    line = None if found[2] is None else int(found[2])
-    return Where(found[1], record.number, record.id, line)
+    return where_at(record.place)._replace(record=record.number, id=record.id)
