@@ -51,9 +51,8 @@ class Contents(Counter[str]):
         parts = [f"{self['annotated']:,} annotated"]
         if self["empty"]:
             parts[0] += f" ({self['empty']:,} of them without spans)"
-        for name in (
-            *("not annotated", "cancelled", "rejected", "ignored", "null", "faulty"),
-        ):
+        left_out = "not annotated", "cancelled", "rejected", "ignored", "null", "faulty"
+        for name in left_out:
             if self[name]:
                 parts.append(f"{self[name]:,} {name}")
         text = f"{counted(self['records'], 'record')}: {', '.join(parts)}"
