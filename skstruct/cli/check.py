@@ -30,6 +30,7 @@ from .common import (
     warn,
 )
 from .corpus import learned, locating, read_files
+from .held_out import documents_of
 from .learners import add_features, add_learner, features_of, new_model, task_of
 from .options import THREADS, add_corpus, add_options
 
@@ -95,8 +96,14 @@ def run(arguments: Arguments) -> int | None:
                 warnings.filterwarnings(
                     "ignore", ".*do not end where tokens do"
                 )  # of each fold
+            documents, known = documents_of(corpus)
             issues = label_issues(
-                model, corpus.X, corpus.y, cv=arguments.cv, n_jobs=arguments.n_jobs
+                model,
+                corpus.X,
+                corpus.y,
+                cv=arguments.cv,
+                groups=documents if known else None,
+                n_jobs=arguments.n_jobs,
             )
     except TypeError as error:  # it labels no tokens
         raise CommandError(f"--algorithm {arguments.algorithm}: {error}") from None
