@@ -1,11 +1,13 @@
 """Splits of the command line keep the sentences of a document together."""
 
+import json
+
 import numpy as np
 import pytest
 from cli_cases import run
 
 import skstruct
-from skstruct import L1CRFCV, CalibratedTagger, StructuredPerceptron
+from skstruct import L1CRFCV, CalibratedTagger, SpanSets, StructuredPerceptron
 from skstruct.cli import documents
 from skstruct.cli.corpus import Corpus
 
@@ -107,7 +109,9 @@ def test_check_and_holdout_know_documents(tmp_path, capsys, monkeypatch):
 
 
 def test_a_model_is_as_it_was_after_an_error():
-    corpus = Corpus("x", "columns", [["a"]] * 6, [["X"]] * 6, [[1]] * 6, list("aabbcc"))
+    corpus = Corpus(
+        "x", "columns", [["a"]] * 6, [["X"]] * 6, [[1]] * 6, list("aabbcc"), []
+    )
     for model in L1CRFCV(cv=2), CalibratedTagger(StructuredPerceptron(), cv=3):
         before = model.cv
         with pytest.raises(ZeroDivisionError):
@@ -115,3 +119,26 @@ def test_a_model_is_as_it_was_after_an_error():
                 assert isinstance(model.cv, list) and shown.corpus is corpus
                 raise ZeroDivisionError
         assert model.cv == before
+
+
+def test_texts_of_one_document_are_calibrated_together(tmp_path, capsys, monkeypatch):
+    """Records may name their document; each is one without."""
+    rows = [
+        {"text": f"Ann{k} met Bob in {t}.", "spans": [[0, 4, "PER"]], "doc_id": k}
+        for k in range(6)
+        for t in ("Rome", "Oslo", "Bern")
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    shown = []
+    original = SpanSets.fit
+
+    def fit(self, X, y, groups=None, **more):
+        shown.append(groups)
+        return original(self, X, y, groups, **more)
+
+    monkeypatch.setattr(SpanSets, "fit", fit)
+    given = ("train", path, "-m", tmp_path / "m", "-a", "l1crf", "--recall", ".5")
+    code, _, err = run(capsys, *given)
+    assert code == 0, err
+    assert shown[0].tolist() == np.repeat(np.arange(6), 3).tolist()
