@@ -8,7 +8,7 @@ character tagging", 2003). What happens to the strings at both ends is in
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -27,7 +27,7 @@ from .._data.segmented import (
 from .._data.types import Corpus, Given, Self, Texts, Weights
 from .._saving.registry import savable
 from .._sklearn import sample_weights, with_callbacks
-from .._training.parameters import documented, inner_estimator, parameter
+from .._training.parameters import documented, inner_estimator, parameter, parametrized
 from ..features.contexts import find_words
 from ..metrics.checks import f1
 from ..metrics.counting import refuse_nothing
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @savable
 @documented()
-@dataclass(eq=False, repr=False)
+@parametrized()
 class Segmenter(WordAnalyses, TaggerTraining):
     """Raw text in, words out: segmentation with any sequence tagger over characters.
 
@@ -104,11 +104,12 @@ class Segmenter(WordAnalyses, TaggerTraining):
     """``predict`` takes ``dictionary``."""
 
     tagger: Any = inner_estimator(
-        """Learns and predicts labels of characters; None means ``StructuredPerceptron(features="char",
-        constraints=None)``."""
+        """Learns and predicts labels of characters; None means
+        ``StructuredPerceptron(features="char", constraints=None)``."""
     )
     scheme: Literal["BMES", "BI", "B2B3MES"] = parameter(
-        "BMES", "How words are written as labels; see `skstruct._data.schemes`."
+        default="BMES",
+        text="How words are written as labels; see `skstruct._data.schemes`.",
     )
 
     tagged_: bool = field(init=False)
