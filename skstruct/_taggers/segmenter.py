@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.inputs import WORDS, Inputs, Sequences, renumbered, take
-from .._data.schemes import words_to_labels
+from .._data.schemes import check_scheme, spell_words
 from .._data.segmented import (
     as_dictionary,
     as_pieces,
@@ -193,8 +193,9 @@ class Segmenter(WordAnalyses, TaggerTraining):
         keep: Sequence[int],
     ) -> tuple[list[list[str]], list[list[str]]]:
         """Characters and their labels of some of the texts, as a tagger learns them."""
+        scheme = check_scheme(self.scheme)
         labels = [
-            words_to_labels(words[i], self.scheme, None if tags is None else tags[i])
+            spell_words(words[i], scheme, None if tags is None else tags[i])
             for i in keep
         ]
         return [list("".join(pieces[i])) for i in keep], labels
