@@ -22,6 +22,11 @@ def without_notice(err):
     )
 
 
+def run_train(capsys, *arguments):
+    """Run ``train``, which may replace the model that an earlier line of a test has written."""
+    return run(capsys, "train", *arguments, "--force")
+
+
 def run(capsys, *arguments):
     """(exit code, standard output, standard error) of a command."""
     capsys.readouterr()

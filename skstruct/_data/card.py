@@ -5,11 +5,8 @@ was on data that it had not seen.
 from __future__ import annotations
 
 import datetime
-import hashlib
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
@@ -17,12 +14,10 @@ from .places import describe
 from .source_layout import is_plain
 
 if TYPE_CHECKING:
-    from .types import Path, Self
+    from .types import Self
 
 _SHOWN = 12
 """Digits of a digest that are shown."""
-
-_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -143,32 +138,6 @@ def now() -> str:
     """Return the date and time, in UTC, as :class:`Card` has it."""
     found = datetime.datetime.now(datetime.timezone.utc)
     return found.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file; of a folder that of its files, by name.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-
-    Returns
-    -------
-    str
-        In hexadecimal.
-    """
-    digest = hashlib.sha256()
-    target = File(os.fsdecode(path))
-    files = sorted(p for p in target.rglob("*") if p.is_file())
-    for file in files if target.is_dir() else [target]:
-        if target.is_dir():
-            digest.update(
-                file.relative_to(target).as_posix().encode("utf-8", "replace")
-            )
-        with open(file, "rb") as data:
-            while chunk := data.read(_CHUNK_BYTES):
-                digest.update(chunk)
-    return digest.hexdigest()
 
 
 def new_card(**given: Any) -> Card:

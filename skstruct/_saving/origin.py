@@ -8,7 +8,10 @@ is fitted again says nothing.
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Mapping
+from pathlib import Path as File
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -16,10 +19,12 @@ from .._data.card import Card
 from .._data.places import describe
 from .._data.source_layout import SourceLayout, as_source_layout
 from .._sklearn import layers
+from .atomic import naming
 from .container import require
 from .fields import Field, Kind, Table, each, optional, string, value, via
 
 if TYPE_CHECKING:
+    from .._data.types import Path
     from .values import Reader, Writer
 
 VERSION = 4
@@ -27,6 +32,8 @@ VERSION = 4
 columns.
 """
 
+
+_CHUNK_BYTES = 1 << 20
 
 _OF_PIPELINES: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """(mark of a fit, Origin) of pipelines: attributes of these would be part of pickles,
@@ -200,3 +207,29 @@ def read_origin(header: dict[str, Any], reader: Reader) -> Origin:
         for name, kind in (("source_layout", _LAYOUT), ("card", _CARD))
     )
     return Origin(layout, card)
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file; of a folder that of its files, by name.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+
+    Returns
+    -------
+    str
+        In hexadecimal.
+    """
+    digest = hashlib.sha256()
+    target = File(os.fsdecode(path))
+    files = sorted(p for p in target.rglob("*") if p.is_file())
+    for file in files if target.is_dir() else [target]:
+        if target.is_dir():
+            digest.update(
+                file.relative_to(target).as_posix().encode("utf-8", "replace")
+            )
+        with naming(file), open(file, "rb") as data:
+            while chunk := data.read(_CHUNK_BYTES):
+                digest.update(chunk)
+    return digest.hexdigest()

@@ -111,7 +111,11 @@ def new_parser(
         command = added.add_parser(
             name, help=about, description=description, formatter_class=_Help
         )
-        command.set_defaults(run=module.run, usage_error=command.error)
+        command.set_defaults(
+            run=module.run,
+            usage_error=command.error,
+            default_of=command.get_default,
+        )
         module.add_arguments(command)
     return parser
 

@@ -32,6 +32,9 @@ class Arguments(argparse.Namespace):
     usage_error: Callable[[str], NoReturn]
     """End with a message about wrong usage, and code 2."""
 
+    default_of: Callable[[str], Any]
+    """Return the default of an option, by the name of its field."""
+
     traceback: bool
 
 
@@ -55,6 +58,9 @@ class Model(Protocol):
 
     def save(self, path: Any, **options: Any) -> None:
         """Write the model to a file."""
+
+    def compress(self, **options: Any) -> Any:
+        """Return a smaller model."""
 
 
 class CommandError(Exception):

@@ -76,12 +76,13 @@ class Layout(NamedTuple):
     )
     entry: Format | None = None  # of the table of formats
     why: str = ""  # what speaks for it
+    label_names: Any = None  # what labels that are numbers stand for
 
     def options(self, encoding: str, labels: bool = True) -> TokenOptions:
         """The options for the reader of a format of tokens."""
         label = self.label if labels else None
-        of = self.tokens, label, self.separator, self.comment
-        return TokenOptions(*of, encoding=encoding, labels=labels)
+        of = self.tokens, label, self.separator, self.comment, self.label_names
+        return TokenOptions(*of, encoding, labels)
 
 
 class Corpus(NamedTuple):
@@ -96,6 +97,7 @@ class Corpus(NamedTuple):
     places: list
     documents: list  # of each sequence: its document, or None
     understood: Understood | None = None
+    weights: list[float] | None = None  # of each sequence, if the file says them
 
 
 def inputs_of(model: Any, format: str | None = None) -> Inputs:
@@ -180,7 +182,8 @@ def layout_of(
     elif isinstance(entry, TokenFormat) and not entry.names_fields:
         label = how.column if label is None else label
     rest = arguments.separator, arguments.comment, reading, entry, why
-    layout = Layout(entry.family, tokens, label, *rest)
+    names = getattr(arguments, "label_names", None)
+    layout = Layout(entry.family, tokens, label, *rest, names)
     if isinstance(entry, TokenFormat):
         try:
             entry.check(layout.options(source.encoding))
@@ -189,7 +192,7 @@ def layout_of(
     return layout
 
 
-_OF_TOKENS = ("tokens", "label", "separator", "comment")
+_OF_TOKENS = ("tokens", "label", "separator", "comment", "label_names")
 _CALLED = {
     "crfsuite": "data of CRFsuite",
     "conllu": "CoNLL-U",
@@ -206,10 +209,18 @@ def _called(entry: Format) -> str:
 def _refuse_options(arguments: Arguments, entry: Format) -> None:
     """Refuse options that a format does not have."""
     for name in _OF_TOKENS:
-        if getattr(arguments, name) is not None and name not in entry.options:
-            having = ", ".join(options_of(name))
+        given = getattr(arguments, name, None) is not None
+        # Options of annotated texts may be keys, which `read` names.
+        of_texts = entry.kind == TEXTS and name != "label_names"
+        if given and (of_texts or name not in entry.options):
+            having = ", ".join(
+                each
+                for each in options_of(name)
+                if name == "label_names" or BY_NAME[each].kind != TEXTS
+            )
+            option = name.replace("_", "-")
             arguments.usage_error(
-                f"--{name} is not for {_called(entry)}, but for --format {having}"
+                f"--{option} is not for {_called(entry)}, but for --format {having}"
             )
     for name in ("read", "offsets", "ends") if entry.kind != TEXTS else ():
         if getattr(arguments, name, None):
@@ -366,6 +377,7 @@ def understood(corpus: Corpus, layout: Layout, encoding: str) -> Understood:
         counts["document"] = len(documents)
     of_labels = entry.kind == TOKENS and not isinstance(layout.label, tuple)
     scheme = scheme_like(corpus.y) if of_labels else None
+    scheme = None if scheme == "IO" else scheme  # any labels at all are of that one
     of = layout.tokens, layout.label, layout.separator, layout.comment
     laid = SourceLayout(entry.name, *of, encoding, scheme=scheme)
     return Understood(laid, layout.why, counts)
@@ -378,17 +390,19 @@ def batches(
     if layout.format == "spans":
         assert layout.reading is not None
         texts = marked(source, layout.reading, size is not None)
-        read: Iterator[Any] = ((*text, None) for text in texts)
+        read: Iterator[Any] = ((*text, None, 1.0) for text in texts)
     else:
         read = (
-            (s.tokens, s.labels, s.numbers, s.document)
+            (s.tokens, s.labels, s.place or s.numbers, s.document, s.weight)
             for s in sentences(source, layout, inputs)
             if s.tokens
         )
     found = False
     while batch := list(islice(read, size)):
-        X, y, places, documents = map(list, zip(*batch))
-        yield Corpus(source.name, layout.format, X, y, places, documents)
+        X, y, places, documents, weights = map(list, zip(*batch))
+        given = weights if set(weights) != {1.0} else None
+        of = X, y, places, documents, None, given
+        yield Corpus(source.name, layout.format, *of)
         found = True
     if not found:
         what = "annotated text" if layout.format == "spans" else "sentence"

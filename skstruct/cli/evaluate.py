@@ -12,6 +12,7 @@ columns whose last two are the true and the predicted label, as conlleval reads 
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import unicodedata
 from collections import Counter
@@ -28,9 +29,12 @@ from .._taggers.constraints import scheme_of
 from ..datasets.formats.readers import read_segmented
 from ..metrics.label_scores import report_of
 from ..metrics.text_scores import span_counts
+from . import two_models
+from .cards import warn_if_learned
 from .common import CommandError, check_inputs, load_model, warn
-from .corpus import inputs_of, layout_of, locating, read, read_all
+from .corpus import inputs_of, layout_of, locating, read_all
 from .input_files import Source, tell_empty
+from .model_layout import format_for, read_for
 from .odd_labels import warn_of_odd
 from .options import add_model, add_options
 from .texts import are_annotated
@@ -43,7 +47,11 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    add("file", metavar="FILE", nargs="?", help="the corpus (default: standard input)")
+    what = (
+        "the corpus (default: standard input); before it two models, to see them "
+        "beside each other"
+    )
+    add("files", metavar="[A B] FILE", nargs="*", help=what)
     add_model(parser, required=False)
     add("--gold", metavar="FILE", help="gold labels; use with --pred")
     add("--pred", metavar="FILE", help="predictions for --gold, in the last column")
@@ -66,6 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Arguments) -> int | None:
     """Run the command."""
+    *models, arguments.file = arguments.files or [None]
     gold = arguments.gold
     pred = arguments.pred
     for wrong, message in (
@@ -79,11 +88,18 @@ def run(arguments: Arguments) -> int | None:
             arguments.strict and arguments.scheme in ("auto", "none"),
             "--strict needs a --scheme",
         ),
+        (
+            models and (arguments.model or len(models) != 2),
+            "name one FILE, with --model; or two models and FILE",
+        ),
     ):
         if wrong:
             arguments.usage_error(message)
     named = (arguments.file, gold, pred, arguments.model, arguments.vocabulary)
-    check_inputs(named, folders=True)
+    check_inputs([*named, *models], folders=True)
+    if models:
+        _beside(arguments, *models)
+        return None
     if arguments.model is not None:
         scores = _of_model(arguments)
     else:
@@ -91,6 +107,22 @@ def run(arguments: Arguments) -> int | None:
         task = {"segmented": WORDS, "spans": SPANS}.get(corpus.format, LABELS)
         scores = _scores(task, corpus, predicted, _options(arguments, task))
     print(json.dumps(scores, ensure_ascii=False) if arguments.json else as_text(scores))
+
+
+def _beside(arguments: Arguments, *models: str) -> None:
+    """Print the scores of two models beside each other."""
+    if arguments.file in (None, "-"):
+        arguments.usage_error("two models read FILE twice: it cannot be standard input")
+    a, b = (_side(arguments, path) for path in models)
+    two_models.check_same(a, b)
+    scheme = arguments.scheme
+    if scheme == "auto":
+        scheme = "BIO" if a.scores.get("segments") else "none"
+    if arguments.json:
+        found = two_models.as_dict(a, b, scheme)
+        print(json.dumps(found, ensure_ascii=False))
+    else:
+        print(two_models.as_text(a, b, scheme))
 
 
 def _options(arguments: Arguments, task: str) -> dict[str, Any]:
@@ -128,10 +160,17 @@ def model_scores(model: Any, corpus: Corpus, **options: Any) -> dict[str, Any]:
 
     ``options`` are those of `scores_of`.
     """
+    predicted = predictions(model, corpus)
+    return _scores(final_step(model)[0].inputs.task, corpus, predicted, options)
+
+
+def predictions(model: Any, corpus: Corpus) -> Any:
+    """What a model predicts for a `Corpus`, labels as they are written; labels that the
+    model does not know are warned of.
+    """
     with locating(corpus.name, corpus.places):
         predicted = model.predict(corpus.X)
-    task = final_step(model)[0].inputs.task
-    if task == LABELS:
+    if final_step(model)[0].inputs.task == LABELS:
         predicted = [list(map(str, labels)) for labels in predicted]
         known = next(
             (
@@ -143,20 +182,29 @@ def model_scores(model: Any, corpus: Corpus, **options: Any) -> dict[str, Any]:
         )
         if known is not None:
             warn_of_unknown(corpus.y, set(map(str, known)), corpus.name)
-    return _scores(task, corpus, predicted, options)
+    return predicted
 
 
 def _of_model(arguments: Arguments) -> dict[str, Any]:
-    model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
-    inputs = inputs_of(model, arguments.format)
+    return _side(arguments, arguments.model).scores
+
+
+def _side(arguments: Arguments, path: str) -> two_models.Side:
+    """What the model in a file makes of the corpus."""
+    arguments = copy.copy(arguments)  # which the model's file completes
+    model = load_model(path, arguments.n_jobs, arguments.encoding)
+    inputs = inputs_of(model, format_for(arguments, model))
     options = _options(arguments, inputs.task)
-    corpus = read(arguments.file, arguments, inputs)
+    corpus = read_for(arguments.file, arguments, model, inputs)
+    warn_if_learned(model, arguments.file, corpus.name)
     tell_empty(corpus)
     if (
         arguments.scheme == "auto" and scheme_of(model) == "IO"
     ):  # which labels do not look like
         options["scheme"] = "IO"
-    return model_scores(model, corpus, **options)
+    predicted = predictions(model, corpus)
+    scores = _scores(inputs.task, corpus, predicted, options)
+    return two_models.Side(path, inputs.task, corpus, predicted, scores)
 
 
 # --------------------------------------------------------------------------------------

@@ -10,8 +10,10 @@ import argparse
 from typing import TYPE_CHECKING
 
 from ..inspection import report
+from .cards import warn_if_learned
 from .common import check_inputs, check_target, load_model, tell
-from .corpus import inputs_of, locating, read
+from .corpus import inputs_of, locating
+from .model_layout import format_for, read_for
 from .options import add_model, add_options
 
 if TYPE_CHECKING:
@@ -35,7 +37,9 @@ def run(arguments: Arguments) -> int | None:
     check_target(arguments.output, [arguments.file, arguments.model])
     check_inputs([arguments.file, arguments.model], folders=True)
     model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
-    corpus = read(arguments.file, arguments, inputs_of(model, arguments.format))
+    inputs = inputs_of(model, format_for(arguments, model))
+    corpus = read_for(arguments.file, arguments, model, inputs)
+    warn_if_learned(model, arguments.file, corpus.name)
     with locating(corpus.name, corpus.places):
         page = report(model, corpus.X, corpus.y)
     page.save(arguments.output)

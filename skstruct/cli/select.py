@@ -27,6 +27,7 @@ from .common import (
 )
 from .corpus import inputs_of, layout_of, locating, sentences
 from .input_files import Source
+from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def run(arguments: Arguments) -> int | None:
     check_replaced([arguments.output], [arguments.file, arguments.model])
     check_inputs([arguments.file, arguments.model], folders=True)
     model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
-    inputs = inputs_of(model, arguments.format)
+    known = settle_encoding(arguments, model)
+    inputs = inputs_of(model, format_for(arguments, model))
     texts.refuse(arguments, inputs.task)
     if inputs.task == SPANS:
         files = texts.expanded([arguments.file or "-"])
@@ -72,7 +74,8 @@ def run(arguments: Arguments) -> int | None:
         numbers = [place for place, _, _ in pool]
     else:
         with Source(arguments.file, arguments.encoding) as source:
-            layout = layout_of(arguments, source, inputs)
+            how = with_layout(arguments, source, known, writes=True)
+            layout = layout_of(how, source, inputs)
             pool = [
                 s for s in sentences(source, layout, inputs, labels=False) if s.tokens
             ]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._data.elements import spelled
 from .._data.inputs import LABELS, TREES
+from .._saving.origin import origin_of
 from .._sklearn import final_step, layers
 from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
@@ -98,7 +99,17 @@ def run(arguments: Arguments) -> int | None:
         text: feature_weights(tagger, arguments.top, label)
         for text, label in labels.items()
     }
+    origin = origin_of(model)
+    if origin.source_layout is not None:
+        about["source_layout"] = origin.source_layout
+    if origin.card is not None:
+        about["card"] = origin.card
     if arguments.json:
+        about |= {
+            name: about[name].to_dict()
+            for name in ("source_layout", "card")
+            if name in about
+        }
         about["top"] = {
             label: [[w.feature, w.weight] for w in rows] for label, rows in top.items()
         }
@@ -116,7 +127,12 @@ def run(arguments: Arguments) -> int | None:
 def _print_about(about: dict[str, Any]) -> None:
     """Print what is said of a model, a line each."""
     for name, value in about.items():
-        if name == "parameters":
+        if name == "card":
+            print(*value.lines(), sep="\n")
+            continue
+        if name == "source_layout":
+            name, value = "file read", value.describe()
+        elif name == "parameters":
             value = ", ".join(f"{key}={shown}" for key, shown in value.items())
         elif name == "features":
             value = "  ".join(value[:_FEATURES_LISTED])

@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterator
-from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +37,7 @@ from .common import (
 )
 from .corpus import inputs_of, layout_of, locating, sentences
 from .input_files import Source
+from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="probabilities of labels and, if constraints or --scheme name a label "
         "scheme, of the segments "
         "that tokens are in: as columns, as Prob=P|SegmentProb=P in CoNLL-U's field "
-        "misc; of text WORD/P",
+        "misc, as LABEL:P in data of CRFsuite; of text WORD/P",
     )  # fmt: skip
     add("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
     add(
@@ -115,7 +115,8 @@ def run(arguments: Arguments) -> int | None:
     check_replaced([arguments.output], [arguments.model])
     check_inputs([arguments.model])
     model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
-    inputs = inputs_of(model, arguments.format)
+    known = settle_encoding(arguments, model)
+    inputs = inputs_of(model, format_for(arguments, model))
     texts.refuse(arguments, inputs.task)
     if inputs.task == SPANS:
         return texts.tag(model, arguments)
@@ -129,7 +130,8 @@ def run(arguments: Arguments) -> int | None:
     with output(arguments.output, arguments.encoding) as file:
         for path in files:
             with Source(path, arguments.encoding) as source:
-                layout = _layout(arguments, source, inputs)
+                how = with_layout(arguments, source, known, writes=True)
+                layout = _layout(how, source, inputs)
                 if (
                     last.strip() and layout.format != "segmented"
                 ):  # the file before ends without a blank line
@@ -149,6 +151,10 @@ def _check_usage(model: Any, inputs: Inputs, arguments: Arguments) -> None:
     )
     if arguments.scheme is not None and not arguments.proba:
         arguments.usage_error("--scheme is for --proba, of taggers")
+    if arguments.scheme is not None and inputs.token is dict:
+        arguments.usage_error(
+            "--scheme: data of CRFsuite has no place for probabilities of segments"
+        )
     if arguments.proba and arguments.scheme is None and inputs.task == LABELS:
         named = (
             layer.get_params(deep=False).get("constraints")
@@ -174,16 +180,19 @@ def _check_usage(model: Any, inputs: Inputs, arguments: Arguments) -> None:
 def _layout(arguments: Arguments, source: Source, inputs: Inputs) -> Layout:
     """The `Layout` of a source, if labels have a place in it."""
     layout = layout_of(arguments, source, inputs)
+    entry = layout.entry
+    if isinstance(entry, TokenFormat) and not entry.has_comments:
+        if arguments.kbest or arguments.scores:
+            option = "kbest" if arguments.kbest else "scores"
+            arguments.usage_error(
+                f"--{option}: {entry.name} has no place for lines of scores"
+            )
     of_labels = layout.format if inputs.task == LABELS else None
     if of_labels == "conllu" and layout.label not in _FIELDS:
         arguments.usage_error(f"labels cannot go to the field {layout.label}")
     if of_labels == "columns" and arguments.label is not None:
         arguments.usage_error(
             "--label: the label becomes one more column; --tokens says what to read"
-        )
-    if of_labels == "crfsuite" and arguments.proba:
-        arguments.usage_error(
-            "--proba: data of CRFsuite has no column for probabilities"
         )
     if of_labels == "conllu" and arguments.proba and layout.label == "misc":
         arguments.usage_error(
@@ -323,10 +332,11 @@ def _labelled(
         )
     entry = layout.entry
     assert isinstance(entry, TokenFormat)  # of texts and words others write
-    mark = partial(entry.mark, layout.options(arguments.encoding))
+    options = layout.options(arguments.encoding)
     for (i, rank, labels, score), cells in zip(found, beside):
         marks = zip((_cells(label, layout) for label in labels), cells)
-        yield from _marked(batch[i].lines, _header(rank, score), marks, mark)
+        of = batch[i].lines, _header(rank, score), marks, batch[i].source
+        yield from entry.labelled(options, *of)
 
 
 def _probabilities(model: Any, X: Any, found: Any, scheme: str) -> Any:
@@ -356,19 +366,6 @@ def _probabilities(model: Any, X: Any, found: Any, scheme: str) -> Any:
             cell.append(("SegmentProb", proba.get(t, NO_LABEL)))
         beside.append(cells)
     return beside
-
-
-def _marked(
-    lines: list[tuple[int, str, bool]], header: list[str], marks: Any, mark: Any
-) -> Iterator[str]:
-    """Yield the lines of a sentence with one labelling."""
-    blank = next(k for k, (_, line, _) in enumerate(lines) if line.strip(" \t"))
-    yield from (line + "\n" for _, line, _ in lines[:blank])
-    yield from header
-    for _, line, is_token in lines[blank:]:
-        yield (mark(line, *next(marks)) if is_token else line) + "\n"
-    if header and lines[-1][1].strip(" \t"):  # the file ends without a blank line
-        yield "\n"
 
 
 def _cells(label: Any, layout: Layout) -> list[str]:

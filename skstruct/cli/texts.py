@@ -83,7 +83,7 @@ def reading_of(arguments: Arguments) -> AnnotationReader:
     known = {each.name for each in fields(AnnotationReader)} - {"encoding"}
     if arguments.format in FORMATS:
         options.setdefault("format", arguments.format)
-    for name in ("offsets", "ends"):
+    for name in ("offsets", "ends", "label_names"):
         if getattr(arguments, name, None) is not None:
             options[name] = getattr(arguments, name)
     unknown = sorted(set(options) - known)

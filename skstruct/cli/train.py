@@ -24,16 +24,28 @@ from .._data.places import counted
 from .._data.schemes import check_scheme, convert_scheme, rewriting
 from .._sklearn import layers
 from .._taggers.constraints import BrokenConstraint, scheme_of
+from .._taggers.default_tagger import OF_CHARACTERS
 from .._training.held_out import NAMES
 from .._training.parameters import parameters_named
 from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
-from .common import CommandError, check_inputs, check_target, positive, share, tell
+from . import held_out
+from .cards import card_for, check_free, counts_of, sources_of
+from .common import (
+    CommandError,
+    check_inputs,
+    check_target,
+    fitting,
+    positive,
+    share,
+    tell,
+)
 from .corpus import batches, learned, located, locating, read, read_files
 from .evaluate import as_text, model_scores
 from .input_files import Source, tell_empty, tell_labels
 from .learnable import check_learnable, check_learned
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
+from .model_layout import learned_layout
 from .options import add_corpus, add_options, lexicon, repeated
 
 if TYPE_CHECKING:
@@ -76,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="clusters of the words of --text (default: 500)",
     )
-    add_learner(group, "perceptron")
+    add_learner(group, None)
     _add_ways(add)
     what = (
         "rewrite labels of another scheme, or of none, as those of --param "
@@ -86,20 +98,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = "a line for each epoch; of --text a bar, if rich is there"
     add("--verbose", "-v", action="store_true", help=what)
     what = (
-        "write the state of training too, so that partial_fit goes on; the file is "
-        "twice as large or more"
+        "write the state of training too, and features without weight, so that "
+        "partial_fit goes on; the file is several times as large"
     )
     add("--keep-training", action="store_true", help=what)
-    what = "train although there is nothing to learn, such as one label"
+    what = "let OUT be replaced; train although there is nothing to learn, as one label"
     add("--force", action="store_true", help=what)
+    _add_held_out(parser.add_argument_group("how good it is"))
+
+
+def _add_held_out(group: Any) -> None:
+    """Add the options that score models which have not seen a part of the corpus."""
+    either = group.add_mutually_exclusive_group()
+    part = fitting(float, lambda x: 0.0 < x < 1.0, "between 0 and 1")
+    what = (
+        "train once more without this share of the documents, as .2, and print how good "
+        "that model is on them; the model that is written learns from all"
+    )
+    either.add_argument("--holdout", type=part, metavar="SHARE", help=what)
+    several = fitting(int, lambda n: n >= 2, "an int of at least 2")
+    what = "the same by cross-validation: of each of N parts by a model that lacks it"
+    either.add_argument("--cv", type=several, metavar="N", help=what)
 
 
 def _add_ways(add: Callable[..., Any]) -> None:
     """Add the options that put something around the learner, or deal the corpus in
     parts.
     """
-    what = "average the weights of N learners that see the corpus in different orders"
-    add("--members", type=positive, default=1, metavar="N", help=what)
+    what = (
+        "average the weights of N learners that see the corpus in different orders "
+        "(default: as many as pay off at its size; 1 with --algorithm or --shards)"
+    )
+    add("--members", type=positive, metavar="N", help=what)
     what = (
         "let the tagger know probabilities, for tag --proba; it takes the time of five "
         "more trainings"
@@ -141,39 +171,69 @@ def run(arguments: Arguments) -> int | None:
     beside = [arguments.dev, arguments.template, *lexicons]
     all_read = [*arguments.files, *beside, arguments.text]
     check_target(arguments.model, all_read, regular=True)
+    check_free(arguments.model, arguments.force)
     check_inputs([*arguments.files, *beside], folders=True)
     task = task_of(arguments)
+    sources = sources_of(arguments)
     with learned(arguments, task) as (source, layout):
         model: Model = new_model(arguments, features_of(arguments), layout.format)
         words_of = _words_parameter(arguments, model)
         repair = _repairer(arguments, model, layout.format)
-        corpus = (
-            None
-            if arguments.stream is not None
-            else repair(read_files(arguments, source, layout))
-        )
-        if corpus is not None:
-            check_learnable(arguments, corpus, task)
-            tell_empty(corpus)
-            tell_labels(corpus)
-        dev = None
-        arguments.format = layout.format
-        if (
-            arguments.dev is not None
-        ):  # read now: a mistake in it should not cost a training
-            dev = repair(read(arguments.dev, arguments, task=task))
+        corpus, dev = _corpora(arguments, source, layout, repair, task)
         _read_text(arguments, model, words_of)
-        began = time.perf_counter()
+        unseen = None
         with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
+            if corpus is not None:
+                unseen = _held_out(arguments, model, corpus, dev)
+            began = time.perf_counter()
             if corpus is None:
-                _stream(arguments, model, layout, source, repair)
+                counts = _stream(arguments, model, layout, source, repair)
             else:
                 _learn_whole(arguments, model, corpus, dev)
+                counts = counts_of(corpus, model)
     check_learned(arguments, model)
     seconds = time.perf_counter() - began
     _forget(model)
-    model.save(arguments.model, training=arguments.keep_training)
+    score = None if unseen is None else unseen.to_dict()
+    _write(
+        arguments,
+        model,
+        card=card_for(arguments, sources, counts, score),
+        source_layout=learned_layout(arguments, layout, corpus, model),
+    )
     _tell_chosen(arguments, model)
+    _tell_trained(arguments, model, seconds)
+    if unseen is not None and corpus is not None:
+        print(held_out.as_text(unseen, corpus))
+    if dev is not None:
+        print(as_text(model_scores(model, dev)))
+
+
+def _corpora(
+    arguments: Arguments,
+    source: Source,
+    layout: Layout,
+    repair: Callable[[Corpus], Corpus],
+    task: str,
+) -> tuple[Corpus | None, Corpus | None]:
+    """The corpus to learn, None of a stream, and the one of ``--dev``, if there is one;
+    what is odd about them is said.
+    """
+    corpus = None
+    if arguments.stream is None:
+        corpus = repair(read_files(arguments, source, layout))
+        check_learnable(arguments, corpus, task)
+        tell_empty(corpus)
+        tell_labels(corpus)
+    arguments.format = layout.format
+    if arguments.dev is None:
+        return corpus, None
+    # Read now: a mistake in it should not cost a training.
+    return corpus, repair(read(arguments.dev, arguments, task=task))
+
+
+def _tell_trained(arguments: Arguments, model: Any, seconds: float) -> None:
+    """Say what was trained, how long it took, and where it is."""
     classes = next(
         (layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")),
         None,
@@ -183,8 +243,29 @@ def run(arguments: Arguments) -> int | None:
         f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote "
         f"{arguments.model}"
     )
-    if dev is not None:
-        print(as_text(model_scores(model, dev)))
+
+
+def _held_out(
+    arguments: Arguments, model: Any, corpus: Corpus, dev: Corpus | None
+) -> held_out.HeldOut | None:
+    """What models score that do not see a part of a corpus, if that is asked for."""
+    if arguments.holdout is None and arguments.cv is None:
+        return None
+    return held_out.hold_out(
+        arguments,
+        model,
+        corpus,
+        lambda other, part: _learn(fit_of(arguments, other), part, dev),
+    )
+
+
+def _write(arguments: Arguments, model: Model, **said: Any) -> None:
+    """Write a model: small, and the same to the last bit, unless its training is kept."""
+    if arguments.keep_training:
+        model.save(arguments.model, **said)
+    else:
+        smaller = model.compress(dtype="float64")
+        smaller.save(arguments.model, training=False, **said)
 
 
 def _check_usage(arguments: Arguments) -> None:
@@ -211,6 +292,10 @@ def _check_usage(arguments: Arguments) -> None:
         (
             arguments.clusters and arguments.text is None,
             "--clusters are of the words of --text FILE",
+        ),
+        (
+            stream and (arguments.holdout or arguments.cv),
+            "--stream holds nothing out; --dev FILE scores on another file",
         ),
     ):
         if wrong:
@@ -272,6 +357,8 @@ def _learn(
 ) -> None:
     """Call ``fit`` or ``partial_fit``; ``dev`` is the held-out `Corpus`."""
     given = {} if dev is None else {"X_val": dev.X, "y_val": dev.y}
+    if corpus.weights is not None:
+        given["sample_weight"] = corpus.weights
     try:
         method(corpus.X, corpus.y, **given)
     except ValueError as error:
@@ -325,6 +412,7 @@ def _tell_chosen(arguments: Arguments, model: Any) -> None:
     chosen = not given and tagger.get_params(deep=False).get("features") in (
         "auto",
         "char",
+        OF_CHARACTERS,
     )
     if chosen and lines is not None and preset_of(lines) is not None:
         tell(
@@ -346,8 +434,10 @@ def _stream(
     layout: Layout,
     source: Source,
     repair: Callable[[Corpus], Corpus],
-) -> None:
+) -> dict[str, int]:
     """Learn a file piece by piece; no more than a piece of it is in memory.
+
+    Returns how many sequences there are, and what they consist of.
 
     What was learned before an error is kept: it may stand behind hours of reading.
     """
@@ -372,6 +462,8 @@ def _stream(
                 model, arguments, f"{_amount(layout.format, *amount)} of epoch {epoch}"
             )
         raise
+    units = (f"{unit}s" for unit in _UNITS.get(layout.format, ("sentence", "token")))
+    return dict(zip(units, amount))
 
 
 def _forget(model: Any) -> None:

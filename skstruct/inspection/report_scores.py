@@ -52,15 +52,22 @@ class Scores(NamedTuple):
     """Name -> precision, recall, f1 (a Score), support."""
     wrong: list[int]
     """Sequences with an error."""
+    worst: list[tuple[int, int]] = []
+    """(sequence, items that are wrong or missing), the most first."""
 
 
 def scored(
-    kind: str, X: Any, y: Corpus, y_pred: Corpus, scheme: str | None = None
+    kind: str,
+    X: Any,
+    y: Corpus,
+    y_pred: Corpus,
+    scheme: str | None = None,
+    groups: np.ndarray | None = None,
 ) -> Scores:
     """Compute the :class:`Scores` of predictions.
 
     Intervals are those of the bootstrap: sequences that count are drawn with
-    replacement.
+    replacement, or groups of them as a whole.
 
     Parameters
     ----------
@@ -68,11 +75,19 @@ def scored(
     X, y, y_pred
     scheme : str, optional
         Of labels.
+    groups : ndarray of shape (n,), int64, optional
+        The number of each sequence's document. Intervals are then those of the expanded
+        percentile bootstrap, which are wider where documents are few.
 
     Raises
     ------
     ValueError
         If nothing counts, as :mod:`..metrics.counting` has it.
+
+    References
+    ----------
+    T. Hesterberg, "What teachers should know about the bootstrap", 2015, section 5.3:
+    percentiles for small samples.
     """
     overall = {}
     compared = _compared(kind, X, y, y_pred, scheme)
@@ -80,27 +95,34 @@ def scored(
         raise ValueError("X and y are empty: a report needs at least one sequence")
     counted = np.array([kind == SPANS or has_label(items) for items in y])
     refuse_nothing(counted)
+    members = None if groups is None else groups[counted]
+    ends = _ends(members)
     right = np.ones((len(y), 1, 3))
     for name, pairs in compared.items():
         right[[gold != predicted for gold, predicted in pairs], 0, 0] = 0.0
         counts, labels = _counts(pairs)
-        counts = counts[counted]
+        missed = counts.sum(1)[:, 1:].max(axis=1) - counts.sum(1)[:, 0]
+        counts = _grouped(counts[counted], members)
         found = _resampled(counts)
         for each, of in {name: RATIOS["F1"]}.items() if name else RATIOS.items():
-            overall[each] = _score(of, counts, found)
+            overall[each] = _score(of, counts, found, ends)
     wrong = np.flatnonzero(right[:, 0, 0] == 0.0).tolist()
-    right = right[counted]
-    overall["sequences that are right"] = _score([TRUE], right, _resampled(right))
+    right = _grouped(right[counted], members)
+    overall["sequences that are right"] = _score([TRUE], right, _resampled(right), ends)
     by_label = {
         label: {
             "precision": float(_ratio(counts[:, k].sum(0), [PREDICTED])),
             "recall": float(_ratio(counts[:, k].sum(0), [TRUE])),
-            "f1": _score([PREDICTED, TRUE], counts[:, k : k + 1], found[:, k : k + 1]),
+            "f1": _score(
+                [PREDICTED, TRUE], counts[:, k : k + 1], found[:, k : k + 1], ends
+            ),
             "support": int(counts[:, k, TRUE].sum()),
         }
         for k, label in enumerate(labels)
     }
-    return Scores(overall, by_label, wrong)
+    order = np.argsort(-missed, kind="stable")
+    worst = [(int(i), int(missed[i])) for i in order if missed[i] > 0]
+    return Scores(overall, by_label, wrong, worst)
 
 
 def _compared(
@@ -199,11 +221,43 @@ def _resampled(counts: np.ndarray) -> np.ndarray:
     return np.concatenate([part.reshape(len(part), K, 3) for part in parts])
 
 
-def _score(of: list[int], counts: np.ndarray, found: np.ndarray) -> Score:
+def _grouped(counts: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+    """Add up the counts of each group, (n, K, 3) to (G, K, 3)."""
+    if groups is None:
+        return counts
+    _, number = np.unique(groups, return_inverse=True)
+    sums = np.zeros((int(number.max()) + 1, *counts.shape[1:]))
+    np.add.at(sums, number, counts)
+    return sums
+
+
+def _ends(groups: np.ndarray | None) -> list[float] | None:
+    """Return the percentiles that are the ends of an interval; None for one group.
+
+    Resamples of n groups vary less than samples do, by (n - 1) / n, and their tails are
+    those of the normal distribution instead of Student's t. The percentiles of n groups
+    make up for both.
+    """
+    if groups is None:
+        return [2.5, 97.5]
+    n = len(np.unique(groups))
+    if n < 2:
+        return None
+    from scipy.stats import norm, t  # slow to import, and not needed for a report
+
+    beyond = float(norm.cdf(np.sqrt(n / (n - 1)) * t.ppf(0.025, n - 1)))
+    return [100 * beyond, 100 * (1 - beyond)]
+
+
+def _score(
+    of: list[int], counts: np.ndarray, found: np.ndarray, ends: list[float] | None
+) -> Score:
     """Compute a `Score` of counts (n, K, 3), and of those of resamples (R, K, 3)."""
     values = _ratio(found.sum(1), of)
     values = values[~np.isnan(values)]
-    low, high = np.percentile(values, [2.5, 97.5]) if len(values) else (np.nan, np.nan)
+    low, high = np.nan, np.nan
+    if ends is not None and len(values):
+        low, high = np.percentile(values, ends)
     return Score(float(_ratio(counts.sum((0, 1)), of)), float(low), float(high))
 
 

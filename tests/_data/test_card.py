@@ -2,7 +2,7 @@
 
 import pytest
 
-from skstruct._data.card import Card, digest_of, new_card
+from skstruct._data.card import Card, new_card
 
 CARD = new_card(
     data=[{"name": "a.tsv", "sha256": "0" * 64, "use": "train"}],
@@ -28,12 +28,3 @@ def test_the_card_in_lines():
         "trained", "train", "learned from", "held out", "options", "made from",
     ]  # fmt: skip
     assert "f1 0.5000 (0.2500 to 0.7500), 20 %" in list(CARD.lines())[3]
-
-
-def test_the_digest_of_a_file_and_of_a_folder(tmp_path):
-    (tmp_path / "a").write_bytes(b"x")
-    one = digest_of(tmp_path / "a")
-    assert one == "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
-    before = digest_of(tmp_path)
-    (tmp_path / "b").write_bytes(b"")
-    assert before != digest_of(tmp_path) != one

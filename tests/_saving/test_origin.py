@@ -11,7 +11,7 @@ import skstruct
 from skstruct import L1CRF, CalibratedTagger, StructuredPerceptron
 from skstruct._data.card import Card, new_card
 from skstruct._saving.container import ModelFileError, read_container, write_container
-from skstruct._saving.origin import origin_of, set_origin
+from skstruct._saving.origin import digest_of, origin_of, set_origin
 from skstruct.datasets import SourceLayout
 from skstruct.features import TokenVectorizer
 
@@ -187,3 +187,12 @@ def test_a_malformed_member_is_refused(path, member, value):
     write_container(path, {**header, member: value}, arrays, version=4)
     with pytest.raises(ModelFileError, match=member.split("_")[0]):
         skstruct.load(path)
+
+
+def test_the_digest_of_a_file_and_of_a_folder(tmp_path):
+    (tmp_path / "a").write_bytes(b"x")
+    one = digest_of(tmp_path / "a")
+    assert one == "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+    before = digest_of(tmp_path)
+    (tmp_path / "b").write_bytes(b"")
+    assert before != digest_of(tmp_path) != one

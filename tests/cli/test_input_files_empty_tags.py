@@ -92,7 +92,7 @@ def test_training_and_evaluation_say_it(files, capsys):
     )
     (files / "trees.conllu").write_text(text + "\n", encoding="utf-8")
     said = "trees.conllu: column 1 of tokens is empty: tag first"
-    for command in ("train", "-a", "parser", "--epochs", 1), ("evaluate",):
+    for command in ("train", "--force", "-a", "parser", "--epochs", 1), ("evaluate",):
         code, _, err = run(capsys, *command, "trees.conllu", "-m", "parser")
         assert code == 0 and err.count(said) == 1
         code, _, err = run(

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from cli_cases import run
+from cli_cases import run, run_train
 
 from skstruct import StructuredPerceptron
 
@@ -15,7 +15,7 @@ def inside(tmp_path, monkeypatch):
 
 
 def train(capsys, path, *more):
-    code, _, err = run(capsys, "train", path, "-m", "model", "--epochs", 1, *more)
+    code, _, err = run_train(capsys, path, "-m", "model", "--epochs", 1, *more)
     assert code == 0, err
     return [line for line in err.splitlines() if "warning" in line]
 

@@ -250,7 +250,7 @@ class _Sink:
         (
             "chunk",
             "the\n",
-            "<stdin>, line 1: the model reads 2 columns of a token; found 1",
+            "<stdin>: there is no column 1, but 1 column; the model learned from columns, tokens 0,1",
         ),
         (
             "chunk",
@@ -268,7 +268,7 @@ def test_tag_bad_input(folder, capsys, stdin, name, text, message):
 
 def test_model_and_format_must_agree(folder, capsys):
     code, _, err = run(capsys, "tag", folder / "test.seg", "-m", folder / "chunk")
-    assert code == 1 and "the model is a tagger" in err
+    assert code == 1 and "; the model learned from" in err
     code, _, err = run(capsys, "tag", folder / "test.conllu", "-m", folder / "seg")
     assert code == 1 and "the model is a segmenter" in err
 

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from cli_cases import columns, run
+from cli_cases import columns, run, run_train
 from sklearn.utils.validation import check_is_fitted
 
 import skstruct
@@ -79,8 +79,8 @@ def test_every_learner(folder, capsys, tmp_path, corpus, options, classes):
     )
     if "--stream" not in options:
         more += ["--epochs", 2]
-    code, out, err = run(
-        capsys, "train", path, "-m", model, *more, *options, "--dev", path
+    code, out, err = run_train(
+        capsys, path, "-m", model, *more, *options, "--dev", path
     )
     assert code == 0 and f"trained {classes[0].__name__}" in err, err
     assert ("uas" if ShiftReduceParser in classes else "token accuracy" if TOKENS and corpus == "labels.txt"
@@ -108,8 +108,8 @@ def test_a_search_says_what_it_chose(folder, capsys, tmp_path):
         "-p",
         "cv=2",
     )
-    code, _, err = run(
-        capsys, "train", folder / "labels.txt", "-m", tmp_path / "m", *options
+    code, _, err = run_train(
+        capsys, folder / "labels.txt", "-m", tmp_path / "m", *options
     )
     model = skstruct.load(tmp_path / "m")
     assert code == 0 and f"chosen: c1={model.c1_:g}, c2=0.1; mean score " in err, err
@@ -185,9 +185,7 @@ def test_a_search_says_what_it_chose(folder, capsys, tmp_path):
     ],
 )
 def test_wrong_usage(folder, capsys, tmp_path, corpus, options, message):
-    code, out, err = run(
-        capsys, "train", folder / corpus, "-m", tmp_path / "m", *options
-    )
+    code, out, err = run_train(capsys, folder / corpus, "-m", tmp_path / "m", *options)
     assert (code, out) == (2, "") and message in err
     assert not (tmp_path / "m").exists()
 
@@ -209,8 +207,8 @@ def test_wrong_usage(folder, capsys, tmp_path, corpus, options, message):
     ],
 )
 def test_another_corpus(folder, capsys, tmp_path, corpus, algorithm, message):
-    code, out, err = run(
-        capsys, "train", folder / corpus, "-m", tmp_path / "m", "-a", algorithm
+    code, out, err = run_train(
+        capsys, folder / corpus, "-m", tmp_path / "m", "-a", algorithm
     )
     assert (code, out) == (1, "") and message in err
     assert "error" in err.splitlines()[-1] and not (tmp_path / "m").exists()
@@ -223,22 +221,21 @@ def test_repair(folder, capsys, tmp_path):
     assert wrong != text
     (tmp_path / "c.txt").write_text(wrong, encoding="utf-8")
     options = "-m", tmp_path / "m", "-p", "constraints=BIO", "--epochs", 2
-    code, _, err = run(capsys, "train", tmp_path / "c.txt", *options)
+    code, _, err = run_train(capsys, tmp_path / "c.txt", *options)
     assert (
         code == 1
         and "c.txt, line 1: " in err
         and err.endswith("; --repair rewrites the labels\n")
     )
     for more in ([], ["--stream", 10]):
-        code, _, err = run(
-            capsys, "train", tmp_path / "c.txt", *options[:4], *more, "--repair"
+        code, _, err = run_train(
+            capsys, tmp_path / "c.txt", *options[:4], *more, "--repair"
         )
         assert code == 0 and "repaired 1 label in 1 sentence\n" in err
-    assert run(capsys, "train", tmp_path / "c.txt", *options, "--repair")[0] == 0
+    assert run_train(capsys, tmp_path / "c.txt", *options, "--repair")[0] == 0
     assert (
-        run(
+        run_train(
             capsys,
-            "train",
             folder / "labels.txt",
             "-m",
             tmp_path / "right",
@@ -254,21 +251,19 @@ def test_repair(folder, capsys, tmp_path):
 
 def test_labels_of_another_scheme(folder, capsys, tmp_path):
     options = "-m", tmp_path / "m", "-p", "constraints=BMES", "--epochs", 1
-    code, _, err = run(capsys, "train", folder / "labels.txt", *options)
+    code, _, err = run_train(capsys, folder / "labels.txt", *options)
     assert (
         code == 1
         and "does not belong to the scheme BMES" in err
         and "--repair rewrites" in err
     )
-    assert run(capsys, "train", folder / "labels.txt", *options, "--repair")[0] == 0
+    assert run_train(capsys, folder / "labels.txt", *options, "--repair")[0] == 0
     assert "S-NP" in skstruct.load(tmp_path / "m").classes_
 
 
 def test_columns_for_a_segmenter_are_noticed(folder, capsys, tmp_path):
     assert (
-        run(capsys, "train", folder / "words.seg", "-m", tmp_path / "m", "--epochs", 1)[
-            0
-        ]
+        run_train(capsys, folder / "words.seg", "-m", tmp_path / "m", "--epochs", 1)[0]
         == 0
     )
     code, out, err = run(capsys, "tag", folder / "labels.txt", "-m", tmp_path / "m")
@@ -302,7 +297,16 @@ def test_a_corpus_without_prefixes(folder, capsys, tmp_path):
     """Labels that are types: refused with the remedy, rewritten by it, or taken as the scheme IO."""
     text = re.sub(" [BI]-", " ", (folder / "labels.txt").read_text(encoding="utf-8"))
     (tmp_path / "c.txt").write_text(text, encoding="utf-8")
-    train = "train", tmp_path / "c.txt", "-m", tmp_path / "m", "--epochs", 2, "-p"
+    train = (
+        "train",
+        "--force",
+        tmp_path / "c.txt",
+        "-m",
+        tmp_path / "m",
+        "--epochs",
+        2,
+        "-p",
+    )
     code, _, err = run(capsys, *train, "constraints=BIO")
     assert code == 1 and err.endswith("; --repair rewrites the labels\n")
     assert run(capsys, *train, "constraints=BIO", "--repair")[0] == 0
@@ -321,6 +325,7 @@ def test_a_corpus_without_prefixes(folder, capsys, tmp_path):
 def test_the_features_chosen_are_said(folder, capsys, tmp_path, options, preset):
     arguments = (
         "train",
+        "--force",
         folder / "labels.txt",
         "-m",
         tmp_path / "m",
@@ -340,8 +345,7 @@ def test_the_features_chosen_are_said(folder, capsys, tmp_path, options, preset)
 def test_show_takes_a_file_or_an_option(folder, capsys, tmp_path):
     model = tmp_path / "m"
     assert (
-        run(capsys, "train", folder / "labels.txt", "-m", model, "--max-iter", 1)[0]
-        == 0
+        run_train(capsys, folder / "labels.txt", "-m", model, "--max-iter", 1)[0] == 0
     )
     code, out, _ = run(capsys, "show", model)
     assert code == 0 and out == run(capsys, "show", "--model", model)[1]

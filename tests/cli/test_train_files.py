@@ -1,7 +1,7 @@
 """skstruct train on files: shards, streams, interrupts, held-out corpora."""
 
 import pytest
-from cli_cases import N_TRAIN, run
+from cli_cases import N_TRAIN, run, run_train
 from inside import after_each_report
 
 import skstruct
@@ -15,6 +15,7 @@ def test_train_on_shards(folder, capsys, tmp_path):
     for file, test in (("train.txt", "test.txt"), ("train.seg", "test.seg")):
         arguments = [
             "train",
+            "--force",
             folder / file,
             "-m",
             tmp_path / "m",
@@ -44,8 +45,8 @@ def test_train_on_shards(folder, capsys, tmp_path):
         ),
         (["--stream", "9", "-a", "l1crf"], "does not learn example by example"),
     ):
-        code, _, err = run(
-            capsys, "train", folder / "train.txt", "-m", tmp_path / "m", *wrong
+        code, _, err = run_train(
+            capsys, folder / "train.txt", "-m", tmp_path / "m", *wrong
         )
         assert code == 2 and message in err
 
@@ -55,6 +56,7 @@ def test_train_a_crf_on_shards(folder, capsys, tmp_path):
     for file in ("train.txt", "train.seg"):
         arguments = [
             "train",
+            "--force",
             folder / file,
             "-m",
             tmp_path / "m",
@@ -72,8 +74,7 @@ def test_train_a_crf_on_shards(folder, capsys, tmp_path):
         )
         assert type(sharded) is skstruct.L1CRF
         assert sharded.objective_ == pytest.approx(alone.objective_, rel=1e-3)
-    code, _, err = run(
-        capsys, "train", folder / "train.txt", "-m", tmp_path / "m", "-a", "l1crf", "--cluster", "tcp://nowhere:1",
+    code, _, err = run_train(capsys, folder / "train.txt", "-m", tmp_path / "m", "-a", "l1crf", "--cluster", "tcp://nowhere:1",
         "-p", "solver=sgd",
     )  # fmt: skip
     assert code == 1 and "solver='sgd'" in err
@@ -81,9 +82,8 @@ def test_train_a_crf_on_shards(folder, capsys, tmp_path):
 
 def test_train_on_a_stream(folder, capsys, tmp_path):
     """The model is that of partial_fit on pieces of the file, and only one piece is read at a time."""
-    code, _, err = run(
+    code, _, err = run_train(
         capsys,
-        "train",
         folder / "train.txt",
         "-m",
         tmp_path / "m",
@@ -91,6 +91,8 @@ def test_train_on_a_stream(folder, capsys, tmp_path):
         "40",
         "--epochs",
         "2",
+        "-a",
+        "perceptron",
     )
     assert code == 0 and f"epoch 2: {N_TRAIN} sentences" in err
     X, y = (part[:N_TRAIN] for part in load_chunking())
@@ -98,13 +100,14 @@ def test_train_on_a_stream(folder, capsys, tmp_path):
     for begin in 2 * [0, 40, 80]:
         tagger.partial_fit(X[begin : begin + 40], y[begin : begin + 40])
     assert skstruct.load(tmp_path / "m").predict(X) == tagger.predict(X)
-    code, *_ = run(
-        capsys, "train", folder / "train.seg", "-m", tmp_path / "m", "--stream", "50"
+    code, *_ = run_train(
+        capsys, folder / "train.seg", "-m", tmp_path / "m", "--stream", "50"
     )
     assert code == 0 and isinstance(skstruct.load(tmp_path / "m"), skstruct.Segmenter)
     (tmp_path / "odd").write_text("a B O\n\n" * 5 + "a B I-X\n", encoding="utf-8")
     arguments = [
         "train",
+        "--force",
         tmp_path / "odd",
         "-m",
         tmp_path / "m",
@@ -113,14 +116,22 @@ def test_train_on_a_stream(folder, capsys, tmp_path):
     ]
     code, _, err = run(capsys, *arguments, "--stream", "2")
     assert code != 0 and "line 11" in err
-    code, _, err = run(
-        capsys, "train", "-", "-m", tmp_path / "m", "--stream", "2", "--epochs", "2"
+    code, _, err = run_train(
+        capsys, "-", "-m", tmp_path / "m", "--stream", "2", "--epochs", "2"
     )
     assert code == 2 and "standard input" in err
 
 
 def test_a_stream_and_held_out_sentences(folder, capsys, tmp_path):
-    arguments = "train", folder / "train.txt", "-m", tmp_path / "m", "--stream", "40"
+    arguments = (
+        "train",
+        "--force",
+        folder / "train.txt",
+        "-m",
+        tmp_path / "m",
+        "--stream",
+        "40",
+    )
     code, out, err = run(capsys, *arguments, "--dev", folder / "test.txt")
     assert code == 0 and f"epoch 1: {N_TRAIN} sentences" in err
     assert out == run(capsys, "evaluate", folder / "test.txt", "-m", tmp_path / "m")[1]
@@ -130,6 +141,7 @@ def test_a_stream_and_held_out_sentences(folder, capsys, tmp_path):
 def test_models_hold_no_folder_of_this_machine(folder, capsys, tmp_path, several):
     arguments = (
         "train",
+        "--force",
         folder / "train.txt",
         "-m",
         tmp_path / "m",
@@ -149,8 +161,8 @@ def test_interrupted_before_there_is_a_model(folder, capsys, tmp_path, monkeypat
     def interrupted(self, X, y):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(skstruct.StructuredPerceptron, "fit", interrupted)
-    code, _, err = run(capsys, "train", folder / "train.txt", "-m", tmp_path / "m")
+    monkeypatch.setattr(skstruct.BaggingShuffleAverager, "fit", interrupted)
+    code, _, err = run_train(capsys, folder / "train.txt", "-m", tmp_path / "m")
     assert (
         code == cli.INTERRUPTED
         and "no model was kept" in err
@@ -166,6 +178,7 @@ def test_an_interrupted_training_goes_on(folder, capsys, tmp_path, monkeypatch):
 
     arguments = (
         "train",
+        "--force",
         folder / "train.txt",
         "-m",
         tmp_path / "m",
@@ -173,6 +186,8 @@ def test_an_interrupted_training_goes_on(folder, capsys, tmp_path, monkeypatch):
         "4",
         "--seed",
         "1",
+        "-a",
+        "perceptron",
     )
     assert run(capsys, *arguments)[0] == 0
     undisturbed = skstruct.load(tmp_path / "m")
@@ -192,8 +207,7 @@ def test_an_interrupted_training_goes_on(folder, capsys, tmp_path, monkeypatch):
 def test_train_with_a_lexicon_and_members(folder, capsys, tmp_path):
     (tmp_path / "names").write_text("Rockwell\n\n International \n", encoding="utf-8")
     lexicon = f"name={tmp_path / 'names'}"
-    code, *_ = run(
-        capsys, "train", folder / "train.txt", "-m", tmp_path / "m", "--features", "chunk",
+    code, *_ = run_train(capsys, folder / "train.txt", "-m", tmp_path / "m", "--features", "chunk",
         "--lexicon", lexicon, "--members", "3", "--epochs", "2", "-v",
     )  # fmt: skip
     assert code == 0
@@ -207,6 +221,7 @@ def test_train_with_a_lexicon_and_members(folder, capsys, tmp_path):
     (tmp_path / "template").write_text("U0:%lex_name[0,0]\nB\n", encoding="utf-8")
     arguments = [
         "train",
+        "--force",
         folder / "train.txt",
         "-m",
         tmp_path / "m",
@@ -217,7 +232,15 @@ def test_train_with_a_lexicon_and_members(folder, capsys, tmp_path):
     for wrong in (
         [*arguments, "--lexicon", "name"],
         [*arguments, "--lexicon", lexicon, "--lexicon", lexicon],
-        ["train", folder / "train.txt", "-m", tmp_path / "m", "--lexicon", lexicon],
+        [
+            "train",
+            "--force",
+            folder / "train.txt",
+            "-m",
+            tmp_path / "m",
+            "--lexicon",
+            lexicon,
+        ],
     ):
         assert run(capsys, *wrong)[0] == 2
     assert (
@@ -228,10 +251,13 @@ def test_train_with_a_lexicon_and_members(folder, capsys, tmp_path):
 # --------------------------------------------------------------------------------------------------
 # held-out corpora
 # --------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("several", [[], ["--shards", "2"], ["--members", "2"]])
+@pytest.mark.parametrize(
+    "several", [["-a", "perceptron"], ["--shards", "2"], ["--members", "2"]]
+)
 def test_a_held_out_corpus_judges_the_epochs(folder, capsys, tmp_path, several):
     arguments = (
         "train",
+        "--force",
         folder / "train.txt",
         "-m",
         tmp_path / "m",
@@ -262,9 +288,19 @@ def test_a_held_out_corpus_stops_the_training(folder, capsys, tmp_path):
         "n_iter_no_change=2",
         "-p",
         "tol=0.0",
+        "-a",
+        "perceptron",
     )
     for file, dev in (("train.txt", "test.txt"), ("train.seg", "test.seg")):
-        arguments = "train", folder / file, "-m", tmp_path / "m", "--dev", folder / dev
+        arguments = (
+            "train",
+            "--force",
+            folder / file,
+            "-m",
+            tmp_path / "m",
+            "--dev",
+            folder / dev,
+        )
         assert run(capsys, *arguments, *options)[0] == 0
         scores = [
             record["validation_score"]
@@ -277,6 +313,7 @@ def test_what_is_wrong_in_a_held_out_corpus(folder, capsys, tmp_path):
     (tmp_path / "odd").write_text("a B O\n\na B O\nb C I-X\n", encoding="utf-8")
     arguments = (
         "train",
+        "--force",
         folder / "train.txt",
         "-m",
         tmp_path / "m",
@@ -295,8 +332,8 @@ def test_what_is_wrong_in_a_held_out_corpus(folder, capsys, tmp_path):
 
 
 def _stream(capsys, path, *more):
-    code, out, err = run(
-        capsys, "train", path, "-m", path.with_name("m"), "--stream", "40", *more
+    code, out, err = run_train(
+        capsys, path, "-m", path.with_name("m"), "--stream", "40", *more
     )
     assert code == 1 and out == "" and not path.with_name("m").exists()
     return err
@@ -307,7 +344,7 @@ def test_an_error_late_in_a_stream_leaves_what_was_learned(folder, capsys, tmp_p
     X, y = (part[:N_TRAIN] for part in load_chunking())
     text = (folder / "train.txt").read_text(encoding="utf-8")
     (tmp_path / "long").write_text(text + "one two three four five\n", encoding="utf-8")
-    err = _stream(capsys, tmp_path / "long", "--epochs", "2")
+    err = _stream(capsys, tmp_path / "long", "--epochs", "2", "-a", "ap")
     n_tokens = sum(map(len, X[:80]))
     assert (
         f"the model after 80 sentences, {n_tokens:,} tokens of epoch 1 is in {tmp_path / 'm.partial'}"

@@ -8,12 +8,13 @@ import re
 import shlex
 
 import pytest
-from cli_cases import N_TRAIN, run
+from cli_cases import N_TRAIN, run, run_train
 
 import skstruct
 from skstruct import cli
 from skstruct.cli import train
-from skstruct.datasets import load_chunking
+from skstruct.datasets import load_chunking, read_segmented, read_spans
+from skstruct.inspection import feature_weights
 
 
 # --------------------------------------------------------------------------------------------------
@@ -21,19 +22,18 @@ from skstruct.datasets import load_chunking
 # --------------------------------------------------------------------------------------------------
 def test_train_is_what_python_does(folder):
     X, y = load_chunking()
-    expected = skstruct.StructuredPerceptron(max_iter=5, random_state=0).fit(
-        X[:N_TRAIN], y[:N_TRAIN]
-    )
+    base = skstruct.StructuredPerceptron(dropout=0.1, max_iter=5, random_state=0)
+    expected = skstruct.BaggingShuffleAverager(base, "auto", n_jobs=-1, random_state=0)
+    expected.fit(X[:N_TRAIN], y[:N_TRAIN])
     model = skstruct.load(folder / "chunk")
-    assert model.get_params() == expected.get_params()
+    assert repr(model) == repr(expected)
     assert model.predict(X[N_TRAIN:]) == expected.predict(X[N_TRAIN:])
 
 
 def test_train_options(folder, capsys, tmp_path):
     template = tmp_path / "template"
     template.write_text("# CRF++\nU00:%x[0,0]\nU01:%x[0,1]\nB\n")
-    code, out, err = run(
-        capsys, "train", folder / "train.txt", "--model", tmp_path / "m", "--template", template, "-a", "pa",
+    code, out, err = run_train(capsys, folder / "train.txt", "--model", tmp_path / "m", "--template", template, "-a", "pa",
         "--epochs", 2, "-p", "C=0.5", "-p", "constraints=BIO", "-p", "penalty=None", "--seed", 3, "-v",
         "--dev", folder / "test.txt",
     )  # fmt: skip
@@ -56,7 +56,7 @@ def test_train_options(folder, capsys, tmp_path):
 
 def test_train_from_stdin(folder, capsys, stdin, tmp_path):
     stdin((folder / "train.txt").read_text(encoding="utf-8"))
-    assert run(capsys, "train", "-", "-m", tmp_path / "m", "--epochs", 5)[0] == 0
+    assert run_train(capsys, "-", "-m", tmp_path / "m", "--epochs", 5)[0] == 0
     X, _ = load_chunking()
     assert skstruct.load(tmp_path / "m").predict(X) == skstruct.load(
         folder / "chunk"
@@ -66,8 +66,7 @@ def test_train_from_stdin(folder, capsys, stdin, tmp_path):
 def test_train_chosen_columns(folder, capsys, tmp_path):
     options = "--tokens", "0", "--label", "1"
     assert (
-        run(capsys, "train", folder / "train.txt", "-m", tmp_path / "m", *options)[0]
-        == 0
+        run_train(capsys, folder / "train.txt", "-m", tmp_path / "m", *options)[0] == 0
     )
     model = skstruct.load(tmp_path / "m")
     assert "NN" in model.classes_ and model.predict([["the", "dog"]])
@@ -82,9 +81,8 @@ def test_train_reads_gzip_crlf_and_byte_order_marks(folder, capsys, tmp_path):
     with gzip.open(tmp_path / "train.conll.gz", "wb") as file:
         file.write(("\ufeff" + text.replace("\n", "\r\n")).encode())
     assert (
-        run(
+        run_train(
             capsys,
-            "train",
             tmp_path / "train.conll.gz",
             "-m",
             tmp_path / "m",
@@ -114,19 +112,35 @@ def test_damaged_gzip(folder, capsys, tmp_path):
 
 
 def test_train_segmenter_parameters(folder, capsys, tmp_path):
-    code, *_ = run(
+    code, *_ = run_train(
         capsys,
-        "train",
         folder / "train.seg",
         "-m",
         tmp_path / "m",
         "-p",
         "scheme=BI",
         "-p",
-        "dropout=0.1",
+        "dropout=0.3",
     )
     model = skstruct.load(tmp_path / "m")
-    assert code == 0 and (model.scheme, model.tagger_.dropout) == ("BI", 0.1)
+    dropout = model.tagger_.estimator_.dropout
+    assert code == 0 and (model.scheme, dropout) == ("BI", 0.3)
+
+
+@pytest.mark.parametrize("kind", ["notes.jsonl", "train.seg"])
+def test_train_is_what_the_estimator_does_by_itself(folder, capsys, tmp_path, kind):
+    """No option, no parameter: the same weights, bit for bit."""
+    assert run(capsys, "demo", "--files", tmp_path)[0] == 0
+    path = (tmp_path if kind == "notes.jsonl" else folder) / kind
+    assert run(capsys, "train", path, "-m", tmp_path / "m")[0] == 0
+    if kind == "notes.jsonl":
+        expected = skstruct.SpanTagger().fit(*read_spans(path))
+    else:
+        words = read_segmented(path)
+        expected = skstruct.Segmenter().fit(["".join(w) for w in words], words)
+    found = skstruct.load(tmp_path / "m")
+    assert feature_weights(found) == feature_weights(expected)
+    assert found.n_iter_ == expected.n_iter_
 
 
 @pytest.mark.parametrize(
@@ -148,8 +162,8 @@ def test_train_segmenter_parameters(folder, capsys, tmp_path):
     ],
 )
 def test_train_wrong_usage(folder, capsys, tmp_path, options, message):
-    code, out, err = run(
-        capsys, "train", folder / "train.txt", "-m", tmp_path / "m", *options
+    code, out, err = run_train(
+        capsys, folder / "train.txt", "-m", tmp_path / "m", *options
     )
     assert (code, out) == (2, "") and message in err
     assert list(tmp_path.iterdir()) == []
@@ -176,7 +190,7 @@ def test_train_bad_data(capsys, tmp_path, text, message):
     path = tmp_path / "data.txt"
     path.write_bytes(text)
     options = "--format", "columns", "-p", "constraints=BIO"
-    code, out, err = run(capsys, "train", path, "-m", tmp_path / "m", *options)
+    code, out, err = run_train(capsys, path, "-m", tmp_path / "m", *options)
     assert (code, out) == (1, "")
     assert err.splitlines()[-1].startswith("skstruct: error: ") and message in err
     assert not (tmp_path / "m").exists()
@@ -198,7 +212,7 @@ def test_names_of_columns_are_noticed(capsys, tmp_path, header):
     options = path, "-m", tmp_path / "m", "--separator", ",", "--format", "columns"
     label = header.rpartition(",")[2]
     for more in ([], ["--stream", "1", "--epochs", "2"]):
-        code, _, err = run(capsys, "train", *options, *more)
+        code, _, err = run_train(capsys, *options, *more)
         assert code == 0 and label in skstruct.load(tmp_path / "m").classes_
         assert err.count("warning") == 1
         assert (
@@ -206,13 +220,15 @@ def test_names_of_columns_are_noticed(capsys, tmp_path, header):
             and f"label {label!r}" in err
         )
     command = shlex.split(re.search("--comment .*(?= leaves it out)", err)[0])
-    code, _, err = run(capsys, "train", *options, *command)
+    code, _, err = run_train(capsys, *options, *command)
     assert (
         code == 0
         and "warning" not in err
         and label not in skstruct.load(tmp_path / "m").classes_
     )
-    assert "line 1: looks like names" in run(capsys, "evaluate", *options)[2]
+    assert "line 1: looks like names" not in run(capsys, "evaluate", *options)[2], (
+        "the model remembers the comment"
+    )
 
 
 @pytest.mark.parametrize(
@@ -226,7 +242,7 @@ def test_names_of_columns_are_noticed(capsys, tmp_path, header):
 )
 def test_what_looks_like_data_is_not_taken_for_names(capsys, tmp_path, text):
     (tmp_path / "x.conll").write_text(text)
-    code, _, err = run(capsys, "train", tmp_path / "x.conll", "-m", tmp_path / "m")
+    code, _, err = run_train(capsys, tmp_path / "x.conll", "-m", tmp_path / "m")
     assert code == 0 and "warning" not in err
 
 
@@ -238,7 +254,7 @@ def test_a_file_that_is_one_sentence_is_noticed(capsys, tmp_path):
         ("the D\ndog N\n\n" * 1100, 0),
     ):
         path.write_text(text)
-        code, _, err = run(capsys, "train", path, "-m", tmp_path / "m", "--epochs", 1)
+        code, _, err = run_train(capsys, path, "-m", tmp_path / "m", "--epochs", 1)
         assert code == 0
         assert err.count(f"warning: {path}: all 1,002 tokens are one sentence") == n
         assert err.count("X has one sequence of 1002 tokens") == n
@@ -251,17 +267,16 @@ def test_train_complains_of_the_target_before_reading(folder, capsys, tmp_path):
         (tmp_path, "not a regular file"),
     )
     for target, message in cases:
-        code, _, err = run(capsys, "train", folder / "train.txt", "-m", target)
+        code, _, err = run_train(capsys, folder / "train.txt", "-m", target)
         assert code == 1 and message in err and "read " not in err
-    code, _, err = run(capsys, "train", tmp_path / "nothing", "-m", tmp_path / "m")
+    code, _, err = run_train(capsys, tmp_path / "nothing", "-m", tmp_path / "m")
     assert code == 1 and f"{tmp_path / 'nothing'}: {os.strerror(errno.ENOENT)}" in err
 
 
 def test_bad_template_names_its_line(folder, capsys, tmp_path):
     (tmp_path / "t").write_text("U00:%x[0,0]\nX\n")
-    code, _, err = run(
+    code, _, err = run_train(
         capsys,
-        "train",
         folder / "train.txt",
         "-m",
         tmp_path / "m",
@@ -274,15 +289,15 @@ def test_bad_template_names_its_line(folder, capsys, tmp_path):
 def test_interrupted_training_leaves_a_model_beside_the_target(
     folder, capsys, tmp_path, monkeypatch
 ):
-    fit = skstruct.StructuredPerceptron.fit
+    fit = skstruct.BaggingShuffleAverager.fit
 
     def interrupted(self, X, y):
         fit(self, X, y)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(skstruct.StructuredPerceptron, "fit", interrupted)
-    code, _, err = run(
-        capsys, "train", folder / "train.txt", "-m", tmp_path / "m", "--epochs", 1
+    monkeypatch.setattr(skstruct.BaggingShuffleAverager, "fit", interrupted)
+    code, _, err = run_train(
+        capsys, folder / "train.txt", "-m", tmp_path / "m", "--epochs", 1
     )
     assert code == cli.INTERRUPTED and "after 1 epoch is in" in err
     assert [path.name for path in tmp_path.iterdir()] == ["m" + train.PARTIAL]
@@ -293,12 +308,10 @@ def test_a_tabbed_file_is_no_segmented_text(capsys, tmp_path):
     """Spaces in its tokens make columns of different numbers; no model of its characters is trained."""
     file = tmp_path / "z.txt"
     file.write_text("Ana\tB-PER\nNew York\tB-LOC\n\nTom\tB-PER\n", encoding="utf-8")
-    code, out, err = run(capsys, "train", file, "-m", tmp_path / "m")
+    code, out, err = run_train(capsys, file, "-m", tmp_path / "m")
     assert code == 1 and out == "" and not (tmp_path / "m").exists()
     assert "z.txt, line 2: expected 2 columns" in err and "--separator tab" in err
-    assert (
-        run(capsys, "train", file, "-m", tmp_path / "m", "--separator", "tab")[0] == 0
-    )
+    assert run_train(capsys, file, "-m", tmp_path / "m", "--separator", "tab")[0] == 0
     code, out, _ = run(capsys, "tag", file, "-m", tmp_path / "m", "--separator", "tab")
     assert code == 0 and "New York\tB-LOC" in out
 
@@ -309,5 +322,5 @@ def test_a_tabbed_file_is_no_segmented_text(capsys, tmp_path):
 def test_text_that_was_encoded_twice(capsys, tmp_path, text):
     path = tmp_path / ("c.txt" if "X" in text else "c.seg")
     path.write_text(text + "\n" + text, encoding="utf-8")
-    code, _, err = run(capsys, "train", path, "-m", tmp_path / "m", "--epochs", 1)
+    code, _, err = run_train(capsys, path, "-m", tmp_path / "m", "--epochs", 1)
     assert code == 0 and err.count("skstruct: warning: ") == 1 and "'Ã±' for 'ñ'" in err

@@ -1,7 +1,7 @@
 """``skstruct train --text``: clusters of words of raw text; and what is written of the training."""
 
 import pytest
-from cli_cases import run
+from cli_cases import run_train
 
 import skstruct
 
@@ -23,8 +23,8 @@ def test_clusters_of_raw_text(tmp_path, capsys, monkeypatch):
     size = {}
     for kept in ([], ["--keep-training", "--verbose"]):
         model = tmp_path / "model"
-        code, _, said = run(
-            capsys, "train", corpus, "-m", model, "--text", text, "--clusters", 5, *kept
+        code, _, said = run_train(
+            capsys, corpus, "-m", model, "--text", text, "--clusters", 5, *kept
         )
         assert code == 0 and "clusters of 130 words" in said
         loaded = skstruct.load(model)
@@ -60,7 +60,7 @@ def test_whatever_is_around_a_tagger(tmp_path, capsys):
     ):
         model = tmp_path / "model"
         options = ["--text", text, "--clusters", 2, "-a", "l1crf", *around]
-        code, _, said = run(capsys, "train", notes, "-m", model, *options)
+        code, _, said = run_train(capsys, notes, "-m", model, *options)
         assert code == 0, said
         words = [
             w
@@ -84,5 +84,5 @@ def test_whatever_is_around_a_tagger(tmp_path, capsys):
 def test_what_is_refused(text, options, message, tmp_path, capsys):
     corpus = tmp_path / "train.txt"
     corpus.write_text(text, encoding="utf-8")
-    code, _, said = run(capsys, "train", corpus, "-m", tmp_path / "model", *options)
+    code, _, said = run_train(capsys, corpus, "-m", tmp_path / "model", *options)
     assert code == 2 and message in said

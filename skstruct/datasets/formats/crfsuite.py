@@ -2,7 +2,8 @@ r"""Data of CRFsuite: ready-made features.
 
 A line is a token: its label, then its attributes, between tabs. ``name:2.5`` gives an
 attribute a value, 1 if it has none; ``\:`` and ``\\`` are a colon and a backslash within
-a name. Blank lines end sentences.
+a name or a label. Blank lines end sentences. A line ``@weight:5`` says what a sentence
+counts. ``label:0.93`` is a label and its probability, as ``crfsuite tag -i`` writes it.
 
 References
 ----------
@@ -17,6 +18,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ..._core.user_warnings import warn
+from ..._data.places import counted
 from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
 from .head import Head
 from .text_files import filled_lines, numbered_lines
@@ -25,7 +28,13 @@ _PARTS = re.compile(r"((?:[^:\\]|\\.)*)(?::(.*))?", re.DOTALL)
 _ESCAPED = re.compile(r"\\([:\\])")
 
 
-def iter_attributes(path_or_file: Any, *, encoding: str = "utf-8") -> Iterator[Any]:
+_WEIGHT = "@weight:"
+_PROBABILITY = re.compile(r"[01]\.\d+(?:[eE]-\d+)?")
+
+
+def iter_attributes(
+    path_or_file: Any, *, encoding: str = "utf-8", return_weight: bool = False
+) -> Iterator[Any]:
     r"""Yield the sentences of a data file of CRFsuite.
 
     Parameters
@@ -33,18 +42,26 @@ def iter_attributes(path_or_file: Any, *, encoding: str = "utf-8") -> Iterator[A
     path_or_file : str, os.PathLike or text file
     encoding : str, default="utf-8"
         Of a path; an open file has its own.
+    return_weight : bool, default=False
+        Whether to yield the weight of each sentence, too: of a line ``@weight:5`` in
+        it, 1.0 without.
 
     Yields
     ------
-    list of (label, dict)
+    list of (label, dict), or (list, float) with ``return_weight=True``
         The tokens; values by name, those of a name that a line has several times added,
-        as CRFsuite does.
+        as CRFsuite does. A probability behind a label is left out.
 
     Raises
     ------
     ValueError
-        If a value is not a finite number, or bytes are not in the encoding. The message
-        names file and line.
+        If a value is not a finite number, a label has a colon without ``\``, a weight
+        is negative, or bytes are not in the encoding. The message names file and line.
+
+    Warns
+    -----
+    UserWarning
+        If sentences have weights and nobody asks for them.
 
     Examples
     --------
@@ -52,7 +69,23 @@ def iter_attributes(path_or_file: Any, *, encoding: str = "utf-8") -> Iterator[A
     >>> list(iter_attributes(io.StringIO("D\tw=the\tfirst\nN\tw=dog\tlength:0.5\n")))
     [[('D', {'w=the': 1.0, 'first': 1.0}), ('N', {'w=dog': 1.0, 'length': 0.5})]]
     """
-    return (rows.cells for rows in _attributes(path_or_file, encoding))
+    read = _attributes(path_or_file, encoding)
+    if return_weight:
+        return ((rows.cells, rows.weight) for rows in read)
+    return (rows.cells for rows in without_weights(read))
+
+
+def without_weights(read: Iterator[Rows]) -> Iterator[Rows]:
+    """Yield sentences, and warn in the end if weights of theirs were left out."""
+    weighted = 0
+    for rows in read:
+        weighted += rows.weight != 1.0
+        yield rows
+    if weighted:
+        warn(
+            f"{counted(weighted, 'sentence')} had a weight (@weight), which is left "
+            "out: iter_attributes(..., return_weight=True) gives it"
+        )
 
 
 def _attributes(path_or_file: Any, encoding: str) -> Iterator[Rows]:
@@ -61,15 +94,49 @@ def _attributes(path_or_file: Any, encoding: str) -> Iterator[Rows]:
         for rows in filled_lines(lines, ""):
             sentence = []
             numbers = []
+            weight = 1.0
             for number, line in rows:
+                where = f"{name}, line {number}"
+                if line.startswith(_WEIGHT):
+                    weight = _weight(line.removeprefix(_WEIGHT), where)
+                    continue
                 label, *fields = line.split("\t")
                 token: dict[str, float] = {}
                 for field in filter(None, fields):
-                    attribute, value = _attribute(field, f"{name}, line {number}")
+                    attribute, value = _attribute(field, where)
                     token[attribute] = token.get(attribute, 0.0) + value
-                sentence.append((label, token))
+                sentence.append((_label(label, where), token))
                 numbers.append(number)
-            yield Rows(sentence, numbers)
+            if sentence:
+                yield Rows(sentence, numbers, weight=weight)
+
+
+def _weight(text: str, where: str) -> float:
+    """The weight of a sentence."""
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = math.nan
+    if not 0.0 <= weight < math.inf:
+        raise ValueError(
+            f"{where}: expected @weight: and a number of at least 0, got {text!r:.40}"
+        )
+    return weight
+
+
+def _label(text: str, where: str) -> str:
+    """The label that a line begins with."""
+    found = _PARTS.fullmatch(text)
+    if found is None or not (found[2] is None or _PROBABILITY.fullmatch(found[2])):
+        raise ValueError(
+            rf"{where}: expected a label, with \: for a colon in it, got {text!r:.60}"
+        )
+    return _ESCAPED.sub(r"\1", found[1])
+
+
+def _escaped(label: str) -> str:
+    """A label as the format spells it."""
+    return label.replace("\\", "\\\\").replace(":", "\\:")
 
 
 def _attribute(field: Any, where: str) -> Any:
@@ -96,9 +163,9 @@ class Crfsuite(TokenFormat):
 
     def recognise(self, head: Head) -> Evidence:
         """Behind a label there are names with an equals sign between tabs."""
-        rows = [row.split("\t") for row in head.lines]
-        rows = [row for row in rows if len(row) > 1]
-        if head.is_json or 10 * len(rows) < 9 * len(head.lines) or not rows:
+        lines = [line for line in head.lines if not line.startswith(_WEIGHT)]
+        rows = [row for row in (line.split("\t") for line in lines) if len(row) > 1]
+        if head.is_json or 10 * len(rows) < 9 * len(lines) or not rows:
             return NO
         fields = [field for row in rows for field in row[1:]]
         named = sum(re.match(r"[^\s=]+=\S", field) is not None for field in fields)
@@ -115,5 +182,7 @@ class Crfsuite(TokenFormat):
     def mark(
         self, options: TokenOptions, line: str, cells: list[str], beside: Any
     ) -> str:
-        """Write the label in its place."""
-        return "\t".join([*cells, *line.split("\t")[1:]])
+        """Write the label in its place, with its probability as CRFsuite does."""
+        label = _escaped(cells[0])
+        said = [value for name, value in beside if name == "Prob"]
+        return "\t".join([":".join([label, *said]), *line.split("\t")[1:]])

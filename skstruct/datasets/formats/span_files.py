@@ -26,6 +26,7 @@ from ..._data.types import Path
 from .brat import is_brat
 from .entry import TEXTS, TextFormat
 from .head import RECORDS, Head, peeked
+from .json_lines import JsonLines
 from .not_read import advice_for, is_binary
 from .span_offsets import with_spans
 from .span_records import SPAN_KEYS, Fault, Reading, json_values
@@ -62,6 +63,10 @@ class AnnotationReader:
     ends: str = _option("auto", ("auto", *ENDS))
     text: str = _option("text", str, "a str, the key of the text")
     spans: str | None = _option(None, str | None, "a str, the key of the spans")
+    records: str | None = _option(None, str | None, "a str, the key of the records")
+    start: str | None = _option(None, str | None, "a str, the key of starts")
+    end: str | None = _option(None, str | None, "a str, the key of ends")
+    label: str | None = _option(None, str | None, "a str, the key of labels")
     annotator: Any = _option(None, str | int | None, "a str or an int")
     control: str | None = _option(None, str | None, "a str, the name of a tag Labels")
     label_names: Any = _option(None, object)
@@ -126,6 +131,10 @@ def read_spans(
     ends: str = "auto",
     text: str = "text",
     spans: str | None = None,
+    records: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    label: str | None = None,
     annotator: Any = None,
     control: str | None = None,
     label_names: Any = None,
@@ -166,6 +175,10 @@ default="auto"
     spans : str, optional
         The key of the spans in objects, if it is none of those above; each object must
         have it.
+    records, start, end, label : str, optional
+        Other names of keys in objects: of the list of records in the one object of a
+        file, and of a span's start, end and label. As in ``text`` and ``spans`` a dot
+        leads into an object, or a list of one: ``start="span.begin"``.
     annotator : str or int, optional
         Whose annotations to take, where several people have annotated a text. Of one
         person's annotations of a task of Label Studio the last counts.
@@ -237,6 +250,10 @@ default="auto"
         ends,
         text,
         spans,
+        records,
+        start,
+        end,
+        label,
         annotator,
         control,
         label_names,
@@ -293,6 +310,9 @@ def _annotated(found: Any, reading: Any, name: str) -> Any:
             "of the type labels (Label Studio); the first has the keys "
             f"{', '.join(reading.keys)}"
         )
+    if reading.skipped:
+        told = ", ".join(f"{n:,} {why}" for why, n in reading.skipped.items())
+        warnings.warn(f"{name}: left out: {told}")
     if reading.keyless and reading.n_annotated and not reading.omits:
         some = (
             f"{len(reading.keyless):,} of the records have no list of spans, first "
@@ -361,12 +381,30 @@ def _numbered(records: Any) -> Any:
 
 def _of_values(values: Any, format: TextFormat, reading: Any) -> Any:
     """Yield the `Record` of each value of JSON; the keys of the first are remembered."""
-    for k, (place, value) in enumerate(values):
+    if isinstance(format, JsonLines):
+        format = format.chosen(reading)
+    return format.merged(_each(values, format, reading), reading)
+
+
+def _each(values: Any, format: TextFormat, reading: Any) -> Any:
+    """Yield the `Record` of each element of the values."""
+    found = (
+        each
+        for place, value in values
+        for each in (
+            [(place, value)]
+            if isinstance(value, ValueError)
+            else format.elements(value, place)
+        )
+    )
+    for k, (place, value) in enumerate(found):
         id = value.get("id") if isinstance(value, Mapping) else None
-        if isinstance(value, ValueError):
-            reading.keep_fault(value, k, None, place)
+        if value is None:
+            reading.skip("null")
             continue
         try:
+            if isinstance(value, ValueError):
+                raise value
             record = format.record(value, place, reading)
         except ValueError as error:
             reading.keep_fault(error, k, id, place)
@@ -380,8 +418,11 @@ def _of_values(values: Any, format: TextFormat, reading: Any) -> Any:
 def _format_of(head: Head, reading: Any) -> TextFormat:
     """The format that the options name, or that a source has."""
     known = text_formats()
-    if reading.options.format != "auto":
-        return known[reading.options.format]
+    options = reading.options
+    if options.format != "auto":
+        return known[options.format]
+    if any((options.records, options.start, options.end, options.label)):
+        return known["jsonl"]  # the one format with keys of any names
     found = recognised(head, known.values())
     format = known["jsonl"] if found is None else known[found[0].name]
     reading.why = "" if found is None else found[1].sentence

@@ -8,6 +8,7 @@ from typing import IO, Any, NamedTuple
 
 from ..._data.inputs import check_choice
 from ..._data.types import Path
+from .crfsuite import without_weights
 from .entry import TEXTS, TokenFormat, TokenOptions, WordFormat
 from .head import peeked
 from .table import BY_NAME, FORMATS, recognised, refuse_options, unknown
@@ -138,7 +139,7 @@ def _sentences(
     """Yield the sentences of a format of tokens."""
     entry.check(options)
     name = os.fspath(file.name)
-    for rows in entry.rows(file, options):
+    for rows in without_weights(entry.rows(file, options)):
         cells = rows.cells
         if entry.has_features:
             labels = [label for label, _ in cells]

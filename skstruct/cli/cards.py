@@ -1,0 +1,115 @@
+"""The card of a model on the command line: what `train` writes, and who asks for it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from .._data.card import Card, new_card
+from .._data.inputs import flatten
+from .._data.source_layout import is_plain
+from .._saving.origin import digest_of, origin_of
+from .common import STANDARD, CommandError, warn
+
+if TYPE_CHECKING:
+    from .common import Arguments
+    from .corpus import Corpus
+
+_NO_OPTIONS = frozenset(
+    "run usage_error default_of format traceback files model dev text force verbose cluster "
+    "dry_run said lexicon template holdout cv n_jobs".split()
+)
+"""Of ``train``: what the card says elsewhere, or nobody asks for afterwards."""
+
+_UNITS = {"segmented": ("sentences", "words"), "spans": ("texts", "spans")}
+
+
+def check_free(path: str, force: bool) -> None:
+    """Raise if a file stands where a model is to be written, unless that is allowed.
+
+    What is empty, or no file, such as a device, is nobody's work.
+    """
+    if not force and os.path.isfile(path) and os.path.getsize(path) > 0:
+        raise CommandError(f"{path}: is there already; --force replaces it")
+
+
+def sources_of(arguments: Arguments) -> list[dict[str, Any]]:
+    """Names and digests of the files that ``train`` reads; they are there."""
+    used = [("train", path) for path in arguments.files]
+    used += [("dev", arguments.dev), ("text", arguments.text)]
+    used += [("lexicon", path) for _, path in arguments.lexicon]
+    used += [("template", arguments.template)]
+    found = []
+    for use, path in used:
+        if path in STANDARD:
+            if path is not None:
+                found.append({"use": use, "name": "standard input"})
+        elif os.path.isfile(path) or os.path.isdir(path):  # not a pipe, read once
+            name = os.path.basename(os.path.normpath(path))
+            found.append({"use": use, "name": name, "sha256": digest_of(path)})
+        else:
+            found.append({"use": use, "name": os.path.basename(path)})
+    return found
+
+
+def options_of(arguments: Arguments) -> dict[str, Any]:
+    """The options of a command that are not the default, as JSON can say them."""
+    found = {}
+    for name, value in vars(arguments).items():
+        if name in _NO_OPTIONS or value == arguments.default_of(name):
+            continue
+        if isinstance(value, list | tuple):
+            value = [_plain(each) for each in value if not _is_folder(each)]
+        if value:
+            found[name] = _plain(value)
+    return found
+
+
+def _is_folder(value: Any) -> bool:
+    """Whether a parameter of ``--param`` is the folder of checkpoints."""
+    return isinstance(value, tuple) and value[0].endswith("checkpoint")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
+        return f"{os.path.basename(value[0])}={value[1]}"
+    return value if is_plain(value) else str(value)
+
+
+def counts_of(corpus: Corpus, model: Any) -> dict[str, int]:
+    """How much of what a corpus holds."""
+    sequences, items = _UNITS.get(corpus.format, ("sentences", "tokens"))
+    counts = {sequences: len(corpus.X), items: sum(map(len, corpus.y))}
+    if corpus.format == "spans":
+        labels = {span[2] for span in flatten(corpus.y)} - {None}
+        counts["types"] = len(labels)
+    elif hasattr(model, "classes_"):
+        counts["labels"] = len(model.classes_)
+    return counts
+
+
+def card_for(
+    arguments: Arguments,
+    sources: list[dict[str, Any]],
+    counts: dict[str, int],
+    score: dict[str, Any] | None,
+) -> Card:
+    """The card of a model that ``train`` has made now."""
+    return new_card(
+        data=sources, counts=counts, score=score, options=options_of(arguments)
+    )
+
+
+def warn_if_learned(model: Any, path: str | None, name: str) -> None:
+    """Warn if a file that a model is scored on is one that it has learned from."""
+    card = origin_of(model).card
+    if card is None or path in STANDARD or not os.path.isfile(path):
+        return
+    learned = {
+        each.get("sha256") for each in card.data if each.get("use") in ("train", "dev")
+    }
+    if learned - {None} and digest_of(path) in learned:
+        warn(
+            f"{name}: the model has learned from this file; what it scores here says "
+            "little of other texts: train --holdout .2 holds a part out"
+        )

@@ -1,0 +1,238 @@
+"""``train --holdout`` and ``--cv``: how good a model is on texts that it has not seen.
+
+The model that is written learns from everything. Beside it another one learns without
+the documents that are held out, or one for each fold, and is scored on them. Documents
+are held out as a whole: sentences of one document are alike, and a model that has seen
+some of them looks better on the others than it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from .._data.inputs import SPANS, TREES, WORDS
+from .._data.places import counted
+from .._sklearn import final_step
+from .._taggers.constraints import scheme_of
+from ..inspection.report_scores import Score, Scores, scored
+from .common import CommandError, tell
+
+if TYPE_CHECKING:
+    from .common import Arguments
+    from .corpus import Corpus
+
+WORST = 10
+"""Texts that are listed."""
+
+_EXCERPT = 60
+
+_KINDS = {SPANS: "spans", WORDS: "words", TREES: "trees"}
+_MEASURES = ("F1", "LAS", "accuracy of tokens")
+"""The score that a card holds is the first of these that there is."""
+
+
+class HeldOut(NamedTuple):
+    """What was found on texts that were held out."""
+
+    how: str
+    scores: Scores
+    measure: str
+    n_documents: int
+    worst: list[tuple[int, int]]
+    """(sequence, items that are wrong or missing), the worst first."""
+
+    @property
+    def score(self) -> Score:
+        """The score that a card holds."""
+        return self.scores.overall[self.measure]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a card holds of it."""
+        value, low, high = self.score
+        of = {"low": low, "high": high} if math.isfinite(low) else {}
+        return {
+            "measure": self.measure,
+            "value": value,
+            **of,
+            "how": self.how,
+            "of": self.n_documents,
+        }
+
+
+def documents_of(corpus: Corpus) -> tuple[np.ndarray, bool]:
+    """The number of each sequence's document, and whether the file knows documents.
+
+    Sequences of a file that knows none are one each. Equal texts are one document, so
+    that none is learned and held out.
+    """
+    named = getattr(corpus, "documents", None) or [None] * len(corpus.X)
+    known = any(name is not None for name in named)
+    numbers: dict[Any, int] = {}
+    found = []
+    for i, (name, x) in enumerate(zip(named, corpus.X)):
+        key: Any = ("document", name)
+        if name is None:
+            key = ("text", x) if isinstance(x, str) else ("sequence", i)
+        found.append(numbers.setdefault(key, len(numbers)))
+    return np.array(found, np.int64), known
+
+
+def folds_of(
+    documents: np.ndarray, share: float | None, n_folds: int | None, seed: int
+) -> list[np.ndarray]:
+    """For each fold whether a sequence is held out, as bool arrays.
+
+    Raises
+    ------
+    CommandError
+        If there are too few documents.
+    """
+    n = int(documents.max()) + 1
+    order = np.random.RandomState(seed).permutation(n)
+    if n < max(2, n_folds or 0):
+        raise CommandError(
+            f"only {counted(n, 'document')}: nothing can be held out; --cv and "
+            "--holdout need as many as parts"
+        )
+    if share is not None:
+        size = min(n - 1, max(1, round(share * n)))
+        return [np.isin(documents, order[:size])]
+    parts = np.array_split(order, n_folds or 1)
+    return [np.isin(documents, part) for part in parts]
+
+
+def hold_out(
+    arguments: Arguments,
+    model: Any,
+    corpus: Corpus,
+    learn: Callable[[Any, Corpus], None],
+) -> HeldOut:
+    """Train models without what is held out, and score them on it.
+
+    Parameters
+    ----------
+    arguments : Arguments
+        Of ``train``, with ``holdout`` or ``cv``.
+    model : estimator
+        Not fitted; it stays as it is.
+    corpus : Corpus
+    learn : callable
+        ``learn(model, corpus)`` trains a copy.
+    """
+    documents, known = documents_of(corpus)
+    folds = folds_of(documents, arguments.holdout, arguments.cv, arguments.seed)
+    predicted: dict[int, Any] = {}
+    fitted = None
+    for k, out in enumerate(folds):
+        fitted = _without_traces(clone(model))
+        learn(fitted, _part(corpus, ~out))
+        where = np.flatnonzero(out)
+        found = fitted.predict([corpus.X[i] for i in where])
+        predicted.update(zip(where.tolist(), found))
+        if len(folds) > 1:
+            tell(f"part {k + 1} of {len(folds)}: {counted(len(where), 'sequence')}")
+    rows = sorted(predicted)
+    scores, measure = score_rows(
+        fitted,
+        [corpus.X[i] for i in rows],
+        [corpus.y[i] for i in rows],
+        [predicted[i] for i in rows],
+        documents[rows],
+    )
+    n = len(set(documents[rows].tolist()))
+    unit = "document" if known else "text" if corpus.format == "spans" else "sentence"
+    how = (
+        f"{counted(n, unit)} held out"
+        if arguments.cv is None
+        else f"{arguments.cv} folds of {counted(n, unit)}"
+    )
+    wrong = [(rows[i], n) for i, n in scores.worst]
+    return HeldOut(how, scores, measure, n, wrong)
+
+
+def score_rows(
+    model: Any, X: Any, y: Any, predicted: Any, documents: np.ndarray
+) -> tuple[Scores, str]:
+    """(`Scores` of predictions, by documents; the name of the one that a card holds)."""
+    task = final_step(model)[0].inputs.task
+    kind = _KINDS.get(task, "labels")
+    scheme = scheme_of(model) if kind == "labels" else None
+    scores = scored(kind, X, y, predicted, scheme, groups=documents)
+    measure = next(name for name in _MEASURES if name in scores.overall)
+    return scores, measure
+
+
+def _part(corpus: Corpus, chosen: np.ndarray) -> Corpus:
+    """The sequences of a corpus that are chosen."""
+    n = len(corpus.X)
+    rows = np.flatnonzero(chosen)
+    parts: dict[str, Any] = {
+        name: [value[i] for i in rows]
+        for name, value in corpus._asdict().items()
+        if isinstance(value, list) and len(value) == n
+    }
+    return corpus._replace(**parts)
+
+
+def _without_traces(model: Any) -> Any:
+    """A model whose training writes nothing: no checkpoints, no lines of epochs."""
+    names = model.get_params()
+    given = {
+        name: None if name.endswith("checkpoint") else 0
+        for name in names
+        if name.rpartition("__")[2] in ("checkpoint", "verbose")
+    }
+    return model.set_params(**given)
+
+
+def as_text(found: HeldOut, corpus: Corpus) -> str:
+    """What is printed: scores with intervals, labels, the worst texts."""
+    lines = [f"on what the model has not seen ({found.how}):"]
+    for name, score in found.scores.overall.items():
+        lines.append(f"{name:<26}{_interval(score)}")
+    rows = found.scores.by_label
+    if rows:
+        width = max(26, *(len(name) + 2 for name in rows))
+        head = "".join(f"{name:>10}" for name in ("precision", "recall", "f1"))
+        lines += ["", f"{'label':<{width}}{head}  {'95 %':<18}{'support':>8}"]
+        for name, row in rows.items():
+            f1 = row["f1"]
+            values = (row["precision"], row["recall"], f1.value)
+            cells = "".join(
+                f"{'-' if math.isnan(value) else f'{value:.4f}':>10}"
+                for value in values
+            )
+            between = f"{f1.low:.4f} to {f1.high:.4f}" if f1.low == f1.low else "-"
+            lines.append(
+                f"{name or '(no type)':<{width}}{cells}  {between:<18}"
+                f"{row['support']:>8}"
+            )
+    if found.worst:
+        lines += ["", "the worst:"]
+    for i, n in found.worst[:WORST]:
+        lines.append(f"{counted(n, 'mistake'):>12}  {_place(corpus, i)}")
+    return "\n".join(lines)
+
+
+def _interval(score: Score) -> str:
+    value, low, high = score
+    text = f"{value:>10.4f}"
+    return f"{text}  ({low:.4f} to {high:.4f})" if math.isfinite(low) else text
+
+
+def _place(corpus: Corpus, i: int) -> str:
+    """Where a sequence stands, and how it begins."""
+    place = corpus.places[i]
+    if not isinstance(place, str):
+        place = f"{corpus.name}, line {place[0]}"
+    x = corpus.X[i]
+    if not isinstance(x, str):
+        tokens = (token[0] if isinstance(token, tuple) else token for token in x)
+        x = " ".join(map(str, tokens))
+    x = " ".join(x.split())
+    return f"{place}: {x[:_EXCERPT]}{'…' if len(x) > _EXCERPT else ''}"

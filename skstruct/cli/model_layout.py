@@ -1,0 +1,226 @@
+"""The layout of a model's file as the default of the commands that use the model.
+
+A model that learned column 1 as the word and column 2 as the label reads and writes these
+columns again, without options; an option overrides. A file that cannot be laid out in
+this way is an error that shows both: to guess other columns would be a wrong answer
+that looks like a right one.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from .._data.places import counted
+from .._data.source_layout import SourceLayout, is_plain
+from .._saving.origin import origin_of
+from .._taggers.constraints import scheme_of
+from ..datasets.formats.entry import TokenFormat
+from ..datasets.formats.table import BY_NAME, recognised
+from ..datasets.formats.text_files import split_cells
+from .common import CommandError
+from .corpus import layout_of, read_all
+from .input_files import PEEK, Source
+from .sentences import several
+
+if TYPE_CHECKING:
+    from .._data.inputs import Inputs
+    from .common import Arguments
+    from .corpus import Corpus, Layout
+
+_SURE = 0.8
+"""Evidence of this score for another format is believed."""
+
+_OPTIONS = ("tokens", "label", "separator", "comment")
+
+_NOT_KEPT = frozenset(("annotated", "encoding", "format"))
+"""Options of ``--read`` that speak of one file, or are said elsewhere."""
+
+
+def learned_layout(
+    arguments: Arguments, layout: Layout, corpus: Corpus | None, model: Any
+) -> SourceLayout:
+    """How the file is laid out that a model has learned from.
+
+    Parameters
+    ----------
+    arguments : Arguments
+        Of ``train``.
+    layout : Layout
+    corpus : Corpus or None
+        What was read; None of a stream.
+    model : estimator
+    """
+    assert layout.entry is not None  # of what is learned there is one
+    found = SourceLayout(
+        layout.entry.name,
+        layout.tokens,
+        layout.label,
+        layout.separator,
+        layout.comment,
+        arguments.encoding,
+    )
+    if corpus is not None:
+        assert corpus.understood is not None
+        found = corpus.understood.layout
+        if found.format == "columns" and found.tokens is None:
+            found = replace(found, tokens=_columns_of(layout, corpus))
+    scheme = scheme_of(model)
+    options = {
+        name: value
+        for name, value in arguments.read
+        if name not in _NOT_KEPT and is_plain(value)
+    }
+    return replace(
+        found,
+        scheme=scheme if isinstance(scheme, str) else found.scheme,
+        options={**found.options, **options},
+    )
+
+
+def _columns_of(layout: Layout, corpus: Corpus) -> tuple[int, ...]:
+    """The numbers of the columns of tokens: all but those of the label."""
+    first = next(iter(corpus.X[0]))
+    width = len(first) if isinstance(first, tuple) else 1
+    labels = several(layout.label)
+    n = width + len(labels)
+    taken = {column % n for column in labels}
+    return tuple(column for column in range(n) if column not in taken)
+
+
+def settle_encoding(arguments: Arguments, model: Any) -> SourceLayout | None:
+    """Take the encoding of a model's file, if no option says another; return the
+    layout.
+    """
+    known = origin_of(model).source_layout
+    if known is not None and "encoding" not in getattr(arguments, "said", ()):
+        arguments.encoding = known.encoding
+    return known
+
+
+def format_for(arguments: Arguments, model: Any) -> str | None:
+    """The format of files for a model, if an option or the model's file says it."""
+    known = origin_of(model).source_layout
+    return arguments.format or (None if known is None else known.format)
+
+
+def with_layout(
+    arguments: Arguments,
+    source: Source,
+    known: SourceLayout | None,
+    writes: bool = False,
+) -> Arguments:
+    """The options for one source, completed by the layout of a model's file.
+
+    Parameters
+    ----------
+    arguments : Arguments
+        Not changed.
+    source : Source
+    known : SourceLayout or None
+        That of the model; without one nothing is added.
+    writes : bool
+        Whether labels are written: to one more column, whatever column they came from.
+
+    Raises
+    ------
+    CommandError
+        If the source is laid out in another way; the message shows both.
+    """
+    if known is None or arguments.format not in (None, known.format):
+        return arguments
+    settled = copy.copy(arguments)
+    entry = BY_NAME.get(known.format)
+    if not isinstance(entry, TokenFormat):
+        return settled  # texts are read as they are, and annotations tell their format
+    settled.format = known.format
+    for name in _OPTIONS:
+        if name not in entry.options or getattr(arguments, name) is not None:
+            continue
+        to_a_column = writes and not entry.names_fields
+        if name != "label" or not (to_a_column or _is_tree(known)):
+            setattr(settled, name, getattr(known, name))
+    seen = _misfit(source, settled, entry, writes)
+    if seen is not None:
+        remedy = "--tokens" if seen.startswith("there is no") else "--format"
+        raise CommandError(
+            f"{source.name}: {seen}; the model learned from {known.describe()}; "
+            f"{remedy} says how to read this file"
+        )
+    return settled
+
+
+def _is_tree(known: SourceLayout) -> bool:
+    """Whether head and label are predicted, which no option names."""
+    return isinstance(known.label, tuple)
+
+
+def _misfit(
+    source: Source, settled: Any, entry: TokenFormat, writes: bool
+) -> str | None:
+    """What a source looks like if it is not laid out as the options say; else None."""
+    head = source.head(patient=False)
+    if not head.lines and not head.records:
+        return None  # it is empty
+    found = recognised(head)
+    if found is not None and found[0] is not entry:
+        other, why = found
+        if not other.is_general or why.score >= _SURE:
+            return f"this looks like {other.name}: {why.sentence}"
+    if entry.has_features:
+        return None  # names of features can be anything
+    if entry.name != "columns":
+        return None if entry.recognise(head).is_yes else f"this is no {entry.name}"
+    # A pipe may wait for an answer to its first line.
+    lines = [
+        line
+        for line in source.peek(1 if source.path is None else PEEK)
+        if not (settled.comment and line.startswith(settled.comment))
+    ]
+    if not lines:
+        return None
+    widths = [len(split_cells(line, settled.separator)) for line in lines]
+    labels: Sequence[Any] = () if writes else several(settled.label)
+    needed = [c for c in (*(settled.tokens or ()), *labels) if isinstance(c, int)]
+    width = max(set(widths), key=widths.count)
+    beyond = [c for c in needed if not -width <= c < width]
+    if beyond:
+        return f"there is no column {beyond[0]}, but {counted(width, 'column')}"
+    if settled.separator is not None and width == 1:
+        inside = [line for line in lines if len(line.split()) > 1]
+        if len(inside) == len(lines):
+            return f"there is no separator {settled.separator!r} in it"
+    return None
+
+
+def read_for(
+    path: str | None, arguments: Arguments, model: Any, inputs: Inputs
+) -> Corpus:
+    """The `Corpus` in a file, read as the file was that a model has learned from."""
+    known = settle_encoding(arguments, model)
+    with Source(path, arguments.encoding) as source:
+        how = with_layout(arguments, source, known)
+        return read_all(source, layout_of(how, source, inputs), inputs)
+
+
+def first_record(corpus: Corpus, most: int = 12) -> str:
+    """The first sequence with its labels, words or spans, in one line."""
+    x = corpus.X[0]
+    y = corpus.y[0]
+    if corpus.format == "spans":
+        text = " ".join(x[:60].split()) + ("…" if len(x) > 60 else "")
+        spans = [f"{x[s:e]!r} {label}" for s, e, label in list(y)[:most]]
+        return f"{text} | {', '.join(spans) or 'no span'}"
+    if corpus.format == "segmented":
+        words = ("/".join(w) if isinstance(w, tuple) else w for w in y[:most])
+        return " ".join(words) + (" …" if len(y) > most else "")
+    cells = []
+    for token, label in list(zip(x, y))[:most]:
+        if isinstance(token, dict):
+            token = next(iter(token), "")
+        parts = [*(token if isinstance(token, tuple) else (token,))]
+        parts += label if isinstance(label, tuple) else (label,)
+        cells.append("/".join(map(str, parts)))
+    return " ".join(cells) + (" …" if len(x) > most else "")

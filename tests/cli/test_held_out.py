@@ -1,0 +1,135 @@
+"""`train --holdout` and `--cv`: what models score on what they have not seen, and how sure that is."""
+
+import re
+from argparse import Namespace
+
+import numpy as np
+import pytest
+from cli_cases import run_train
+
+import skstruct
+from skstruct.cli import held_out
+from skstruct.cli.common import CommandError
+from skstruct.inspection.report_scores import scored
+
+
+def corpus_of(X, documents=None):
+    return Namespace(X=X, documents=documents, y=[()] * len(X), format="columns")
+
+
+def test_documents_and_equal_texts_stay_together():
+    numbers, known = held_out.documents_of(corpus_of([["a"]] * 4, ["x", "y", "x", "y"]))
+    assert numbers.tolist() == [0, 1, 0, 1] and known
+    numbers, known = held_out.documents_of(corpus_of(["one", "two", "one"]))
+    assert numbers.tolist() == [0, 1, 0] and not known
+    numbers, known = held_out.documents_of(corpus_of([["a"], ["a"]]))
+    assert numbers.tolist() == [0, 1] and not known
+
+
+def test_each_document_is_held_out_once():
+    documents = np.repeat(np.arange(10), 3)
+    folds = held_out.folds_of(documents, None, 4, 0)
+    assert np.sum(folds, axis=0).tolist() == [1] * 30
+    for fold in folds:
+        assert {sum(fold[documents == d]) for d in range(10)} <= {0, 3}
+    (fold,) = held_out.folds_of(documents, 0.2, None, 0)
+    assert fold.sum() == 6
+    (fold,) = held_out.folds_of(np.arange(2), 0.99, None, 0)
+    assert fold.sum() == 1, "something is left to learn from"
+
+
+@pytest.mark.parametrize(("n", "cv", "share"), [(1, None, 0.5), (3, 5, None)])
+def test_too_few_documents(n, cv, share):
+    with pytest.raises(CommandError, match="nothing can be held out"):
+        held_out.folds_of(np.arange(n), share, cv, 0)
+
+
+def test_the_interval_of_few_documents_is_wider():
+    """Counts of one document are drawn together, and percentiles are those of Student's t."""
+    rng = np.random.RandomState(0)
+    y = [["A", "B"][k] for k in rng.randint(2, size=400)]
+    y_pred = [label if rng.rand() < 0.8 else "C" for label in y]
+    y, y_pred = ([[label] for label in labels] for labels in (y, y_pred))
+
+    def width(groups):
+        score = scored("labels", [["x"]] * 400, y, y_pred, groups=groups).overall
+        _, low, high = score["accuracy of tokens"]
+        return high - low
+
+    each = width(np.arange(400))
+    assert width(None) == pytest.approx(each, rel=0.1)
+    # Documents that are right or wrong as a whole say less than as many sentences do.
+    alike = np.empty(400, np.int64)
+    alike[np.argsort([a != b for a, b in zip(y, y_pred)])] = np.arange(400) // 20
+    assert width(alike) > 2 * each
+    assert np.isnan(width(np.zeros(400, np.int64)))
+
+
+def test_the_worst_come_first():
+    y = [["A"] * 3, ["A"] * 3, ["A"] * 3]
+    found = scored("labels", y, y, [["A"] * 3, ["B"] * 3, ["A", "B", "A"]])
+    assert found.worst == [(1, 3), (2, 1)]
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "measure"),
+    [
+        ("train.txt", ("--holdout", 0.2), "F1"),
+        ("train.txt", ("--cv", 3, "--members", 2), "F1"),
+        ("train.txt", ("--holdout", 0.3, "--shards", 2), "F1"),
+        ("train.conllu", ("--cv", 2), "accuracy of tokens"),
+        ("train.conllu", ("--cv", 2, "-a", "l1crf"), "accuracy of tokens"),
+        ("train.seg", ("--holdout", 0.2), "F1"),
+        ("train.seg", ("--cv", 2, "-a", "word-segmenter"), "F1"),
+    ],
+)
+def test_every_kind_is_scored_and_written(
+    folder, capsys, tmp_path, file, options, measure
+):
+    """The model that is written learns from all, as without the options."""
+    epochs = () if "l1crf" in options else ("--epochs", 1)
+    way = [o for o in options if o not in ("--holdout", "--cv")][1:]
+    code, out, err = run_train(
+        capsys, folder / file, "-m", tmp_path / "m", *epochs, *options
+    )
+    assert code == 0, err
+    assert "on what the model has not seen" in out and "the worst:\n" in out
+    assert f"{folder / file}, line " in out
+    card = skstruct.load(tmp_path / "m").info()["card"]
+    score = card["score"]
+    assert score["measure"] == measure
+    assert 0 < score["low"] <= score["value"] <= score["high"] <= 1
+    line = re.search(rf"^{measure} +(\S+)  \((\S+) to (\S+)\)$", out, re.M)
+    assert [float(x) for x in line.groups()] == pytest.approx(
+        [score[name] for name in ("value", "low", "high")], abs=1e-4
+    )
+    assert run_train(capsys, folder / file, "-m", tmp_path / "n", *epochs, *way)[0] == 0
+    said = skstruct.load(tmp_path / "m"), skstruct.load(tmp_path / "n")
+    assert len({model.info()["state_weights"] for model in said}) == 1
+
+
+def test_a_parser_is_scored(models, capsys, tmp_path):
+    files = [path for path in models.iterdir() if path.suffix == ".conllu"]
+    if not files:
+        pytest.skip("no trees among the corpora")
+    code, out, err = run_train(
+        capsys, files[0], "-m", tmp_path / "m", "-a", "parser", "--epochs", 1, "--holdout", 0.3,
+    )  # fmt: skip
+    assert code == 0, err
+    assert re.search("^LAS +0", out, re.M) and re.search("^UAS +[01]", out, re.M)
+
+
+def test_a_stream_holds_nothing_out(folder, capsys, tmp_path):
+    code, _, err = run_train(
+        capsys, folder / "train.txt", "-m", tmp_path / "m", "--stream", 9, "--cv", 2
+    )
+    assert code == 2 and "--stream holds nothing out" in err
+
+
+def test_checkpoints_are_of_the_model_that_is_written(folder, capsys, tmp_path):
+    states = tmp_path / "states"
+    code, *_ = run_train(
+        capsys, folder / "train.txt", "-m", tmp_path / "m", "--epochs", 2, "--holdout", 0.2,
+        "-p", f"checkpoint={states}",
+    )  # fmt: skip
+    assert code == 0 and list(states.iterdir()) == []

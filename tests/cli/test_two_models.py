@@ -1,0 +1,104 @@
+"""`evaluate A B FILE`: two models beside each other, each reading the file in its own way."""
+
+import json
+import pathlib
+import shutil
+
+import pytest
+from cli_cases import run, run_train
+
+DATA = pathlib.Path(__file__).parents[1] / "data_files"
+
+
+@pytest.fixture
+def two(folder, capsys, tmp_path):
+    for name, options in (("a", ("--tokens", 0)), ("b", ())):
+        code, *_ = run_train(
+            capsys, folder / "train.txt", "-m", tmp_path / name, "--epochs", 2, *options
+        )
+        assert code == 0
+    return tmp_path / "a", tmp_path / "b"
+
+
+def test_both_are_scored_as_alone(folder, capsys, two):
+    code, out, _ = run(capsys, "evaluate", *two, folder / "test.txt", "--json")
+    assert code == 0
+    found = json.loads(out)
+    for side, path in zip("ab", two):
+        alone = json.loads(
+            run(capsys, "evaluate", "-m", path, folder / "test.txt", "--json")[1]
+        )
+        assert found[side] == {"model": str(path), **alone}
+    f1 = [found[side]["segments"]["micro avg"]["f1"] for side in "ab"]
+    difference = found["difference"]
+    assert difference["difference"] == pytest.approx(f1[1] - f1[0])
+    assert difference["low"] < difference["difference"] < difference["high"]
+    assert difference["measure"] == "F1"
+    code, out, _ = run(capsys, "evaluate", *two, folder / "test.txt")
+    assert f"F1: b minus a is {f1[1] - f1[0]:+.4f} (" in out
+    assert "f1 NP" in out and "token accuracy" in out
+
+
+@pytest.mark.parametrize(
+    ("train", "options"),
+    [
+        ("train.conllu", ()),
+        ("train.seg", ()),
+    ],
+)
+def test_other_tasks(folder, capsys, tmp_path, train, options):
+    for name, seed in (("a", 1), ("b", 2)):
+        run_train(
+            capsys, folder / train, "-m", tmp_path / name, "--epochs", 1, "--seed", seed
+        )
+    test = folder / train.replace("train", "test")
+    code, out, err = run(capsys, "evaluate", tmp_path / "a", tmp_path / "b", test)
+    assert code == 0, err
+    assert "b minus a is" in out and "p = " in out
+
+
+def test_a_file_of_an_earlier_version_beside_a_new_one(capsys, tmp_path):
+    old = DATA / "perceptron-order2-4.skstruct"
+    (tmp_path / "test.txt").write_text("a L0\nb L1\n\n")
+    code, out, err = run(capsys, "evaluate", old, old, tmp_path / "test.txt")
+    assert code == 0, err
+    assert "minus" in out and "+0.0000 (+0.0000 to +0.0000), p = 1.000" in out
+
+
+def test_a_model_of_crfsuite_beside_ours(capsys, tmp_path):
+    pytest.importorskip("pycrfsuite")
+    (tmp_path / "data").write_text("D\tw=the\nN\tw=dog\n\nD\tw=a\nN\tw=cat\n\n" * 5)
+    how = "--format", "crfsuite", "-a", "l1crf"
+    assert run_train(capsys, tmp_path / "data", "-m", tmp_path / "a", *how)[0] == 0
+    assert run(capsys, "convert", tmp_path / "a", tmp_path / "a.crfsuite")[0] == 0
+    both = tmp_path / "a", tmp_path / "a.crfsuite"
+    code, out, err = run(
+        capsys, "evaluate", *both, tmp_path / "data", "--format", "crfsuite"
+    )
+    assert code == 0, err
+    assert "token accuracy" in out and "p = 1.000" in out
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (("a", "test.txt"), "name one FILE, with --model; or two models and FILE"),
+        (("a", "b", "a", "test.txt"), "two models and FILE"),
+        (("a", "b", "-"), "cannot be standard input"),
+    ],
+)
+def test_what_is_not_two_models_and_a_file(folder, capsys, two, names, message):
+    shutil.copy(folder / "test.txt", two[0].parent)
+    paths = [name if name == "-" else two[0].parent / name for name in names]
+    code, _, err = run(capsys, "evaluate", *paths)
+    assert code == 2 and message in err
+
+
+def test_models_of_other_tasks_or_labels(folder, capsys, two, tmp_path):
+    code, _, err = run(capsys, "evaluate", two[0], folder / "seg", folder / "test.txt")
+    assert code == 1 and ("cannot be compared" in err or "learned from" in err)
+    assert run_train(
+        capsys, folder / "train.txt", "-m", tmp_path / "c", "--tokens", 0, "--label", 1
+    )[0] == 0  # fmt: skip
+    code, _, err = run(capsys, "evaluate", two[0], tmp_path / "c", folder / "test.txt")
+    assert code == 1 and "are to predict other labels" in err
