@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._data.places import describe
+from .contents import Contents
 from .text_files import numbered_lines
 
 SPAN_KEYS = ("spans", "entities", "label", "labels", "annotations")
@@ -56,6 +57,15 @@ class Record(NamedTuple):
     number: int = 0  # which record of the source it is, from 0
     id: Any = None  # that it has in the source
     group: Any = None  # of several records of one text: what they have in common
+
+
+_DOCUMENT = ("document_id", "doc_id", "document")
+
+
+def document_of(record: Record) -> str | None:
+    """Return the document that a record says its text is of, or None."""
+    found = (record.metadata.get(key) for key in _DOCUMENT)
+    return next((str(each) for each in found if isinstance(each, str | int)), None)
 
 
 class Fault(NamedTuple):
@@ -102,6 +112,7 @@ class Reading:
     count: Any = None  # what offsets counted, and which ends
     skipped: dict = field(default_factory=dict)  # how many records, by why
     faults: list | None = None  # gathered; None: the first is raised
+    contents: Contents = field(default_factory=Contents)  # records by what they are
 
     def fault(self, error: ValueError, record: Any) -> None:
         """Keep what is wrong with a `Record`, or raise it."""
