@@ -507,3 +507,12 @@ def features_names():
         for n in skstruct.features.__all__
         if hasattr(getattr(skstruct.features, n), "__module__")
     }
+
+
+def test_a_pickle_of_the_version_before_says_who_reads_it():
+    data = pickle.dumps(perceptron(), protocol=2)
+    old = data.replace(
+        b"skstruct._taggers.perceptron", b"skstruct.taggers.perceptron ".strip()
+    )
+    with pytest.raises(ModuleNotFoundError, match="that version alone reads a pickle"):
+        pickle.loads(old)
