@@ -119,7 +119,7 @@ FILES = {
 def test_train_checks_a_file_and_its_scheme_once(name, tmp_path, capsys):
     def train(n):
         (tmp_path / "text").write_text(FILES[name](n))
-        given = "--format", name, "-m", tmp_path / "model", "--epochs", "1"
+        given = "--format", name, "-m", tmp_path / f"model{n}", "--epochs", "1"
         assert run(capsys, "train", tmp_path / "text", *given)[0] == 0
 
     few = asked(lambda: train(FEW))
