@@ -26,6 +26,7 @@ from ..datasets.formats.entry import (
     TokenOptions,
 )
 from ..datasets.formats.entry import WORDS as SEGMENTED
+from ..datasets.formats.span_records import Reading
 from ..datasets.formats.table import BY_NAME, options_of, recognised, unknown
 from ..datasets.formats.understood import Understood
 from .common import CommandError, tell
@@ -98,6 +99,7 @@ class Corpus(NamedTuple):
     documents: list  # of each sequence: its document, or None
     understood: Understood | None = None
     weights: list[float] | None = None  # of each sequence, if the file says them
+    n_unannotated: int = 0  # records without annotations among annotated texts
 
 
 def inputs_of(model: Any, format: str | None = None) -> Inputs:
@@ -333,6 +335,7 @@ def read_files(arguments: Arguments, source: Source, layout: Layout) -> Corpus:
         for name in ("X", "y", "places")
     }
     joined["documents"] = _documents(parts)
+    joined["n_unannotated"] = sum(part.n_unannotated for part in parts)
     return parts[0]._replace(**joined)
 
 
@@ -387,9 +390,11 @@ def batches(
     source: Source, layout: Layout, size: int | None, inputs: Inputs | None = None
 ) -> Iterator[Corpus]:
     """Yield a `Corpus` piece by piece: ``size`` sentences, or for None all."""
+    reading = None
     if layout.format == "spans":
         assert layout.reading is not None
-        texts = marked(source, layout.reading, size is not None)
+        reading = Reading(layout.reading)
+        texts = marked(source, reading, size is not None)
         read: Iterator[Any] = ((*text, None, 1.0) for text in texts)
     else:
         read = (
@@ -401,7 +406,8 @@ def batches(
     while batch := list(islice(read, size)):
         X, y, places, documents, weights = map(list, zip(*batch))
         given = weights if set(weights) != {1.0} else None
-        of = X, y, places, documents, None, given
+        n_unannotated = 0 if reading is None else reading.n_unannotated()
+        of = X, y, places, documents, None, given, n_unannotated
         yield Corpus(source.name, layout.format, *of)
         found = True
     if not found:

@@ -23,7 +23,7 @@ from .._data.text import is_white_space
 from ..datasets.formats.brat import is_brat
 from ..datasets.formats.entry import TEXTS
 from ..datasets.formats.span_files import FORMATS, AnnotationReader
-from ..datasets.formats.span_records import SPAN_KEYS
+from ..datasets.formats.span_records import SPAN_KEYS, Reading
 from ..datasets.formats.span_writing import brat_names, reserved_keys, write_spans
 from ..datasets.formats.table import recognised, text_formats
 from ..inspection import render
@@ -109,14 +109,14 @@ def _given(source: Source) -> str | Source:
 
 
 def marked(
-    source: Source, reader: AnnotationReader, is_stream: bool
+    source: Source, reading: Reading, is_stream: bool
 ) -> Iterator[tuple[str, list[Span], str]]:
     """Yield annotated texts as (text, spans, place); places are for errors.
 
-    In a stream texts that are white space are left out: a model that learns from each
-    batch needs a token.
+    What was met stands in ``reading`` afterwards. In a stream texts that are white
+    space are left out: a model that learns from each batch needs a token.
     """
-    for record, spans in reader.marked(_given(source)):
+    for record, spans in reading.options.marked(_given(source), reading):
         if not (is_stream and is_white_space(record.text)):
             yield record.text, spans, record.place
 
