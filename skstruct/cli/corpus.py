@@ -15,8 +15,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
+from .._data.places import Where
 from .._data.schemes import scheme_like
 from .._data.source_layout import SourceLayout
+from ..datasets.formats.contents import where_at, where_of
 from ..datasets.formats.entry import (
     TEXTS,
     TOKENS,
@@ -34,7 +36,7 @@ from .input_files import Source, warn_of_columns, warn_of_text
 from .sentences import Sentence as Sentence
 from .sentences import sentences as sentences
 from .sentences import several as several
-from .texts import marked, reading_of
+from .texts import given_to, marked, reading_of
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
@@ -97,6 +99,7 @@ class Corpus(NamedTuple):
     # stands.
     places: list
     documents: list  # of each sequence: its document, or None
+    where: list[Where]  # of each sequence: its file, record, id and line
     understood: Understood | None = None
     weights: list[float] | None = None  # of each sequence, if the file says them
     n_unannotated: int = 0  # records without annotations among annotated texts
@@ -332,11 +335,37 @@ def read_files(arguments: Arguments, source: Source, layout: Layout) -> Corpus:
             parts.append(read_all(more, _told(arguments, layout, path)))
     joined: dict[str, Any] = {
         name: flatten([getattr(part, name) for part in parts])
-        for name in ("X", "y", "places")
+        for name in ("X", "y", "places", "where")
     }
     joined["documents"] = _documents(parts)
     joined["n_unannotated"] = sum(part.n_unannotated for part in parts)
     return parts[0]._replace(**joined)
+
+
+def read_checked(
+    arguments: Arguments, source: Source, layout: Layout
+) -> tuple[Corpus, list[tuple[str, Reading]]]:
+    """The `Corpus` of all files of annotated texts, without records that have faults;
+    and of each file its name, and what was met when it was read.
+    """
+    parts = [(source.name, *_checked(source, layout))]
+    for path in arguments.files[1:]:
+        with Source(path, arguments.encoding) as more:
+            of_file = _told(arguments, layout, path)
+            parts.append((more.name, *_checked(more, of_file)))
+    rows = [row for _, found, _ in parts for row in found]
+    X, y, places, where = map(list, zip(*rows)) if rows else ([], [], [], [])
+    corpus = Corpus(source.name, layout.format, X, y, places, [None] * len(X), where)
+    return corpus, [(name, reading) for name, _, reading in parts]
+
+
+def _checked(source: Source, layout: Layout) -> tuple[list[Any], Reading]:
+    """The annotated texts of a source, and what was met when they were read."""
+    assert layout.reading is not None
+    reading = Reading(layout.reading, faults=[])
+    found = layout.reading.marked(given_to(source), reading)
+    rows = [(record.text, row, record.place, where_of(record)) for record, row in found]
+    return rows, reading
 
 
 def _documents(parts: list[Corpus]) -> list[str | None]:
@@ -395,24 +424,38 @@ def batches(
         assert layout.reading is not None
         reading = Reading(layout.reading)
         texts = marked(source, reading, size is not None)
-        read: Iterator[Any] = ((*text, None, 1.0) for text in texts)
+        read: Iterator[Any] = (
+            (x, y, place, None, 1.0, where) for x, y, place, where in texts
+        )
     else:
         read = (
-            (s.tokens, s.labels, s.place or s.numbers, s.document, s.weight)
+            (*_of(s), _of_line(source, s))
             for s in sentences(source, layout, inputs)
             if s.tokens
         )
     found = False
     while batch := list(islice(read, size)):
-        X, y, places, documents, weights = map(list, zip(*batch))
+        X, y, places, documents, weights, where = map(list, zip(*batch))
         given = weights if set(weights) != {1.0} else None
         n_unannotated = 0 if reading is None else reading.n_unannotated()
-        of = X, y, places, documents, None, given, n_unannotated
+        of = X, y, places, documents, where, None, given, n_unannotated
         yield Corpus(source.name, layout.format, *of)
         found = True
     if not found:
         what = "annotated text" if layout.format == "spans" else "sentence"
         raise CommandError(f"{source.name}: there is no {what} in it")
+
+
+def _of(s: Sentence) -> tuple[Any, ...]:
+    """Tokens, labels, places, document and weight of a sentence."""
+    return s.tokens, s.labels, s.place or s.numbers, s.document, s.weight
+
+
+def _of_line(source: Source, sentence: Sentence) -> Where:
+    """Where a sentence stands: its first line, or its record."""
+    if sentence.place is not None:
+        return where_at(sentence.place)
+    return Where(source.name, line=next(iter(sentence.numbers), None))
 
 
 @contextlib.contextmanager

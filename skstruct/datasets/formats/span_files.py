@@ -24,6 +24,7 @@ from ..._data.inputs import check_choice, describe
 from ..._data.spans import PartialSpans, Span
 from ..._data.types import Path
 from .brat import is_brat
+from .contents import id_of, where_of
 from .entry import TEXTS, TextFormat
 from .head import RECORDS, Head, peeked
 from .json_lines import JsonLines
@@ -143,6 +144,7 @@ def read_spans(
     annotated: Collection[str] | None = None,
     encoding: str = "utf-8",
     return_metadata: bool = False,
+    return_places: bool = False,
     on_error: str = "raise",
 ) -> Any:
     r"""Read texts and their annotated spans from a file of an annotation tool.
@@ -200,6 +202,9 @@ default="auto"
         Of a path; an open file has its own.
     return_metadata : bool, default=False
         Whether to return what else the records hold.
+    return_places : bool, default=False
+        Whether to return where each text stands, as ``label_issues`` and ``report``
+        take it.
     on_error : {"raise", "list"}, default="raise"
         Whether what is wrong with a record is raised, or all such faults are returned;
         records with faults are then left out.
@@ -215,6 +220,9 @@ default="auto"
         rejected, ignored or cancelled, are left out.
     metadata : list of dict
         With ``return_metadata=True``: the other keys of each record; of brat, the name.
+    places : list of Where
+        With ``return_places=True``: the file, the number of the record, from 0, with
+        those counted that are left out, its id and its line.
     faults : list of Fault
         With ``on_error="list"``: (message, record, id, line) of each, in the order of
         the file.
@@ -265,13 +273,15 @@ default="auto"
     faults: list[Fault] | None = [] if on_error == "list" else None
     reading = Reading(reader, faults=faults)
     found = [
-        (record.text, marked, record.metadata)
+        (record.text, marked, record.metadata, where_of(record))
         for record, marked in reader.marked(source, reading)
     ]
-    X, y, metadata = map(list, zip(*found)) if found else ([], [], [])
+    X, y, metadata, places = map(list, zip(*found)) if found else ([], [], [], [])
     parts: list[Any] = [X, y]
     if return_metadata:
         parts.append(metadata)
+    if return_places:
+        parts.append(places)
     if faults is not None:
         parts.append(sorted(faults, key=lambda fault: fault.record))
     return tuple(parts)
@@ -370,20 +380,21 @@ def _of_file(source: Any, reading: Any) -> Any:
     if isinstance(source, str | os.PathLike) and is_brat(source):
         format = _format_of(Head(name), reading)
         if not format.is_json:
-            yield from _numbered(format.records(source, reading))
+            yield from _numbered(format.records(source, reading), reading)
             return
     with peeked(source, reading.options.encoding) as file:
         format = _format_of(file.head(), reading)
         if not format.is_json:
             given = source if isinstance(source, str | os.PathLike) else file
-            yield from _numbered(format.records(given, reading))
+            yield from _numbered(format.records(given, reading), reading)
             return
         values = json_values(file, reading.options.encoding, reading.faults is not None)
         yield from _of_values(values, format, reading)
 
 
-def _numbered(records: Any) -> Any:
+def _numbered(records: Any, reading: Any) -> Any:
     for k, record in enumerate(records):
+        reading.contents.see(record, record.metadata)
         yield record._replace(number=k)
 
 
@@ -406,17 +417,20 @@ def _each(values: Any, format: TextFormat, reading: Any) -> Any:
         )
     )
     for k, (place, value) in enumerate(found):
-        id = value.get("id") if isinstance(value, Mapping) else None
+        id = id_of(value)
         if value is None:
             reading.skip("null")
+            reading.contents.see_null()
             continue
         try:
             if isinstance(value, ValueError):
                 raise value
             record = format.record(value, place, reading)
         except ValueError as error:
+            reading.contents.see_faulty(False)
             reading.keep_fault(error, k, id, place)
             continue
+        reading.contents.see(record, value)
         if not reading.keys:
             of_pair = isinstance(value, list | tuple) and len(value) == 2
             reading.keys = list(map(str, value[1] if of_pair else value))

@@ -284,6 +284,7 @@ def _spans_of(record: Any, count: Count, discontinuous: str, reading: Any) -> An
             left = [_placed(record, j) for j in range(len(record.spans)) if j != k]
             record = record._replace(spans=left)
     if faulty:
+        reading.contents.see_faulty(True)
         return None
     if any(each.rejected for each in record.spans):
         return _known_alone(record, spans)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._data.places import describe
+from .contents import Contents
 from .text_files import numbered_lines
 
 SPAN_KEYS = ("spans", "entities", "label", "labels", "annotations")
@@ -103,6 +104,7 @@ class Reading:
     count: Any = None  # what offsets counted, and which ends
     skipped: dict = field(default_factory=dict)  # how many records, by why
     faults: list | None = None  # gathered; None: the first is raised
+    contents: Contents = field(default_factory=Contents)  # records by what they are
 
     def fault(self, error: ValueError, record: Any) -> None:
         """Keep what is wrong with a `Record`, or raise it."""
