@@ -298,14 +298,12 @@ def _wrapped(arguments: Arguments, learned: Any) -> Any:
     sums = on_shards and hasattr(kind, "fit_shards")
     by_example = sums or issubclass(kind, OnlineLearner)
     is_tagger = kind not in _TASKS and kind is not KBestReranker
-    streams = arguments.stream is not None  # an average goes on as one learner
+    # An average goes on as one learner.
     has_state = issubclass(kind, OnlineLearner) and not on_shards
-    has_state = has_state and (streams or not several)
     for wrong, message in (
         (
             arguments.keep_training and not has_state,
-            "--keep-training: such a model has no state of training"
-            + "; --algorithm perceptron has one" * (arguments.algorithm is None),
+            "--keep-training: such a model has no state of training",
         ),
         (several and on_shards, "--members and --shards cannot both be given"),
         (

@@ -306,8 +306,7 @@ def iter_spans(
 
 def _annotated(found: Any, reading: Any, name: str) -> Any:
     options = reading.options
-    found = (record for record in found if record.spans is not None)
-    yield from with_spans(found, options, name, reading)
+    yield from with_spans(_without_left_out(found, reading), options, name, reading)
     for option, met in reading.met.items():
         chosen = getattr(options, option)
         if chosen is not None and str(chosen) not in met:
@@ -329,6 +328,15 @@ def _annotated(found: Any, reading: Any, name: str) -> Any:
             f"{reading.keyless[0]}"
         )
         warnings.warn(f"{name}: {some}: read as texts without")
+
+
+def _without_left_out(found: Any, reading: Reading) -> Any:
+    """Hand on the records that somebody has annotated, and count the others."""
+    for record in found:
+        if record.spans is None:
+            reading.n_left_out += 1
+        else:
+            yield record
 
 
 def _watched(found: Any, name: Any) -> Any:

@@ -105,6 +105,7 @@ class Reading:
     )  # annotator of a text that has a record for each of them
     n_annotated: int = 0  # records with a list of spans
     keyless: list = field(default_factory=list)  # places of records without
+    n_left_out: int = 0  # records that nobody has annotated
     omits: bool = False  # whether a format was met that leaves empty lists out
     keys: list = field(default_factory=list)  # of the first record
     format: str = ""  # the name of the format, if it was recognised,
@@ -127,6 +128,11 @@ class Reading:
         line = re.search(r", line (\d+)", place)
         found = int(line[1]) if line else None
         self.faults.append(Fault(str(error), number, id, found))
+
+    def n_unannotated(self) -> int:
+        """Count the records without annotations beside others that have some."""
+        silent = bool(self.n_annotated) and not self.omits
+        return self.n_left_out + len(self.keyless) * silent
 
     def skip(self, why: str) -> None:
         """Count a record that is left out."""
