@@ -82,7 +82,11 @@ _FOREIGN = (
     (b"\x1f\x8b", "a gzip file"),
     (b"lCRF", "a CRFsuite model, which skstruct.interchange.load_crfsuite reads"),
     (b"#mdl#", "a Wapiti model, which skstruct.interchange.load_wapiti reads"),
-    (b"\x80", "a pickle (which skstruct never loads)"),
+    (
+        b"\x80",
+        "a pickle (which skstruct never loads); of a CRF of sklearn-crfsuite "
+        "skstruct.interchange.load_crfsuite reads it",
+    ),
 )
 
 

@@ -5,9 +5,9 @@ import copy
 import itertools
 import pickle
 import subprocess
-import sys
 
 import pytest
+from forked import python
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
@@ -161,7 +161,7 @@ def test_programs_that_know_of_no_pipeline_load_what_is_frozen(tmp_path):
     program = (
         "import sys, skstruct; skstruct.load(sys.argv[1]).compress().save(sys.argv[1])"
     )
-    subprocess.run([sys.executable, "-c", program, tmp_path / "model"], check=True)
+    subprocess.run([*python(), "-c", program, tmp_path / "model"], check=True)
 
 
 def test_any_model(tmp_path):
