@@ -95,6 +95,11 @@ class AnnotationReader:
                 self, "annotated", PartialSpans(types=self.annotated).types
             )
 
+    def given(self) -> set[str]:
+        """Return the names of the options that are not as usual."""
+        every = fields(self)
+        return {o.name for o in every if getattr(self, o.name) != o.default}
+
     def marked(self, source: Any, reading: Reading | None = None) -> Any:
         """An iterator of (`Record`, its list of `Span`) over what is annotated; see
         `iter_spans`.
@@ -447,6 +452,7 @@ def _format_of(head: Head, reading: Any) -> TextFormat:
         return known["jsonl"]  # the one format with keys of any names
     found = recognised(head, known.values())
     format = known["jsonl"] if found is None else known[found[0].name]
+    refuse_options(format, options.given() - _OF_ALL)
     reading.why = "" if found is None else found[1].sentence
     reading.format = format.name
     return format

@@ -169,7 +169,7 @@ class Reading:
         if key not in record:
             raise ValueError(
                 f"{place}: no text: found keys {_listed(record)}; text= names another "
-                "key"
+                f"key{_lists_of(record)}"
             )
         return check(record[key], str, place, f"a str under {key!r}")
 
@@ -203,6 +203,18 @@ def check(value: Any, kind: Any, place: Any, expected: str) -> Any:
 def without(record: Any, *keys: str | None) -> dict[str, Any]:
     """The other keys of a record, as a dict."""
     return {key: value for key, value in record.items() if key not in keys}
+
+
+def _lists_of(record: Any) -> str:
+    """The end of an error: which keys hold records, if texts stand there."""
+    lists = [
+        repr(key)
+        for key, value in record.items()
+        if isinstance(value, list) and value and isinstance(value[0], Mapping)
+    ]
+    if not lists or any(isinstance(value, str) for value in record.values()):
+        return ""
+    return f", or records= a list of records ({', '.join(lists)})"
 
 
 def _listed(record: Any) -> Any:
