@@ -30,6 +30,7 @@ from .common import (
     warn,
 )
 from .corpus import learned, locating, read_files
+from .first_record import tell_understood
 from .learners import add_features, add_learner, features_of, new_model, task_of
 from .options import THREADS, add_corpus, add_options
 
@@ -88,6 +89,8 @@ def run(arguments: Arguments) -> int | None:
         if layout.format != "spans" and arguments.write != "html":
             arguments.usage_error("--write is for annotated texts")
         corpus = read_files(arguments, source, layout)
+        unit = {"spans": "text"}.get(layout.format, "sentence")
+        tell_understood(corpus, counted(len(corpus.X), unit))
     try:
         with locating(corpus.name, corpus.places), warnings.catch_warnings():
             if layout.format == "spans":

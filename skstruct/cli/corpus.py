@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.schemes import scheme_like
-from .._data.source_layout import SourceLayout
+from .._data.source_layout import SourceLayout, is_plain
 from ..datasets.formats.entry import (
     TEXTS,
     TOKENS,
@@ -227,7 +227,7 @@ def _entry_of(
         raise _mismatch(source, how, "plain text")
     if given is not None:
         named = {"text": "segmented", "spans": "jsonl"}.get(given, given)
-        found: tuple[Format, str] = BY_NAME[named], "--format says so"
+        found: tuple[Format, str] = BY_NAME[named], arguments.why
     else:
         found = _recognised(arguments, source, inputs, task)
     entry = found[0]
@@ -368,9 +368,43 @@ def understood(corpus: Corpus, layout: Layout, encoding: str) -> Understood:
     of_labels = entry.kind == TOKENS and not isinstance(layout.label, tuple)
     scheme = scheme_like(corpus.y) if of_labels else None
     scheme = None if scheme == "IO" else scheme  # any labels at all are of that one
-    of = layout.tokens, layout.label, layout.separator, layout.comment
+    tokens = layout.tokens
+    if tokens is None and entry.name == "columns":
+        tokens = _columns_of(layout, corpus)
+    of = tokens, layout.label, layout.separator, layout.comment
     laid = SourceLayout(entry.name, *of, encoding, scheme=scheme)
+    if layout.reading is not None:
+        laid = replace(laid, **_said(layout.reading))
     return Understood(laid, layout.why, counts)
+
+
+_OF_ONE_FILE = frozenset(("format", "encoding", "annotated"))
+"""Options of annotated texts that a model does not remember, or says elsewhere."""
+
+
+def _said(reading: AnnotationReader) -> dict[str, Any]:
+    """What of a `SourceLayout` the options for annotated texts say."""
+    given = {
+        option.name: getattr(reading, option.name)
+        for option in fields(reading)
+        if option.name not in _OF_ONE_FILE
+        and getattr(reading, option.name) != option.default
+    }
+    units: dict[str, Any] = {
+        name: given.pop(name) for name in ("offsets", "ends") if name in given
+    }
+    options = {name: value for name, value in given.items() if is_plain(value)}
+    return {**units, "options": options}
+
+
+def _columns_of(layout: Layout, corpus: Corpus) -> tuple[int, ...]:
+    """The numbers of the columns of tokens: all but those of the label."""
+    first = next(iter(corpus.X[0]))
+    width = len(first) if isinstance(first, tuple) else 1
+    labels = several(layout.label)
+    n = width + len(labels)
+    taken = {column % n for column in labels}
+    return tuple(column for column in range(n) if column not in taken)
 
 
 def batches(

@@ -39,8 +39,17 @@ from .common import (
     share,
     tell,
 )
-from .corpus import batches, learned, located, locating, read, read_files
+from .corpus import (
+    batches,
+    learned,
+    located,
+    locating,
+    read,
+    read_files,
+    understood,
+)
 from .evaluate import as_text, model_scores
+from .first_record import tell_understood
 from .input_files import Source, tell_empty, tell_labels
 from .learnable import check_learnable, check_learned
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
@@ -59,8 +68,10 @@ PARTIAL = ".partial"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
-        "--model", "-m", required=True, metavar="OUT", help="file to write the model to"
+        "--model", "-m", metavar="OUT", help="file to write the model to"
     )
+    what = "say how the files are read, and learn nothing"
+    parser.add_argument("--dry-run", action="store_true", help=what)
     what = (
         "a held-out corpus, to score each epoch, and the model; with -p "
         "early_stopping=True to choose it"
@@ -163,12 +174,7 @@ def _add_ways(add: Callable[..., Any]) -> None:
 def run(arguments: Arguments) -> int | None:
     """Run the command."""
     _check_usage(arguments)
-    lexicons = (path for _, path in arguments.lexicon)
-    beside = [arguments.dev, arguments.template, *lexicons]
-    all_read = [*arguments.files, *beside, arguments.text]
-    check_target(arguments.model, all_read, regular=True)
-    check_free(arguments.model, arguments.force)
-    check_inputs([*arguments.files, *beside], folders=True)
+    _check_files(arguments)
     task = task_of(arguments)
     sources = sources_of(arguments)
     with learned(arguments, task) as (source, layout):
@@ -176,6 +182,11 @@ def run(arguments: Arguments) -> int | None:
         words_of = _words_parameter(arguments, model)
         repair = _repairer(arguments, model, layout.format)
         corpus, dev = _corpora(arguments, source, layout, repair, task)
+        if arguments.dry_run:
+            if corpus is None:
+                first = next(batches(source, layout, arguments.stream))
+                _tell_begun(first, layout, source)
+            return None
         _read_text(arguments, model, words_of)
         unseen = None
         with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
@@ -203,6 +214,18 @@ def run(arguments: Arguments) -> int | None:
         print(held_out.as_text(unseen, corpus))
     if dev is not None:
         print(as_text(model_scores(model, dev)))
+    return None
+
+
+def _check_files(arguments: Arguments) -> None:
+    """Raise for files that cannot be read, or written: before anything is."""
+    lexicons = (path for _, path in arguments.lexicon)
+    beside = [arguments.dev, arguments.template, *lexicons]
+    if not arguments.dry_run:
+        all_read = [*arguments.files, *beside, arguments.text]
+        check_target(arguments.model, all_read, regular=True)
+        check_free(arguments.model, arguments.force)
+    check_inputs([*arguments.files, *beside], folders=True)
 
 
 def _corpora(
@@ -217,7 +240,10 @@ def _corpora(
     """
     corpus = None
     if arguments.stream is None:
-        corpus = repair(read_files(arguments, source, layout))
+        corpus = read_files(arguments, source, layout)
+        numbers = len(corpus.X), sum(map(len, corpus.y))
+        tell_understood(corpus, _amount(corpus.format, *numbers))
+        corpus = repair(corpus)
         check_learnable(arguments, corpus, task)
         tell_empty(corpus)
         tell_labels(corpus)
@@ -276,6 +302,10 @@ def _check_usage(arguments: Arguments) -> None:
     ]
     again = stream and (arguments.epochs or 1) > 1
     for wrong, message in (
+        (
+            arguments.model is None and not arguments.dry_run,
+            "the following arguments are required: --model/-m, or --dry-run",
+        ),
         (
             read.count("-") > 1,
             "only one of FILE, --dev, --text and --lexicon can be standard input",
@@ -340,7 +370,6 @@ def _learn_whole(
     arguments: Arguments, model: Any, corpus: Corpus, dev: Corpus | None
 ) -> None:
     """Learn a corpus that is in memory."""
-    tell(f"read {_amount(corpus.format, len(corpus.X), sum(map(len, corpus.y)))}")
     try:
         _learn(fit_of(arguments, model), corpus, dev)
     except KeyboardInterrupt:
@@ -447,6 +476,8 @@ def _stream(
                 else Source(arguments.files[0], arguments.encoding, quiet=True) as part
             ):
                 for corpus in batches(part, layout, arguments.stream):
+                    if epoch == 1 and not amount[0]:
+                        _tell_begun(corpus, layout, part)
                     _learn(model.partial_fit, repair(corpus))
                     amount[0] += len(corpus.X)
                     amount[1] += sum(map(len, corpus.y))
@@ -459,6 +490,13 @@ def _stream(
         raise
     units = (f"{unit}s" for unit in _UNITS.get(layout.format, ("sentence", "token")))
     return dict(zip(units, amount))
+
+
+def _tell_begun(corpus: Corpus, layout: Layout, source: Source) -> None:
+    """Say of a stream how it is read, by its first piece."""
+    begun = corpus._replace(understood=understood(corpus, layout, source.encoding))
+    numbers = len(corpus.X), sum(map(len, corpus.y))
+    tell_understood(begun, f"at first {_amount(layout.format, *numbers)}")
 
 
 def _forget(model: Any) -> None:
