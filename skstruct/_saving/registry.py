@@ -72,7 +72,7 @@ def savable(cls: type[T]) -> type[T]:
     return cls
 
 
-def _class_named(name: Any) -> type[Savable]:
+def class_named(name: Any) -> type[Savable]:
     """Return the class of that name; its module is imported if it has not been.
 
     Raises
@@ -473,7 +473,7 @@ def _estimator_from_state(node: Any, reader: Reader, where: str) -> Any:
     name, parameters, fitted, state = PARTS.read(
         node, where or "the estimator", None
     ).values()
-    cls: Any = _class_named(name)
+    cls: Any = class_named(name)
     where = f"{where}.{name}" if where else name
     require(
         isinstance(parameters, dict), f"{where}: the parameters must be a JSON object"

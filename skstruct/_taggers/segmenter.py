@@ -32,10 +32,9 @@ from ..features.contexts import find_words
 from ..metrics.checks import f1
 from ..metrics.counting import refuse_nothing
 from ..metrics.text_scores import NO_WORDS, word_spans
+from .default_tagger import OF_CHARACTERS, default_learner, default_tagger
 from .inner_tagger import TaggerData, TaggerTraining
 from .meta_learner import inside_has
-from .metadata import asking_for_weights
-from .perceptron import StructuredPerceptron
 from .text_probabilities import WordAnalyses
 
 if TYPE_CHECKING:
@@ -104,8 +103,11 @@ class Segmenter(WordAnalyses, TaggerTraining):
     """``predict`` takes ``dictionary``."""
 
     tagger: Any = inner_estimator(
-        """Learns and predicts labels of characters; None means ``StructuredPerceptron(features="char",
-        constraints=None)``."""
+        """Learns and predicts labels of characters. None means an average of perceptrons with input
+        dropout, ``BaggingShuffleAverager(StructuredPerceptron("char-types", dropout=0.1),
+        n_estimators="auto", random_state=0)``: three to nine times the processor time of
+        ``StructuredPerceptron("char")``, for 4 points of F1 more with 50 sentences, 2 with 1,000 and 1
+        with thousands. Where taggers are mixed it is the perceptron in it."""
     )
     scheme: Literal["BMES", "BI", "B2B3MES"] = parameter(
         "BMES", "How words are written as labels; see `skstruct._data.schemes`."
@@ -160,10 +162,13 @@ class Segmenter(WordAnalyses, TaggerTraining):
         """
         return self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
 
-    def _template(self) -> Any:
-        if self.tagger is not None:
-            return self.tagger
-        return asking_for_weights(StructuredPerceptron(features="char"))
+    @classmethod
+    def _default(cls) -> Any:
+        return default_tagger(features=OF_CHARACTERS)
+
+    @classmethod
+    def _default_learner(cls) -> Any:
+        return default_learner(features=OF_CHARACTERS)
 
     def _sequences(self, X: Texts) -> list[list[str]]:
         """What the tagger sees of texts."""

@@ -93,13 +93,13 @@ class TaggerParameters(WordsParameter):
 
     features: FeatureChoice = parameter(
         "auto",
-        """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
-        tokens: ``"char"`` for single characters, ``"word"`` for other str, ``"word-tag"`` for pairs), a
-        preset (these, ``"char-av"``, ``"chunk"``, ``"collins"``, ``"char-best"``, ``"chunk-best"``,
-        ``"word-best"``; see ``skstruct.features.presets``), template strings or a template file in CRF++
-        syntax, or the ``Patterns`` of a model of CRF++ or Wapiti (``skstruct.features.patterns``). Tokens
-        that are dicts or lists of str bring their own features; how rows of numbers count,
-        ``NumericFeatures`` says.""",
+        """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the tokens:
+        ``"char"`` for single characters, ``"word"`` for other str, ``"word-tag"`` for pairs), a preset
+        (these, ``"char-types"``, ``"char-av"``, ``"chunk"``, ``"collins"``, ``"char-best"``,
+        ``"chunk-best"``, ``"word-best"``; see ``skstruct.features.presets``), template strings or a
+        template file in CRF++ syntax, or the ``Patterns`` of a model of CRF++ or Wapiti
+        (``skstruct.features.patterns``). Tokens that are dicts or lists of str bring their own features;
+        how rows of numbers count, ``NumericFeatures`` says.""",
         "str, path, list of str, FeatureTemplates, Patterns or NumericFeatures",
         [str, os.PathLike, list, tuple, FeatureTemplates, Patterns, NumericFeatures],
     )

@@ -100,8 +100,11 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     """
 
     tagger: Any = inner_estimator(
-        """Learns and predicts labels of tokens; None means ``StructuredPerceptron()``. Wherever its
-        ``constraints``, or those of an estimator inside of it, are None, they are those of ``scheme``.
+        """Learns and predicts labels of tokens. None means an average of perceptrons with input dropout,
+        ``BaggingShuffleAverager(StructuredPerceptron(dropout=0.1), n_estimators="auto", random_state=0)``:
+        two to nine times the processor time of one perceptron, for 2 to 5 points of F1 more with 50 to
+        1,000 sentences, and 1 with thousands. Where taggers are mixed it is the perceptron in it. Wherever
+        its ``constraints``, or those of an estimator inside of it, are None, they are those of ``scheme``.
         ``features="auto"`` means the preset ``"text"`` here, which also reads the white space between
         tokens."""
     )

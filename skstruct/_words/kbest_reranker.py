@@ -27,8 +27,9 @@ from .._sklearn import (
     tags_around,
     with_callbacks,
 )
-from .._taggers.meta_learner import ShowsColumns
+from .._taggers.meta_learner import OffersDefault, ShowsColumns
 from .._taggers.metadata import asking_for_weights, fit_routing, routed
+from .._taggers.perceptron import StructuredPerceptron
 from .._taggers.segmenter import Segmenter
 from .._training.chunks import map_chunks, threads
 from .._training.epochs import epoch_order
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     base.""",
 )
 @dataclass(eq=False, repr=False)
-class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
+class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
     """Re-rank the k best analyses of a base model, with features of words and of their
     neighbours.
 
@@ -128,8 +129,9 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
 
     base: Any = inner_estimator(
         """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a
-        mixture of either, or a tagger that has it; None means ``Segmenter()``. With a
-        tagger the words are tokens and the tags their labels."""
+        mixture of either, or a tagger that has it; None means
+        ``Segmenter(StructuredPerceptron("char"))``, since a base is trained ``cv + 1``
+        times. With a tagger the words are tokens and the tags their labels."""
     )
     k: int = parameter(20, "Analyses of the base.")
     cv: int = parameter(10, "Parts of the corpus for jackknifing.", "int >= 2")
@@ -228,7 +230,10 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
 
     def _template(self) -> Any:
         """Return the base to train: of it only the parameters count."""
-        return asking_for_weights(Segmenter()) if self.base is None else self.base
+        if self.base is not None:
+            return self.base
+        tagger = asking_for_weights(StructuredPerceptron(features="char"))
+        return asking_for_weights(Segmenter(tagger))
 
     def _new_base(self) -> Any:
         """Return a base to train, not fitted."""

@@ -93,8 +93,10 @@ def _attributes(
 
 def _segmented(source: Source, layout: Layout, entry: WordFormat) -> Iterator[Sentence]:
     for _, words in entry.words(source, layout.options(source.encoding)):
-        ((number, text),) = source.take()
+        (number, text), *_ = source.take()
         raw = "".join(word if isinstance(word, str) else word[0] for word in words)
+        if not entry.lines_are_text or layout.separator is not None:
+            text = raw  # what is to be segmented
         yield Sentence(raw, words, [(number, text, bool(words))])
 
 

@@ -24,6 +24,7 @@ from .._data.places import counted
 from .._data.schemes import check_scheme, convert_scheme, rewriting
 from .._sklearn import layers
 from .._taggers.constraints import BrokenConstraint, scheme_of
+from .._taggers.default_tagger import OF_CHARACTERS
 from .._training.held_out import NAMES
 from .._training.parameters import parameters_named
 from ..features.presets import preset_of
@@ -98,7 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="clusters of the words of --text (default: 500)",
     )
-    add_learner(group, "perceptron")
+    add_learner(group, None)
     _add_ways(add)
     what = (
         "rewrite labels of another scheme, or of none, as those of --param "
@@ -135,8 +136,11 @@ def _add_ways(add: Callable[..., Any]) -> None:
     """Add the options that put something around the learner, or deal the corpus in
     parts.
     """
-    what = "average the weights of N learners that see the corpus in different orders"
-    add("--members", type=positive, default=1, metavar="N", help=what)
+    what = (
+        "average the weights of N learners that see the corpus in different orders "
+        "(default: as many as pay off at its size; 1 with --algorithm or --shards)"
+    )
+    add("--members", type=positive, metavar="N", help=what)
     what = (
         "let the tagger know probabilities, for tag --proba; it takes the time of five "
         "more trainings"
@@ -437,6 +441,7 @@ def _tell_chosen(arguments: Arguments, model: Any) -> None:
     chosen = not given and tagger.get_params(deep=False).get("features") in (
         "auto",
         "char",
+        OF_CHARACTERS,
     )
     if chosen and lines is not None and preset_of(lines) is not None:
         tell(

@@ -14,6 +14,7 @@ TAGS = "D N V D N C V P P N".split()
 def train(capsys, path, text, *options):
     path.write_text(text, encoding="utf-8")
     model = path.parent / "m"
+    model.unlink(missing_ok=True)
     code, _, err = run(capsys, "train", path, "-m", model, "--epochs", 1, *options)
     assert (code == 0) == model.exists()
     return code, err

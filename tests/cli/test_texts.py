@@ -31,9 +31,7 @@ def folder(tmp_path_factory):
         metadata=[{"id": k} for k in range(10)],
     )
     (folder / "letter.txt").write_bytes(LETTER.encode())
-    SpanTagger(StructuredPerceptron(random_state=0)).fit(X[:80], y[:80]).save(
-        folder / "ner"
-    )
+    SpanTagger().fit(X[:80], y[:80]).save(folder / "ner")
     return folder
 
 

@@ -118,9 +118,9 @@ class ParameterMixer(MetaLearner):
     """
 
     estimator: Any = inner_estimator(
-        """The learner: any that learns example by example, or a ``Segmenter`` around one. None means
-        ``StructuredPerceptron()``. Its ``max_iter`` is the number of rounds, its ``random_state`` is
-        overridden."""
+        """The learner: any that learns example by example, or a ``Segmenter`` or ``SpanTagger`` around
+        one. None means ``StructuredPerceptron()``. Its ``max_iter`` is the number of rounds, its
+        ``random_state`` is overridden."""
     )
     n_shards: int = parameter(
         2,
@@ -273,9 +273,11 @@ class ParameterMixer(MetaLearner):
                     f"them of its rounds"
                 )
         if given is not None:
-            stopping = dict.fromkeys(
-                parameters_named(estimator, "early_stopping"), False
-            )
+            stopping = {
+                name: False
+                for name, stops in parameters_named(estimator, "early_stopping").items()
+                if stops
+            }
             estimator = clone(estimator).set_params(**stopping)
             learner.early_stopping = False
         for name, hint in (

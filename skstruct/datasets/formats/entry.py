@@ -149,9 +149,17 @@ class TokenFormat(Format):
 
 
 class WordFormat(Format):
-    """A format of segmented text: a sentence a line."""
+    """A format of segmented text: a sentence a line, or several lines of words.
+
+    Attributes
+    ----------
+    lines_are_text : bool
+        Whether a line is a text as it stands, but for spaces: one that is segmented
+        can be written over it.
+    """
 
     kind = WORDS
+    lines_are_text: ClassVar[bool] = True
 
     @property
     def family(self) -> str:

@@ -59,6 +59,14 @@ def _segmented(path_or_file: Any, encoding: str, strings: SharedStrings) -> Any:
                 yield words
 
 
+def separated_words(line: str, separator: str | None) -> list[str]:
+    """Return the words of a line between separators; None stands for white space."""
+    if separator is None:
+        return line.split()
+    parts = (part.strip() for part in line.split(separator))
+    return [part for part in parts if part]
+
+
 _AGAINST = {
     r"\t": "it has tabs",
     r"<[\w/!?][^>]*>": "it has markup",
@@ -76,6 +84,7 @@ class Segmented(WordFormat):
     name = "segmented"
     description = "a sentence a line, words separated by white space"
     endings = (".seg", ".segmented")
+    options = frozenset(("separator",))
     is_written = True
     is_general = True
 
@@ -103,4 +112,4 @@ class Segmented(WordFormat):
         """Yield (number, words) of each line, blank ones too."""
         with numbered_lines(file, options.encoding) as (_, lines):
             for number, line in lines:
-                yield number, line.split()
+                yield number, separated_words(line, options.separator)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from .bars import Bars
+from .brackets import Brackets
 from .brat import Brat
 from .columns import Columns
 from .conllu import Conllu
@@ -16,10 +18,15 @@ from .entry import TEXTS, TOKENS, WORDS, Evidence, Format, TextFormat
 from .head import Head
 from .json_lines import Doccano, JsonLines
 from .label_studio import LabelStudio
+from .mecab import Mecab
 from .not_read import advice_for
+from .ontonotes import OntoNotes
 from .prodigy import Prodigy
+from .pubtator import PubTator
 from .segmented import Segmented
 from .spacy_pairs import SpacyPairs
+from .word_tag import SegmentedTags, WordTag
+from .xml_texts import XmlTexts
 
 FORMATS: tuple[Format, ...] = (
     Columns(),
@@ -32,6 +39,14 @@ FORMATS: tuple[Format, ...] = (
     LabelStudio(),
     SpacyPairs(),
     Brat(),
+    PubTator(),
+    Brackets(),
+    XmlTexts(),
+    OntoNotes(),
+    WordTag(),
+    SegmentedTags(),
+    Bars(),
+    Mecab(),
 )
 """All formats."""
 

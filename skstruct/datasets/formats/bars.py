@@ -1,0 +1,52 @@
+"""Words between bars: ``กรุงเทพ|มาก|``, a sentence a line.
+
+References
+----------
+National Electronics and Computer Technology Center, "BEST: benchmark for enhancing the
+standard of Thai language processing", 2009.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .entry import NO, Evidence, TokenOptions, WordFormat
+from .head import Head
+from .segmented import separated_words
+from .text_files import numbered_lines, spaceless_share
+
+BAR = "|"
+
+_MARKS = re.compile(r"</?(?:NE|AB|POEM)>")
+"""What BEST writes around names, abbreviations and verses."""
+
+
+class Bars(WordFormat):
+    """The entry of the table."""
+
+    name = "bars"
+    description = "a sentence a line, words between bars, as in the Thai corpus BEST"
+    options = frozenset(("separator",))
+    lines_are_text = False
+
+    def recognise(self, head: Head) -> Evidence:
+        """Lines of a script without spaces have bars between letters."""
+        if not head.lines or head.is_json or any("\t" in line for line in head.lines):
+            return NO
+        barred = sum(
+            re.search(r"[^\s|]\|[^\s|]", line) is not None for line in head.lines
+        )
+        seen = f"{barred} of {len(head.lines)} lines have bars between words"
+        if barred < 0.5 * len(head.lines):
+            return Evidence(0.0, seen)
+        spaceless = spaceless_share("".join(head.lines)) >= 0.3
+        return Evidence(0.85 if spaceless else 0.3, seen)
+
+    def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
+        """Yield (number, words) of each line, blank ones too."""
+        separator = options.separator or BAR
+        with numbered_lines(file, options.encoding) as (_, lines):
+            for number, line in lines:
+                yield number, separated_words(_MARKS.sub("", line), separator)

@@ -1,0 +1,126 @@
+"""Columns of OntoNotes, as in the CoNLL tasks of 2011 and 2012: segments in brackets.
+
+``(PERSON*`` begins a segment, ``*)`` ends it, ``(GPE)`` is one of a token. Lines have as
+many columns as their sentence has verbs, so that files are ragged.
+
+References
+----------
+S. Pradhan and others, "CoNLL-2012 shared task: modeling multilingual unrestricted
+coreference in OntoNotes", 2012.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .head import Head
+from .text_files import filled_lines, numbered_lines
+
+WORD = 3
+NAMES = 10
+"""Columns of the word and of names."""
+
+WIDTH = 11
+"""Columns that all lines have at least: those up to the names."""
+
+_BEGIN = re.compile(r"#begin document (.*)")
+_CELL = re.compile(r"(?:\([^()*\s]+)*(?:\*|(?<=[^*(]))\)*")
+
+
+def is_bracketed(cell: str) -> bool:
+    """Tell whether a cell begins, goes on with, or ends segments."""
+    return cell[:1] in ("(", "*") and _CELL.fullmatch(cell) is not None
+
+
+def labels_of(cells: list[str], name: str, numbers: list[int]) -> list[str]:
+    """Return the labels of the scheme BIO that a column of brackets says.
+
+    Of segments within segments the outermost count.
+    """
+    labels = []
+    open_: list[str] = []
+    for cell, number in zip(cells, numbers):
+        if not is_bracketed(cell):
+            raise ValueError(
+                f"{name}, line {number}: expected (TYPE*, *, *) or (TYPE), got "
+                f"{cell!r:.40}"
+            )
+        found = re.findall(r"\(([^()*\s]+)", cell)
+        if open_:
+            labels.append(f"I-{open_[0]}")
+        else:
+            labels.append(f"B-{found[0]}" if found else "O")
+        open_ += found
+        closed = cell.count(")")
+        if closed > len(open_):
+            raise ValueError(f"{name}, line {number}: nothing is open that {cell} ends")
+        del open_[len(open_) - closed :]
+    if open_:
+        raise ValueError(
+            f"{name}, line {numbers[-1]}: the sentence ends within ({open_[-1]}"
+        )
+    return labels
+
+
+class OntoNotes(TokenFormat):
+    """The entry of the table."""
+
+    name = "ontonotes"
+    description = "columns of OntoNotes and CoNLL-2012, segments as (PERSON* and *)"
+    options = frozenset(("tokens", "label"))
+    names_fields = True
+
+    def recognise(self, head: Head) -> Evidence:
+        """Lines have eleven columns and more, with brackets and stars in the last."""
+        rows = [line.split() for line in head.lines if not line.startswith("#")]
+        if not rows or head.is_json:
+            return NO
+        begins = any(map(_BEGIN.match, head.lines[:1]))
+        wide = [row for row in rows if len(row) > WIDTH and is_bracketed(row[NAMES])]
+        seen = f"{len(wide)} of {len(rows)} lines have brackets in column {NAMES}"
+        if 10 * len(wide) >= 9 * len(rows):
+            return Evidence(0.95 if begins else 0.85, seen)
+        return Evidence(0.4 if begins else 0.0, seen)
+
+    def check(self, options: TokenOptions) -> None:
+        """Raise a ValueError if columns are named, as only fields are."""
+        for column in (*(options.tokens or ()), options.label):
+            if isinstance(column, str):
+                raise ValueError(
+                    "--tokens and --label are numbers of columns where the input is "
+                    f"{self.name}"
+                )
+
+    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+        """Yield the sentences, with the columns asked for; the label as BIO."""
+        tokens = options.tokens or (WORD,)
+        label = NAMES if options.label is None else options.label
+        document = None
+        with numbered_lines(file, options.encoding) as (name, lines):
+            for rows in filled_lines(lines):
+                found: list[list[str]] = []
+                numbers: list[int] = []
+                for number, line in rows:
+                    if line.startswith("#"):
+                        begun = _BEGIN.match(line)
+                        document = begun[1] if begun else document
+                        continue
+                    cells = line.split()
+                    wanted = [*tokens, label] if options.labels else list(tokens)
+                    for c in wanted:
+                        if not -len(cells) <= c < len(cells):
+                            raise ValueError(
+                                f"{name}, line {number}: expected a column {c}; found "
+                                f"{len(cells)} columns"
+                            )
+                    found.append([cells[c] for c in wanted])
+                    numbers.append(number)
+                if not found:
+                    continue
+                columns = [list(column) for column in zip(*found)]
+                if options.labels and is_bracketed(columns[-1][0]):
+                    columns[-1] = labels_of(columns[-1], name, numbers)
+                yield Rows(list(zip(*columns)), numbers, document)

@@ -1,0 +1,149 @@
+"""Words with their tags behind them: ``dog/NN`` or ``dog_NN``, a sentence a line.
+
+Where words stand apart in writing, the tokens are theirs, and the labels the tags
+(:class:`WordTag`). In scripts without spaces, as in the People's Daily corpus, the words
+are what is to be found, too (:class:`SegmentedTags`): segmentation and tagging in one.
+
+References
+----------
+W. N. Francis and H. Kučera, "Brown corpus manual", 1979.
+S. Yu and others, "The basic processing of contemporary Chinese corpus at Peking
+University", 2002: brackets around compounds, and a number before each paragraph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions, WordFormat
+from .head import Head, peeked
+from .text_files import numbered_lines, spaceless_share
+
+SEPARATORS = ("/", "_")
+
+_TAG = re.compile(r"[^\W\d_][\w$*+:.-]{0,19}|[^\w\s]{1,3}|``|''|-\w{3}-")
+"""What a tag looks like: letters, or what punctuation is tagged with."""
+
+_PARAGRAPH = re.compile(r"\d{8}-\d\d-\d{3}-\d{3}/m\s*")
+"""The number of a paragraph of the People's Daily."""
+
+
+def separator_of(lines: list[str]) -> str | None:
+    """Return what stands between most words and their tags, or None."""
+    counts: Counter[str] = Counter()
+    for line in lines:
+        for cell in line.split():
+            for separator in SEPARATORS:
+                word, found, tag = cell.rpartition(separator)
+                counts[separator] += bool(word and found and _TAG.fullmatch(tag))
+    if not counts.total():
+        return None
+    return max(SEPARATORS, key=lambda each: counts[each])
+
+
+def seen(head: Head) -> tuple[float, float, str]:
+    """Return the shares of words with tags and of lines of several, and a sentence."""
+    separator = separator_of(head.lines)
+    cells = [line.split() for line in head.lines]
+    n = sum(map(len, cells))
+    if separator is None or head.is_json or any("\t" in line for line in head.lines):
+        return 0.0, 0.0, "no word has a tag"
+    tagged = sum(_has_tag(cell, separator) for row in cells for cell in row)
+    several = sum(len(row) > 1 for row in cells) / len(cells)
+    return tagged / n, several, f"{tagged} of {n} words are WORD{separator}TAG"
+
+
+def _has_tag(cell: str, separator: str) -> bool:
+    word, found, tag = cell.rpartition(separator)
+    return bool(word and found and _TAG.fullmatch(re.sub(r"\]\w*$", "", tag) or "?"))
+
+
+def _pairs(
+    file: Any, options: TokenOptions
+) -> Iterator[tuple[int, str, list[tuple[str, str]]]]:
+    """Yield (number, line, (word, tag) pairs) of each line."""
+    separator = options.separator or _seen_in(file, options.encoding)
+    with numbered_lines(file, options.encoding) as (name, lines):
+        for number, line in lines:
+            separator = separator or separator_of([line])
+            text = _PARAGRAPH.sub("", line, count=1)
+            pairs = []
+            for cell in text.split():
+                word, found, tag = cell.rpartition(separator or "/")
+                if not (word and found and tag):
+                    raise ValueError(
+                        f"{name}, line {number}: expected WORD{separator or '/'}TAG, "
+                        f"got {cell!r:.40}"
+                    )
+                pairs.append((word, tag))
+            yield number, line, pairs
+
+
+def _seen_in(file: Any, encoding: str) -> str | None:
+    """The separator that the first lines show; they are read again."""
+    if hasattr(file, "head"):
+        return separator_of(file.head().lines)
+    if hasattr(file, "readline"):
+        return None  # it is read once: the first line shows it
+    with peeked(file, encoding) as opened:
+        return separator_of(opened.head().lines)
+
+
+def _unbracketed(word: str, tag: str) -> tuple[str, str]:
+    """A word and its tag without the brackets around a compound that it is part of."""
+    if len(word) > 1:
+        word = word.lstrip("[") or word
+    return word, re.sub(r"(?<=\w)\]\w*$", "", tag)
+
+
+class WordTag(TokenFormat):
+    """The entry of the table for scripts with spaces."""
+
+    name = "word-tag"
+    description = "word/tag or word_tag, a sentence a line, spaces between words"
+    options = frozenset(("separator",))
+    names_fields = True
+
+    def recognise(self, head: Head) -> Evidence:
+        """Nearly all words have a tag, and their script has spaces."""
+        tagged, several, sentence = seen(head)
+        if spaceless_share("".join(head.lines)) >= 0.3:
+            return NO
+        if tagged < 0.9 or several < 0.5:
+            return Evidence(min(0.2, tagged / 4), sentence)
+        return Evidence(0.85, sentence)
+
+    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+        """Yield the sentences, with words and tags."""
+        for number, _, pairs in _pairs(file, options):
+            cells = [(word.replace("\\/", "/"), tag) for word, tag in pairs]
+            if not options.labels:
+                cells = [pair[:1] for pair in cells]  # type: ignore[misc]
+            if cells:
+                yield Rows(cells, [number] * len(cells))
+
+
+class SegmentedTags(WordFormat):
+    """The entry of the table for scripts without spaces."""
+
+    name = "segmented-tags"
+    description = "segmented text whose words have tags: word/tag (People's Daily)"
+    options = frozenset(("separator",))
+    lines_are_text = False
+
+    def recognise(self, head: Head) -> Evidence:
+        """Nearly all words have a tag, and their script has no spaces."""
+        tagged, several, sentence = seen(head)
+        if spaceless_share("".join(head.lines)) < 0.3:
+            return NO
+        if tagged < 0.9 or several < 0.5:
+            return Evidence(min(0.2, tagged / 4), sentence)
+        return Evidence(0.85, sentence)
+
+    def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
+        """Yield (number, (word, tag) pairs) of each line, blank ones too."""
+        for number, _, pairs in _pairs(file, options):
+            yield number, [_unbracketed(*pair) for pair in pairs]

@@ -1,0 +1,86 @@
+"""Labels in parentheses behind bracketed words, as Rasa writes them."""
+
+import io
+
+import pytest
+
+from skstruct.datasets import read_spans
+from skstruct.datasets.formats.head import Head
+from skstruct.datasets.formats.table import BY_NAME
+
+MARKDOWN = """## intent:travel
+- fly to [Oslo](city) <!-- a town -->
+* on my [savings account](account:savings) from [New York]{"entity": "city", "value": "NYC"}
+- no entity [here] (or here)
+
+<!-- nothing -->
+## synonym:oslo
+- Christiania
+## regex:zip
+- [0-9]{5}
+## lookup:currencies
+- Yen
+## intent:greet
+- hello
+"""
+YAML = """version: "3.1"
+nlu:
+- intent: travel
+  examples: |
+    - fly to [Oslo](city)
+- synonym: oslo
+  examples: |
+    - Christiania
+- intent: greet
+  examples: |
+    - hello
+"""
+
+
+def spans(text):
+    X, y = read_spans(io.StringIO(text))
+    return [
+        (x, [(x[s.start : s.end], s.label) for s in found]) for x, found in zip(X, y)
+    ]
+
+
+def test_markdown_of_rasa():
+    assert spans(MARKDOWN) == [
+        ("fly to Oslo", [("Oslo", "city")]),
+        (
+            "on my savings account from New York",
+            [("savings account", "account"), ("New York", "city")],
+        ),
+        ("no entity [here] (or here)", []),
+        ("hello", []),
+    ]
+
+
+def test_yaml_of_rasa():
+    assert spans(YAML) == [("fly to Oslo", [("Oslo", "city")]), ("hello", [])]
+
+
+def test_lines_without_a_list():
+    text = "a table in [Berlin](city) for [two](number)\nfly to [Oslo](city)\n"
+    assert spans(text)[0] == (
+        "a table in Berlin for two",
+        [("Berlin", "city"), ("two", "number")],
+    )
+
+
+def test_an_object_without_entity_is_named():
+    text = '- [a](x)\n- [Oslo]{"role": "to"}\n'
+    with pytest.raises(ValueError, match='line 2: expected {"entity": LABEL} behind'):
+        spans(text)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["See [the page](https://a.b/c) for more."] * 3,
+        ["[[0, 3, 1]]", "[a] (b)"],
+        ["# Title", "text"] * 10 + ["one [x](y) only"],
+    ],
+)
+def test_what_is_not_labels_in_brackets(lines):
+    assert not BY_NAME["brackets"].recognise(Head("notes", lines)).is_yes

@@ -1,0 +1,89 @@
+"""Elements around spans: what tag --write xml writes, and texts that are children of one element."""
+
+import io
+
+import pytest
+from cli_cases import run
+
+from skstruct.datasets import read_spans
+from skstruct.datasets.formats.head import Head
+from skstruct.datasets.formats.table import BY_NAME
+
+
+def spans(text):
+    X, y = read_spans(io.StringIO(text), "xml")
+    return [
+        (x, [(x[s.start : s.end], s.label) for s in found]) for x, found in zip(X, y)
+    ]
+
+
+def test_lines():
+    text = (
+        'In <LOC>Oslo</LOC> lives <PER probability="0.9">Ann &amp; Bo</PER>.\n\n'
+        'The <span label="a place">New\nYork</span> of it.\nNobody.\n'
+    )
+    assert spans(text) == [
+        ("In Oslo lives Ann & Bo.", [("Oslo", "LOC"), ("Ann & Bo", "PER")]),
+        ("The New\nYork of it.", [("New\nYork", "a place")]),
+        ("Nobody.", []),
+    ]
+
+
+def test_children_of_one_element():
+    text = (
+        '<?xml version="1.0"?>\n<Set>\n<S><Number>12</Number> <Street>Elm</Street></S>\n'
+        "<S>at <Number>7</Number> <Street>Oak</Street></S></Set>\n"
+    )
+    found = [("12 Elm", [("12", "Number"), ("Elm", "Street")]),
+             ("at 7 Oak", [("7", "Number"), ("Oak", "Street")])]  # fmt: skip
+    assert spans(text) == found
+    assert BY_NAME["xml"].recognise(Head("a.xml", text.splitlines())).is_yes
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<A>x</B> y\n", "line 1: not valid XML: mismatched tag"),
+        ("a\n<A>x</A> & y\n", "line 2: not valid XML"),
+        ("<A>x</A> y <B>x\n", "not valid XML"),
+        ("z <A>x <B>y</B></A>\n", "the element B is within A: spans within spans"),
+        ("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>\n", "a DOCTYPE is not read"),
+    ],
+)
+def test_errors(text, message):
+    with pytest.raises(ValueError, match=message):
+        spans(text)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["<html>", "<body>", "<p>Text of a page</p>", "</body>", "</html>"],
+        ["a < b and c > d"] * 3,
+        ["<NE>กรุงเทพ</NE>|มาก|"],
+        ["text"] * 30 + ["one <b>x</b> only"],
+    ],
+)
+def test_what_is_not_texts_with_elements(lines):
+    assert not BY_NAME["xml"].recognise(Head("notes", lines)).is_yes
+
+
+def test_what_tag_writes_is_read_back(tmp_path, capsys):
+    texts = [f"In {t} lives {n} <{n}> & more." for t, n in
+             [("Oslo", "Ann"), ("Rome", "Bo"), ("Turku", "Cy")] * 4]  # fmt: skip
+    rows = "".join(
+        f"In <LOC>{x.split()[1]}</LOC> lives <PER>{x.split()[3]}</PER> "
+        f"&lt;{x.split()[3]}&gt; &amp; more.\n"
+        for x in texts
+    )
+    (tmp_path / "a.xml").write_text(rows)
+    (tmp_path / "raw.txt").write_text("".join(x + "\n" for x in texts))
+    model = "-m", tmp_path / "m"
+    assert run(capsys, "train", tmp_path / "a.xml", *model)[0] == 0
+    given = "--lines", "--write", "xml", "-o", tmp_path / "out.xml"
+    assert run(capsys, "tag", tmp_path / "raw.txt", *model, *given)[0] == 0
+    assert (tmp_path / "out.xml").read_text() == rows
+    X, y = read_spans(tmp_path / "out.xml")
+    assert X == texts and (X, y) == read_spans(tmp_path / "a.xml")
+    code, out, _ = run(capsys, "evaluate", tmp_path / "out.xml", *model)
+    assert code == 0 and "1.0000" in out
