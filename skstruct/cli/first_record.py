@@ -96,4 +96,4 @@ def tell_tagged(name: str, layout: Layout, lines: list[str]) -> None:
             cells.append("/".join(line.split()) if "\t" in line else line.strip())
     more = " …" if len(cells) > _SHOWN else ""
     first = " | ".join(cells[:_SHOWN])
-    tell(f"{name}: {', '.join(columns)}{why}; first: {_cut(first)}{more}")
+    tell(f"{name}: {', '.join(columns)}{why}; first: {_cut(first) or 'empty'}{more}")

@@ -100,6 +100,7 @@ def test_small_files_label_and_score_as_the_fit(
 
 def test_keep_training_goes_on_where_it_stopped(folder, capsys, tmp_path):
     train = "train", folder / "train.txt", "-m", tmp_path / "m", "--epochs", 1
+    train = *train, "-a", "perceptron"
     assert run(capsys, *train, "--keep-training")[0] == 0
     X, y = read_columns(folder / "train.txt", return_X_y=True)
     whole = skstruct.StructuredPerceptron(max_iter=1, random_state=0).fit(X, y)
