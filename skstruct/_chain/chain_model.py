@@ -25,6 +25,7 @@ from .._training.chunks import (
 )
 from .._training.saved import NamedWeights, SavableModel
 from ..features.encoded import EncodedCorpus, bag_of
+from ..features.learned import learned_encoder
 from .bigram import STORES, Chain, ChainTask
 from .chain_arguments import (
     FinalChain,
@@ -188,7 +189,9 @@ def encoded_corpus(
     and them.
     """
     n = int(corpus.offsets[-1])
-    x = None if grow else corpus.encoded_by(encoder)
+    x = None
+    if not grow or learned_encoder(corpus) is encoder:
+        x = corpus.encoded_by(encoder)
     if x is not None:
         return x
     with no_collection():

@@ -20,6 +20,7 @@ from .._shards.vocabulary import NO_LABEL, Vocabulary, merged_labels
 from .._sklearn import LARGEST_SAMPLE_WEIGHT, Real, sample_weights
 from ..features.encoded import count_rows
 from ..features.encoder_choice import check_same_features, merge_encoders, new_encoder
+from ..features.learned import learned_encoder
 from ..features.word_vectors import clusters_of, is_unfitted
 from ..metrics.counting import refuse_nothing
 from .constraints import BrokenConstraint, constraint_arrays, constraints_of
@@ -151,6 +152,9 @@ def encoder_for(
         the tokens.
     """
     if model is None:
+        learned = learned_encoder(corpus)
+        if learned is not None:
+            return learned
         words = clusters_of(estimator.words, corpus)
         return new_encoder(
             estimator.features, estimator.min_count, corpus, scaled, words

@@ -212,6 +212,8 @@ def as_text(found: HeldOut, corpus: Corpus) -> str:
                 f"{name or '(no type)':<{width}}{cells}  {between:<18}"
                 f"{row['support']:>8}"
             )
+    if found.n_documents == 1:
+        lines += ["", "one document has no interval; --cv 5 scores on all of them"]
     if found.worst:
         lines += ["", "the worst:"]
     for i, n in found.worst[:WORST]:

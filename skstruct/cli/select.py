@@ -8,6 +8,7 @@ with the spans that it predicts.
 from __future__ import annotations
 
 import argparse
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import SPANS
@@ -16,6 +17,7 @@ from ..inspection import select
 from ..inspection.selection import STRATEGIES
 from . import texts
 from .common import (
+    STANDARD,
     CommandError,
     check_inputs,
     check_output,
@@ -24,6 +26,7 @@ from .common import (
     output,
     positive,
     share,
+    tell,
 )
 from .corpus import inputs_of, layout_of, locating, sentences
 from .input_files import Source
@@ -101,7 +104,7 @@ def run(arguments: Arguments) -> int | None:
                 best,
                 model.predict(best),
                 "jsonl",
-                metadata=[pool[i][2] for i in chosen],
+                metadata=[_about(*pool[i]) for i in chosen],
             )
         else:
             for i in chosen:
@@ -109,3 +112,11 @@ def run(arguments: Arguments) -> int | None:
                     f"{line}\n" for _, line, _ in pool[i].lines if line.strip() or words
                 )
                 file.write("" if words else "\n")
+    if arguments.output not in STANDARD:
+        out = shlex.quote(arguments.output)
+        tell(f"next: annotate {out}, and skstruct train CORPUS {out} --model MODEL")
+
+
+def _about(place: str, _: str, beside: dict[str, Any]) -> dict[str, Any]:
+    """What is written beside the spans of a text, so that it comes back with its name."""
+    return beside if "id" in beside else {"id": place, **beside}

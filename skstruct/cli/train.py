@@ -54,6 +54,7 @@ from .first_record import tell_understood
 from .input_files import Source, tell_empty, tell_labels
 from .learnable import check_learnable, check_learned
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
+from .merging import PREFERENCES, merged, warn_of_shared
 from .model_layout import learned_layout
 from .options import add_corpus, add_options, lexicon, repeated
 
@@ -106,6 +107,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "constraints=SCHEME"
     )
     add("--repair", action="store_true", help=what)
+    what = (
+        "of a text that comes several times with other spans or labels take the last; "
+        "a record with the id and text of one in an earlier file always takes its place"
+    )
+    add("--prefer", choices=PREFERENCES, help=what)
     what = "a line for each epoch; of --text a bar, if rich is there"
     add("--verbose", "-v", action="store_true", help=what)
     what = (
@@ -247,7 +253,7 @@ def _corpora(
         corpus = read_files(arguments, source, layout)
         numbers = len(corpus.X), sum(map(len, corpus.y))
         tell_understood(corpus, _amount(corpus.format, *numbers))
-        corpus = repair(corpus)
+        corpus = repair(merged(corpus, arguments.prefer))
         check_learnable(arguments, corpus, task)
         tell_empty(corpus)
         tell_labels(corpus)
@@ -255,7 +261,10 @@ def _corpora(
     if arguments.dev is None:
         return corpus, None
     # Read now: a mistake in it should not cost a training.
-    return corpus, repair(read(arguments.dev, arguments, task=task))
+    dev = repair(read(arguments.dev, arguments, task=task))
+    if corpus is not None:
+        warn_of_shared(corpus, dev)
+    return corpus, dev
 
 
 def _tell_trained(arguments: Arguments, model: Any, seconds: float) -> None:
@@ -322,6 +331,10 @@ def _check_usage(arguments: Arguments) -> None:
         (
             arguments.clusters and arguments.text is None,
             "--clusters are of the words of --text FILE",
+        ),
+        (
+            stream and arguments.prefer,
+            "--stream keeps no texts, of which --prefer could take the last",
         ),
         (
             stream and (arguments.holdout or arguments.cv),

@@ -21,9 +21,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._core.user_warnings import warn
 from .._crf.l1crf import L1CRF
+from .._data.inputs import as_tokens
 from .._saving.atomic import check_target, write_whole
 from .._taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
-from ..features.vectorizer import TokenVectorizer
+from ..features.bag_encoder import BagEncoder
+from ..features.learned import learned_encoder
 from ..interchange.crfsuite import ALL_PAIRS, crfsuite_bytes, crfsuite_model
 from ..interchange.foreign import NamedModel, as_bytes
 from .items import attributes_of
@@ -55,7 +57,7 @@ class _Corpus(NamedTuple):
     training lacks there is a sequence at the end, of one token without attributes.
     """
 
-    X: list
+    X: Any  # a TokenCorpus
     y: list
     labels: list
     n_added: int
@@ -76,9 +78,11 @@ class _Corpus(NamedTuple):
         data += [([{}], [label]) for label in added]
         # Numbers as labels: sorted, they are in the order of their first occurrence.
         numbered = [[f"{number[label]:08d}" for label in y] for _, y in data]
-        return cls(
-            [list(map(_shown, x)) for x, _ in data], numbered, list(number), len(added)
-        )
+        tokens: Any = as_tokens([x for x, _ in data])
+        if any(numbered):
+            # Attributes of value 0 are there.
+            tokens = BagEncoder().learned(tokens, _SHOWN)
+        return cls(tokens, numbered, list(number), len(added))
 
     def weights(self) -> np.ndarray | None:
         """Of the sequences, for ``fit``: those that were added count for nothing; None
@@ -197,15 +201,6 @@ def _seconds(began: float) -> str:
     return f"Seconds required: {time.perf_counter() - began:.3f}"
 
 
-def _shown(token: Any) -> Any:
-    """Return a token whose attributes of value 0 are there."""
-    if isinstance(token, list):
-        return token
-    return {
-        name: value if value or value == "" else _SHOWN for name, value in token.items()
-    }
-
-
 def _estimator(algorithm: str, values: dict[str, Any]) -> Any:
     passes = values["max_iterations"]
     least = values["feature.minfreq"]
@@ -285,9 +280,15 @@ def _counts(corpus: _Corpus, least: float, all_pairs: bool | str) -> _Counts:
     """
     for label in corpus.labels:
         _check_name(label, f"the label {label!r:.80}")
-    vectorizer = TokenVectorizer()
-    values = vectorizer.fit_transform(corpus.X).matrix
-    for name in vectorizer._names.all():
+    encoder = learned_encoder(corpus.X)
+    assert isinstance(encoder, BagEncoder), "the corpus was encoded when it was made"
+    bag = corpus.X.encoded_by(encoder).bag
+    names = encoder.nodes.ids
+    value = bag.value if bag.value.shape[0] else np.ones(bag.row.shape[0])
+    shape = (bag.start.shape[0] - 1, len(names))
+    # A copy, since scipy may sort and sum what it has.
+    values = sparse.csr_matrix((value, bag.row, bag.start), shape, copy=True)
+    for name in names:
         if not _can_be_written(name):
             _check_name(name, _place_of(name, corpus.X))
     number = np.array(list(chain.from_iterable(corpus.y)), dtype=int)
@@ -300,7 +301,9 @@ def _counts(corpus: _Corpus, least: float, all_pairs: bool | str) -> _Counts:
     is_later[np.cumsum([0, *lengths[:-1]])] = False
     later = label[1:].multiply(is_later[1:, None]).tocsr()
     between = label[:-1].T @ later
-    states = abs(values).T @ label, values.T @ label, all_pairs in (True, "states")
+    sums = values.T @ label
+    shown = sums if (value >= 0).all() else abs(values).T @ label
+    states = shown, sums, all_pairs in (True, "states")
     transitions = between, between, all_pairs in (True, "transitions")
     found = [_frequent(*pairs, least) for pairs in (states, transitions)]
     return _Counts(

@@ -29,7 +29,9 @@ from .._saving.fields import Field, Table, array, built, inline, integer, string
 from .encoded import NO_BAG, NO_ROWS, NOTHING, Bag, without_templates
 from .encoder_fields import INDEX, MIN_COUNT, has_cutoff
 from .indexed_encoder import NamedEncoder
+from .learned import LearnedCorpus
 from .pairs import (
+    SHOWN,
     KnownFeatures,
     Odd,
     as_feature,
@@ -173,23 +175,53 @@ class BagEncoder(NamedEncoder):
         -------
         Encoded
         """
-        flat = corpus.tokens
         token = corpus.offsets
-        encode: dict[type, Callable[..., Chunk]] = {
-            dict: self._encode_dicts,
-            list: self._encode_lists,
-        }
-        parts = [
-            encode[kind](tokens[k : k + CHUNK], first + k, token, grow)
-            for kind, first, tokens in _runs(flat, token)
-            for k in range(0, len(tokens), CHUNK)
-        ]
-        features, values, starts = concatenated(parts)
+        features, values, starts = concatenated(
+            self._chunks(corpus.tokens, token, grow)
+        )
         if grow:
             self.nodes.assign(features, self.min_count)
         return without_templates(
             token, Bag(starts, self.nodes.row_of.take(features), values)
         )
+
+    def _chunks(self, flat: list[Any], offsets: np.ndarray, grow: bool) -> list[Chunk]:
+        """Encode tokens in chunks of one kind."""
+        encode: dict[type, Callable[..., Chunk]] = {
+            dict: self._encode_dicts,
+            list: self._encode_lists,
+        }
+        return [
+            encode[kind](tokens[k : k + CHUNK], first + k, offsets, grow)
+            for kind, first, tokens in _runs(flat, offsets)
+            for k in range(0, len(tokens), CHUNK)
+        ]
+
+    def learned(self, corpus: TokenCorpus, zero: float) -> LearnedCorpus:
+        """Encode a corpus for training, where features of value 0 count.
+
+        Parameters
+        ----------
+        corpus : TokenCorpus
+            Of dicts and lists of str; values are str and numbers.
+        zero : float
+            The value that such features get.
+        """
+        self._known = KnownFeatures(self.nodes.ids, True, shows_zeros=True)
+        token = corpus.offsets
+        features, values, starts = concatenated(
+            self._chunks(corpus.tokens, token, True)
+        )
+        self._known = None
+        shown = features >= SHOWN
+        if shown.any():
+            values = np.ones(features.shape[0]) if not values.shape[0] else values
+            values = np.where(shown, zero, values)
+            features = np.where(shown, features - SHOWN, features)
+        self.nodes.assign(features, self.min_count)
+        rows = self.nodes.row_of.take(features)
+        encoded = without_templates(token, Bag(starts, rows, values))
+        return LearnedCorpus.by_growing(self, corpus, encoded)
 
     def plain_rows(self, tokens: list[Any]) -> SmallRows | None:
         """Look up the rows of a sentence of dicts, or of lists of str, whose features

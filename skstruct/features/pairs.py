@@ -37,6 +37,9 @@ def _as_bytes(number: int) -> bytes:
 NONE = _as_bytes(-1)
 """The number of what is no feature."""
 
+SHOWN = 2**30
+"""Added to the number of a feature whose value is 0, where such features count."""
+
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating)
 _TRUTHS = (bool, np.bool_)
 
@@ -59,6 +62,8 @@ class KnownFeatures(dict[Any, "Values"]):
     learns : bool
     prefix : str
         What stands before keys in the names of features.
+    shows_zeros : bool
+        Whether what has the value 0 is a feature, too: its number is ``SHOWN`` more.
 
     Attributes
     ----------
@@ -68,8 +73,15 @@ class KnownFeatures(dict[Any, "Values"]):
         The tables inside a key, for dictionaries as values.
     """
 
-    def __init__(self, ids: dict[str, int], learns: bool, prefix: str = "") -> None:
+    def __init__(
+        self,
+        ids: dict[str, int],
+        learns: bool,
+        prefix: str = "",
+        shows_zeros: bool = False,
+    ) -> None:
         super().__init__()
+        self.shows_zeros = shows_zeros
         self.ids = ids
         self.learns = learns
         self.prefix = prefix
@@ -102,6 +114,13 @@ class KnownFeatures(dict[Any, "Values"]):
             return _as_bytes(self.ids.setdefault(name, len(self.ids)))
         return _as_bytes(self.ids.get(name, -1))
 
+    def number_of_zero(self, name: str) -> bytes:
+        """Return the number of a feature whose value is 0."""
+        if not self.shows_zeros:
+            return NONE
+        found = int.from_bytes(self.number(name), sys.byteorder, signed=True)
+        return _as_bytes(found + SHOWN)
+
     def has_room(self, number: bytes) -> bool:
         """Tell whether to remember what has this number; of what is no feature, they
         remember so many.
@@ -126,7 +145,8 @@ class KnownFeatures(dict[Any, "Values"]):
         key = exact(key)
         inner = self.inner.get(key)
         if inner is None:
-            inner = KnownFeatures(self.ids, self.learns, f"{self.prefix}{key}:")
+            prefix = f"{self.prefix}{key}:"
+            inner = KnownFeatures(self.ids, self.learns, prefix, self.shows_zeros)
             if self.learns or len(self.inner) <= MOST_UNKNOWN:
                 self.inner[key] = inner
         return inner
@@ -149,7 +169,8 @@ class Values(dict[Any, bytes]):
             return self[exact(value)]
         elif isinstance(value, _NUMBERS) and (value == 0 or value == 1):
             value = bool(value)
-            number = self.known.number(self.key) if value else NONE
+            known = self.known
+            number = (known.number if value else known.number_of_zero)(self.key)
         else:
             raise Odd
         if self.known.has_room(number):

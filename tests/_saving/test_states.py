@@ -92,6 +92,10 @@ TRANSFORMERS = {
         ),
         X,
     ),
+    "rows as they come": (
+        SequenceUnion([("a", "passthrough"), ("b", Window(1, 0))]),
+        ROWS,
+    ),
 }
 
 PIPELINES = {
@@ -288,6 +292,13 @@ def test_wrong_states(attributes, wrong):
         model = StructuredPerceptron.__new__(StructuredPerceptron)
         model.__setstate__({**state, **attributes})
     assert wrong in str(e.value)
+
+
+def test_the_weights_of_a_union_are_covered():
+    union = copy.deepcopy(TRANSFORMERS["union"][0]).fit(X)
+    state = {**union.__getstate__(), "transformer_weights": {"a": 2.5}}
+    with pytest.raises(ModelFileError, match="the parameter transformer_weights is"):
+        copy.copy(union).__setstate__(state)
 
 
 def test_the_bytes_of_another_class():

@@ -121,7 +121,7 @@ def test_what_train_refuses(folder, capsys):
         (
             ["--read", "foo=1"],
             2,
-            "known are annotated, annotator, control, discontinuous, ends, format, label_names, offsets, rejected",
+            "known are annotated, annotator, control, discontinuous, end, ends, format, label, label_names, offsets, records, rejected",
         ),
         (
             ["--read", "text=body"],

@@ -92,8 +92,8 @@ def test_the_table_of_the_page():
 
 def test_help_lists_the_formats(capsys):
     _, out, _ = run(capsys, "train", "--help")
-    text = " ".join(out.split())
-    assert all(f"{each.name}: " in text for each in table.FORMATS)
+    text = "".join(out.split())
+    assert all(f"{each.name}:" in text for each in table.FORMATS)
 
 
 UNKNOWN = {
