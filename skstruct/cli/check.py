@@ -33,6 +33,7 @@ from .common import (
 from .corpus import learned, locating, read_checked, read_files
 from .faults import Problem, faults_of, unreadable
 from .first_record import tell_understood
+from .held_out import documents_of
 from .learners import add_features, add_learner, features_of, new_model, task_of
 from .options import THREADS, add_corpus, add_options
 
@@ -147,11 +148,13 @@ def _findings(model: Any, corpus: Corpus, arguments: Arguments) -> Findings:
                 warnings.filterwarnings(
                     "ignore", ".*do not end where tokens do"
                 )  # of each fold
+            documents, known = documents_of(corpus)
             return label_issues(
                 model,
                 corpus.X,
                 corpus.y,
                 cv=arguments.cv,
+                groups=documents if known else None,
                 n_jobs=arguments.n_jobs,
                 places=corpus.where,
             )

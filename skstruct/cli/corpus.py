@@ -28,7 +28,7 @@ from ..datasets.formats.entry import (
     TokenOptions,
 )
 from ..datasets.formats.entry import WORDS as SEGMENTED
-from ..datasets.formats.span_records import Reading
+from ..datasets.formats.span_records import Reading, document_of
 from ..datasets.formats.table import BY_NAME, options_of, recognised, unknown
 from ..datasets.formats.understood import Understood
 from .common import CommandError, tell
@@ -352,8 +352,8 @@ def read_checked(
             of_file = _told(arguments, layout, path)
             parts.append((more.name, *_checked(more, of_file)))
     rows = [row for _, found, _ in parts for row in found]
-    X, y, places, where = map(list, zip(*rows)) if rows else ([], [], [], [])
-    corpus = Corpus(source.name, layout.format, X, y, places, [None] * len(X), where)
+    X, y, places, documents, where = map(list, zip(*rows)) if rows else [[]] * 5
+    corpus = Corpus(source.name, layout.format, X, y, places, documents, where)
     corpus = corpus._replace(understood=understood(corpus, layout, source.encoding))
     return corpus, [(name, reading) for name, _, reading in parts]
 
@@ -363,7 +363,10 @@ def _checked(source: Source, layout: Layout) -> tuple[list[Any], Reading]:
     assert layout.reading is not None
     reading = Reading(layout.reading, faults=[])
     found = layout.reading.marked(given_to(source), reading)
-    rows = [(record.text, row, record.place, where_of(record)) for record, row in found]
+    rows = [
+        (record.text, row, record.place, document_of(record), where_of(record))
+        for record, row in found
+    ]
     return rows, reading
 
 
@@ -456,7 +459,8 @@ def batches(
         assert layout.reading is not None
         texts = marked(source, layout.reading, size is not None)
         read: Iterator[Any] = (
-            (x, y, place, None, 1.0, where) for x, y, place, where in texts
+            (x, y, place, document, 1.0, where)
+            for x, y, place, document, where in texts
         )
     else:
         read = (

@@ -25,6 +25,7 @@ from .._data.schemes import labels_to_spans
 from .._sklearn import layers
 from ..datasets.formats.entry import TokenFormat
 from ..datasets.formats.readers import read_segmented
+from ..datasets.formats.text_files import keyed
 from . import texts
 from .common import (
     CommandError,
@@ -190,7 +191,7 @@ def _layout(arguments: Arguments, source: Source, inputs: Inputs) -> Layout:
                 f"--{option}: {entry.name} has no place for lines of scores"
             )
     of_labels = layout.format if inputs.task == LABELS else None
-    if of_labels == "conllu" and layout.label not in _FIELDS:
+    if of_labels == "conllu" and keyed(layout.label)[0] not in _FIELDS:
         arguments.usage_error(f"labels cannot go to the field {layout.label}")
     if of_labels == "columns" and arguments.label is not None:
         arguments.usage_error(

@@ -26,7 +26,7 @@ from ..datasets.formats.brat import is_brat
 from ..datasets.formats.contents import where_of
 from ..datasets.formats.entry import TEXTS
 from ..datasets.formats.span_files import FORMATS, AnnotationReader
-from ..datasets.formats.span_records import SPAN_KEYS
+from ..datasets.formats.span_records import SPAN_KEYS, document_of
 from ..datasets.formats.span_writing import brat_names, reserved_keys, write_spans
 from ..datasets.formats.table import recognised, text_formats
 from ..inspection import render
@@ -115,15 +115,17 @@ def given_to(source: Source) -> str | Source:
 
 def marked(
     source: Source, reader: AnnotationReader, is_stream: bool
-) -> Iterator[tuple[str, list[Span], str, Where]]:
-    """Yield annotated texts as (text, spans, place, where); places are for errors.
+) -> Iterator[tuple[str, list[Span], str, str | None, Where]]:
+    """Yield annotated texts as (text, spans, place, document, where); places are for
+    errors, the document is None where the record does not name it.
 
     In a stream texts that are white space are left out: a model that learns from each
     batch needs a token.
     """
     for record, spans in reader.marked(given_to(source)):
         if not (is_stream and is_white_space(record.text)):
-            yield record.text, spans, record.place, where_of(record)
+            document = document_of(record)
+            yield record.text, spans, record.place, document, where_of(record)
 
 
 # --------------------------------------------------------------------------------------

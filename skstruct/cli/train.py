@@ -49,6 +49,7 @@ from .corpus import (
     read_files,
     understood,
 )
+from .documents import together
 from .evaluate import as_text, model_scores
 from .first_record import tell_understood
 from .input_files import Source, tell_empty, tell_labels
@@ -290,7 +291,7 @@ def _held_out(
         arguments,
         model,
         corpus,
-        lambda other, part: _learn(fit_of(arguments, other), part, dev),
+        lambda other, part: _learn_documents(arguments, other, part, dev),
     )
 
 
@@ -388,17 +389,37 @@ def _learn_whole(
 ) -> None:
     """Learn a corpus that is in memory."""
     try:
-        _learn(fit_of(arguments, model), corpus, dev)
+        _learn_documents(arguments, model, corpus, dev)
     except KeyboardInterrupt:
         _keep(model, arguments)
         raise
 
 
+def _learn_documents(
+    arguments: Arguments, model: Any, corpus: Corpus, dev: Corpus | None
+) -> None:
+    """Learn a corpus; no split within the model cuts a document."""
+    with together(model, corpus, arguments.seed, dev is not None) as shown:
+        held = shown.held_out if dev is None else dev
+        _learn(fit_of(arguments, model), shown.corpus, held, **shown.more)
+
+
 def _learn(
-    method: Callable[..., Any], corpus: Corpus, dev: Corpus | None = None
+    method: Callable[..., Any],
+    corpus: Corpus,
+    dev: Corpus | None = None,
+    **more: Any,
 ) -> None:
     """Call ``fit`` or ``partial_fit``; ``dev`` is the held-out `Corpus`."""
-    given = {} if dev is None else {"X_val": dev.X, "y_val": dev.y}
+    given: dict[str, Any] = (
+        more
+        if dev is None
+        else {
+            **more,
+            "X_val": dev.X,
+            "y_val": dev.y,
+        }
+    )
     if corpus.weights is not None:
         given["sample_weight"] = corpus.weights
     try:

@@ -59,6 +59,15 @@ class Record(NamedTuple):
     group: Any = None  # of several records of one text: what they have in common
 
 
+_DOCUMENT = ("document_id", "doc_id", "document")
+
+
+def document_of(record: Record) -> str | None:
+    """Return the document that a record says its text is of, or None."""
+    found = (record.metadata.get(key) for key in _DOCUMENT)
+    return next((str(each) for each in found if isinstance(each, str | int)), None)
+
+
 class Fault(NamedTuple):
     """What is wrong with a record of a file.
 

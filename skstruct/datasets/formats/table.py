@@ -13,11 +13,13 @@ from .brackets import Brackets
 from .brat import Brat
 from .columns import Columns
 from .conllu import Conllu
+from .conllu_plus import ConlluPlus, Cupt
 from .crfsuite import Crfsuite
 from .csv_spans import CsvSpans
 from .csv_tokens import CsvTokens
 from .dataturks import Dataturks
 from .entry import TEXTS, TOKENS, WORDS, Evidence, Format, TextFormat
+from .gliner import Gliner
 from .head import Head
 from .hf_pipeline import HfPipeline
 from .json_lines import Doccano, JsonLines
@@ -35,6 +37,7 @@ from .rasa import Rasa
 from .segmented import Segmented
 from .spacy_doc import SpacyDoc
 from .spacy_pairs import SpacyPairs
+from .webanno import WebAnno
 from .word_tag import SegmentedTags, WordTag
 from .xml_texts import XmlTexts
 
@@ -63,7 +66,11 @@ FORMATS: tuple[Format, ...] = (
     PubTator(),
     Brackets(),
     XmlTexts(),
+    WebAnno(),
+    ConlluPlus(),
+    Cupt(),
     OntoNotes(),
+    Gliner(),
     WordTag(),
     SegmentedTags(),
     Bars(),

@@ -56,7 +56,7 @@ class XmlTexts(TextFormat):
             text = "\n".join(line for _, line in lines)
         root = _parsed(text, name)
         of = _children_of_children(root)
-        found = _elements(of, name) if of is not None else _lines(root, name)
+        found = _elements(of, name) if of is not None else _lines(_inner(root), name)
         for place, written, spans in found:
             yield Record(place, written, None if reading.texts_alone else spans, {})
 
@@ -102,9 +102,18 @@ def _children_of_children(root: Element) -> Element | None:
     return one if any(len(child) for child in one) else None
 
 
+def _inner(root: Element) -> Element:
+    """The element around all lines, if there is one."""
+    alone = len(root) == 1 and not (root.text or "").strip()
+    if alone and not (root[0].tail or "").strip() and len(root[0]):
+        return root[0]
+    return root
+
+
 def _label(element: Element) -> str:
-    """The label of a span: the attribute, where the name can be none."""
-    return element.get("label") or element.tag
+    """The label of a span: that of an attribute, as in ``<ENAMEX TYPE="PERSON">``."""
+    named = {name.lower(): value for name, value in element.items()}
+    return named.get("label") or named.get("type") or element.tag
 
 
 def _linear(
