@@ -31,3 +31,8 @@ def test_what_nobody_has_annotated_contradicts_nothing():
     per, loc = (0, 3, "PER"), (7, 11, "LOC")
     assert repeats_of(X, [[per, (4, 11, None)], [per, loc]]) == ([[0, 1]], [])
     assert repeats_of(X, [[(4, 11, None)], [per, loc]]) == ([], [[0, 1]])
+
+
+def test_sequences_of_features():
+    X = [[{"w": "a", "n": 1.0}], [{"n": 1.0, "w": "a"}], [{"w": "b"}]]
+    assert repeats_of(X, [["D"], ["N"], ["D"]], order=True) == ([], [[0, 1]])
