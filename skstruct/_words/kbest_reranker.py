@@ -6,7 +6,7 @@ in :mod:`.word_lattice`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +35,7 @@ from .._training.chunks import map_chunks, threads
 from .._training.epochs import epoch_order
 from .._training.held_out import HeldOut, of_held_out
 from .._training.learner import OnlineLearner
-from .._training.parameters import documented, inner_estimator, parameter
+from .._training.parameters import documented, inner_estimator, parameter, parametrized
 from .._training.run import TrainingState, new_key
 from .._training.tables import check_unchanged, copy_state
 from ..metrics.counting import has_label
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     random_state="""Determines folds, orders, noise and the held-out sequences; not the
     base.""",
 )
-@dataclass(eq=False, repr=False)
+@parametrized()
 class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
     """Re-rank the k best analyses of a base model, with features of words and of their
     neighbours.
@@ -133,8 +133,10 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         ``Segmenter(StructuredPerceptron("char"))``, since a base is trained ``cv + 1``
         times. With a tagger the words are tokens and the tags their labels."""
     )
-    k: int = parameter(20, "Analyses of the base.")
-    cv: int = parameter(10, "Parts of the corpus for jackknifing.", "int >= 2")
+    k: int = parameter(default=20, text="Analyses of the base.")
+    cv: int = parameter(
+        default=10, text="Parts of the corpus for jackknifing.", kind="int >= 2"
+    )
 
     _model: RerankModel = field(init=False)
     _training: TrainingState = field(init=False)

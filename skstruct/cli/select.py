@@ -12,6 +12,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import SPANS
+from ..datasets.formats.entry import TokenFormat
 from ..datasets.formats.span_writing import write_spans
 from ..inspection import select
 from ..inspection.selection import STRATEGIES
@@ -106,12 +107,13 @@ def run(arguments: Arguments) -> int | None:
                 "jsonl",
                 metadata=[_about(*pool[i]) for i in chosen],
             )
+        elif isinstance(layout.entry, TokenFormat):
+            file.writelines(
+                layout.entry.selected([(pool[i].lines, pool[i].source) for i in chosen])
+            )
         else:
             for i in chosen:
-                file.writelines(
-                    f"{line}\n" for _, line, _ in pool[i].lines if line.strip() or words
-                )
-                file.write("" if words else "\n")
+                file.writelines(f"{line}\n" for _, line, _ in pool[i].lines)
     if arguments.output not in STANDARD:
         out = shlex.quote(arguments.output)
         tell(f"next: annotate {out}, and skstruct train CORPUS {out} --model MODEL")

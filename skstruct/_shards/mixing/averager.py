@@ -6,7 +6,7 @@ import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,7 +22,13 @@ from ..._sklearn import POSITIVE, StrOptions, epoch_context, set_fitted, with_ca
 from ..._taggers.meta_learner import MetaLearner, inside_has
 from ..._training.held_out import both_or_neither
 from ..._training.interrupt import DeferredInterrupt
-from ..._training.parameters import CHECKPOINT, documented, inner_estimator, parameter
+from ..._training.parameters import (
+    CHECKPOINT,
+    documented,
+    inner_estimator,
+    parameter,
+    parametrized,
+)
 from ..._training.run import new_key
 
 if TYPE_CHECKING:
@@ -49,12 +55,13 @@ def members_for(n: int) -> int:
 
 @savable
 @documented(
-    checkpoint="""Folder where the members keep their states, in place of their own ``checkpoint``. A fit that
-    was killed goes on with the members as they were; a finished one removes all files.""",
+    checkpoint="""Folder where the members keep their states, in place of their own
+    ``checkpoint``. A fit that was killed goes on with the members as they were; a
+    finished one removes all files.""",
     n_jobs="Threads, in training (over members) and prediction. Results do not depend on it.",
     random_state="Determines all members.",
 )
-@dataclass(eq=False, repr=False)
+@parametrized()
 class BaggingShuffleAverager(MetaLearner):
     """Average the weights of taggers trained on shuffled or resampled examples.
 
@@ -101,28 +108,33 @@ class BaggingShuffleAverager(MetaLearner):
         "``random_state`` is overridden."
     )
     n_estimators: int | Literal["auto"] = parameter(
-        5,
-        """Members. ``"auto"``: ten below 500 sequences, five below 10,000, else three; the whole takes at
-        most six times the processor time of one member with 1,000 sequences, three times with 10,000.""",
-        'int or "auto"',
-        [POSITIVE, StrOptions({"auto"})],
+        default=5,
+        text="""Members. ``"auto"``: ten below 500 sequences, five below 10,000, else
+        three; the whole takes at most six times the processor time of one member with
+        1,000 sequences, three times with 10,000.""",
+        kind='int or "auto"',
+        allowed=[POSITIVE, StrOptions({"auto"})],
     )
     _: KW_ONLY
     checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
     average: Literal["nonzero", "all"] = parameter(
-        "nonzero",
-        """Divide a weight by the number of members in which it is not zero ([1]_, equation 8), or by the
-        number of members (equation 7).""",
+        default="nonzero",
+        text="""Divide a weight by the number of members in which it is not zero ([1]_,
+        equation 8), or by the number of members (equation 7).""",
     )
     bootstrap: bool = parameter(
-        False,
-        "Draw each member's sequences with replacement; else each member sees a "
+        default=False,
+        text="Draw each member's sequences with replacement; else each member sees a "
         "shuffled selection.",
     )
     max_samples: float = parameter(
-        1.0, "Sequences drawn for each member, as a fraction.", "float in (0, 1]"
+        default=1.0,
+        text="Sequences drawn for each member, as a fraction.",
+        kind="float in (0, 1]",
     )
-    keep_members: bool = parameter(False, "Keep the fitted members as ``estimators_``.")
+    keep_members: bool = parameter(
+        default=False, text="Keep the fitted members as ``estimators_``."
+    )
 
     n_estimators_: int = field(init=False)
     estimators_: list[Any] = field(init=False)

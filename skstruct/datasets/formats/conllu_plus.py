@@ -97,6 +97,18 @@ class ConlluPlus(TokenFormat):
                     "first of each counts"
                 )
 
+    def selected(
+        self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
+    ) -> Iterator[str]:
+        """Yield the names of columns, and the lines of some sentences."""
+        if sentences:
+            yield f"# global.columns = {' '.join(sentences[0][1]).upper()}\n"
+        others = [
+            ([line for line in lines if columns_of(line[1]) is None], source)
+            for lines, source in sentences
+        ]
+        yield from super().selected(others)
+
     def labelled(
         self,
         options: TokenOptions,

@@ -64,6 +64,14 @@ class CsvTokens(TokenFormat):
         for table in opened_table(file, options.encoding, options.separator):
             yield from _sentences(table, options)
 
+    def selected(
+        self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
+    ) -> Iterator[str]:
+        """Yield the header and the rows of some sentences."""
+        for k, (_, (delimiter, _, rows, header)) in enumerate(sentences):
+            for row in rows if k else [header, *rows]:
+                yield as_line(row, delimiter)
+
     def labelled(
         self,
         options: TokenOptions,
@@ -73,7 +81,7 @@ class CsvTokens(TokenFormat):
         source: Any,
     ) -> Iterator[str]:
         """Yield the rows with their labels as one more column."""
-        delimiter, names, rows = source
+        delimiter, names, rows, _ = source
         pairs = list(marks)
         if names is not None:
             beside = [name for name, _ in pairs[0][1]] if pairs else []
@@ -106,7 +114,8 @@ def _sentences(table: Table, options: TokenOptions) -> Iterator[Rows]:
                     f"{table.header[places[0]]!r} is empty; a row has a token"
                 )
         of = None if document is None else rows[0].cells[document] or None
-        source = table.delimiter, names, [row.cells for row in rows]
+        of_rows = [row.cells for row in rows]
+        source = table.delimiter, names, of_rows, table.header
         numbers = [row.number for row in rows]
         yield Rows(cells, numbers, of, source=source)
         names = None

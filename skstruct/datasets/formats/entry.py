@@ -167,6 +167,20 @@ class TokenFormat(Format):
         if header and lines[-1][1].strip(" \t"):  # the file ends without a blank line
             yield "\n"
 
+    def selected(
+        self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
+    ) -> Iterator[str]:
+        """Yield the lines of a file of some sentences, as they stand.
+
+        Parameters
+        ----------
+        sentences : list of (lines, source)
+            As of `labelled`.
+        """
+        for lines, _ in sentences:
+            yield from (line + "\n" for _, line, _ in lines if line.strip())
+            yield "\n"
+
     def mark(
         self, options: TokenOptions, line: str, cells: list[str], beside: Any
     ) -> str:

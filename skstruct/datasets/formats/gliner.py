@@ -67,6 +67,13 @@ class Gliner(TokenFormat):
                 "out, the longest count"
             )
 
+    def selected(
+        self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
+    ) -> Iterator[str]:
+        """Yield the records of some sentences, a line each."""
+        for _, source in sentences:
+            yield json.dumps(source, ensure_ascii=False) + "\n"
+
     def labelled(
         self,
         options: TokenOptions,

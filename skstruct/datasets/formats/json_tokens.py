@@ -79,6 +79,13 @@ class JsonTokens(TokenFormat):
             numbers = [number] * len(cells)
             yield Rows(cells, numbers, of, place=place, source=record)
 
+    def selected(
+        self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
+    ) -> Iterator[str]:
+        """Yield the records of some sentences, a line each."""
+        for _, source in sentences:
+            yield json.dumps(source, ensure_ascii=False) + "\n"
+
     def labelled(
         self,
         options: TokenOptions,

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ..._core.user_warnings import warn
 from ..._data.places import counted
 from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
-from .head import Head
+from .head import Head, peeked
 from .text_files import filled_lines, numbered_lines
 
 _FORMAT = re.compile(r"#FORMAT=WebAnno TSV 3(\.\d+)?\s*")
@@ -75,36 +75,60 @@ class WebAnno(TokenFormat):
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences, with tokens and the labels of one feature."""
-        features: list[Feature] = []
-        sentences = []
-        with numbered_lines(file, options.encoding) as (name, lines):
-            for rows in filled_lines(lines):
-                sentence = []
-                for number, line in rows:
-                    if line.startswith("#"):
-                        features += _features(line, features)
-                        continue
-                    cells = line.split("\t")
-                    where = f"{name}, line {number}"
-                    _check(cells, features, where)
-                    if not _PART.fullmatch(cells[0]):
-                        sentence.append((number, cells))
-                if sentence:
-                    sentences.append(sentence)
-        if not options.labels:
-            for sentence in sentences:
-                alone = [(_unescaped(cells[2]),) for _, cells in sentence]
-                yield Rows(alone, [number for number, _ in sentence])
-            return
-        feature = _chosen(features, sentences, options.label, name)
-        stacked = 0
-        for sentence in sentences:
-            column = [cells[feature.column] for _, cells in sentence]
+        with peeked(file, options.encoding) as source:
+            feature = None
+            if options.labels:
+                feature = _chosen(source.head(), options.label)
+            yield from _sentences(source, options.encoding, feature)
+
+    def selected(
+        self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
+    ) -> Iterator[str]:
+        """Yield the header, and the lines of some sentences."""
+        header = [line for _, source in sentences[:1] for line in source]
+        yield from (line + "\n" for line in header)
+        yield "\n" * bool(header)
+        others = [
+            ([line for line in lines if not _of_header(line[1])], source)
+            for lines, source in sentences
+        ]
+        yield from super().selected(others)
+
+
+def _of_header(line: str) -> bool:
+    return bool(_FORMAT.fullmatch(line) or _LAYER.fullmatch(line))
+
+
+def _sentences(source: Any, encoding: str, feature: Feature | None) -> Iterator[Rows]:
+    """Yield the sentences, with the labels of a feature, if there is one."""
+    features: list[Feature] = []
+    header: list[str] = []
+    stacked = 0
+    with numbered_lines(source, encoding) as (name, lines):
+        for rows in filled_lines(lines):
+            tokens: list[str] = []
+            column: list[str] = []
+            numbers: list[int] = []
+            for number, line in rows:
+                if line.startswith("#"):
+                    features += _features(line, features)
+                    header += [line] if _of_header(line) else []
+                    continue
+                cells = line.split("\t")
+                _check(cells, features, f"{name}, line {number}")
+                if _PART.fullmatch(cells[0]):
+                    continue
+                tokens.append(_unescaped(cells[2]))
+                column.append("_" if feature is None else cells[feature.column])
+                numbers.append(number)
+            if not tokens:
+                continue
             stacked += sum(_SEVERAL.search(cell) is not None for cell in column)
-            tokens = [_unescaped(cells[2]) for _, cells in sentence]
-            labels = _labels(column, feature)
-            yield Rows(list(zip(tokens, labels)), [number for number, _ in sentence])
-        if stacked:
+            found: list[Any] = [tokens]
+            if feature is not None:
+                found.append(_labels(column, feature))
+            yield Rows(list(zip(*found)), numbers, source=header)
+        if stacked and feature is not None:
             warn(
                 f"{name}: {counted(stacked, 'token')} with several values of "
                 f"{feature.called}: the first of each counts"
@@ -146,45 +170,43 @@ def _check(cells: list[str], features: list[Feature], where: str) -> None:
         )
 
 
-def _chosen(features: list[Feature], sentences: Any, label: Any, name: str) -> Feature:
+def _chosen(head: Head, label: Any) -> Feature:
     """The feature that is asked for, or the first that has spans; others are named."""
-    if not sentences:
-        return Feature("", "", FIRST, True)
+    features: list[Feature] = []
+    rows = []
+    for line in head.lines:
+        if line.startswith("#"):
+            features += _features(line, features)
+        else:
+            rows.append(line.split("\t"))
+    if not features:
+        return Feature("", "", FIRST, True)  # the reader says what is missing
     known = [each for each in features if each.of_spans]
+    has = ", ".join(each.called for each in known) or "none of spans"
     if label is not None:
-        fitting = [
-            each for each in known if label in (each.called, each.name, each.layer)
-        ]
-        if not fitting:
-            raise ValueError(
-                f"{name}: there is no feature {label!r}; it has "
-                f"{', '.join(each.called for each in known) or 'none of spans'}"
-            )
-        return fitting[0]
-    used = [each for each in known if _has_values(sentences, each)]
-    used = used or [each for each in known if _has_values(sentences, each, "_")]
+        for each in known:
+            if label in (each.called, each.name, each.layer):
+                return each
+        raise ValueError(f"{head.name}: there is no feature {label!r}; it has {has}")
+    used = [each for each in known if _has_values(rows, each)]
+    used = used or [each for each in known if _has_values(rows, each, "_")]
+    if not used and (head.is_whole or not known):
+        raise ValueError(f"{head.name}: no layer has annotations; it has {has}")
+    used = used or known  # further down there may be some
     spans = [each for each in used if not each.of_tokens] or used
-    if not spans:
-        raise ValueError(
-            f"{name}: no layer has annotations; it has "
-            f"{', '.join(each.called for each in known) or 'none of spans'}"
-        )
     if len(used) > 1:
         others = ", ".join(each.called for each in used if each is not spans[0])
         warn(
-            f"{name}: labels are those of {spans[0].called}; there are also {others}: "
-            "label= (--label) names another"
+            f"{head.name}: labels are those of {spans[0].called}; there are also "
+            f"{others}: label= (--label) names another"
         )
     return spans[0]
 
 
-def _has_values(sentences: Any, feature: Feature, none: str = "_*") -> bool:
+def _has_values(rows: Any, feature: Feature, none: str = "_*") -> bool:
     """Whether a token has a value of a feature, other than what stands for none."""
-    return any(
-        cells[feature.column][:1] not in none
-        for sentence in sentences
-        for _, cells in sentence
-    )
+    c = feature.column
+    return any(len(row) > c and row[c][:1] not in none for row in rows)
 
 
 def _labels(column: list[str], feature: Feature) -> list[str | None]:

@@ -18,6 +18,12 @@ from .span_records import Annotation, Record
 from .text_files import numbered_lines
 
 _INLINE = re.compile(r"<([A-Za-z_][\w.:-]*)(?:\s[^<>]*)?>[^<>]*</\1>")
+_OF_PAGES = frozenset(
+    "a abbr b big br cite code dd del div dt em font h1 h2 h3 h4 h5 h6 i ins kbd li mark "
+    "nobr p pre q s small strike strong sub sup td th title tr tt u ul ol".split()
+)
+"""Elements of HTML, which are how a text looks, and no labels of spans."""
+
 _BARS = re.compile(r"[^\s|]\|[^\s|]")
 """As in BEST, which has such elements within words between bars."""
 
@@ -41,6 +47,9 @@ class XmlTexts(TextFormat):
         if 2 * barred > n:
             return Evidence(0.2, f"{barred} of {n} lines have bars between words")
         inline = [line for line in head.lines if _INLINE.search(line)]
+        names = {found[1] for line in inline for found in _INLINE.finditer(line)}
+        if names and names <= _OF_PAGES:
+            return Evidence(0.3, f"it has {', '.join(sorted(names))}, as pages have")
         amid = sum(bool(_outside(line)) for line in inline)
         nested = sum(_is_record(line) for line in head.lines)
         if 2 * nested > n - 3 and nested and head.lines[0].lstrip().startswith("<"):

@@ -60,6 +60,7 @@ def test_errors(text, message):
     [
         ["<html>", "<body>", "<p>Text of a page</p>", "</body>", "</html>"],
         ["a < b and c > d"] * 3,
+        ["This is <b>bold</b> and <i>slanted</i> text."] * 3,
         ["<NE>กรุงเทพ</NE>|มาก|"],
         ["text"] * 30 + ["one <b>x</b> only"],
     ],
