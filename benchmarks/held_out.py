@@ -15,6 +15,7 @@ from benchmarks.common import corpus, table
 from skstruct import StructuredPerceptron
 from skstruct.cli.held_out import folds_of, score_rows
 from skstruct.datasets import read_columns
+from skstruct.inspection.report_scores import FEWEST
 from skstruct.metrics import segment_f1_score
 
 N_TEST = 3_000
@@ -82,7 +83,9 @@ def main():
         X, y, documents = sentences(name)
         for n in arguments.sizes:
             found = [draw(X, y, documents, n, seed) for seed in range(arguments.draws)]
-            found = [row for row in found if row[2] > 1]  # one document has no interval
+            found = [
+                row for row in found if row[2] >= FEWEST
+            ]  # others have no interval
             covered = sum(s.low <= true <= s.high for s, true, _ in found)
             width = np.mean([s.high - s.low for s, *_ in found])
             held = np.mean([k for *_, k in found])

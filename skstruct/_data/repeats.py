@@ -21,7 +21,7 @@ class Repeats(NamedTuple):
     contradictory: list[list[int]]
 
 
-def repeats_of(X: Sequence[Hashable], y: Sequence[Any], order: bool = False) -> Repeats:
+def repeats_of(X: Sequence[Any], y: Sequence[Any], order: bool = False) -> Repeats:
     """Find the sequences that are there several times; blank texts do not count.
 
     Spans speak of what they annotate: where two annotations name types, as
@@ -30,7 +30,7 @@ def repeats_of(X: Sequence[Hashable], y: Sequence[Any], order: bool = False) -> 
 
     Parameters
     ----------
-    X : list of str, or of tuples of tokens
+    X : list of str, or of sequences of tokens, which are str, tuples or flat dicts
     y : list of lists
         Spans or labels.
     order : bool, default=False
@@ -40,7 +40,7 @@ def repeats_of(X: Sequence[Hashable], y: Sequence[Any], order: bool = False) -> 
     groups: dict[Hashable, list[int]] = {}
     for i, x in enumerate(X):
         if not isinstance(x, str) or x.strip():
-            groups.setdefault(x, []).append(i)
+            groups.setdefault(_key(x), []).append(i)
     same: list[list[int]] = []
     contradictory: list[list[int]] = []
     for group in groups.values():
@@ -51,6 +51,15 @@ def repeats_of(X: Sequence[Hashable], y: Sequence[Any], order: bool = False) -> 
             elif len({getattr(y[i], "types", None) for i in group}) == 1:
                 same.append(group)
     return Repeats(same, contradictory)
+
+
+def _key(x: Any) -> Hashable:
+    """Return what is equal for equal sequences: of features their items."""
+    if isinstance(x, str):
+        return x
+    return tuple(
+        frozenset(token.items()) if isinstance(token, dict) else token for token in x
+    )
 
 
 def _said(y: Sequence[Any], group: list[int]) -> set[frozenset[Any]]:

@@ -34,8 +34,7 @@ def merged(corpus: Corpus, prefer: str | None) -> Corpus:
     """
     if corpus.format == "spans":
         corpus = _without_corrected(corpus)
-    X = [x if isinstance(x, str) else tuple(x) for x in corpus.X]
-    repeats = repeats_of(X, corpus.y, order=corpus.format != "spans")
+    repeats = repeats_of(corpus.X, corpus.y, order=corpus.format != "spans")
     if prefer is not None:
         groups = [*repeats.same, *repeats.contradictory]
         out = {i for group in groups for i in _earlier(corpus, group)}

@@ -31,6 +31,9 @@ RESAMPLES = 1_000
 FEW = 10
 """Groups of which resamples have too few values to show how a score varies."""
 
+FEWEST = 5
+"""Groups that an interval needs: of fewer it is too short, whatever is done."""
+
 PREDICTED = 1
 TRUE = 2
 RATIOS = {"precision": [PREDICTED], "recall": [TRUE], "F1": [PREDICTED, TRUE]}
@@ -81,7 +84,8 @@ def scored(
     groups : ndarray of shape (n,), int64, optional
         The number of each sequence's document. Intervals are then those of the expanded
         percentile bootstrap, which are wider where documents are few; of fewer than
-        :data:`FEW` that of Student's t.
+        :data:`FEW` also as wide as Student's t has it. Of fewer than :data:`FEWEST`
+        there are none (nan).
 
     Raises
     ------
@@ -251,7 +255,7 @@ _USUAL = _Interval((2.5, 97.5))
 
 
 def _interval(groups: np.ndarray | None) -> _Interval | None:
-    """Return how the interval of groups is made; None for one group, which has none.
+    """Return how the interval of groups is made; None of too few groups for one.
 
     Resamples of n groups vary less than samples do, by (n - 1) / n, and their tails are
     those of the normal distribution instead of Student's t. The percentiles of n groups
@@ -260,7 +264,7 @@ def _interval(groups: np.ndarray | None) -> _Interval | None:
     if groups is None:
         return _USUAL
     n = len(np.unique(groups))
-    if n < 2:
+    if n < FEWEST:
         return None
     from scipy.stats import norm, t  # slow to import, and not needed for a report
 
@@ -281,9 +285,10 @@ def _score(
     value = float(_ratio(counts.sum((0, 1)), of))
     if interval is None or not len(values):
         return Score(value, np.nan, np.nan)
-    if interval.quantile is not None:
-        return Score(value, *_linear(value, of, counts, interval.quantile))
     low, high = np.percentile(values, interval.percentiles)
+    if interval.quantile is not None:  # the wider of both
+        lower, upper = _linear(value, of, counts, interval.quantile)
+        low, high = min(low, lower), max(high, upper)
     return Score(value, float(low), float(high))
 
 
