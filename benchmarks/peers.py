@@ -63,8 +63,8 @@ def our_entities(data, watch, seed, clusters=False):
             if clusters
             else None
         )
-        tagger = StructuredPerceptron(random_state=seed)
-        return SpanTagger(tagger, words=words).fit(*as_texts(train))
+        tagger = SpanTagger(words=words).set_params(tagger__random_state=seed)
+        return tagger.fit(*as_texts(train))
 
     model = watch.time("fit", fit)
     X, y = as_texts(test)
@@ -212,7 +212,7 @@ def words(n, seed):
 def our_words(data, watch, seed, features=None):
     """``Segmenter()``, or the recipe without averaging."""
     X, y, X_test, y_test = data
-    model = Segmenter(StructuredPerceptron("char", random_state=seed))
+    model = Segmenter().set_params(tagger__random_state=seed)
     if features:
         tagger = StructuredPerceptron(
             features, dropout=0.1, max_iter=20, random_state=seed

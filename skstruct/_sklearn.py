@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from numbers import Integral as Integral
@@ -39,6 +40,7 @@ from ._data.inputs import (
     check_weights_of_sequences,
     renumbered,
 )
+from ._data.suggestions import meant
 
 safe_indexing = utils._safe_indexing
 safe_set_output = _set_output._safe_set_output
@@ -90,6 +92,46 @@ else:
         """
 
         _doc_link_module = "skstruct"
+
+        def __new__(cls, *_: Any, **given: Any) -> Any:
+            """Make an estimator; a parameter that it has not is answered with one that it
+            has.
+            """
+            for name in given if given else ():
+                known = _parameters_of(cls)
+                if name not in known:
+                    wrong = (
+                        f"{cls.__name__}.__init__() got an unexpected keyword argument"
+                    )
+                    raise TypeError(f"{wrong} {name!r}{meant(name, known)}")
+            return super().__new__(cls)
+
+        def set_params(self, **params: Any) -> Any:
+            """Set parameters; for a name that is none another one is suggested."""
+            try:
+                return super().set_params(**params)
+            except ValueError as error:
+                known = self.get_params()
+                hints = (meant(each, known) for each in params if each not in known)
+                hint = next(filter(None, hints), "")
+                raise type(error)(f"{str(error).rstrip('.')}{hint}") from None
+
+        def _validate_params(self) -> None:
+            """Check the parameters; for a word that is no value another one is
+            suggested.
+            """
+            try:
+                super()._validate_params()
+            except InvalidParameterError as error:
+                name = re.match(r"The '(\w+)' parameter", str(error))
+                allowed: list[str] = []
+                for each in (
+                    self._parameter_constraints.get(name[1], ()) if name else ()
+                ):
+                    allowed += getattr(each, "options", ())
+                hint = meant(getattr(self, name[1]), allowed) if name else ""
+                text = f"{str(error).rstrip('.')}{hint}" if hint else str(error)
+                raise InvalidParameterError(text) from None
 
         @property
         def _doc_link_template(self) -> str:
@@ -144,6 +186,12 @@ else:
             return managed(estimator, *args, **given)
 
         return checked
+
+
+@functools.cache
+def _parameters_of(cls: type) -> frozenset[str]:
+    """Return the names of the parameters of an estimator's constructor."""
+    return frozenset(inspect.signature(cls).parameters)
 
 
 @functools.cache

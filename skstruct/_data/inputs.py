@@ -38,6 +38,7 @@ from .places import (
 )
 from .places import by_sequence as by_sequence
 from .places import place as place
+from .suggestions import meant
 
 LABELS = "labels"
 WORDS = "words"
@@ -83,6 +84,7 @@ def check_choice(name: str, value: Any, allowed: Collection[Any]) -> None:
     if not any(value is a or (isinstance(value, str) and value == a) for a in allowed):
         raise ValueError(
             f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}"
+            f"{meant(value, allowed)}"
         )
 
 

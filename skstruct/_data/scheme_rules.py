@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from .elements import exact, spelled
 from .labels import NOT_SEVERAL
 from .places import PlaceError, numbered, refuse_str
+from .suggestions import meant
 
 OPENING = ("B", "S", "U")
 """Prefixes of labels that open a chunk wherever they stand."""
@@ -153,7 +154,10 @@ def check_scheme(scheme: Any) -> str:
     name = _ALIASES.get(scheme, scheme) if isinstance(scheme, str) else None
     if name not in SPELLINGS:
         allowed = ", ".join(map(repr, [*SCHEMES, *_ALIASES]))
-        raise ValueError(f"scheme must be one of {allowed}; got {scheme!r}")
+        raise ValueError(
+            f"scheme must be one of {allowed}; got {scheme!r}"
+            f"{meant(scheme, (*SCHEMES, *_ALIASES))}"
+        )
     return name
 
 

@@ -1,7 +1,7 @@
 r"""The model-file container: one checked file of JSON and plain arrays, read without running code.
 
 A fitted model is settings and flat arrays, so its file is a JSON header and raw array bytes.
-Nothing in it is executed, unpickled or decompressed. A SHA-256 of all the rest ends the file, so that
+Nothing in it is executed or unpickled. A SHA-256 of all the rest ends the file, so that
 every flipped bit and every cut is refused (it finds accidents; it does not prove who wrote the file).
 No size that a file declares is believed before it is compared with the size that the file has.
 
@@ -22,6 +22,8 @@ these members: ``"name"`` (unique string), ``"dtype"`` (``bool``, ``int8`` to ``
 ``uint64``, ``float32``, ``float64``, from version 2 on ``float16``; a bool is one byte, 0 or 1),
 ``"shape"`` (at most 32 integers; ``[]`` is one scalar) and ``"offset"`` (bytes from 20 + H). Offsets are
 fully determined: the first is 0, each next one is the end of its predecessor rounded up to a multiple of 64.
+From version 4 on an array may have ``"zlib"``, too: the bytes that it takes in the file, as a stream of zlib
+(RFC 1950), fewer than it has.
 
 Lists of strings are two arrays: the concatenated UTF-8 bytes (uint8; ``surrogatepass``) and n + 1 offsets
 (int64), string i being ``bytes[offsets[i]:offsets[i + 1]]``.
@@ -36,6 +38,7 @@ import math
 import os
 import re
 import struct
+import zlib
 from collections.abc import Callable, Collection
 from io import BufferedReader
 from typing import TYPE_CHECKING, Any, Protocol
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
 MAGIC = b"\x89SKS\r\n\x1a\n"
 FORMAT_VERSION = 4
 """The newest that is read; version 2 is for compressed models, 3 for parsers, 4, since
-skstruct 0.4, for what a file says besides the model.
+skstruct 0.4, for what a file says besides the model, and for compression by zlib.
 """
 
 MAX_HEADER_BYTES = 1 << 24
@@ -60,6 +63,12 @@ _ALIGNMENT = 64
 _PREFIX = struct.Struct("<8sIQ")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _CHUNK_BYTES = 1 << 20
+_LEVEL = 6
+"""Of zlib's compression; 9 takes four times as long for one per cent."""
+
+_MOST_GROWTH = 1040
+"""Above what zlib can make of a byte."""
+
 _DAMAGED = "checksum mismatch: the file is damaged"
 
 _NAMES = {1: "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"}
@@ -73,7 +82,11 @@ _FOREIGN = (
     (b"\x1f\x8b", "a gzip file"),
     (b"lCRF", "a CRFsuite model, which skstruct.interchange.load_crfsuite reads"),
     (b"#mdl#", "a Wapiti model, which skstruct.interchange.load_wapiti reads"),
-    (b"\x80", "a pickle (which skstruct never loads)"),
+    (
+        b"\x80",
+        "a pickle (which skstruct never loads); of a CRF of sklearn-crfsuite "
+        "skstruct.interchange.load_crfsuite reads it",
+    ),
 )
 
 
@@ -103,6 +116,7 @@ def write_container(
     header: dict[str, Any],
     arrays: dict[str, np.ndarray],
     version: int = 1,
+    zipped: bool = False,
     temporary: str | None = None,
 ) -> None:
     """Write a header and named arrays to one file, whole or not at all
@@ -124,6 +138,8 @@ def write_container(
         given.
     version : int
         Of the format.
+    zipped : bool
+        Compress arrays by zlib, where that makes them smaller; version 4 at least.
 
     Raises
     ------
@@ -140,17 +156,20 @@ def write_container(
     ...     read_container(f"{folder}/weights", kind="model")
     ({'kind': 'model', 'alpha': 1e-06}, {'coef': array([0., 1., 2.])})
     """
-    encoded, specs = _encode_header(header, arrays, version)
+    stored = _stored(arrays, zipped)
+    version = max(version, 4) if zipped else version
+    encoded, specs = _encode_header(header, arrays, version, stored)
     with atomic_write(path, temporary=temporary) as file:
-        _write_bytes(file.write, encoded, specs, arrays)
+        _write_bytes(file.write, encoded, specs, stored)
 
 
 def container_array(
     header: dict[str, Any], arrays: dict[str, np.ndarray], version: int = 1
 ) -> np.ndarray:
     """Return what :func:`write_container` would write, as a read-only array of bytes."""
-    encoded, specs = _encode_header(header, arrays, version)
-    out = np.empty(_size(encoded, specs, arrays), np.uint8)
+    stored = _stored(arrays, False)
+    encoded, specs = _encode_header(header, arrays, version, stored)
+    out = np.empty(_size(encoded, specs, stored), np.uint8)
     view = memoryview(out)  # type: ignore[arg-type]  # numpy 1 does not say so
     end = 0
 
@@ -160,28 +179,52 @@ def container_array(
         end = start + len(data)
         view[start:end] = data
 
-    _write_bytes(put, encoded, specs, arrays)
+    _write_bytes(put, encoded, specs, stored)
     out.flags.writeable = False
     return out
 
 
 def container_size(
-    header: dict[str, Any], arrays: dict[str, np.ndarray], version: int
+    header: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    version: int,
+    zipped: bool = False,
 ) -> int:
     """Count the bytes of the file that :func:`write_container` would write."""
-    return _size(*_encode_header(header, arrays, version), arrays)
+    stored = _stored(arrays, zipped)
+    version = max(version, 4) if zipped else version
+    return _size(*_encode_header(header, arrays, version, stored), stored)
 
 
 def _size(
-    encoded: bytes, specs: list[dict[str, Any]], arrays: dict[str, np.ndarray]
+    encoded: bytes, specs: list[dict[str, Any]], stored: dict[str, np.ndarray]
 ) -> int:
     """Count the bytes of a file, given what :func:`_encode_header` returned."""
-    end = specs[-1]["offset"] + arrays[specs[-1]["name"]].nbytes if specs else 0
+    end = specs[-1]["offset"] + stored[specs[-1]["name"]].size if specs else 0
     return len(encoded) + end + _DIGEST_BYTES
 
 
+def _stored(arrays: dict[str, np.ndarray], zipped: bool) -> dict[str, np.ndarray]:
+    """Return the bytes of arrays as they lie in a file."""
+    out = {}
+    for name, array in arrays.items():
+        dtype = _DTYPES.get(array.dtype.name)
+        if dtype is None:  # which the header refuses
+            out[name] = np.zeros(0, np.uint8)
+            continue
+        data = _as_bytes(np.asarray(array, dtype, order="C"))
+        if zipped:
+            stream = np.frombuffer(zlib.compress(data.data, _LEVEL), np.uint8)
+            data = stream if stream.size < data.size else data
+        out[name] = data
+    return out
+
+
 def _encode_header(
-    header: dict[str, Any], arrays: dict[str, np.ndarray], version: int
+    header: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    version: int,
+    stored: dict[str, np.ndarray],
 ) -> tuple[bytes, list[dict[str, Any]]]:
     """Check what is to be written; return (prefix and padded JSON as bytes, array
     specs).
@@ -201,8 +244,10 @@ def _encode_header(
                 f"array {name!r} has {array.ndim} dimensions; allowed: {MAX_DIMENSIONS}"
             )
         offset = end + -end % _ALIGNMENT
-        end = offset + array.nbytes
-        specs.append({"name": name, "dtype": dtype, "shape": shape, "offset": offset})
+        end = offset + stored[name].size
+        spec = {"name": name, "dtype": dtype, "shape": shape, "offset": offset}
+        zipped = stored[name].size < array.nbytes
+        specs.append({**spec, "zlib": stored[name].size} if zipped else spec)
     try:
         text = json.dumps(
             {**header, "arrays": specs}, allow_nan=False, separators=(",", ":")
@@ -227,7 +272,7 @@ def _write_bytes(
     write: Callable[[Any], object],
     encoded: bytes,
     specs: list[dict[str, Any]],
-    arrays: dict[str, np.ndarray],
+    stored: dict[str, np.ndarray],
 ) -> None:
     """Hand prefix, header, arrays and digest, piece by piece, to a function."""
     digest = hashlib.sha256()
@@ -240,9 +285,7 @@ def _write_bytes(
     end = 0
     for spec in specs:
         put(bytes(spec["offset"] - end))
-        data = _as_bytes(
-            np.asarray(arrays[spec["name"]], _DTYPES[spec["dtype"]], order="C")
-        )
+        data = stored[spec["name"]]
         for start in range(0, data.size, _CHUNK_BYTES):
             put(data[start : start + _CHUNK_BYTES])
         end = spec["offset"] + data.size
@@ -484,7 +527,7 @@ def _parse_header(encoded: bytes, version: int) -> tuple[dict[str, Any], int]:
     names = set()
     end = 0
     for i, spec in enumerate(specs):
-        end = _check_spec(spec, f"malformed header: arrays[{i}]", end, _NAMES[version])
+        end = _check_spec(spec, f"malformed header: arrays[{i}]", end, version)
         _require(
             spec["name"] not in names,
             f"malformed header: two arrays named {spec['name']!r}",
@@ -493,12 +536,14 @@ def _parse_header(encoded: bytes, version: int) -> tuple[dict[str, Any], int]:
     return header, end
 
 
-def _check_spec(spec: Any, where: str, end: int, known: str) -> int:
+def _check_spec(spec: Any, where: str, end: int, version: int) -> int:
     """Check one array's description, given where the array before ends; return where
     this one ends.
     """
+    known = _NAMES[version]
     members = ("name", "dtype", "shape", "offset")
-    ok = isinstance(spec, dict) and set(spec) == set(members)
+    more = {"zlib"} if version >= 4 else set()
+    ok = isinstance(spec, dict) and set(spec) - more == set(members)
     _require(ok, f"{where} must have just {', '.join(members)}")
     name, dtype, shape, offset = (spec[member] for member in members)
     _require(isinstance(name, str), f"{where}: the name must be a string")
@@ -523,17 +568,55 @@ def _check_spec(spec: Any, where: str, end: int, known: str) -> int:
     _require(
         type(offset) is int and offset == start, f"{where}: the offset must be {start}"
     )
-    return start + math.prod(shape) * itemsize
+    size = math.prod(shape) * itemsize
+    if "zlib" not in spec:
+        return start + size
+    stored = spec["zlib"]
+    # No stream of zlib grows more: so no small file fills the memory.
+    ok = type(stored) is int and 0 < stored < size <= stored * _MOST_GROWTH
+    _require(ok, f"{where}: {size} bytes are no {str(stored)[:40]} of zlib")
+    return start + stored
 
 
 def _read_array(source: _Source, base: int, spec: dict[str, Any]) -> np.ndarray:
     """Read one array whose bytes are known to lie within the file."""
     dtype = _DTYPES[spec["dtype"]]
-    array = source.array(base + spec["offset"], dtype, spec["shape"])
+    start = base + spec["offset"]
+    if "zlib" in spec:
+        stream = source.part(start, start + spec["zlib"])
+        array = _unzipped(stream, dtype, spec["shape"], spec["name"])
+    else:
+        array = source.array(start, dtype, spec["shape"])
     if spec["dtype"] == "bool":
         most = _as_bytes(array).max(initial=0)
         _require(most <= 1, f"array {spec['name']!r}: a bool must be 0 or 1")
     return array.astype(dtype.newbyteorder("="), copy=False)
+
+
+def _unzipped(stream: Any, dtype: np.dtype, shape: list[int], name: str) -> np.ndarray:
+    """Return the array that a stream of zlib holds, of which no more is read."""
+    array = np.empty(shape, dtype)
+    data = _as_bytes(array)
+    reader = zlib.decompressobj()
+    begin = 0
+    try:
+        while begin < data.size and not reader.eof:
+            most = min(data.size - begin, _CHUNK_BYTES)
+            found = np.frombuffer(reader.decompress(stream, most), np.uint8)
+            data[begin : begin + found.size] = found
+            begin += found.size
+            stream = reader.unconsumed_tail
+            if not (found.size or stream):
+                break
+        rest = reader.decompress(stream, 1)
+    except zlib.error as error:
+        raise ModelFileError(f"malformed: array {name!r}: {error}") from None
+    ended = reader.eof and not reader.unused_data and not rest
+    _require(
+        begin == data.size and ended,
+        f"malformed: array {name!r}: the stream of zlib must have {data.size} bytes",
+    )
+    return array
 
 
 def _as_bytes(array: np.ndarray) -> np.ndarray:

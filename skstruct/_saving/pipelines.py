@@ -89,7 +89,7 @@ def save(
         "estimator": writer.value(model, ""),
         **write_origin(origin, writer),
     }
-    write_container(path, header, writer.arrays, version=writer.version)
+    write_container(path, header, writer.arrays, writer.version, writer.zipped)
     set_origin(model, origin)
 
 

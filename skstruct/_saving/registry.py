@@ -176,8 +176,10 @@ class Savable(KeepsState, SaysWhy):
 
     def _contents(
         self, training: bool, origin: Origin
-    ) -> tuple[dict[str, Any], dict[str, np.ndarray], int]:
-        """Return the header, arrays and version of a file."""
+    ) -> tuple[dict[str, Any], dict[str, np.ndarray], int, bool]:
+        """Return the header, arrays and version of a file, and whether it is
+        compressed.
+        """
         writer = Writer(training, estimator_state)
         header = {
             "kind": "model",
@@ -185,7 +187,7 @@ class Savable(KeepsState, SaysWhy):
             "estimator": estimator_state(self, writer, ""),
             **write_origin(origin, writer),
         }
-        return header, writer.arrays, writer.version
+        return header, writer.arrays, writer.version, writer.zipped
 
     def compress(
         self,

@@ -96,6 +96,8 @@ class Writer:
         one.
     version : int
         Of the format that the file needs.
+    zipped : bool
+        Whether arrays are compressed: there is a compressed model.
     """
 
     def __init__(
@@ -111,6 +113,7 @@ class Writer:
         self.smaller = smaller
         self.packed: str | None = None
         self.version = 1
+        self.zipped = False
         self._encode_estimator: Any = encode_estimator  # None: nothing is within
         self._numbers: dict[
             int, int
@@ -125,6 +128,7 @@ class Writer:
         self.packed = dtype
         if dtype is not None:
             self.version = max(self.version, 2)
+            self.zipped = True
         try:
             yield
         finally:

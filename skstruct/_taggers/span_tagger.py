@@ -248,7 +248,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
 
     # -- prediction --------------------------------------------------------------------
     def predict(self, X: Texts) -> list[list[Span]]:
-        """Spans.
+        """Find the labelled spans of texts.
 
         Parameters
         ----------

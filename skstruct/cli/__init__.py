@@ -20,8 +20,9 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from .._data.suggestions import meant
 from .._saving.atomic import FULL
 from .._version import __version__
 from .common import Arguments, CommandError, tell, warn
@@ -60,15 +61,66 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter):
         return super()._get_help_string(action) if has_one else action.help
 
 
+_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
+
+
+def _suggested(message: str) -> str:
+    """A message of argparse about a value that is none, with one that may be meant."""
+    found = _CHOICE.search(message)
+    if found is None:
+        return message
+    return message + meant(found[1], re.findall(r"[^\s',]+", found[2]))
+
+
 class _Command(argparse.ArgumentParser):
     """The parser of one command, whose errors are one line: the usage of some is
     twelve.
     """
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments; an option that is none is named before those that lack."""
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        for argument in args or ():
+            name = argument.partition("=")[0]
+            if argument == "--":
+                break
+            if name.startswith("--") and not any(
+                each.startswith(name) for each in known
+            ):
+                self.error(f"unrecognized arguments: {argument}{meant(name, known)}")
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
+        """End with one line about wrong usage."""
+        text = _suggested(message)
         self.exit(
-            2, f"{self.prog}: error: {message}; {self.prog} --help lists the options\n"
+            2, f"{self.prog}: error: {text}; {self.prog} --help lists the options\n"
         )
+
+
+class _Program(argparse.ArgumentParser):
+    """The parser of all commands; ``commands`` are their names and what they do."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands: list[tuple[str, str]] = []
+
+    def error(self, message: str) -> NoReturn:
+        """End with a line about wrong usage; without a command with all of them."""
+        if message.endswith("required: COMMAND"):
+            self.exit(2, self._commands())
+        found = _CHOICE.search(message)
+        if found is not None:
+            hint = meant(found[1], COMMANDS).removesuffix("?")
+            listed = f"commands are {', '.join(COMMANDS)}"
+            message = f"there is no command {found[1]!r}{hint}; {listed}"
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
+    def _commands(self) -> str:
+        """The commands, a line each."""
+        rows = (f"  {name:<10}{about}" for name, about in self.commands)
+        told = f"{self.prog} COMMAND --help says more of a command"
+        return "\n".join([f"usage: {self.prog} COMMAND ...", "", *rows, "", told, ""])
 
 
 def new_parser(
@@ -87,7 +139,7 @@ def new_parser(
     -------
     argparse.ArgumentParser
     """
-    parser = argparse.ArgumentParser(
+    parser = _Program(
         prog=prog,
         description="Structured prediction with the interface of scikit-learn.",
         epilog="Exit codes: 0 done, 1 unusable input, 2 wrong usage, 130 interrupted, "
@@ -107,7 +159,8 @@ def new_parser(
     for name in names:
         module = importlib.import_module(f"{__name__}.{name}")
         first, description, *_ = (module.__doc__ or ":\n\n").split("\n\n")
-        about = first.partition(": ")[2].removesuffix(".")
+        about = " ".join(first.partition(": ")[2].removesuffix(".").split())
+        parser.commands.append((name, about))
         command = added.add_parser(
             name, help=about, description=description, formatter_class=_Help
         )

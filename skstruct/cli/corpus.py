@@ -102,6 +102,7 @@ class Corpus(NamedTuple):
     where: list[Where]  # of each sequence: its file, record, id and line
     understood: Understood | None = None
     weights: list[float] | None = None  # of each sequence, if the file says them
+    n_unannotated: int = 0  # records without annotations among annotated texts
 
 
 def inputs_of(model: Any, format: str | None = None) -> Inputs:
@@ -337,6 +338,7 @@ def read_files(arguments: Arguments, source: Source, layout: Layout) -> Corpus:
         for name in ("X", "y", "places", "where")
     }
     joined["documents"] = _documents(parts)
+    joined["n_unannotated"] = sum(part.n_unannotated for part in parts)
     return parts[0]._replace(**joined)
 
 
@@ -455,9 +457,11 @@ def batches(
     source: Source, layout: Layout, size: int | None, inputs: Inputs | None = None
 ) -> Iterator[Corpus]:
     """Yield a `Corpus` piece by piece: ``size`` sentences, or for None all."""
+    reading = None
     if layout.format == "spans":
         assert layout.reading is not None
-        texts = marked(source, layout.reading, size is not None)
+        reading = Reading(layout.reading)
+        texts = marked(source, reading, size is not None)
         read: Iterator[Any] = (
             (x, y, place, document, 1.0, where)
             for x, y, place, document, where in texts
@@ -472,7 +476,8 @@ def batches(
     while batch := list(islice(read, size)):
         X, y, places, documents, weights, where = map(list, zip(*batch))
         given = weights if set(weights) != {1.0} else None
-        of = X, y, places, documents, where, None, given
+        n_unannotated = 0 if reading is None else reading.n_unannotated()
+        of = X, y, places, documents, where, None, given, n_unannotated
         yield Corpus(source.name, layout.format, *of)
         found = True
     if not found:

@@ -226,7 +226,7 @@ def _said(column: Sequence[str], lengths: list[int]) -> str | None:
     single = sum(n == 1 for n in found.values())
     if len(found) < 2 or 2 * single > len(column) or 3 * len(found) > len(column):
         return None
-    return None if counts_up(column, lengths) else f"has {len(found):,} labels"
+    return None if counts_up(column, lengths) else f"has {counted(len(found), 'label')}"
 
 
 def counts_up(column: Sequence[str], lengths: Iterable[int]) -> bool:

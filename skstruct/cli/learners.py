@@ -19,6 +19,7 @@ from .._crf.l1crf import L1CRF
 from .._crf.l1crf_cv import L1CRFCV
 from .._data.inputs import LABELS, TREES, WORDS
 from .._data.scheme_rules import check_scheme
+from .._data.suggestions import meant
 from .._parser.shift_reduce import ShiftReduceParser
 from .._shards.loading import dealt
 from .._shards.mixing.averager import BaggingShuffleAverager
@@ -144,6 +145,7 @@ def named_algorithm(text: str) -> str:
     if name in ALGORITHMS:
         return name
     wrong = f"unknown algorithm {text!r}; known are {', '.join(ALGORITHMS)}"
+    wrong += meant(text, {**ALGORITHMS, **_ALIASES})
     if name in (kind.__name__.lower() for kind in _AROUND):
         wrong = (
             f"{text} goes around a learner: --members, --shards, --calibrate, or texts "
@@ -202,6 +204,7 @@ def new_model(arguments: Arguments, features: Any, format: str | None) -> Any:
             )
             arguments.usage_error(
                 f"{type(model).__name__} has no parameter {name!r}; it has {has}"
+                f"{meant(name, known)}"
             )
         model.set_params(**deeper)
         for estimator in (model, *model.get_params().values()):
@@ -278,7 +281,7 @@ def _given_parameters(arguments: Arguments, *parts: Any) -> Any:
         else:
             wrong = (
                 f"{type(parts[0]).__name__} has no parameter {name!r}; it has "
-                f"{', '.join(sorted(known))}"
+                f"{', '.join(sorted(known))}{meant(name, known)}"
             )
             arguments.usage_error(wrong)
     return deeper
@@ -295,14 +298,12 @@ def _wrapped(arguments: Arguments, learned: Any) -> Any:
     sums = on_shards and hasattr(kind, "fit_shards")
     by_example = sums or issubclass(kind, OnlineLearner)
     is_tagger = kind not in _TASKS and kind is not KBestReranker
-    streams = arguments.stream is not None  # an average goes on as one learner
+    # An average goes on as one learner.
     has_state = issubclass(kind, OnlineLearner) and not on_shards
-    has_state = has_state and (streams or not several)
     for wrong, message in (
         (
             arguments.keep_training and not has_state,
-            "--keep-training: such a model has no state of training"
-            + "; --algorithm perceptron has one" * (arguments.algorithm is None),
+            "--keep-training: such a model has no state of training",
         ),
         (several and on_shards, "--members and --shards cannot both be given"),
         (

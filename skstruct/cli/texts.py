@@ -26,7 +26,7 @@ from ..datasets.formats.brat import is_brat
 from ..datasets.formats.contents import where_of
 from ..datasets.formats.entry import TEXTS
 from ..datasets.formats.span_files import FORMATS, AnnotationReader
-from ..datasets.formats.span_records import SPAN_KEYS, document_of
+from ..datasets.formats.span_records import SPAN_KEYS, Reading, document_of
 from ..datasets.formats.span_writing import brat_names, reserved_keys, write_spans
 from ..datasets.formats.table import recognised, text_formats
 from ..inspection import render
@@ -114,15 +114,15 @@ def given_to(source: Source) -> str | Source:
 
 
 def marked(
-    source: Source, reader: AnnotationReader, is_stream: bool
+    source: Source, reading: Reading, is_stream: bool
 ) -> Iterator[tuple[str, list[Span], str, str | None, Where]]:
     """Yield annotated texts as (text, spans, place, document, where); places are for
     errors, the document is None where the record does not name it.
 
-    In a stream texts that are white space are left out: a model that learns from each
-    batch needs a token.
+    What was met stands in ``reading`` afterwards. In a stream texts that are white
+    space are left out: a model that learns from each batch needs a token.
     """
-    for record, spans in reader.marked(given_to(source)):
+    for record, spans in reading.options.marked(given_to(source), reading):
         if not (is_stream and is_white_space(record.text)):
             document = document_of(record)
             yield record.text, spans, record.place, document, where_of(record)
@@ -148,10 +148,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "candidates or predictions"
     )
     add("--sets", action="store_true", help=what)
+    what = "write only spans that are at least so probable, above 0 and at most 1"
+    add("--min-proba", type=probability, metavar="P", help=what)
 
 
 label_space = fitting(str, lambda s: s.split() == [s], "text without white space")
 """A type of ``argparse``."""
+
+probability = fitting(float, lambda p: 0.0 < p <= 1.0, "above 0 and at most 1")
+"""A type of ``argparse``."""
+
+_OF_SPANS = "lines", "write", "label_space", "sets", "min_proba"
 
 _NOT_FOR = {
     SPANS: (
@@ -164,9 +171,9 @@ _NOT_FOR = {
         "separator",
         "comment",
     ),
-    WORDS: ("lines", "write", "label_space", "sets", "scheme"),
-    LABELS: ("lines", "write", "label_space", "sets", "dictionary"),
-    TREES: ("lines", "write", "label_space", "sets", "scheme", "dictionary"),
+    WORDS: (*_OF_SPANS, "scheme"),
+    LABELS: (*_OF_SPANS, "dictionary"),
+    TREES: (*_OF_SPANS, "scheme", "dictionary"),
 }
 """Options of ``tag`` and ``select`` that models of a task have no use for."""
 
@@ -207,7 +214,8 @@ def require(arguments: Arguments, model: Any, **methods: str) -> None:
             remedy = next(
                 (f"; {what}" for word, what in _REMEDIES.items() if word in why), ""
             )
-            arguments.usage_error(f"--{name}: {why}{remedy}")
+            option = name.replace("_", "-")
+            arguments.usage_error(f"--{option}: {why}{remedy}")
 
 
 def tag(model: Any, arguments: Arguments) -> int | None:
@@ -225,7 +233,10 @@ def tag(model: Any, arguments: Arguments) -> int | None:
         arguments.usage_error(
             f"--proba: only {', '.join(_WITH_PROBA)} have a place for probabilities"
         )
-    require(arguments, model, proba="predict_segment_proba")
+    if arguments.sets and arguments.min_proba:
+        arguments.usage_error("--sets and --min-proba do not go together")
+    probable = "predict_segment_proba"
+    require(arguments, model, proba=probable, min_proba=probable)
     if wanted == "brat" and arguments.output in STANDARD:
         arguments.usage_error("--write brat needs --output, a folder")
     if arguments.label_space and wanted != "brat":
@@ -462,6 +473,11 @@ def _write(
     X = [text for _, text, _ in batch]
     metadata = [beside for _, _, beside in batch]
     y = model.predict(X)
+    if arguments.min_proba:
+        y = [
+            [span for span, p in row if p >= arguments.min_proba]
+            for row in model.predict_segment_proba(X, y)
+        ]
     if is_first:
         tell(f"{batch[0][0]}: first: {first_record('spans', X, y)}")
     if arguments.labels:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .formats.span_files import iter_spans as iter_spans
     from .formats.span_files import read_spans as read_spans
     from .formats.span_writing import write_spans as write_spans
+    from .formats.token_files import iter_tokens as iter_tokens
     from .formats.token_files import read_tokens as read_tokens
     from .samples import load_chunking as load_chunking
     from .samples import load_entities as load_entities
@@ -49,6 +50,7 @@ _NAMES = {
     "from_utf16": ".._data.spans",
     "get_data_home": "fetch",
     "iter_spans": "formats.span_files",
+    "iter_tokens": "formats.token_files",
     "load_chunking": "samples",
     "load_entities": "samples",
     "load_parsing": "samples",

@@ -12,7 +12,7 @@ class Remembered:
 
     A fitted transformer hands on the same objects at each call: the names of its
     columns, and what else is known of these. So objects are compared by identity, and
-    nobody looks at every column again. Copies and pickles begin anew. Threads may share
+    nobody looks at every column again. It is part of no pickle. Threads may share
     one: what it holds is replaced as a whole.
     """
 
@@ -43,6 +43,3 @@ class Remembered:
         found = make()
         self._last = objects, facts, found
         return found
-
-    def __reduce__(self) -> Any:
-        return Remembered, ()

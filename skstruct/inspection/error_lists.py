@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .._data.elements import spelled
 from .._data.inputs import SPANS, TREES, WORDS, flatten
+from .._data.places import counted
 from .._data.segmented import as_pieces, as_words
 from .._data.types import Corpus
 from .._sklearn import innermost
@@ -113,11 +114,12 @@ class Errors(Shown):
 
     def summary(self) -> str:
         """Say how many errors there are, in one sentence."""
-        items = _ITEMS[self.kind]
-        text = f"{self.n_errors:,} errors in {self.n_items:,} {items}"
+        items = _ITEMS[self.kind].removesuffix("s")
+        n = counted(self.n_items, items)
+        text = f"{counted(self.n_errors, 'error')} in {n}"
         if self.n_unseen is not None:
-            text += f"; with unseen words {self.n_unseen_errors:,} errors, "
-            text += f"{self.n_unseen:,} {items}"
+            n_errors = counted(self.n_unseen_errors or 0, "error")
+            text += f"; with unseen words {n_errors}, {counted(self.n_unseen, items)}"
         return text
 
     def __str__(self) -> str:
@@ -227,7 +229,7 @@ def errors(
     >>> X, y = [["the", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"], ["D", "N", "V"]]
     >>> tagger = StructuredPerceptron(random_state=0).fit(X, y)
     >>> print(errors(tagger, [["the", "barks", "sleeps"], ["a", "cat"]], [["D", "N", "V"], ["D", "N"]]))
-    1 errors in 5 tokens; with unseen words 0 errors, 0 tokens
+    1 error in 5 tokens; with unseen words 0 errors, 0 tokens
          1  N -> V   the [barks] sleeps
     """
     return errors_of(

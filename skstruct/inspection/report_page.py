@@ -14,6 +14,7 @@ import numpy as np
 
 from .._data.elements import elements
 from .._data.inputs import SPANS, TREES, WORDS
+from .._data.places import counted
 from .._data.scheme_rules import LabelTable
 from .._data.types import Corpus
 from .._saving.atomic import write_whole
@@ -265,7 +266,7 @@ def _scores(scores: Scores, n: int) -> str:
     names = "label", "precision", "recall", "F1", "95 % interval", "number"
     return (
         table(rows, ("", "", "95 % interval"))
-        + note(f"of {n:,} sequences")
+        + note(f"of {counted(n, 'sequence')}")
         + table(labels, names)
     )
 
@@ -338,7 +339,8 @@ def _wrong(
         if room < 0:
             break
         entries.append(entry)
-    text = f"{len(wrong):,} sequences have an error"
+    have = "has" if len(wrong) == 1 else "have"
+    text = f"{counted(len(wrong), 'sequence')} {have} an error"
     if how:
         text += "; those come first of which the model was surest, "
         text += "where labels may be wrong"

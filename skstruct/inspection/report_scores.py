@@ -28,7 +28,7 @@ Sides: TypeAlias = tuple[set[Any], set[Any]]
 
 RESAMPLES = 1_000
 
-FEW = 10
+FEW = 30
 """Groups of which resamples have too few values to show how a score varies."""
 
 FEWEST = 5

@@ -19,6 +19,7 @@ from inside import put_chunk_size
 from skstruct._saving import atomic
 from skstruct._saving.container import (
     ModelFileError,
+    container_size,
     pack_strings,
     read_container,
     unpack_strings,
@@ -395,3 +396,88 @@ def test_unpack_strings_refuses_what_does_not_fit(data, offsets, message):
 def test_a_device_stays_a_device():
     write_container("/dev/null", {"kind": "model"}, {"a": np.arange(3)})
     assert not os.path.isfile("/dev/null")
+
+
+# -- compressed arrays ---------------------------------------------------------------------------------
+SPARSE = np.zeros((500, 8))
+SPARSE[::7] = np.arange(8.0)
+RANDOM = np.frombuffer(np.random.default_rng(0).bytes(4000), np.uint8)
+
+
+def zipped(path, **arrays):
+    write_container(path, {"kind": "model"}, arrays, zipped=True)
+    return read_container(path, kind="model")[1]
+
+
+def test_compressed_arrays_come_back(tmp_path, monkeypatch):
+    for n_bytes in (1 << 20, 100):
+        put_chunk_size(monkeypatch, n_bytes)
+        arrays = {
+            "a": SPARSE,
+            "random": RANDOM,
+            "b": np.arange(900) % 7 == 0,
+            "none": SPARSE[:0],
+        }
+        found = zipped(tmp_path / "m", **arrays)
+        for name, array in arrays.items():
+            assert found[name].dtype == array.dtype and (found[name] == array).all()
+            assert found[name].flags.writeable and found[name].flags.owndata
+    data = (tmp_path / "m").read_bytes()
+    assert struct.unpack_from("<I", data, 8) == (4,)
+    (length,) = struct.unpack_from("<Q", data, 12)
+    specs = {s["name"]: s for s in json.loads(data[20 : 20 + length])["arrays"]}
+    assert specs["a"]["zlib"] < SPARSE.nbytes / 20 and "zlib" not in specs["random"]
+    size = container_size({"kind": "model"}, arrays, 1, True)
+    assert size == len(data)
+
+
+@pytest.mark.parametrize(
+    "change, wrong",
+    [
+        ({"zlib": 0}, "of zlib"),
+        ({"zlib": True}, "of zlib"),
+        ({"zlib": 10**9}, "of zlib"),
+        ({"shape": [2**40, 8]}, "of zlib"),
+        ({"shape": [600, 8]}, "the stream of zlib must have 38400 bytes"),
+        ({"shape": [400, 8]}, "the stream of zlib must have 25600 bytes"),
+    ],
+)
+def test_lies_about_compressed_arrays(change, wrong, tmp_path):
+    """What a stream would need is refused before there is memory for it."""
+    path = tmp_path / "m"
+    zipped(path, a=SPARSE)
+    forge(path, change)
+    with pytest.raises(ModelFileError, match=wrong):
+        read_container(path, kind="model")
+
+
+def test_a_stream_that_is_none(tmp_path):
+    path = tmp_path / "m"
+    zipped(path, a=SPARSE)
+    forge(path, {}, spoil=True)
+    with pytest.raises(ModelFileError, match="array 'a': Error -3"):
+        read_container(path, kind="model")
+
+
+def test_version_three_has_no_compressed_arrays(tmp_path):
+    path = tmp_path / "m"
+    zipped(path, a=SPARSE)
+    forge(path, {}, version=3)
+    with pytest.raises(
+        ModelFileError, match="must have just name, dtype, shape, offset"
+    ):
+        read_container(path, kind="model")
+
+
+def forge(path, change, version=4, spoil=False):
+    """Change what a file says of its array, with a right checksum."""
+    data = path.read_bytes()
+    (length,) = struct.unpack_from("<Q", data, 12)
+    header = json.loads(data[20 : 20 + length])
+    header["arrays"][0].update(change)
+    text = json.dumps(header).encode()
+    text += b" " * (-(20 + len(text)) % 64)
+    rest = data[20 + length : -32]
+    rest = b"\0" * len(rest) if spoil else rest
+    data = data[:8] + struct.pack("<IQ", version, len(text)) + text + rest
+    path.write_bytes(data + hashlib.sha256(data).digest())

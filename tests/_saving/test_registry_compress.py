@@ -122,14 +122,14 @@ def test_export_and_explanation(corpus, tmp_path):
     assert explanation.score == pytest.approx(small.decision_function(X[:1])[0])
 
 
-def test_only_compressed_models_need_format_two(tagger, tmp_path):
+def test_compressed_models_need_format_four(tagger, tmp_path):
     versions = []
     for model in (tagger, tagger.compress()):
         model.save(tmp_path / "model")
         versions.append(
             struct.unpack_from("<I", (tmp_path / "model").read_bytes(), 8)[0]
         )
-    assert versions == [1, 2]
+    assert versions == [1, 4]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
@@ -263,7 +263,7 @@ def test_lies(change, message, forged):
 def test_readers_of_format_one_refuse_it_by_name(tagger, tmp_path, monkeypatch):
     tagger.compress().save(tmp_path / "model")
     monkeypatch.setattr("skstruct._saving.container.FORMAT_VERSION", 1)
-    message = r"written by a newer skstruct \(format 2, this version reads up to 1\)"
+    message = r"written by a newer skstruct \(format 4, this version reads up to 1\)"
     with pytest.raises(ValueError, match=message):
         skstruct.load(tmp_path / "model")
 

@@ -6,6 +6,7 @@ import os
 import numpy as np
 import pytest
 from cli_cases import run, run_train
+from sklearn.base import clone
 
 import skstruct
 from skstruct._saving.origin import digest_of
@@ -99,11 +100,26 @@ def test_small_files_label_and_score_as_the_fit(
 
 
 def test_keep_training_goes_on_where_it_stopped(folder, capsys, tmp_path):
-    train = "train", folder / "train.txt", "-m", tmp_path / "m", "--epochs", 1
-    train = *train, "-a", "perceptron"
-    assert run(capsys, *train, "--keep-training")[0] == 0
+    train = (
+        "train",
+        folder / "train.txt",
+        "-m",
+        tmp_path / "m",
+        "--epochs",
+        1,
+        "--force",
+    )
     X, y = read_columns(folder / "train.txt", return_X_y=True)
-    whole = skstruct.StructuredPerceptron(max_iter=1, random_state=0).fit(X, y)
+    one = skstruct.StructuredPerceptron(max_iter=1, random_state=0)
+    several = skstruct.BaggingShuffleAverager(
+        clone(one).set_params(dropout=0.1), "auto", random_state=0
+    )
+    for options, whole in ((["-a", "perceptron"], one), ([], several)):
+        assert run(capsys, *train, "--keep-training", *options)[0] == 0
+        goes_on(tmp_path, whole.fit(X, y), X, y)
+
+
+def goes_on(tmp_path, whole, X, y):
     loaded = skstruct.load(tmp_path / "m")
     np.testing.assert_array_equal(
         loaded.partial_fit(X, y).decision_function(X),

@@ -22,7 +22,7 @@ def files(tmp_path):
 def train(capsys, files, template, *options):
     (files / "t.txt").write_bytes(template)
     given = "train", files / "d.txt", "--template", files / "t.txt"
-    return run(capsys, *given, "-m", files / "m", *options)
+    return run(capsys, *given, "-m", files / "m", "-a", "perceptron", *options)
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])

@@ -150,11 +150,6 @@ def test_a_search_says_what_it_chose(folder, capsys, tmp_path):
             ["-a", "reranker", "--stream", "5"],
             "does not learn example by example",
         ),
-        (
-            "labels.txt",
-            ["--members", "2", "--keep-training"],
-            "has no state of training",
-        ),
         ("labels.txt", ["-a", "l1crf", "--keep-training"], "has no state of training"),
         (
             "labels.txt",

@@ -1,7 +1,10 @@
 """``skstruct train --text``: clusters of words of raw text; and what is written of the training."""
 
+import json
+import re
+
 import pytest
-from cli_cases import run_train
+from cli_cases import run, run_train
 
 import skstruct
 
@@ -86,3 +89,30 @@ def test_what_is_refused(text, options, message, tmp_path, capsys):
     corpus.write_text(text, encoding="utf-8")
     code, _, said = run_train(capsys, corpus, "-m", tmp_path / "model", *options)
     assert code == 2 and message in said
+
+
+def test_texts_without_annotations_are_said_to_be_raw_text(capsys, tmp_path):
+    """Label Studio exports tasks that nobody has labelled yet; JSONL may lack the list."""
+    known = {"text": "Ann is in Rome.", "spans": [[0, 3, "PER"]]}
+    results = [{"type": "labels", "value": {"start": 0, "end": 3, "labels": ["PER"]}}]
+    task = {"data": {"text": "Ann is in Rome."}, "annotations": [{"result": results}]}
+    open_task = {"data": {"text": "Bob is in Oslo."}, "annotations": []}
+    for name, records, n in (
+        ("a.jsonl", [known, {"text": "Bob is in Oslo."}, {"text": "x"}, known], 2),
+        ("b.json", [task, open_task, task], 1),
+        ("c.jsonl", [known, {"text": "Nobody.", "spans": []}], 0),
+    ):
+        lines = "\n".join(map(json.dumps, records))
+        content = lines if name.endswith("l") else json.dumps(records)
+        (tmp_path / name).write_text(content)
+        arguments = "train", "--force", tmp_path / name, "-m", tmp_path / "m"
+        code, _, err = run(capsys, *arguments, "--epochs", 1)
+        assert code == 0
+        said = re.findall(r"(\d+) records? without annotations: .*--text FILE", err)
+        assert said == [str(n)] * (n > 0)
+        raw = " ".join(f"w{a}{b}" for a in "abcdefgh" for b in "abcdefgh")
+        (tmp_path / "raw").write_text(f"{raw}\n" * 9)
+        code, _, err = run(
+            capsys, *arguments, "--text", tmp_path / "raw", "--clusters", 2
+        )
+        assert code == 0 and "without annotations: " not in err

@@ -1,8 +1,5 @@
 """What a transformer remembers of its columns from call to call."""
 
-import copy
-import pickle
-
 from skstruct.features.remembered import Remembered
 
 
@@ -16,9 +13,3 @@ def test_what_is_remembered_is_of_the_same_objects():
     a, b = ["a"], ["a"]
     asked = ([a], 1), ([a], 1), ([b], 1), ([b], 2), ([b, b], 2), ([b, b], 2)
     assert [remembered.of(*key, make) for key in asked] == [1, 1, 2, 3, 4, 4]
-    for twin in (
-        copy.copy(remembered),
-        copy.deepcopy(remembered),
-        pickle.loads(pickle.dumps(remembered)),
-    ):
-        assert twin.of([b, b], 2, lambda: "anew") == "anew"

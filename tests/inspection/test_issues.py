@@ -5,14 +5,16 @@ import random
 
 import pytest
 
-from skstruct import L1CRF, SpanTagger, StructuredPerceptron
+from skstruct import L1CRF, PartialSpans, SpanTagger, StructuredPerceptron
 from skstruct.datasets import columns_to_spans, load_chunking, load_entities
 from skstruct.features import WordVectors
 from skstruct.inspection import (
     Finding,
+    Where,
     label_issues,
     out_of_fold_marginals,
 )
+from skstruct.inspection.issues import corrected
 
 X = [["the", "dog"], ["a", "cat"], ["the", "cat"], ["a", "dog"]] * 5
 
@@ -110,3 +112,47 @@ def test_clusters_of_words_are_those_of_the_tagger():
     )
     with pytest.raises(ValueError, match="different words="):
         SpanTagger(tagger, words=other).fit(texts, spans)
+
+
+def test_planted_spans_are_found_by_their_kind():
+    """One of each kind among the spans of a few names; what is rare and right is none."""
+    names = {"PER": ["Ann", "Tom", "Eve"], "LOC": ["Rome", "Oslo", "Bonn"]}
+    draw = random.Random(0)
+    texts, spans = [], []
+    for _ in range(120):
+        who, city = draw.choice(names["PER"]), draw.choice(names["LOC"])
+        text = f"Then {who} went to {city} by train ."
+        a, b = text.index(who), text.index(city)
+        texts.append(text)
+        spans.append([(a, a + 3, "PER"), (b, b + 4, "LOC")])
+    per, loc = spans[10]
+    spans[10] = [(*per[:2], "LOC"), loc]
+    spans[30] = spans[30][1:]
+    by = texts[50].index("train")
+    spans[50] = [*spans[50], (by, by + 5, "LOC")]
+    per, loc = spans[70]
+    spans[70] = [(per[0], per[1] + 5, "PER"), loc]
+    places = [{"record": i + 2, "id": f"t{i}"} for i in range(120)]
+    model = SpanTagger(L1CRF(c1=0.1, random_state=0))
+    found = label_issues(model, texts, spans, places=places)
+    kinds = {(each.sequence, each.kind) for each in found[:4]}
+    assert kinds == {
+        (10, "other type"), (30, "missing"), (50, "superfluous"), (70, "other boundary"),
+    }  # fmt: skip
+    assert found.expected() == pytest.approx(4.0, abs=2.0)
+    (wide,) = found.by_kind()["other boundary"][:1]
+    assert wide.other == (5, 8) and wide.where == Where(None, 72, "t70")
+    right = corrected(spans[70], [wide])
+    assert right == [(5, 8, "PER"), spans[70][1]]
+
+
+def test_what_is_not_annotated_is_not_missing():
+    texts = ["Ann met Tom ."] * 20
+    full = [[(0, 3, "PER"), (8, 11, "PER")] for _ in texts]
+    unknown = [*full[:5], [(0, 3, "PER"), (8, 11, None)], *full[6:]]
+    model = SpanTagger(L1CRF(c1=0.1, random_state=0))
+    assert not any(f.sequence == 5 for f in label_issues(model, texts, unknown))
+    partly = [*full[:5], PartialSpans([(0, 3, "PER")], types={"LOC", "PER"}), *full[6:]]
+    assert label_issues(model, texts, partly)[0].kind == "missing"
+    partly[5] = PartialSpans([], types={"LOC"})
+    assert not any(f.sequence == 5 for f in label_issues(model, texts, partly))

@@ -413,3 +413,16 @@ def test_usage(path, tmp_path, capsys):
     StructuredPerceptron("word", max_iter=1).fit([["a"]], [["A"]]).save(tmp_path / "m")
     assert main(["serve", str(tmp_path / "m"), "--label-studio"]) == 1
     assert "needs a model that marks spans" in capsys.readouterr().err
+
+
+def test_labels_that_the_interface_lacks_are_not_sent(path):
+    """They could not be shown; an interface that lists none takes its labels from tasks."""
+    service = Backend(str(path))
+    (status, whole), *_ = [asked(service, predict_request())]
+    assert status == 200 and any(each["result"] for each in whole["results"])
+    other = {**predict_request(), "label_config": CONFIG.replace("PER", "CITY")}
+    found = asked(service, other)[1]["results"]
+    assert [each["result"] for each in found] == [[] for _ in found]
+    label = '<Label value="PER" background="red"/>'
+    open_ = {**predict_request(), "label_config": CONFIG.replace(label, "")}
+    assert asked(service, open_)[1]["results"] == whole["results"]

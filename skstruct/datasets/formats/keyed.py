@@ -136,7 +136,7 @@ class KeyedFormat(TextFormat):
 
     keys: ClassVar[Keys]
     ends: ClassVar[str] = "exclusive"
-    options = frozenset(("label_names",))
+    options = frozenset(("text", "spans", "start", "end", "label", "label_names"))
 
     def recognise(self, head: Head) -> Evidence:
         """Most records have the keys, and one of their spans, too."""
@@ -157,6 +157,14 @@ class KeyedFormat(TextFormat):
             f"{self.keys.spans}",
         )
 
+    def _keys_for(self, options: Any) -> Keys:
+        """The keys, those that options name instead of the tool's own."""
+        given = {name: getattr(options, name) for name in ("spans", *Keys._fields[2:5])}
+        named = {name: key for name, key in given.items() if key is not None}
+        if options.text != "text":  # the default
+            named["text"] = options.text
+        return self.keys._replace(**named)
+
     def _fits(self, rows: Any) -> bool:
         """Whether a value is a list of spans with the keys, or empty."""
         if not isinstance(rows, list):
@@ -173,7 +181,7 @@ class KeyedFormat(TextFormat):
 
     def record(self, value: Any, place: str, reading: Any) -> Record:
         """Make a `Record` of an object."""
-        found = keyed_record(value, place, reading, self.keys)
+        found = keyed_record(value, place, reading, self._keys_for(reading.options))
         if (
             self.ends == "exclusive"
             or reading.options.ends != "auto"

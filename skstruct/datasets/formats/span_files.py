@@ -95,6 +95,11 @@ class AnnotationReader:
                 self, "annotated", PartialSpans(types=self.annotated).types
             )
 
+    def given(self) -> set[str]:
+        """Return the names of the options that are not as usual."""
+        every = fields(self)
+        return {o.name for o in every if getattr(self, o.name) != o.default}
+
     def marked(self, source: Any, reading: Reading | None = None) -> Any:
         """An iterator of (`Record`, its list of `Span`) over what is annotated; see
         `iter_spans`.
@@ -306,8 +311,7 @@ def iter_spans(
 
 def _annotated(found: Any, reading: Any, name: str) -> Any:
     options = reading.options
-    found = (record for record in found if record.spans is not None)
-    yield from with_spans(found, options, name, reading)
+    yield from with_spans(_without_left_out(found, reading), options, name, reading)
     for option, met in reading.met.items():
         chosen = getattr(options, option)
         if chosen is not None and str(chosen) not in met:
@@ -329,6 +333,15 @@ def _annotated(found: Any, reading: Any, name: str) -> Any:
             f"{reading.keyless[0]}"
         )
         warnings.warn(f"{name}: {some}: read as texts without")
+
+
+def _without_left_out(found: Any, reading: Reading) -> Any:
+    """Hand on the records that somebody has annotated, and count the others."""
+    for record in found:
+        if record.spans is None:
+            reading.n_left_out += 1
+        else:
+            yield record
 
 
 def _watched(found: Any, name: Any) -> Any:
@@ -439,6 +452,7 @@ def _format_of(head: Head, reading: Any) -> TextFormat:
         return known["jsonl"]  # the one format with keys of any names
     found = recognised(head, known.values())
     format = known["jsonl"] if found is None else known[found[0].name]
+    refuse_options(format, options.given() - _OF_ALL)
     reading.why = "" if found is None else found[1].sentence
     reading.format = format.name
     return format

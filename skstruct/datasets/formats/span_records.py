@@ -105,6 +105,7 @@ class Reading:
     )  # annotator of a text that has a record for each of them
     n_annotated: int = 0  # records with a list of spans
     keyless: list = field(default_factory=list)  # places of records without
+    n_left_out: int = 0  # records that nobody has annotated
     omits: bool = False  # whether a format was met that leaves empty lists out
     keys: list = field(default_factory=list)  # of the first record
     format: str = ""  # the name of the format, if it was recognised,
@@ -127,6 +128,11 @@ class Reading:
         line = re.search(r", line (\d+)", place)
         found = int(line[1]) if line else None
         self.faults.append(Fault(str(error), number, id, found))
+
+    def n_unannotated(self) -> int:
+        """Count the records without annotations beside others that have some."""
+        silent = bool(self.n_annotated) and not self.omits
+        return self.n_left_out + len(self.keyless) * silent
 
     def skip(self, why: str) -> None:
         """Count a record that is left out."""
@@ -163,7 +169,7 @@ class Reading:
         if key not in record:
             raise ValueError(
                 f"{place}: no text: found keys {_listed(record)}; text= names another "
-                "key"
+                f"key{_lists_of(record)}"
             )
         return check(record[key], str, place, f"a str under {key!r}")
 
@@ -197,6 +203,18 @@ def check(value: Any, kind: Any, place: Any, expected: str) -> Any:
 def without(record: Any, *keys: str | None) -> dict[str, Any]:
     """The other keys of a record, as a dict."""
     return {key: value for key, value in record.items() if key not in keys}
+
+
+def _lists_of(record: Any) -> str:
+    """The end of an error: which keys hold records, if texts stand there."""
+    lists = [
+        repr(key)
+        for key, value in record.items()
+        if isinstance(value, list) and value and isinstance(value[0], Mapping)
+    ]
+    if not lists or any(isinstance(value, str) for value in record.values()):
+        return ""
+    return f", or records= a list of records ({', '.join(lists)})"
 
 
 def _listed(record: Any) -> Any:

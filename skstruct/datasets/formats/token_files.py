@@ -84,7 +84,7 @@ def read_tokens(
     several = (tokens,) if isinstance(tokens, int | str) else tokens
     chosen = None if several is None else tuple(several)
     options = TokenOptions(chosen, label, separator, comment, label_names, encoding)
-    found = list(iter_tokens(source, format, options))
+    found = list(_iterated(source, format, options))
     X = [sentence.tokens for sentence in found]
     y = [sentence.labels for sentence in found]
     if return_documents:
@@ -92,13 +92,26 @@ def read_tokens(
     return X, y
 
 
-_AS_IS = TokenOptions()
-
-
 def iter_tokens(
-    source: Any, format: str = "auto", options: TokenOptions = _AS_IS
+    source: Any, format: str = "auto", **options: Any
 ) -> Iterator[LabelledSentence]:
-    """Yield the sentences of a file one by one; see `read_tokens`."""
+    """Yield (tokens, labels, document) of the sentences of a file, one by one.
+
+    Parameters
+    ----------
+    source, format, **options
+        As of `read_tokens`.
+    """
+    tokens = options.pop("tokens", None)
+    several = (tokens,) if isinstance(tokens, int | str) else tokens
+    chosen = None if several is None else tuple(several)
+    return _iterated(source, format, TokenOptions(chosen, **options))
+
+
+def _iterated(
+    source: Any, format: str, options: TokenOptions
+) -> Iterator[LabelledSentence]:
+    """Yield the sentences of a file."""
     known = [each.name for each in FORMATS if each.kind != TEXTS]
     check_choice("format", format, ("auto", *known))
     with peeked(source, options.encoding) as file:

@@ -69,3 +69,27 @@ def test_paths():
     with pytest.raises(KeyError):
         at(value, "x")
     assert list(elements_at([1], None, "p")) == [("p", [1])]
+
+
+def test_keys_of_a_tool_can_be_named_otherwise():
+    """What an option says is taken, in a format that is recognised, too."""
+    record = {
+        "content": "Ann",
+        "title": "Bo in it",
+        "annotation": [{"label": ["PER"], "points": [{"start": 0, "end": 1}]}],
+    }
+    assert read_spans([record], text="content") == (["Ann"], [[(0, 2, "PER")]])
+    assert read_spans([record], text="title") == (["Bo in it"], [[(0, 2, "PER")]])
+
+
+def test_options_that_a_recognised_format_lacks_are_refused():
+    record = {"text": "Ann", "ents": [{"start": 0, "end": 3, "label": "PER"}]}
+    assert read_spans([record])[1] == [[(0, 3, "PER")]]
+    for name, value in ("control", "x"), ("annotator", "x"), ("rejected", "outside"):
+        with pytest.raises(ValueError, match=f"{name} is for .*'spacy-doc'"):
+            read_spans([record], **{name: value})
+
+
+def test_a_list_of_records_is_named():
+    with pytest.raises(ValueError, match=r"or records= a list of records \('rows'\)"):
+        read_spans([{"rows": [{"body": "Ann"}]}])

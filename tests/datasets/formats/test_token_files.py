@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from skstruct.datasets import read_tokens
+from skstruct.datasets import iter_tokens, read_tokens
 
 TEXT = "a b X\nc d Y\n\ne f X\n"
 
@@ -39,3 +39,10 @@ def test_what_is_refused(text, options, message):
 def test_features_of_crfsuite():
     X, y = read_tokens(io.StringIO("A\tw=a\nB\tw=b\tx=1:2\n"))
     assert y == [["A", "B"]] and X == [[{"w=a": 1.0}, {"w=b": 1.0, "x=1": 2.0}]]
+
+
+def test_sentences_one_by_one():
+    found = iter_tokens(io.StringIO(TEXT), tokens=[0], label=-1)
+    first = next(found)
+    assert first.tokens == ["a", "c"] and first.labels == ["X", "Y"]
+    assert first.document is None and [s.labels for s in found] == [["X"]]
