@@ -168,15 +168,15 @@ def _tell_findings(findings: Findings, corpus: Corpus, arguments: Arguments) -> 
     what, of = ("span", "text") if of_spans else ("label", "sequence")
     shown = findings[: arguments.top]
     text = (
-        f"{corpus.name}: {counted(len(findings), what)} of "
+        f"{corpus.name}: {counted(len(shown), what)} of "
         f"{counted(len(corpus.X), of)} may be wrong"
     )
-    if findings:
-        expected = [shown.expected(), findings.expected()]
-        some = f"; expect about {round(expected[0])} of "
-        text += f"{some}the {len(shown)} listed to be errors"
-        if len(shown) < len(findings):
-            text += f", and {round(expected[1])} of all"
+    if shown:
+        text += f"; expect about {round(shown.expected())} of them to be errors"
+    if len(shown) < len(findings):
+        rest = findings[len(shown) :]
+        text += f"; {len(rest):,} more, with about {round(rest.expected())} errors, "
+        text += "are less suspicious (--top lists them)"
     tell(text)
     by_kind = shown.by_kind()
     if len(by_kind) > 1:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import LABELS, TREES, WORDS, flatten
 from .._data.places import counted
+from .._sklearn import layers
 from ..datasets.formats.entry import TokenFormat, TokenOptions
 from ..datasets.formats.head import Head, peeked
 from ..datasets.formats.table import BY_NAME
@@ -64,14 +65,20 @@ def check_learnable(arguments: Arguments, corpus: Corpus, task: str) -> None:
 
 
 def check_learned(arguments: Arguments, model: Any) -> None:
-    """Raise if what was learned of a stream is one label."""
-    labels = getattr(model, "classes_", None)
-    if labels is None or len(labels) > 1 or not arguments.stream or arguments.force:
+    """Raise if one label was learned: of a stream, or of spans where nobody said what
+    is none.
+    """
+    found = (each.classes_ for each, _ in layers(model) if hasattr(each, "classes_"))
+    labels = next(found, None)
+    if labels is None or len(labels) > 1:
         return
-    only = "no label" if len(labels) == 0 else f"the label {labels[0]!r} alone"
-    raise CommandError(
-        f"{arguments.files[0]}: {only} was learned, and no model is written; {FORCE}"
-    )
+    only = "no label" if len(labels) == 0 else f"the label {str(labels[0])!r} alone"
+    wrong = f"{arguments.files[0]}: {only} was learned"
+    if arguments.force:
+        warn(f"{wrong}: all is of it")
+        return
+    none = "" if arguments.stream else "; some text must say what is no span"
+    raise CommandError(f"{wrong}, and no model is written{none}; {FORCE}")
 
 
 # --------------------------------------------------------------------------------------
