@@ -32,6 +32,7 @@ from .common import (
 )
 from .corpus import learned, locating, read_checked, read_files
 from .faults import Problem, faults_of, unreadable
+from .first_record import tell_understood
 from .held_out import documents_of
 from .learners import add_features, add_learner, features_of, new_model, task_of
 from .options import THREADS, add_corpus, add_options
@@ -103,8 +104,9 @@ def run(arguments: Arguments) -> int | None:
                 tell(f"{name}: {reading.contents.summary()}")
         else:
             corpus, readings = read_files(arguments, source, layout), []
-            what = "line" if layout.format == "segmented" else "sentence"
-            tell(f"{corpus.name}: {counted(len(corpus.X), what)}")
+    what = {"segmented": "line", "spans": "text"}.get(layout.format, "sentence")
+    if corpus.X:
+        tell_understood(corpus, counted(len(corpus.X), what))
     faults = [fault for each in readings for fault in unreadable(*each)]
     faults += faults_of(corpus, getattr(model, "overlap", "error"))
     _tell_faults(faults, arguments)

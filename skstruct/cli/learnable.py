@@ -156,7 +156,7 @@ def _alternatives(arguments: Arguments, corpus: Corpus) -> list[str]:
         return []
     entry = BY_NAME[corpus.understood.layout.format]
     if isinstance(entry, TokenFormat) and not entry.has_features:
-        return _other_columns(path, entry, corpus)
+        return _other_columns(path, entry, corpus, arguments.tokens)
     if corpus.format == "spans":
         with peeked(path, corpus.understood.layout.encoding) as file:
             return _other_keys(file.head())
@@ -171,8 +171,13 @@ def _other_keys(head: Head) -> list[str]:
     return [f"records have {listed}: --read spans=KEY says where the spans are"]
 
 
-def _other_columns(path: str, entry: TokenFormat, corpus: Corpus) -> list[str]:
-    """Say how many labels the other columns or fields have that could be labels."""
+def _other_columns(
+    path: str, entry: TokenFormat, corpus: Corpus, given: Any
+) -> list[str]:
+    """Say how many labels the other columns or fields have that could be labels.
+
+    ``given`` are the columns of tokens that an option names; without, it is the first.
+    """
     assert corpus.understood is not None
     how = corpus.understood.layout
 
@@ -194,7 +199,8 @@ def _other_columns(path: str, entry: TokenFormat, corpus: Corpus) -> list[str]:
         if len(cells) > _FEW_ROWS:
             break
     width = len(cells[0])
-    mine = [how.label, *(how.tokens or ([] if names else [0]))]
+    of_tokens = (how.tokens or ()) if names else (given or (0,))
+    mine = [how.label, *of_tokens]
     used = [name % width if isinstance(name, int) else name for name in mine]
     told = []
     for name, column in zip(names or range(width), zip(*cells)):
