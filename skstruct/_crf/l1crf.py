@@ -68,7 +68,7 @@ class CRFParameters(TaggerParameters, TrainingParameters):
         """Both stages, or the textbook method of each alone: OWL-QN from zero, or
         ``sgd_iter`` passes of SGD.""",
     )
-    sgd_iter: int = parameter(2, "Passes of the first stage.")
+    sgd_iter: int = parameter(4, "Passes of the first stage.")
     eta0: float | Literal["auto"] = parameter(
         "auto",
         """Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation
@@ -78,7 +78,7 @@ class CRFParameters(TaggerParameters, TrainingParameters):
         [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
     )
     decay: float = parameter(
-        0.5,
+        0.7,
         """Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation
         12).""",
         "float in (0, 1]",

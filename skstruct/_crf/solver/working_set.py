@@ -44,7 +44,7 @@ MARGIN = 0.9
 """Share of c1 that the gradient of a zero weight must reach to enter when the set is
 revised.
 """
-EARLY = 36
+EARLY = 12
 POWERS = (0.8, 0.45)
 """Of the Hessian's diagonal, in so many iterations and after them. With 1, weights of
 rare features run ahead, which depend on each other and on the frequent ones; at first
