@@ -1,23 +1,40 @@
-"""Scripts in processes of their own that need not import numba again: each is forked from one that has.
+"""Processes that need not import numba and scikit-learn again: each is forked from one that has.
 
-What a script sees is a new process with the environment, the folder and the arguments that it is given, in
-which numba, with its settings read anew, and nothing of skstruct is imported. ``forking_server`` is the
-process that it is forked from.
+What is run meets a new process with an environment, a folder, arguments and open files of its own, in which
+nothing of skstruct is imported, and numba's settings are read anew. ``forking_server`` is the process from which
+others are forked. What a test says about importing itself, or about signals, needs a Python of its own.
 """
 
 import functools
-import json
 import os
-import select
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 from forking_server import drop_privileges
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 READ_ONCE = "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_DISABLE_JIT"
 """Settings that numba has used by then."""
+
+
+def python(bound=False):
+    """How a command begins that runs Python: behind it come ``-c``, ``-m`` or a script, and ``-W`` before these.
+
+    Parameters
+    ----------
+    bound : bool
+        Without a superuser's privileges.
+
+    Returns
+    -------
+    list of str
+    """
+    if sys.platform != "linux" or any(name in os.environ for name in READ_ONCE):
+        return [sys.executable]
+    _, path = _server()
+    client = os.path.join(HERE, "forking_client.py")
+    return [sys.executable, "-I", "-S", client, path, str(int(bound))]
 
 
 def run_script(script, *arguments, env, cwd, timeout=300):
@@ -40,48 +57,37 @@ def run_script(script, *arguments, env, cwd, timeout=300):
     subprocess.CompletedProcess
         With the texts that the script has written.
     """
-    if sys.platform != "linux" or any(name in env for name in READ_ONCE):
-        return subprocess.run(
-            [sys.executable, "-c", script, *arguments],
-            env=env,
-            cwd=cwd,
-            preexec_fn=drop_privileges if os.name == "posix" else None,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-        )
-    with tempfile.TemporaryDirectory() as folder:
-        os.mkfifo(os.path.join(folder, "ended"))
-        ended = os.open(os.path.join(folder, "ended"), os.O_RDONLY | os.O_NONBLOCK)
-        request = {
-            "script": script,
-            "arguments": arguments,
-            "env": env,
-            "cwd": os.fspath(cwd),
-            "folder": folder,
-        }
-        server = _server()
-        server.stdin.write(json.dumps(request) + "\n")
-        server.stdin.flush()
-        if not select.select([ended], [], [], timeout)[0]:
-            raise subprocess.TimeoutExpired(script, timeout)
-        code = int(os.read(ended, 100))
-        os.close(ended)
-        out, err = (Path(folder, name).read_text() for name in ("out", "err"))
-        return subprocess.CompletedProcess(script, code, out, err)
+    forked = not any(name in env for name in READ_ONCE)
+    command = python(bound=True) if forked else [sys.executable]
+    return subprocess.run(
+        [*command, "-c", script, *arguments],
+        env=env,
+        cwd=cwd,
+        preexec_fn=drop_privileges if command == [sys.executable] else None,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
 
 
 @functools.cache
 def _server():
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "forking_server.py")
+    """The server, and the path of its socket."""
+    path = os.path.join(tempfile.mkdtemp(prefix="forked-"), "socket")
     env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    return subprocess.Popen(
-        [sys.executable, path], stdin=subprocess.PIPE, text=True, env=env
-    )
+    command = [sys.executable, os.path.join(HERE, "forking_server.py"), path]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    server = subprocess.Popen(command, text=True, env=env, **pipes)
+    assert server.stdout.readline() == "ready\n"
+    return server, path
 
 
 def stop():
     """Stop the process that others are forked from, if there is one."""
     if _server.cache_info().currsize:
-        _server().communicate(timeout=100)
+        server, path = _server()
+        server.communicate(timeout=100)
+        os.unlink(path)
+        os.rmdir(os.path.dirname(path))
         _server.cache_clear()

@@ -1,18 +1,32 @@
-"""A process that has imported numba, from which ``forked`` lets others be forked: run as a script.
+"""A Python that has imported what is slow to import, from which ``forked`` lets others be forked: run as a script.
 
-Reads requests from its standard input, a line of JSON each, and says how each process ended in the pipe
-``ended`` of its folder.
+It listens on the socket whose path it is given, until its standard input ends. A client sends its three open
+files and a line of JSON, and is told how the process ended that was forked for it.
 """
 
+import builtins
+import contextlib
 import ctypes
+import gc
+import importlib
 import json
 import os
+import re
+import runpy
+import select
 import signal
+import socket
 import sys
 import types
+import warnings
 
 import numba
 import numpy as np
+
+READY = (
+    "joblib scipy.optimize scipy.sparse scipy.special sklearn.metrics sklearn.model_selection sklearn.pipeline"
+).split()
+"""What skstruct imports of others; nothing of its own."""
 
 
 def compile_something():
@@ -25,19 +39,53 @@ def compile_something():
     next_of(np.zeros(2), 1)
 
 
-def serve():
-    """Fork a process for each request: there it is returned; here None when there are no more."""
-    for line in sys.stdin:
-        request = json.loads(line)
-        if os.fork() == 0:
-            pid = os.fork()
-            if pid == 0:
-                return request
-            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-            with open(os.path.join(request["folder"], "ended"), "w") as pipe:
-                pipe.write(str(code))
-            sys.exit()
-    return None
+def serve(path):
+    """Fork a process for each request, and return the request there; None when there are no more."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen()
+    ended, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    gc.freeze()  # what is here need not be looked at by each of the others
+    clients = {}
+    print("ready", flush=True)
+    while True:
+        ready, _, _ = select.select([listener, sys.stdin, ended], [], [])
+        if ended in ready:
+            os.read(ended, 4096)
+            answer(clients, os.WNOHANG)
+        if sys.stdin in ready:
+            answer(clients)
+            return None
+        if listener not in ready:
+            continue
+        client, _ = listener.accept()
+        _, files, _, _ = socket.recv_fds(client, 1, 3)
+        request = json.loads(client.makefile().readline())
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for each in (listener, client, *clients.values()):
+                each.close()
+            return {**request, "files": files}
+        clients[pid] = client
+        for file in files:
+            os.close(file)
+
+
+def answer(clients, options=0):
+    """Tell the clients of processes that have ended how they did."""
+    while clients:
+        pid, status = os.waitpid(-1, options)
+        if pid == 0:
+            break
+        client = clients.pop(pid)
+        with contextlib.suppress(OSError):  # it may have been killed
+            client.sendall(str(os.waitstatus_to_exitcode(status)).encode())
+        client.close()
 
 
 def drop_privileges():
@@ -54,34 +102,59 @@ def drop_privileges():
         libc.capset(header, held)
 
 
+def open_streams(env):
+    """Make ``sys.stdin`` and the others for the files 0 to 2."""
+    encoding = env.get("PYTHONIOENCODING", "").split(":")[0] or "utf-8"
+    given = {"encoding": encoding, "closefd": False}
+    sys.stdin = sys.__stdin__ = open(0, **given)
+    sys.stdout = sys.__stdout__ = open(1, "w", **given)
+    sys.stderr = sys.__stderr__ = open(
+        2, "w", buffering=1, errors="backslashreplace", **given
+    )
+
+
 def become(request):
-    """Be the process that a request asks for."""
-    folder = request["folder"]
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    for number, name in ((1, "out"), (2, "err")):
-        os.dup2(os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT), number)
+    """Be the process that a request asks for, and run what it shall run."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, file in enumerate(request["files"]):
+        os.dup2(file, number)
+        os.close(file)
     env = request["env"]
     os.environ.clear()
     os.environ.update(env)
     os.chdir(request["cwd"])
-    given = [each for each in env.get("PYTHONPATH", "").split(os.pathsep) if each]
-    sys.path[:] = ["", *given, *sys.path[1:]]
-    sys.argv = ["-c", *request["arguments"]]
+    open_streams(env)
     numba.config.reload_config()
-    drop_privileges()
-    main = sys.modules["__main__"] = types.ModuleType("__main__")
-    exec(compile(request["script"], "<string>", "exec"), vars(main))
+    if request["bound"]:
+        drop_privileges()
+    arguments = request["arguments"]
+    while arguments[0] == "-W":
+        action, _, category, module = arguments[1].split(":")
+        kind = getattr(builtins, category)
+        warnings.filterwarnings(action, category=kind, module=re.escape(module) + "$")
+        del arguments[:2]
+    given = [each for each in env.get("PYTHONPATH", "").split(os.pathsep) if each]
+    sys.path[:] = [*given, *sys.path[1:]]
+    first, *rest = arguments
+    if first == "-c":
+        sys.argv = ["-c", *rest[1:]]
+        sys.path.insert(0, "")
+        main = sys.modules["__main__"] = types.ModuleType("__main__")
+        exec(compile(rest[0], "<string>", "exec"), vars(main))
+    elif first == "-m":
+        sys.argv = rest
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = arguments
+        sys.path.insert(0, os.path.dirname(os.path.abspath(first)))
+        runpy.run_path(first, run_name="__main__")
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for name in READY:
+        importlib.import_module(name)
     compile_something()
-    request = serve()
-    if request is not None:
-        become(request)
-    else:
-        while True:
-            try:
-                os.wait()
-            except ChildProcessError:
-                break
+    asked = serve(sys.argv[1])
+    if asked is not None:
+        become(asked)

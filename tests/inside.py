@@ -72,7 +72,7 @@ def sequences_of(estimator, X):
 
 def new_tagger_of(estimator):
     """The tagger that an estimator over texts trains, before training."""
-    return estimator._learner()
+    return estimator._new_tagger()
 
 
 def has_model(estimator):

@@ -222,6 +222,8 @@ CASES = {
         lambda: Segmenter(_calibrated(_perceptron()), scheme="BI"),
     ),
     "spans": (annotated, _span_tagger),
+    "spans-default": (annotated, lambda: SpanTagger(scheme="BIO")),
+    "segmenter-default": (texts, lambda: Segmenter(scheme="BI")),
     "spans-l1crf": (annotated, lambda: _span_tagger(_l1crf())),
     "spans-calibrated": (annotated, lambda: _span_tagger(_calibrated(_perceptron()))),
     "spans-averager": (annotated, lambda: _span_tagger(_averager(_perceptron()))),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from forked import python
 
 from skstruct._core.compile import TEXT
 
@@ -148,7 +149,7 @@ def test_every_example_is_listed():
 )
 def test_example(name, tmp_path):
     done = subprocess.run(
-        [sys.executable, "-W", "error::DeprecationWarning:__main__", EXAMPLES / name],
+        [*python(), "-W", "error::DeprecationWarning:__main__", EXAMPLES / name],
         capture_output=True,
         encoding="utf-8",
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
@@ -191,7 +192,7 @@ def test_study(name, tmp_path):
 def test_help_of_scripts_that_take_long_runs_nothing(path):
     """The studies, and what shares their helpers: --help answers, other options are refused."""
     environment = {**os.environ, "MPLBACKEND": "agg"}
-    command = [sys.executable, str(path), "--help"]
+    command = [*python(), str(path), "--help"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.startswith("usage:"), done.stderr
     assert "|" not in done.stdout  # no table of results

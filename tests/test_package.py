@@ -10,6 +10,7 @@ import sys
 import zipfile
 
 import pytest
+from forked import python
 from inside import savable
 
 import skstruct
@@ -160,7 +161,8 @@ def test_each_kind_of_file_is_loaded_where_no_model_was_imported():
         "        os._exit(0)\n"
         "    assert os.wait()[1] == 0, path\n"
     )
-    done = run("-c", code, *map(str, files.values()))
+    command = [*python(), "-c", code, *map(str, files.values())]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [*files] and {*files} == {*savable()}
 

@@ -5,9 +5,9 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 
 import pytest
+from forked import python
 
 import skstruct
 from skstruct import inspection, metrics
@@ -20,7 +20,7 @@ PAGE = REPOSITORY / "docs" / "switching.md"
 @pytest.mark.skipif(not EXAMPLE.exists(), reason="the examples are not installed")
 def test_example(tmp_path):
     done = subprocess.run(
-        [sys.executable, EXAMPLE], capture_output=True, encoding="utf-8", cwd=tmp_path, timeout=600,
+        [*python(), str(EXAMPLE)], capture_output=True, encoding="utf-8", cwd=tmp_path, timeout=600,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -107,6 +107,8 @@ class ChainWork(NamedTuple):
     node_runs: Runs | Empty = ()
     edge_runs: Runs | Empty = ()
     masked: np.ndarray | Empty = ()  # (T, n_columns) bool: hidden by input dropout
+    # (G, A) int32: the rows of a sequence that input dropout leaves
+    rows: np.ndarray | Empty = ()
     labels: np.ndarray | Empty = ()  # (2, T) int32: gold, completed, and the prediction
     difference: Difference | Empty = ()  # of all stores: see ``token_scores.EDGE_ROWS``
     dense: DenseWork | Empty = ()
@@ -165,6 +167,7 @@ def new_work(
         node_runs=new_runs(node_features),
         edge_runs=new_runs(max(edge_features, 1)),
         masked=np.zeros((T, max(task.n_columns, 1)), np.bool_),
+        rows=np.empty((len(task.nodes.row), n_anchors * training), np.int32),
         emission=np.empty(T * n_labels),
         transition=np.empty(steps * n_labels * n_labels),
         score=np.empty((2 if training else 1, T * n_labels**order)),
@@ -209,15 +212,22 @@ def lists_rows(chain: Chain, rule: Rule, noise: Noise) -> bool:
 
 @spliced
 def _sum_whole_rows(
-    task: ChainTask, i: int, chain: Chain, emission: np.ndarray
+    task: ChainTask,
+    i: int,
+    rows: np.ndarray,
+    anchor: int,
+    stop: int,
+    chain: Chain,
+    emission: np.ndarray,
 ) -> None:
-    """``emission[t, y] = Σ_f x_f w[f, y]`` of sequence i."""
+    """``emission[t, y] = Σ_f x_f w[f, y]`` of sequence i, whose ``rows`` stand from
+    ``anchor`` to ``stop``.
+    """
     nodes = task.nodes
     bag = task.bag
     token = task.token[i]
-    anchor = task.anchor[i]
     sum_features(
-        nodes.row, nodes.lo, nodes.width, task.left, anchor, task.anchor[i + 1] - anchor, bag.start, bag.row,
+        rows, nodes.lo, nodes.width, task.left, anchor, stop - anchor, bag.start, bag.row,
         bag.value, token, task.token[i + 1] - token, chain.nodes.value, chain.nodes.columns, emission,
     )  # fmt: skip
 
@@ -231,11 +241,22 @@ def _multiply(scale: float, n: int, emission: np.ndarray) -> None:
 
 
 @spliced
-def score_tokens(task: ChainTask, i: int, chain: Chain, emission: np.ndarray) -> None:
+def score_tokens(
+    task: ChainTask,
+    i: int,
+    rows: np.ndarray,
+    anchor: int,
+    stop: int,
+    chain: Chain,
+    emission: np.ndarray,
+) -> None:
     """Fill ``emission`` for sequence i, where scores are those of the stored weights in
     full rows.
+
+    ``rows``, from ``anchor`` to ``stop``, are those of the sequence in ``task.nodes``,
+    or what input dropout leaves of them.
     """
-    _sum_whole_rows(task, i, chain, emission)
+    _sum_whole_rows(task, i, rows, anchor, stop, chain, emission)
     _multiply(
         chain.clock.scale[0],
         (task.token[i + 1] - task.token[i]) * chain.nodes.columns,
@@ -315,7 +336,15 @@ def score_sequence(
     :func:`.chain_arguments.for_prediction`).
     """
     if len(noise) == 0:
-        score_tokens(task, i, chain, work.emission)
+        score_tokens(
+            task,
+            i,
+            task.nodes.row,
+            task.anchor[i],
+            task.anchor[i + 1],
+            chain,
+            work.emission,
+        )
         return -1, 0
     L = chain.nodes.columns
     step = chain.clock.step[0]
@@ -333,7 +362,9 @@ def score_sequence(
     n_nodes = -1
     by_rows = whole_rows or (len(task.dense) > 0 and reads_stored_weights(rule, noise))
     if whole_rows:
-        _sum_whole_rows(task, i, chain, emission)
+        _sum_whole_rows(
+            task, i, task.nodes.row, anchor, anchor + n_anchors, chain, emission
+        )
     else:
         for k in range(T * L):
             emission[k] = 0.0

@@ -2,11 +2,12 @@
 
 Numba compiles a kernel for the types of its arguments, and leaves out what an empty
 tuple among them decides. So there is one text, and a small kernel for what most users
-train and predict: weights in full rows, no lazy penalty, no noise, no dense rows of
-numbers, no transitions that look at the input (:func:`applies_to`). Its ``noise`` is
-empty, and so is each array that it does not read, since each is code to compile: a
-first use waits half as long. Its results are those of the kernel for everything, bit
-for bit.
+train and predict: weights in full rows, no lazy penalty, no noise but input dropout of
+templates, no dense rows of numbers, no transitions that look at the input
+(:func:`applies_to`). Its ``noise`` is empty, and so is each array that it does not
+read, since each is code to compile: a first use waits half as long. Input dropout has
+an argument of its own, and no other kernel. Results are those of the kernel for
+everything, bit for bit.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .._core.codes import NO_NOISE, PERCEPTRON
-from .._core.noise import QUIET
+from .._core.noise import QUIET, Dropout
 from .._core.penalties import has_lazy_penalty
 from .._core.store import READ_ONLY, Store
 from ..features.encoded import Bag, Grid
@@ -53,7 +54,9 @@ def has_chosen_pairs(task: ChainTask) -> bool:
 
 def applies_to(task: ChainTask, chain: Chain, rule: Rule, noise: Noise) -> bool:
     """Whether a small kernel serves this task, these weights and this training."""
-    noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE or noise.token_below > 0
+    noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE
+    if noise.token_below > 0:
+        noisy = noisy or task.bag.start.shape[0] > 1
     return (
         has_full_rows(chain)
         and are_rows_of_nodes(task)
@@ -63,12 +66,12 @@ def applies_to(task: ChainTask, chain: Chain, rule: Rule, noise: Noise) -> bool:
 
 _UNREAD = {
     ChainTask: ("n_columns", "edges", "edge_alive", "option"),
-    Grid: ("atom", "offset", "source"),
+    Grid: (),
     Chain: (),
     Store: ("received", "last", "first", "count", "room", "column", "used"),
-    ChainWork: ("node_runs", "edge_runs", "masked"),
+    ChainWork: ("node_runs", "edge_runs"),
 }
-"""By type the fields that small kernels do not read."""
+"""By type the fields that small kernels of training do not read."""
 
 
 def _without(named: Any, fields: Iterable[str]) -> Any:
@@ -92,17 +95,19 @@ def kernel_arguments(
     """
     trigrams = work.trigrams
     margin: tuple[bool] | Empty = (True,)
+    dropout: Dropout | Empty = ()
     work = _without(work, ["trigrams"])
     if applies_to(task, chain, rule, noise):
         task = _small(task)
         chain = _small(chain)
+        dropout = Dropout(noise.seed, noise.token_below)
         noise = ()  # type: ignore[assignment]  # as of `Empty`
         work = _small(work)
         if rule.update == PERCEPTRON:
             margin = ()
         if not has_chosen_pairs(task):
             task = _without(task, ["node_pairs", "edge_pairs"])
-    return task, chain, rule, noise, trigrams, margin, work
+    return task, chain, rule, noise, dropout, trigrams, margin, work
 
 
 EncodedRows: TypeAlias = Sequence[Any]

@@ -8,7 +8,8 @@ kernel has *variants*, each compiled when it is first called for:
 variable        is false with               the kernel then
 ==============  ==========================  ============================================
 has_noise       ``noise == ()``             reads the few arrays of what most users
-                                            train, see :mod:`.chain_arguments`
+                                            train, see :mod:`.chain_arguments`; there
+                                            is ``dropout`` instead, of tokens
 second_order    ``trigrams == ()``          is for chains of the first order
 has_margin      ``margin == ()``            trains by the perceptron, which looks for
                                             the best labelling only
@@ -61,6 +62,7 @@ from .token_scores import (
     emit_edges,
     emit_listed,
     emit_stored,
+    hide_rows,
     set_target,
     sum_features,
 )
@@ -69,7 +71,7 @@ from .viterbi import decode, decode_wrong, score_path
 if TYPE_CHECKING:
     import numpy as np
 
-    from .._core.noise import Noise
+    from .._core.noise import Dropout, Noise
     from .._core.rules import Difference
     from .._core.store import Clock, Rule, Store
     from .bigram import Chain, ChainTask, ChainWork, Empty
@@ -83,6 +85,9 @@ def _emit(
     T: int,
     n_nodes: int,
     n_edges: int,
+    rows: np.ndarray,
+    anchor: int,
+    stop: int,
     chain: Chain,
     noise: Noise | Empty,
     has_noise: bool,
@@ -101,7 +106,7 @@ def _emit(
     step = chain.clock.step[0]
     if n_nodes < 0:
         emit_stored(
-            nodes.row, nodes.lo, nodes.width, task.left, task.anchor[i], task.anchor[i + 1], task.bag,
+            rows, nodes.lo, nodes.width, task.left, anchor, stop, task.bag,
             task.token[i], T, task.node_alive, labels, difference,
         )  # fmt: skip
     if has_noise:
@@ -155,6 +160,9 @@ def _learn(
     loss: float,
     n_nodes: int,
     n_edges: int,
+    rows: np.ndarray,
+    anchor: int,
+    stop: int,
     chain: Chain,
     rule: Rule,
     noise: Noise | Empty,
@@ -179,8 +187,9 @@ def _learn(
     mistakes = count_mistakes(gold, task.sets, work.labels[1])
     if mistakes > 0 and loss > 0.0:
         edges, more = _emit(
-            task, i, T, n_nodes, n_edges, chain, noise, has_noise, second_order, work
-        )
+            task, i, T, n_nodes, n_edges, rows, anchor, stop, chain, noise, has_noise,
+            second_order, work,
+        )  # fmt: skip
         if has_noise:
             if not _has_room(difference, edges, more, chain, trigrams):
                 clear(difference)
@@ -309,6 +318,7 @@ def epoch(
     chain: Chain,
     rule: Rule,
     noise: Noise | Empty,
+    dropout: Dropout | Empty,
     trigrams: Trigrams | Empty,
     margin: tuple[bool] | Empty,
     work: ChainWork,
@@ -329,7 +339,6 @@ def epoch(
     has_margin = len(margin) > 0
     token = task.token
     clock = chain.clock
-    emission = work.emission
     L = chain.start.shape[0]
     stride = stride_of(task, L, noise)
     whole_rows = reads_whole_rows(chain, rule, noise)
@@ -338,11 +347,17 @@ def epoch(
     steady = keeps_untouched_weights(rule)
     if has_noise:
         steady = steady and noise.edge == NO_NOISE
+    rows = task.nodes.row
+    if len(dropout) > 0:
+        if dropout.token_below > np.uint64(0):
+            rows = work.rows
     for k in range(begin, end):
         if clock.scale[0] < SMALLEST_SCALE:
             return RESCALE, k
         i = order[k]
         gold = task.gold[token[i] : token[i + 1]]
+        anchor = task.anchor[i]
+        stop = task.anchor[i + 1]
         if second_order:
             if k == begin or not steady:
                 refresh(chain, rule, noise, ZERO, L * (L + 1), trigrams, work)
@@ -351,7 +366,15 @@ def epoch(
                 task, i, chain, rule, noise, whole_rows, work
             )
         else:
-            score_tokens(task, i, chain, emission)
+            if len(dropout) > 0:
+                if dropout.token_below > np.uint64(0):
+                    stop -= anchor
+                    hide_rows(
+                        task.nodes, task.left, anchor, stop, gold.shape[0], clock.step[0], dropout,
+                        work.masked, work.rows,
+                    )  # fmt: skip
+                    anchor = ZERO
+            score_tokens(task, i, rows, anchor, stop, chain, work.emission)
             score_transitions(chain, work.transition)
         loss = _decode(task, i, gold, chain, rule, trigrams, has_margin, stride, work)
         if not _learn(
@@ -361,6 +384,9 @@ def epoch(
             loss,
             n_nodes,
             n_edges,
+            rows,
+            anchor,
+            stop,
             chain,
             rule,
             noise,

@@ -28,7 +28,7 @@ from .dense import add_dense, list_features
 from .viterbi import differs
 
 if TYPE_CHECKING:
-    from .._core.noise import Noise
+    from .._core.noise import Dropout, Noise
     from .._core.rules import Difference
     from .._core.store import Rule, Store
     from ..features.encoded import Bag, Dense, Grid
@@ -62,11 +62,41 @@ def new_runs(capacity: int) -> Runs:
 
 
 @spliced
-def mask_tokens(T: int, step: int, noise: Noise, masked: np.ndarray) -> None:
+def mask_tokens(T: int, step: int, noise: Noise | Dropout, masked: np.ndarray) -> None:
     """Decide which columns of which tokens input dropout hides at this step."""
     for t in range(T):
         for c in range(masked.shape[1]):
             masked[t, c] = token_masked(noise, step, t, c)
+
+
+@inline
+def hide_rows(
+    grid: Grid,
+    left: int,
+    first_anchor: int,
+    n_anchors: int,
+    T: int,
+    step: int,
+    dropout: Dropout,
+    masked: np.ndarray,
+    rows: np.ndarray,
+) -> None:
+    """Copy the rows of one sequence to ``rows``, without those that read a masked
+    token.
+
+    The copy serves :func:`sum_grid` and :func:`emit_stored`, whose first anchor is then
+    0, in place of the runs of :func:`list_runs`.
+    """
+    mask_tokens(T, step, dropout, masked)
+    for g in range(grid.row.shape[0]):
+        for a in range(n_anchors):
+            rows[g, a] = grid.row[g, first_anchor + a]
+        for k in range(grid.atom[g], grid.atom[g + 1]):
+            column = grid.source[k]
+            shift = left - grid.offset[k]
+            for t in range(max(0, -shift), min(T, n_anchors - shift)):
+                if masked[t, column]:
+                    rows[g, t + shift] = -1
 
 
 @inline

@@ -94,6 +94,13 @@ def make_noise(
     )
 
 
+class Dropout(NamedTuple):
+    """Input dropout alone, for kernels of training without other noise."""
+
+    seed: int  # as of :class:`Noise`
+    token_below: int  # as of :class:`Noise`; 0 hides nothing
+
+
 QUIET = make_noise()
 """No corruption: what prediction uses."""
 
@@ -108,7 +115,7 @@ def draw(seed: int, stream: int, step: int, item: int) -> int:
 
 
 @inline
-def token_masked(noise: Noise, step: int, position: int, column: int) -> bool:
+def token_masked(noise: Noise | Dropout, step: int, position: int, column: int) -> bool:
     """Whether input dropout hides this column (below ``MOST_COLUMNS``) of the token at
     this position.
     """

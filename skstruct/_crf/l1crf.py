@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ from .._training.parameters import (
     TrainingParameters,
     documented,
     parameter,
+    parametrized,
 )
 from .crf_run import CRFRun, store_of
 from .sharded import sharded_run
@@ -59,52 +60,54 @@ def check_strengths(what: str, values: Iterable[float], given: Any) -> None:
         raise ValueError(f"{what} must be from 0 to {LARGEST_PENALTY:g}, got {given!r}")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@parametrized(kw_only=True)
 class CRFParameters(TaggerParameters, TrainingParameters):
     """How an objective is minimised, and which weights it has."""
 
     solver: Literal["two-stage", "owlqn", "sgd"] = parameter(
-        "two-stage",
-        """Both stages, or the textbook method of each alone: OWL-QN from zero, or
+        default="two-stage",
+        text="""Both stages, or the textbook method of each alone: OWL-QN from zero, or
         ``sgd_iter`` passes of SGD.""",
     )
-    sgd_iter: int = parameter(4, "Passes of the first stage.")
+    sgd_iter: int = parameter(default=4, text="Passes of the first stage.")
     eta0: float | Literal["auto"] = parameter(
-        "auto",
-        """Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation
-        12). ``"auto"``: 0.3, or less where features repeat so often within a sequence
-        that such steps would overshoot.""",
-        'float or "auto"',
-        [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        default="auto",
+        text="""Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011,
+        equation 12). ``"auto"``: 0.3, or less where features repeat so often within a
+        sequence that such steps would overshoot.""",
+        kind='float or "auto"',
+        allowed=[Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
     )
     decay: float = parameter(
-        0.7,
-        """Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation
-        12).""",
-        "float in (0, 1]",
+        default=0.7,
+        text="""Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011,
+        equation 12).""",
+        kind="float in (0, 1]",
     )
     line_search: bool = parameter(
-        False,
-        "Try several learning rates for each sequence (Zhou et al. 2011, algorithm 1).",
+        default=False,
+        text="Try several learning rates for each sequence (Zhou et al. 2011, algorithm 1).",
     )
-    max_trials: int = parameter(3, "Rates tried.")
-    memory: int = parameter(80, "Steps that quasi-Newton methods remember; often 10.")
+    max_trials: int = parameter(default=3, text="Rates tried.")
+    memory: int = parameter(
+        default=80, text="Steps that quasi-Newton methods remember; often 10."
+    )
     max_iter: int = parameter(
-        1000, "Maximum number of full passes after the first stage."
+        default=1000, text="Maximum number of full passes after the first stage."
     )
     tol: float | None = parameter(
-        None,
-        """When training is near enough to the optimum. A number: when the decrease
+        default=None,
+        text="""When training is near enough to the optimum. A number: when the decrease
         still to be expected, extrapolated from the last twenty passes as a geometric
         series, is below ``tol`` times the objective. That is an estimate; up to five
         times as much has been seen. None: if ``c2`` is not 0 and all labels are known,
         when the objective is at most 0.1 % above the optimum for certain (``gap_``),
         or, since that bound is loose for small ``c2``, as with ``tol=2e-5``; as with
         ``tol=2e-4`` where it says more than 1 %, and otherwise.""",
-        "float >= 0 or None",
+        kind="float >= 0 or None",
     )
     all_pairs: bool | Literal["states", "transitions"] = parameter(
-        "transitions", *PAIRS
+        default="transitions", text=PAIRS.text, kind=PAIRS.kind, allowed=PAIRS.allowed
     )
 
 
@@ -131,7 +134,7 @@ class CRFParameters(TaggerParameters, TrainingParameters):
     random_state="Determines the order of sequences in the first stage.",
     verbose="Print a line for each pass.",
 )
-@dataclass(kw_only=True, eq=False, repr=False)
+@parametrized(kw_only=True)
 class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     """Conditional random field with L1 and L2 penalties, trained to the optimum.
 
@@ -192,9 +195,13 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     (2, 3)
     """
 
-    c1: float = parameter(0.1, "Strength of the L1 penalty.", "float in [0, 1e100]")
+    c1: float = parameter(
+        default=0.1, text="Strength of the L1 penalty.", kind="float in [0, 1e100]"
+    )
     c2: float = parameter(
-        0.1, "Strength of the squared L2 penalty.", "float in [0, 1e100]"
+        default=0.1,
+        text="Strength of the squared L2 penalty.",
+        kind="float in [0, 1e100]",
     )
     warm_start: bool = copy(WARM_START)
     checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)

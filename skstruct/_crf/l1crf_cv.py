@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -33,7 +33,7 @@ from .._sklearn import (
 from .._taggers.probability_tagger import ProbabilityTagger
 from .._training.chunks import threads
 from .._training.interrupt import DeferredInterrupt
-from .._training.parameters import documented, parameter
+from .._training.parameters import documented, parameter, parametrized
 from ..metrics.scorers import SCORERS
 from .l1crf import L1CRF, CRFParameters, check_strengths
 from .path import Fold, FoldSearch
@@ -67,7 +67,7 @@ STOPPED = "the search was interrupted; the estimator is as it was before fit"
     random_state="Determines the order of sequences in first stages.",
     verbose="Print a line for each candidate in each fold.",
 )
-@dataclass(kw_only=True, eq=False, repr=False)
+@parametrized(kw_only=True)
 class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     """Conditional random field whose penalties are chosen by cross-validation.
 
@@ -120,39 +120,40 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     _follows = ("_refitted",)  # see `best_estimator_`
 
     c1s: Iterable[float] = parameter(
-        (0.03, 0.1, 0.3, 1.0),
-        "Strengths of the L1 penalty.",
-        "iterable of float >= 0",
-        ITERABLE,
+        default=(0.03, 0.1, 0.3, 1.0),
+        text="Strengths of the L1 penalty.",
+        kind="iterable of float >= 0",
+        allowed=ITERABLE,
     )
     c2s: Iterable[float] = parameter(
-        (0.01, 0.1),
-        "Strengths of the squared L2 penalty; each is tried with each of ``c1s``.",
-        "iterable of float >= 0",
-        ITERABLE,
+        default=(0.01, 0.1),
+        text="Strengths of the squared L2 penalty; each is tried with each of ``c1s``.",
+        kind="iterable of float >= 0",
+        allowed=ITERABLE,
     )
     candidates: Iterable[Any] | None = parameter(
-        None,
-        """Pairs (c1, c2), or dicts as of scikit-learn's ``ParameterGrid`` and
+        default=None,
+        text="""Pairs (c1, c2), or dicts as of scikit-learn's ``ParameterGrid`` and
         ``ParameterSampler``, to try in place of the grid.""",
-        "iterable or None",
-        [*ITERABLE, None],
+        kind="iterable or None",
+        allowed=[*ITERABLE, None],
     )
     cv: Any = parameter(
-        None,
-        """Folds, as of ``GridSearchCV``, over sequences; a number makes stretches.
+        default=None,
+        text="""Folds, as of ``GridSearchCV``, over sequences; a number makes stretches.
         None: 5.""",
-        "int, splitter, iterable or None",
-        ["cv_object"],
+        kind="int, splitter, iterable or None",
+        allowed=["cv_object"],
     )
     selection_tol: float = parameter(
-        3e-3,
-        """How near to its optimum a candidate is brought, as a share of the objective,
-        extrapolated as by ``tol`` of :class:`L1CRF`.""",
-        "float > 0",
+        default=3e-3,
+        text="""How near to its optimum a candidate is brought, as a share of the
+        objective, extrapolated as by ``tol`` of :class:`L1CRF`.""",
+        kind="float > 0",
     )
     refit: bool = parameter(
-        True, "Fit the penalties chosen to all sequences; else there is no prediction."
+        default=True,
+        text="Fit the penalties chosen to all sequences; else there is no prediction.",
     )
 
     _session_parameters: ClassVar = ("cv", "scoring", "candidates")

@@ -95,6 +95,19 @@ def is_frame(value: Any) -> bool:
     )
 
 
+def cells_of(value: Any, kinds: tuple[type, ...]) -> list[Any] | None:
+    """Return the cells of a data frame of one column that are all of some kinds: texts,
+    or lists of tokens, as other programs hand them over. None of anything else.
+    """
+    if not is_frame(value) or value.shape[1] != 1:
+        return None
+    if hasattr(value, "iloc"):
+        cells = value.iloc[:, 0].tolist()
+    else:  # of polars
+        cells = value.to_series(0).to_list()
+    return cells if all(isinstance(cell, kinds) for cell in cells) else None
+
+
 def is_arrow_table(value: Any) -> bool:
     """Whether it is a Table or RecordBatch of pyarrow, whose array has its columns."""
     return hasattr(value, "column_names") and hasattr(value, "__array__")

@@ -17,7 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .corpus import TokenCorpus
-from .elements import are_columns, elements, is_frame, is_tensor, opened, plain_value
+from .elements import (
+    are_columns,
+    cells_of,
+    elements,
+    is_frame,
+    is_tensor,
+    opened,
+    plain_value,
+)
 from .numbers import read_frame, tables_in
 from .places import (
     PLACE,
@@ -210,6 +218,9 @@ def as_tokens(X: Any, name: str = "X") -> TokenCorpus:
             return TokenCorpus.of_lists(list(X), first)
     elif isinstance(X, TokenCorpus) and not X.is_frame:
         return X
+    cells = cells_of(X, (list, np.ndarray))
+    if cells:  # a sequence in each
+        return as_tokens(cells, name)
     tables = tables_in(X, name)
     if tables is not None:
         return read_frame(tables, name) if tables.is_frame else tables

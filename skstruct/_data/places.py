@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -68,6 +68,35 @@ class PlaceError(ValueError):
         )
         place = place if self.name is None else f"{self.name}: {place}"
         return self.text.replace(PLACE, place, 1)
+
+
+class Where(NamedTuple):
+    """Where a sequence stands in a user's file; what is not known is None.
+
+    Attributes
+    ----------
+    file : str or None
+    record : int or None
+        The number of the record in its file, from 0; those that are not read count.
+    id : object
+        What the record calls itself.
+    line : int or None
+    """
+
+    file: str | None = None
+    record: int | None = None
+    id: Any = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        parts = [] if self.file is None else [self.file]
+        if self.line is not None:
+            parts.append(f"line {self.line}")
+        elif self.record is not None:
+            parts.append(f"record {self.record}")
+        if self.id is not None:
+            parts.append(f"id {self.id}")
+        return ", ".join(parts)
 
 
 @contextmanager

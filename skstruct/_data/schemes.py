@@ -319,6 +319,16 @@ def words_to_labels(
     """
     refuse_str("words", words, "words")
     refuse_str("tags", tags, "tags")
+    return spell_words(words, check_scheme(scheme), tags)
+
+
+def spell_words(
+    words: Collection[str], name: str, tags: Collection[str] | None = None
+) -> list[str]:
+    """Write words as labels of characters, by a scheme whose name has been checked.
+
+    The rest is as of :func:`words_to_labels`, whose arguments are the user's.
+    """
     lengths = list(map(len, words))
     if 0 in lengths:
         raise PlaceError(
@@ -329,7 +339,6 @@ def words_to_labels(
     elif len(tags) != len(lengths):
         found = f"{counted(len(lengths), 'word')}, {counted(len(tags), 'tag')}"
         raise ValueError(f"expected one tag per word: {found}")
-    name = check_scheme(scheme)
     if not SPELLINGS[name].clash and not SPELLINGS[name].bare:
         # Words leave no gaps and do not see each other, unless the scheme is IOB1 or
         # IO.

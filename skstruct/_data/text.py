@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .elements import elements, exact_strings, opened
+from .elements import cells_of, elements, exact_strings, opened
 from .inputs import PlaceError, describe, flatten, lengths_of, offsets_of, place
 from .places import by_sequence, is_sequence
 
@@ -108,7 +108,7 @@ def as_texts(X: Any, name: str = "X", hint: str = "") -> list[str]:
 
     Parameters
     ----------
-    X : list, tuple, array or Series of str
+    X : list, tuple, array or Series of str, or a data frame with one column of them
     name : str
         What errors call the argument.
     hint : str
@@ -119,7 +119,8 @@ def as_texts(X: Any, name: str = "X", hint: str = "") -> list[str]:
     ValueError
         If ``X`` is not a list of str; the message names the sequence.
     """
-    X = opened(X, name=name)
+    cells = cells_of(X, (str,))
+    X = opened(X if cells is None else cells, name=name)
     if not is_sequence(X) or getattr(X, "ndim", 1) != 1:
         advice = "; use [text] for one text" if isinstance(X, str) else ""
         advice += (

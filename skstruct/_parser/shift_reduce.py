@@ -6,7 +6,7 @@ What is searched and learned is in :mod:`.parser_epoch` and :mod:`.parser_beam`.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -35,7 +35,7 @@ from .._sklearn import (
 )
 from .._training.held_out import HeldOut
 from .._training.learner import OnlineLearner
-from .._training.parameters import documented, parameter
+from .._training.parameters import documented, parameter, parametrized
 from .._training.run import TrainingState, new_key
 from .._training.tables import check_unchanged
 from .atoms import AtomEncoder, check_words, count_parts
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     min_count="""Features whose weights fewer updates changed do not count: they are met
     while searching.""",
 )
-@dataclass(eq=False, repr=False)
+@parametrized()
 class ShiftReduceParser(OnlineLearner, BaseEstimator):
     """Dependency parser in linear time: shift-reduce actions, beam search with state
     merging.
@@ -131,40 +131,42 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     """
 
     templates: str | list[str] | tuple[str, ...] = parameter(
-        "auto",
-        """Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more, as
-        that parser was released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours:
+        default="auto",
+        text="""Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more,
+        as that parser was released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours:
         distances, numbers of children, affixes, the word after the next), ``"auto"``
         (``"rich"``, and more for each column behind the tag), or lines such as ``"s0.w
         s1.t"``; ``skstruct._parser.state_templates`` names the atoms.""",
-        "str or list of str",
-        [StrOptions({"auto", *TEMPLATE_SETS}), list, tuple],
+        kind="str or list of str",
+        allowed=[StrOptions({"auto", *TEMPLATE_SETS}), list, tuple],
     )
     _: KW_ONLY
     beam_size: int = parameter(
-        8, "States kept at each step; may be set anew for prediction."
+        default=8, text="States kept at each step; may be set anew for prediction."
     )
-    merge_states: bool = parameter(True, "Merge states that no feature can tell apart.")
+    merge_states: bool = parameter(
+        default=True, text="Merge states that no feature can tell apart."
+    )
     update: Literal["max-violation", "early", "standard"] = parameter(
-        "max-violation",
-        """What is learned from: the actions up to where the right ones fall back most
-        [4]_, up to where they left the beam [3]_, or all (which does harm unless the
-        beam is wide). See Notes.""",
+        default="max-violation",
+        text="""What is learned from: the actions up to where the right ones fall back
+        most [4]_, up to where they left the beam [3]_, or all (which does harm unless
+        the beam is wide). See Notes.""",
     )
     labeled: bool = parameter(
-        True,
-        "Whether trees have labels; without, heads alone are learned and predicted.",
+        default=True,
+        text="Whether trees have labels; without, heads alone are learned and predicted.",
     )
     projectivize: Literal["lift", "pseudo", "skip"] = parameter(
-        "lift",
-        """Training trees that are not projective: move dependents up until they are
-        (labels unchanged); write into the labels, too, where from, so that predicted
-        trees need not be projective [5]_; or leave the sentence out.""",
+        default="lift",
+        text="""Training trees that are not projective: move dependents up until they
+        are (labels unchanged); write into the labels, too, where from, so that
+        predicted trees need not be projective [5]_; or leave the sentence out.""",
     )
 
     root_step: bool = parameter(
-        False,
-        """Score the choice of the root as an action of its own, the last one, with
+        default=False,
+        text="""Score the choice of the root as an action of its own, the last one, with
         features of the whole tree. Without, the word that is left over is the root.""",
     )
 

@@ -16,9 +16,9 @@ from .._data.types import Path
 from .._version import __version__
 from .container import require, write_container
 from .fields import Kind, each, pair, string, value, via
-from .origin import set_origin, told, write_origin
-from .registry import estimator_state
-from .values import Writer, savable_value
+from .origin import VERSION, set_origin, told, write_origin
+from .registry import TRANSFORMERS, estimator_state
+from .values import Writer, savable_value, stands_alone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from .._data.card import Card
     from .._data.source_layout import SourceLayout
     from .fields import Members
-
-_TRANSFORMERS = "union", "vectorizer", "word_vectors"
-"""Modules that say how transformers are read."""
 
 
 def save(
@@ -44,8 +41,9 @@ def save(
 
     Parameters
     ----------
-    model : estimator or Pipeline
-        Of a pipeline all steps have to be estimators of this package, alone or frozen:
+    model : estimator, Pipeline or transformer
+        Transformers are ``WordVectors``, ``TokenVectorizer`` and ``SequenceUnion`` of
+        these. Of a pipeline all steps have to be estimators of this package, alone or frozen:
         ``WordVectors``, ``TokenVectorizer``, ``SequenceUnion`` of these, and taggers.
     path : str or os.PathLike
     training : bool, default=True
@@ -65,15 +63,26 @@ def save(
     OSError
         If the file cannot be written.
     """
-    if not isinstance(model, Pipeline):
+    is_part = stands_alone(model)
+    if is_part and not (source_layout is None and card is None):
+        raise ValueError("a transformer has neither source_layout nor card")
+    if not (is_part or isinstance(model, Pipeline)):
         if not hasattr(model, "save"):
-            can = "taggers and pipelines that end in one can, as the best_estimator_ of a search may be"
-            raise TypeError(f"a {type(model).__name__} cannot be saved; {can}")
+            can = (
+                "taggers, pipelines that end in one, as the best_estimator_ of a search "
+                "may be, and transformers of words can"
+            )
+            raise TypeError(
+                f"a {type(model).__name__} cannot be saved; {can}; skops.io.dump keeps "
+                "others"
+            )
         model.save(path, training, source_layout=source_layout, card=card)
         return
     check_is_fitted(model)
     origin = told(model, source_layout, card)
     writer = Writer(bool(training), estimator_state)
+    if is_part:
+        writer.version = VERSION
     header = {
         "kind": "model",
         "skstruct": __version__,
@@ -94,7 +103,10 @@ def _write(
                 [step, writer.value(found, f"{name}.{step}" if name else step)]
             )
         except TypeError as error:
-            text = f"step {step!r} of a Pipeline: {error}; pickle can keep it"
+            text = (
+                f"step {step!r} of a Pipeline: {error}; skops.io.dump(pipeline, path) "
+                "can keep it"
+            )
             if found is not pipeline.steps[-1][1]:
                 text += (
                     ", or save what the pipeline ends in, skstruct.save(pipeline[-1], "
@@ -105,7 +117,7 @@ def _write(
 
 
 def _read(node: Any, where: str, f: Members) -> Pipeline:
-    for module in _TRANSFORMERS:
+    for module in TRANSFORMERS:
         importlib.import_module(f"{__package__.rpartition('.')[0]}.features.{module}")
     steps = each(pair(string, value)).read(node, where, f)
     require(steps, f"{where} must have steps")

@@ -53,6 +53,12 @@ T = TypeVar("T")
 
 _PACKAGE = __name__.partition(".")[0]
 
+TRANSFORMERS = "union", "vectorizer", "word_vectors"
+"""Modules that say how transformers are read."""
+
+OUTERMOST = {"$pipeline", "$frozen", "$union", "$vectorizer", "$word_vectors"}
+"""What may stand in the place of the outermost estimator."""
+
 _PIPELINES = f"{__package__}.pipelines"
 """The module that knows how pipelines and frozen estimators within others are written;
 it needs this one.
@@ -72,7 +78,7 @@ def savable(cls: type[T]) -> type[T]:
     return cls
 
 
-def _class_named(name: Any) -> type[Savable]:
+def class_named(name: Any) -> type[Savable]:
     """Return the class of that name; its module is imported if it has not been.
 
     Raises
@@ -415,8 +421,10 @@ def load(path: Path) -> Any:
             )
             node = header["estimator"]
             importlib.import_module(_PIPELINES)
-            if isinstance(node, dict) and "$pipeline" in node:
-                model = reader.value(node, "the pipeline")
+            if isinstance(node, dict) and node.keys() & OUTERMOST:
+                for module in TRANSFORMERS:
+                    importlib.import_module(f"{_PACKAGE}.features.{module}")
+                model = reader.value(node, "the outermost object")
             else:
                 model = _estimator_from_state(node, reader, "")
             set_origin(model, read_origin(header, reader))
@@ -473,7 +481,7 @@ def _estimator_from_state(node: Any, reader: Reader, where: str) -> Any:
     name, parameters, fitted, state = PARTS.read(
         node, where or "the estimator", None
     ).values()
-    cls: Any = _class_named(name)
+    cls: Any = class_named(name)
     where = f"{where}.{name}" if where else name
     require(
         isinstance(parameters, dict), f"{where}: the parameters must be a JSON object"

@@ -452,6 +452,11 @@ _ENCODERS: dict[type, tuple[str, Callable[..., Any]]] = {}
 """Class -> (tag, function that writes it) of what :func:`savable_value` added."""
 
 
+def stands_alone(value: Any) -> bool:
+    """Tell whether a value is a transformer that a file may hold alone."""
+    return type(value) in _ENCODERS and hasattr(value, "transform")
+
+
 def _stands_beside(value: Any) -> bool:
     """Tell whether a value keeps a state of its own: an estimator, or what is shared."""
     if type(value) in _ENCODERS and _ENCODERS[type(value)][0] in _SHARED:

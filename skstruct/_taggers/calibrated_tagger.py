@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -31,6 +31,7 @@ from .._training.parameters import (
     inner_estimator,
     parameter,
     parameters_named,
+    parametrized,
 )
 from .constraints import scheme_of
 from .meta_learner import FitsAnother, MetaLearner, ShowsTraining
@@ -60,10 +61,10 @@ ENOUGH_SEEN = 200
 @savable
 @documented(
     n_jobs="Threads, over parts in training, and in prediction. Results do not depend on it.",
-    random_state="""Determines which sequences the temperature is found by, if they have over 50,000 tokens;
-    not the estimator.""",
+    random_state="""Determines which sequences the temperature is found by, if they have
+    over 50,000 tokens; not the estimator.""",
 )
-@dataclass(eq=False, repr=False)
+@parametrized()
 class CalibratedTagger(  # type: ignore[override]  # its model is that of its tagger
     ShowsTraining, FitsAnother, RunParameters, CallbackSupportMixin, ProbabilityTagger
 ):
@@ -116,21 +117,23 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
     """
 
     estimator: Any = inner_estimator(
-        """The tagger, which may be an average or a mixture; None means ``StructuredPerceptron()``. A
-        ``sklearn.frozen.FrozenEstimator`` around a fitted one is not trained again: all sequences given
-        to ``fit`` are then for the temperature, and should be others than it was trained on."""
+        """The tagger, which may be an average or a mixture; None means
+        ``StructuredPerceptron()``. A ``sklearn.frozen.FrozenEstimator`` around a fitted
+        one is not trained again: all sequences given to ``fit`` are then for the
+        temperature, and should be others than it was trained on."""
     )
     _: KW_ONLY
     method: Literal["temperature"] = parameter(
-        "temperature", "One temperature for all scores."
+        default="temperature", text="One temperature for all scores."
     )
     cv: Any = parameter(
-        5,
-        """Parts of the corpus. A number makes parts of consecutive sequences, None five of them: the ones
-        beside a sequence are often of the same document, and text to be tagged is of others. The positions
-        of a splitter or an iterable are those in ``X``. A frozen estimator needs none.""",
-        "int, splitter, iterable of (train, test) or None",
-        ["cv_object"],
+        default=5,
+        text="""Parts of the corpus. A number makes parts of consecutive sequences, None
+        five of them: the ones beside a sequence are often of the same document, and
+        text to be tagged is of others. The positions of a splitter or an iterable are
+        those in ``X``. A frozen estimator needs none.""",
+        kind="int, splitter, iterable of (train, test) or None",
+        allowed=["cv_object"],
     )
 
     estimator_: Any = field(init=False)

@@ -24,9 +24,9 @@ from .._sklearn import (
     text_tags,
 )
 from .._training.held_out import NAMES, both_or_neither, of_held_out
-from .._training.parameters import Parameters
+from .._training.parameters import Parameters, parameters_named
+from .default_tagger import default_learner, default_tagger
 from .meta_learner import FitsAnother, ShowsTraining, inside_has
-from .perceptron import StructuredPerceptron
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,17 +59,24 @@ class TaggerTraining(
     A subclass says how texts become sequences: see the abstract methods.
     """
 
+    tagger: Any
     tagger_: Any
 
     _around = "tagger"
 
     def __new__(cls, *args: Any, **given: Any) -> Self:
         """An error about a parameter that is the tagger's says where to write it."""
+        unknown = given.keys() - _names_of_parameters(cls)
         tagger = given.get("tagger", args[0] if args else None)
-        tagger = StructuredPerceptron() if tagger is None else tagger
-        for name in given.keys() - _names_of_parameters(cls):
-            if name in getattr(tagger, "get_params", dict)():
-                call = f"{cls.__name__}({clone(tagger).set_params(**{name: given[name]})!r})"
+        if unknown and tagger is None:
+            tagger = cls._default()
+        for name in unknown:
+            if found := hasattr(tagger, "get_params") and parameters_named(
+                tagger, name
+            ):
+                shortest = min(found, key=len)
+                changed = clone(tagger).set_params(**{shortest: given[name]})
+                call = f"{cls.__name__}({' '.join(repr(changed).split())})"
                 raise TypeError(
                     f"{cls.__name__} has no parameter {name!r}, its tagger has: write "
                     f"{call}"
@@ -80,6 +87,22 @@ class TaggerTraining(
         return text_tags(super().__sklearn_tags__())
 
     # -- what a subclass says ----------------------------------------------------------
+    @classmethod
+    def _default(cls) -> Any:
+        """Return what None stands for as the tagger, not fitted."""
+        return default_tagger()
+
+    @classmethod
+    def _default_learner(cls) -> Any:
+        """Return what None stands for where taggers are mixed: the member of the
+        default average.
+        """
+        return default_learner()
+
+    def _ready(self, tagger: Any) -> Any:
+        """Return the tagger, which is a copy, as it is to be trained."""
+        return tagger
+
     @abstractmethod
     def _training_data(self, X: Texts, y: Corpus, go_on: bool = False) -> TaggerData:
         """Turn texts into what the tagger learns from.
@@ -107,9 +130,20 @@ class TaggerTraining(
 
     # -- training ----------------------------------------------------------------------
 
+    def _template(self) -> Any:
+        """Return the tagger that is asked for: of it only the parameters count."""
+        return self._default() if self.tagger is None else self.tagger
+
+    def _new_tagger(self) -> Any:
+        """Return a tagger to train, not fitted."""
+        return self._ready(clone(self._template()))
+
     def _learner(self) -> Any:
-        """A tagger, not fitted."""
-        return clone(self._template())
+        """Return a tagger that learns example by example, for mixtures, which would
+        have no use for an average.
+        """
+        learner = self._default_learner() if self.tagger is None else self.tagger
+        return self._ready(clone(learner))
 
     @inside_has("partial_fit")
     def partial_fit(
@@ -136,7 +170,7 @@ class TaggerTraining(
         """
         self._refuse_frozen("partial_fit")
         self._validate_params()
-        tagger = self.tagger_ if hasattr(self, "tagger_") else self._learner()
+        tagger = self.tagger_ if hasattr(self, "tagger_") else self._new_tagger()
         metadata = self._routed(
             "partial_fit", {"sample_weight": sample_weight, **params}
         )
@@ -172,7 +206,7 @@ class TaggerTraining(
     ) -> Self:
         """Fit a clone of the tagger; the subclass calls it under ``with_callbacks``."""
         self._validate_params()
-        tagger = self._learner()
+        tagger = self._new_tagger()
         given = both_or_neither(X_val, y_val)
         if given is not None and not has_fit_parameter(tagger, "X_val"):
             raise ValueError(
@@ -203,7 +237,7 @@ class TaggerTraining(
         self, train: Callable[[Any], Callable[..., Any]], X: Texts, y: Corpus
     ) -> Self:
         """Fit a clone of the tagger with ``train(tagger)`` in place of its ``fit``."""
-        tagger = self._learner()
+        tagger = self._new_tagger()
         return self._train(tagger, train(tagger), self._training_data(X, y))
 
     # -- as an estimator around a learner: the protocol of ``OnlineLearner`` -----------

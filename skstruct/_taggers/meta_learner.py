@@ -56,13 +56,74 @@ def inside_has(name: str) -> Callable[[F], F]:
     return available_if(check)
 
 
-class FitsAnother:
-    """What estimators share that train another one, a parameter, and keep it as a
-    fitted attribute.
+class OffersDefault:
+    """The parameters of an estimator inside that is None, and stands for another one.
+
+    They can be read, and set, which first puts that one into its place. Until then it
+    is None: in the constructor, clones and the representation.
     """
 
     _around = "estimator"
-    """The parameter's name; with an underscore behind, that of the attribute."""
+    """The name of the parameter that holds the estimator inside."""
+
+    def _template(self) -> Any:
+        """Return the estimator that is asked for: of it only the parameters count."""
+        raise NotImplementedError
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Those of the estimator inside, too; where that is None, those of what None
+            stands for.
+
+        Returns
+        -------
+        dict
+        """
+        around: Any = super()
+        found = around.get_params(deep)
+        if deep and getattr(self, self._around) is None:
+            inside = self._template().get_params()
+            found.update((f"{self._around}__{name}", inside[name]) for name in inside)
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the estimator inside: ``estimator__max_iter``.
+
+        Where that is None, what None stands for takes its place first.
+
+        Parameters
+        ----------
+        **params : object
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
+        around: Any = super()
+        head = f"{self._around}__"
+        inside = {name: params[name] for name in params if name.startswith(head)}
+        given = params.get(self._around, getattr(self, self._around))
+        if not inside or given is not None:
+            return around.set_params(**params)
+        template = self._template()
+        template.set_params(**{name[len(head) :]: inside[name] for name in inside})
+        own = {name: params[name] for name in params if name not in inside}
+        return around.set_params(**{**own, self._around: template})
+
+
+class FitsAnother(OffersDefault):
+    """What estimators share that train another one, a parameter, and keep it as a
+    fitted attribute: of its name, with an underscore behind.
+    """
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, f"{self._around}_")
@@ -79,9 +140,16 @@ class FitsAnother:
     _hands_on = True
     """Whether weights of sequences are for the estimator inside alone."""
 
-    def _routed(self, verb: str, given: dict[str, Any]) -> dict[str, Any]:
-        """Return what a method of the estimator inside gets of metadata."""
-        return routed(self, verb, self._around, given, hands_on=self._hands_on)
+    def _routed(
+        self,
+        verb: str,
+        given: dict[str, Any],
+        plain: tuple[str, ...] = ("sample_weight",),
+    ) -> dict[str, Any]:
+        """Return what a method of the estimator inside gets of metadata; ``plain`` as
+        of :func:`.metadata.routed`.
+        """
+        return routed(self, verb, self._around, given, plain, self._hands_on)
 
     def _refuse_frozen(self, verb: str) -> None:
         """Raise if the estimator inside is frozen and ``verb`` would change it."""

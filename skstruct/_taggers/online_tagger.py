@@ -7,7 +7,6 @@ estimator as it was.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -32,7 +31,7 @@ from .._data.types import Corpus, Given, Self, Weights
 from .._sklearn import with_callbacks
 from .._training.held_out import NAMES, HeldOut
 from .._training.learner import OnlineLearner, warn_if_few_are_long
-from .._training.parameters import parameter
+from .._training.parameters import parameter, parametrized
 from .._training.run import Run, new_key
 from .constraints import check_gold, check_known
 from .labelled_corpus import (
@@ -55,15 +54,16 @@ if TYPE_CHECKING:
     from .constraints import ConstraintArrays
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@parametrized(kw_only=True)
 class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
     """Base of the chain taggers that learn example by example."""
 
     order: Literal[1, 2] = parameter(
-        1,
-        """Label history: 1 for bigrams of labels, 2 for trigrams besides (Collins 2002; the first two
-        labels make one with the start of the sequence). Decoding is exact with both; with 2 its time
-        grows with the third power of the number of labels at worst, and with the second as a rule.""",
+        default=1,
+        text="""Label history: 1 for bigrams of labels, 2 for trigrams besides (Collins
+        2002; the first two labels make one with the start of the sequence). Decoding is
+        exact with both; with 2 its time grows with the third power of the number of
+        labels at worst, and with the second as a rule.""",
     )
 
     @with_callbacks

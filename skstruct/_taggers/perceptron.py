@@ -4,12 +4,11 @@ as a margin asks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from .._core.codes import VARIANTS
 from .._saving.registry import savable
-from .._training.parameters import documented, parameter
+from .._training.parameters import documented, parameter, parametrized
 from .online_tagger import OnlineTagger
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 @savable
 @documented()
-@dataclass(kw_only=True, eq=False, repr=False)
+@parametrized(kw_only=True)
 class StructuredPerceptron(OnlineTagger):
     """Sequence tagger trained by the averaged structured perceptron.
 
@@ -63,12 +62,14 @@ class StructuredPerceptron(OnlineTagger):
 
 @savable
 @documented(
-    class_weight="""A margin, the cost of missing a token of a label, and not scikit-learn's weight of a
-    class: ``{"O": 0.1}`` makes ``O`` more frequent, not less. It is added to the margin of 1 asked for; with
-    ``cost="hamming"`` it is in place of the cost 1 of a wrong token. A dict maps labels to costs; labels it
-    lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on average over tokens."""
+    class_weight="""A margin, the cost of missing a token of a label, and not
+    scikit-learn's weight of a class: ``{"O": 0.1}`` makes ``O`` more frequent, not
+    less. It is added to the margin of 1 asked for; with ``cost="hamming"`` it is in
+    place of the cost 1 of a wrong token. A dict maps labels to costs; labels it lacks
+    cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on average over
+    tokens."""
 )
-@dataclass(kw_only=True, eq=False, repr=False)
+@parametrized(kw_only=True)
 class PassiveAggressiveTagger(OnlineTagger):
     """Sequence tagger trained by the online passive-aggressive algorithm.
 
@@ -112,24 +113,24 @@ class PassiveAggressiveTagger(OnlineTagger):
     """
 
     C: float = parameter(
-        1.0,
-        "Aggressiveness: largest step (PA-I), or inverse softness (PA-II).",
-        "float > 0",
+        default=1.0,
+        text="Aggressiveness: largest step (PA-I), or inverse softness (PA-II).",
+        kind="float > 0",
     )
     variant: Literal["PA-I", "PA", "PA-II"] = parameter(
-        "PA-I",
-        "Step ``min(C, loss / ‖Δφ‖²)``, ``loss / ‖Δφ‖²`` or ``loss / (‖Δφ‖² + 1/2C)``.",
+        default="PA-I",
+        text="Step ``min(C, loss / ‖Δφ‖²)``, ``loss / ‖Δφ‖²`` or ``loss / (‖Δφ‖² + 1/2C)``.",
     )
     cost: Literal["one", "hamming"] = parameter(
-        "one",
-        """The margin asked for: 1, or the number of wrong tokens (then also added in decoding, so that
-        the labelling found is the worst offender).""",
+        default="one",
+        text="""The margin asked for: 1, or the number of wrong tokens (then also added
+        in decoding, so that the labelling found is the worst offender).""",
     )
     average: Literal["step", "epoch"] | None = parameter(  # type: ignore[assignment]
         # other values than those of the perceptron
-        "step",
-        """Average the weights after every example, or after every epoch ([1]_, algorithm 1), or use the
-        last ones.""",
+        default="step",
+        text="""Average the weights after every example, or after every epoch ([1]_,
+        algorithm 1), or use the last ones.""",
     )
 
     def _rule(self) -> Rule:

@@ -8,14 +8,14 @@ character tagging", 2003). What happens to the strings at both ends is in
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.inputs import WORDS, Inputs, Sequences, renumbered, take
-from .._data.schemes import words_to_labels
+from .._data.schemes import check_scheme, spell_words
 from .._data.segmented import (
     as_dictionary,
     as_pieces,
@@ -27,15 +27,14 @@ from .._data.segmented import (
 from .._data.types import Corpus, Given, Self, Texts, Weights
 from .._saving.registry import savable
 from .._sklearn import sample_weights, with_callbacks
-from .._training.parameters import documented, inner_estimator, parameter
+from .._training.parameters import documented, inner_estimator, parameter, parametrized
 from ..features.contexts import find_words
 from ..metrics.checks import f1
 from ..metrics.counting import refuse_nothing
 from ..metrics.text_scores import NO_WORDS, word_spans
+from .default_tagger import OF_CHARACTERS, default_learner, default_tagger
 from .inner_tagger import TaggerData, TaggerTraining
 from .meta_learner import inside_has
-from .metadata import asking_for_weights
-from .perceptron import StructuredPerceptron
 from .text_probabilities import WordAnalyses
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
 @savable
 @documented()
-@dataclass(eq=False, repr=False)
+@parametrized()
 class Segmenter(WordAnalyses, TaggerTraining):
     """Raw text in, words out: segmentation with any sequence tagger over characters.
 
@@ -104,11 +103,17 @@ class Segmenter(WordAnalyses, TaggerTraining):
     """``predict`` takes ``dictionary``."""
 
     tagger: Any = inner_estimator(
-        """Learns and predicts labels of characters; None means ``StructuredPerceptron(features="char",
-        constraints=None)``."""
+        """Learns and predicts labels of characters. None means an average of
+        perceptrons with input dropout,
+        ``BaggingShuffleAverager(StructuredPerceptron("char-types", dropout=0.1),
+        n_estimators="auto", random_state=0)``: three to nine times the processor time
+        of ``StructuredPerceptron("char")``, for 4 points of F1 more with 50 sentences,
+        2 with 1,000 and 1 with thousands. Where taggers are mixed it is the perceptron
+        in it."""
     )
     scheme: Literal["BMES", "BI", "B2B3MES"] = parameter(
-        "BMES", "How words are written as labels; see `skstruct._data.schemes`."
+        default="BMES",
+        text="How words are written as labels; see `skstruct._data.schemes`.",
     )
 
     tagged_: bool = field(init=False)
@@ -160,10 +165,13 @@ class Segmenter(WordAnalyses, TaggerTraining):
         """
         return self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
 
-    def _template(self) -> Any:
-        if self.tagger is not None:
-            return self.tagger
-        return asking_for_weights(StructuredPerceptron(features="char"))
+    @classmethod
+    def _default(cls) -> Any:
+        return default_tagger(features=OF_CHARACTERS)
+
+    @classmethod
+    def _default_learner(cls) -> Any:
+        return default_learner(features=OF_CHARACTERS)
 
     def _sequences(self, X: Texts) -> list[list[str]]:
         """What the tagger sees of texts."""
@@ -192,8 +200,9 @@ class Segmenter(WordAnalyses, TaggerTraining):
         keep: Sequence[int],
     ) -> tuple[list[list[str]], list[list[str]]]:
         """Characters and their labels of some of the texts, as a tagger learns them."""
+        scheme = check_scheme(self.scheme)
         labels = [
-            words_to_labels(words[i], self.scheme, None if tags is None else tags[i])
+            spell_words(words[i], scheme, None if tags is None else tags[i])
             for i in keep
         ]
         return [list("".join(pieces[i])) for i in keep], labels

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from operator import eq
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ from .._sklearn import (
     sample_weights,
     sequence_tags,
 )
-from .._training.parameters import Parameters, parameter
+from .._training.parameters import Parameters, parameter, parametrized
 from .._training.saved import SavableLearner
 from ..features.numeric import NumericFeatures
 from ..features.patterns import Patterns
@@ -60,73 +60,96 @@ FeatureChoice: TypeAlias = (
 )
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@parametrized(kw_only=True)
 class WordsParameter(Parameters):
     """The clusters of words that features read besides."""
 
     words: Any = parameter(
-        None,
-        """Clusters of words, learned from raw text: ``WordVectors(n_clusters=500).fit_text(...).table()``.
-        Templates read them as ``%cluster[0,0]``; unless one does, the clusters of a token and of its
-        neighbours are three features more. A ``WordVectors`` that is not fitted is fitted on the tokens of
-        ``fit``; one that is has to be frozen.""",
-        "WordVectors, its table() or None",
-        [HasMethods(["table"]), None],
+        default=None,
+        text="""Clusters of words, learned from raw text:
+        ``WordVectors(n_clusters=500).fit_text(...).table()``. Templates read them as
+        ``%cluster[0,0]``; unless one does, the clusters of a token and of its
+        neighbours are three features more. A ``WordVectors`` that is not fitted is
+        fitted on the tokens of ``fit``; one that is has to be frozen.""",
+        kind="WordVectors, its table() or None",
+        allowed=[HasMethods(["table"]), None],
     )
 
     def __post_init__(self) -> None:
         is_unfitted(self.words)
 
 
-PAIRS = (
-    """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
-    with False only those seen in training; or all of one kind, and of the other those seen.""",
+class ParameterText(NamedTuple):
+    """What `parameter` is told of one besides its default."""
+
+    text: str
+    kind: str
+    allowed: list[Any]
+
+
+PAIRS = ParameterText(
+    """Which pairs have a weight: all pairs of feature and label (states) and of labels
+    (transitions); with False only those seen in training; or all of one kind, and of
+    the other those seen.""",
     'bool, "states" or "transitions"',
     ["boolean", StrOptions({"states", "transitions"})],
 )
 """What a parameter ``all_pairs`` says beside its default."""
 
 
-@dataclass(eq=False, repr=False)
+@parametrized()
 class TaggerParameters(WordsParameter):
     """What all chain taggers accept; ``features`` may be given by position."""
 
     features: FeatureChoice = parameter(
-        "auto",
-        """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
-        tokens: ``"char"`` for single characters, ``"word"`` for other str, ``"word-tag"`` for pairs), a
-        preset (these, ``"char-av"``, ``"chunk"``, ``"collins"``, ``"char-best"``, ``"chunk-best"``,
-        ``"word-best"``; see ``skstruct.features.presets``), template strings or a template file in CRF++
-        syntax, or the ``Patterns`` of a model of CRF++ or Wapiti (``skstruct.features.patterns``). Tokens
-        that are dicts or lists of str bring their own features; how rows of numbers count,
-        ``NumericFeatures`` says.""",
-        "str, path, list of str, FeatureTemplates, Patterns or NumericFeatures",
-        [str, os.PathLike, list, tuple, FeatureTemplates, Patterns, NumericFeatures],
+        default="auto",
+        text="""Which features tokens that are str or tuples of str have: ``"auto"``
+        (from the look of the tokens: ``"char"`` for single characters, ``"word"`` for
+        other str, ``"word-tag"`` for pairs), a preset (these, ``"char-types"``,
+        ``"char-av"``, ``"chunk"``, ``"collins"``, ``"char-best"``, ``"chunk-best"``,
+        ``"word-best"``; see ``skstruct.features.presets``), template strings or a
+        template file in CRF++ syntax, or the ``Patterns`` of a model of CRF++ or Wapiti
+        (``skstruct.features.patterns``). Tokens that are dicts or lists of str bring
+        their own features; how rows of numbers count, ``NumericFeatures`` says.""",
+        kind="str, path, list of str, FeatureTemplates, Patterns or NumericFeatures",
+        allowed=[
+            str,
+            os.PathLike,
+            list,
+            tuple,
+            FeatureTemplates,
+            Patterns,
+            NumericFeatures,
+        ],
     )
     _: KW_ONLY
     constraints: str | Collection[tuple[Any, Any]] | None = parameter(
-        None,
-        """Labellings allowed, in training and prediction: the name of a label scheme (``"BIO"``,
-        ``"IOB1"``, ``"BIOES"``, ``"BILOU"``, ``"BMES"``, ``"BI"``, ``"B2B3MES"``, ``"IO"``), or
-        (previous, next) pairs of labels; in a pair, None stands for the start or end of a sequence.""",
-        "str, iterable of pairs or None",
-        [str, list, tuple, set, frozenset, None],
+        default=None,
+        text="""Labellings allowed, in training and prediction: the name of a label
+        scheme (``"BIO"``, ``"IOB1"``, ``"BIOES"``, ``"BILOU"``, ``"BMES"``, ``"BI"``,
+        ``"B2B3MES"``, ``"IO"``), or (previous, next) pairs of labels; in a pair, None
+        stands for the start or end of a sequence.""",
+        kind="str, iterable of pairs or None",
+        allowed=[str, list, tuple, set, frozenset, None],
     )
     class_weight: dict[Any, float] | Literal["balanced"] | None = parameter(
-        None,
-        """A margin, the cost of missing a token of a label, and not scikit-learn's weight of a class:
-        ``{"O": 0.1}`` makes ``O`` more frequent, not less. It is added in training to the score of every
-        wrong label, by gold label, times ``sample_weight``. A dict maps labels to costs; labels it lacks
-        cost nothing extra, so that costs of all but ``O`` find more at less precision. ``"balanced"`` is
-        inverse to frequency, 1 on average over tokens.""",
-        'dict, "balanced" or None',
-        [dict, StrOptions({"balanced"}), None],
+        default=None,
+        text="""A margin, the cost of missing a token of a label, and not scikit-learn's
+        weight of a class: ``{"O": 0.1}`` makes ``O`` more frequent, not less. It is
+        added in training to the score of every wrong label, by gold label, times
+        ``sample_weight``. A dict maps labels to costs; labels it lacks cost nothing
+        extra, so that costs of all but ``O`` find more at less precision.
+        ``"balanced"`` is inverse to frequency, 1 on average over tokens.""",
+        kind='dict, "balanced" or None',
+        allowed=[dict, StrOptions({"balanced"}), None],
     )
     _least_seen = None
     """What the values of a feature at the tokens of a label must add up to, with their
     signs, for the pair to have a weight; and how often training must show a pair of
     labels, unless ``all_pairs`` takes all. None: no such condition."""
-    all_pairs: bool | Literal["states", "transitions"] = parameter(True, *PAIRS)
+    all_pairs: bool | Literal["states", "transitions"] = parameter(
+        default=True, text=PAIRS.text, kind=PAIRS.kind, allowed=PAIRS.allowed
+    )
 
 
 def is_one_list(X: Any) -> TypeGuard[list[list[Any]]]:

@@ -4,7 +4,7 @@ precision.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,13 @@ from .._sklearn import (
     tags_around,
     text_tags,
 )
-from .._training.parameters import Parameters, documented, inner_estimator, parameter
+from .._training.parameters import (
+    Parameters,
+    documented,
+    inner_estimator,
+    parameter,
+    parametrized,
+)
 from ..metrics.text_scores import judged
 from .calibrated_tagger import CalibratedTagger
 from .constraints import scheme_of
@@ -54,7 +60,7 @@ LEAST = 0.01
 
 @savable
 @documented()
-@dataclass(eq=False, repr=False)
+@parametrized()
 class SpanSets(
     ShowsTraining, ShowsColumns, FitsAnother, Parameters, Savable, BaseEstimator
 ):
@@ -109,35 +115,40 @@ class SpanSets(
     """
 
     estimator: Any = inner_estimator(
-        """A :class:`SpanTagger`, or a tagger whose ``constraints`` name a label scheme, that knows
-        probabilities; None means ``SpanTagger(CalibratedTagger())``. A ``sklearn.frozen.FrozenEstimator``
-        around a fitted one is not trained again: all documents given to ``fit`` should be others than it was
-        trained on."""
+        """A :class:`SpanTagger`, or a tagger whose ``constraints`` name a label scheme,
+        that knows probabilities; None means ``SpanTagger(CalibratedTagger())``. A
+        ``sklearn.frozen.FrozenEstimator`` around a fitted one is not trained again: all
+        documents given to ``fit`` should be others than it was trained on."""
     )
     _: KW_ONLY
     recall: float = parameter(
-        0.95, "Expected share of a document's spans that is offered.", "float in (0, 1)"
+        default=0.95,
+        text="Expected share of a document's spans that is offered.",
+        kind="float in (0, 1)",
     )
     precision: float | None = parameter(
-        None,
-        "Share of sure spans that are right; None: none are asked for.",
-        "float in (0, 1) or None",
+        default=None,
+        text="Share of sure spans that are right; None: none are asked for.",
+        kind="float in (0, 1) or None",
     )
     confidence: float = parameter(
-        0.9, "Probability that sure spans have the precision.", "float in (0, 1)"
+        default=0.9,
+        text="Probability that sure spans have the precision.",
+        kind="float in (0, 1)",
     )
     by_type: bool = parameter(
-        False,
-        "Promise the recall of each type of spans, by a threshold of its own; else "
+        default=False,
+        text="Promise the recall of each type of spans, by a threshold of its own; else "
         "that of all together.",
     )
     cv: Any = parameter(
-        5,
-        """Parts of the corpus. A number makes parts of consecutive documents, None five of them.
-        The positions of a splitter or an iterable are those in ``X``; each sequence has to be in one test
-        set, with its document. A frozen estimator needs none.""",
-        "int, splitter, iterable of (train, test) or None",
-        ["cv_object"],
+        default=5,
+        text="""Parts of the corpus. A number makes parts of consecutive documents, None
+        five of them. The positions of a splitter or an iterable are those in ``X``;
+        each sequence has to be in one test set, with its document. A frozen estimator
+        needs none.""",
+        kind="int, splitter, iterable of (train, test) or None",
+        allowed=["cv_object"],
     )
 
     estimator_: Any = field(init=False)

@@ -4,7 +4,7 @@ out.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +21,7 @@ from .._data.text import as_texts, tokenized
 from .._data.types import Corpus, Given, Self, Texts, Weights
 from .._saving.registry import savable
 from .._sklearn import sample_weights, with_callbacks
-from .._training.parameters import documented, inner_estimator, parameter
+from .._training.parameters import documented, inner_estimator, parameter, parametrized
 from ..metrics.checks import f1
 from ..metrics.counting import refuse_nothing
 from ..metrics.text_scores import NO_TEXT, count_spans
@@ -43,7 +43,7 @@ AT_ONCE = 1_000_000
 
 @savable
 @documented()
-@dataclass(eq=False, repr=False)
+@parametrized()
 class SpanTagger(SpanAnalyses, SpanTraining):
     """Raw text in, labelled spans out: entities, say, as annotation tools store them.
 
@@ -100,50 +100,57 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     """
 
     tagger: Any = inner_estimator(
-        """Learns and predicts labels of tokens; None means ``StructuredPerceptron()``. Wherever its
-        ``constraints``, or those of an estimator inside of it, are None, they are those of ``scheme``.
-        ``features="auto"`` means the preset ``"text"`` here, which also reads the white space between
-        tokens."""
+        """Learns and predicts labels of tokens. None means an average of perceptrons
+        with input dropout, ``BaggingShuffleAverager(StructuredPerceptron(dropout=0.1),
+        n_estimators="auto", random_state=0)``: two to nine times the processor time of
+        one perceptron, for 2 to 5 points of F1 more with 50 to 1,000 sentences, and 1
+        with thousands. Where taggers are mixed it is the perceptron in it. Wherever its
+        ``constraints``, or those of an estimator inside of it, are None, they are those
+        of ``scheme``. ``features="auto"`` means the preset ``"text"`` here, which also
+        reads the white space between tokens."""
     )
     _: KW_ONLY
     tokenizer: Any = parameter(
-        "words",
-        """``"words"``: runs of letters, runs of digits, and other characters one by one, as are letters
-        of scripts without spaces and Hangul; ``"characters"``: all that are not white space; a regular
-        expression, whose matches are tokens; or a function of a text that returns (start, end) pairs, or
-        strings that spell it. With a function a model can be pickled, not saved.""",
-        "str or callable",
-        "no_validation",
+        default="words",
+        text="""``"words"``: runs of letters, runs of digits, and other characters one
+        by one, as are letters of scripts without spaces and Hangul; ``"characters"``:
+        all that are not white space; a regular expression, whose matches are tokens; or
+        a function of a text that returns (start, end) pairs, or strings that spell it.
+        With a function a model can be pickled, not saved.""",
+        kind="str or callable",
+        allowed="no_validation",
     )
     scheme: Literal["BIOES", "BILOU", "BIO", "IOB1", "BMES"] = parameter(
-        "BIOES", "How spans are written as labels; see `skstruct._data.schemes`."
+        default="BIOES",
+        text="How spans are written as labels; see `skstruct._data.schemes`.",
     )
     align: Literal["nearest", "expand", "contract", "unknown", "error"] = parameter(
-        "nearest",
-        """Which tokens a span takes that begins or ends inside of one: those of which at least half is in
-        it (where that leaves none, the tokens it touches are not known), all that it touches, or whole
-        tokens only. ``"unknown"`` makes all that it touches unknown, ``"error"`` refuses it.""",
+        default="nearest",
+        text="""Which tokens a span takes that begins or ends inside of one: those of
+        which at least half is in it (where that leaves none, the tokens it touches are
+        not known), all that it touches, or whole tokens only. ``"unknown"`` makes all
+        that it touches unknown, ``"error"`` refuses it.""",
     )
     overlap: Literal["error", "longest"] = parameter(
-        "error",
-        """What to do with spans that overlap: refuse them, or keep the longest first, of equally long
-        ones the first in the text.""",
+        default="error",
+        text="""What to do with spans that overlap: refuse them, or keep the longest
+        first, of equally long ones the first in the text.""",
     )
     pieces: Literal["auto", "lines", "paragraphs", "texts"] = parameter(
-        "auto",
-        """What the tagger sees as one sequence. ``"auto"``: lines, paragraphs (between blank lines) or
-        texts, the first that would cut at most one in a hundred training spans. In training no span is
-        cut.""",
+        default="auto",
+        text="""What the tagger sees as one sequence. ``"auto"``: lines, paragraphs
+        (between blank lines) or texts, the first that would cut at most one in a
+        hundred training spans. In training no span is cut.""",
     )
     max_length: int | None = parameter(
-        200,
-        """Tokens of a piece; longer ones are cut in their second half where the text has the largest
-        gap.""",
+        default=200,
+        text="""Tokens of a piece; longer ones are cut in their second half where the
+        text has the largest gap.""",
     )
     layout: bool = parameter(
-        True,
-        """Tokens are `skstruct._data.text.TextToken`, which know the white space before them; else they
-        are str.""",
+        default=True,
+        text="""Tokens are `skstruct._data.text.TextToken`, which know the white space
+        before them; else they are str.""",
     )
 
     pieces_: str = field(init=False)

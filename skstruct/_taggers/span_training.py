@@ -50,8 +50,8 @@ class SpanTraining(TaggerTraining, WordsParameter):
         super()._validate_params()
         check_tokenizer(self.tokenizer)
 
-    def _learner(self) -> Any:
-        return _reading(_constrained(super()._learner(), self.scheme), self.words)
+    def _ready(self, tagger: Any) -> Any:
+        return _reading(_constrained(tagger, self.scheme), self.words)
 
     def _aligned(
         self, X: Texts, y: Corpus, judging: bool = False

@@ -76,11 +76,15 @@ class JudgedRun(Fit):
         Judges the epochs.
     title : str
         Of the lines that ``verbose`` prints.
+    work : object
+        Scratch of the kernel, made for the first epoch; None where there is none to
+        hand on.
     """
 
     estimator: Any
     held_out: HeldOut | None = None
     title: str = ""
+    work: Any = None
 
     @abstractmethod
     def held_out_part(self, X: Any, y: Any) -> tuple[HeldOut, list[Any]]:

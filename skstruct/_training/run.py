@@ -116,9 +116,6 @@ class Run(Loop, JudgedRun):
     n_iter: int = 0
     """Epochs of calls before this one."""
 
-    work: Any = None
-    """Scratch of the kernel, made for the first epoch."""
-
     ended: bool = False
 
     def __init__(

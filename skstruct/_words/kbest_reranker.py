@@ -6,7 +6,7 @@ in :mod:`.word_lattice`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,14 +27,15 @@ from .._sklearn import (
     tags_around,
     with_callbacks,
 )
-from .._taggers.meta_learner import ShowsColumns
+from .._taggers.meta_learner import OffersDefault, ShowsColumns
 from .._taggers.metadata import asking_for_weights, fit_routing, routed
+from .._taggers.perceptron import StructuredPerceptron
 from .._taggers.segmenter import Segmenter
 from .._training.chunks import map_chunks, threads
 from .._training.epochs import epoch_order
 from .._training.held_out import HeldOut, of_held_out
 from .._training.learner import OnlineLearner
-from .._training.parameters import documented, inner_estimator, parameter
+from .._training.parameters import documented, inner_estimator, parameter, parametrized
 from .._training.run import TrainingState, new_key
 from .._training.tables import check_unchanged, copy_state
 from ..metrics.counting import has_label
@@ -62,8 +63,8 @@ if TYPE_CHECKING:
     random_state="""Determines folds, orders, noise and the held-out sequences; not the
     base.""",
 )
-@dataclass(eq=False, repr=False)
-class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
+@parametrized()
+class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
     """Re-rank the k best analyses of a base model, with features of words and of their
     neighbours.
 
@@ -128,11 +129,14 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
 
     base: Any = inner_estimator(
         """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a
-        mixture of either, or a tagger that has it; None means ``Segmenter()``. With a
-        tagger the words are tokens and the tags their labels."""
+        mixture of either, or a tagger that has it; None means
+        ``Segmenter(StructuredPerceptron("char"))``, since a base is trained ``cv + 1``
+        times. With a tagger the words are tokens and the tags their labels."""
     )
-    k: int = parameter(20, "Analyses of the base.")
-    cv: int = parameter(10, "Parts of the corpus for jackknifing.", "int >= 2")
+    k: int = parameter(default=20, text="Analyses of the base.")
+    cv: int = parameter(
+        default=10, text="Parts of the corpus for jackknifing.", kind="int >= 2"
+    )
 
     _model: RerankModel = field(init=False)
     _training: TrainingState = field(init=False)
@@ -228,7 +232,10 @@ class KBestReranker(ShowsColumns, OnlineLearner, BaseEstimator):
 
     def _template(self) -> Any:
         """Return the base to train: of it only the parameters count."""
-        return asking_for_weights(Segmenter()) if self.base is None else self.base
+        if self.base is not None:
+            return self.base
+        tagger = asking_for_weights(StructuredPerceptron(features="char"))
+        return asking_for_weights(Segmenter(tagger))
 
     def _new_base(self) -> Any:
         """Return a base to train, not fitted."""

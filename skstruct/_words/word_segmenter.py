@@ -8,7 +8,7 @@ run in :mod:`.word_model`.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,7 +22,7 @@ from .._data.types import Corpus, Given, Self, Texts, Weights
 from .._saving.registry import savable
 from .._sklearn import BaseEstimator, sample_weights, text_tags, with_callbacks
 from .._training.learner import OnlineLearner, warn_if_few_are_long
-from .._training.parameters import documented, parameter
+from .._training.parameters import documented, parameter, parametrized
 from .._training.run import TrainingState, new_key
 from .._training.tables import check_unchanged, copy_state
 from ..metrics.text_scores import word_f1_score
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     searching.""",
     warm_start="Start ``fit`` from the weights of the last one.",
 )
-@dataclass(eq=False, repr=False)
+@parametrized()
 class WordSegmenter(OnlineLearner, BaseEstimator):
     """Raw text in, words out: segmentation by words instead of labels of characters.
 
@@ -112,20 +112,20 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     """``predict`` takes ``dictionary``."""
 
     templates: Literal["zsz18", "zc14"] = parameter(
-        "zsz18",
-        """Features: the 18 of [1]_, which score decisions in linear time, or the 14 of
-        [4]_, which score pairs of adjacent words.""",
+        default="zsz18",
+        text="""Features: the 18 of [1]_, which score decisions in linear time, or the
+        14 of [4]_, which score pairs of adjacent words.""",
     )
     _: KW_ONLY
     beam_size: int | None = parameter(
-        8,
-        """States kept at each character, in training and in prediction, for which it
-        may be set anew. None keeps all: the search is exact, its time grows with the
+        default=8,
+        text="""States kept at each character, in training and in prediction, for which
+        it may be set anew. None keeps all: the search is exact, its time grows with the
         third power of the length of a text, its memory with the second.""",
     )
     update: Literal["max-violation", "early", "standard"] = parameter(
-        "max-violation",
-        """What is learned from: the text up to where the score of the right
+        default="max-violation",
+        text="""What is learned from: the text up to where the score of the right
         segmentation falls back most [5]_, up to where it left the beam [3]_, or the
         whole text (which may do harm unless the search is exact). See Notes.""",
     )

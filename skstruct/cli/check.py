@@ -1,23 +1,24 @@
 """``skstruct check``: find labels of a corpus that are probably wrong.
 
-Train a tagger on parts of the corpus, and compare the labels of the other parts with
-the probabilities that it gives. Print the labels where another one is more probable,
-most suspicious first: score, place, given label, suggested label, and the token in [ ]
-among others. Of annotated texts these are whole spans, missing ones too; - stands for
-no span.
+Say what FILE holds and all that is wrong in it; exit with 1 if training would refuse it.
+Then train a tagger on parts of the corpus, and let it judge the others. Print what is
+suspicious, by kind: how probable an error is, place, given label, suggested label, the
+token in [ ] among others, and the kind. Of annotated texts these are whole spans,
+missing ones too; - stands for no span.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import warnings
 from typing import TYPE_CHECKING, Any
 
 from .._data.places import counted
 from ..datasets.formats.span_writing import write_spans
 from ..inspection import label_issues
-from ..inspection.html import readable
+from ..inspection.findings import named
 from ..inspection.issues import corrected
 from .common import (
     CommandError,
@@ -29,11 +30,14 @@ from .common import (
     tell,
     warn,
 )
-from .corpus import learned, locating, read_files
+from .corpus import learned, locating, read_checked, read_files
+from .faults import Problem, faults_of, unreadable
+from .held_out import documents_of
 from .learners import add_features, add_learner, features_of, new_model, task_of
 from .options import THREADS, add_corpus, add_options
 
 if TYPE_CHECKING:
+    from ..inspection import Finding, Findings
     from .common import Arguments
     from .corpus import Corpus
 
@@ -45,11 +49,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add_corpus(parser)
-    add("--top", type=positive, default=50, metavar="N", help="how many to print")
+    add(
+        "--top",
+        type=positive,
+        default=50,
+        metavar="N",
+        help="how many to print and write",
+    )
     add(
         "--json",
         action="store_true",
-        help="print a JSON object a line, for all of them",
+        help="print a JSON object a line",
     )
     add(
         "--output",
@@ -87,72 +97,170 @@ def run(arguments: Arguments) -> int | None:
         model = new_model(arguments, features_of(arguments), layout.format)
         if layout.format != "spans" and arguments.write != "html":
             arguments.usage_error("--write is for annotated texts")
-        corpus = read_files(arguments, source, layout)
+        if layout.format == "spans":
+            corpus, readings = read_checked(arguments, source, layout)
+            for name, reading in readings:
+                tell(f"{name}: {reading.contents.summary()}")
+        else:
+            corpus, readings = read_files(arguments, source, layout), []
+            what = "line" if layout.format == "segmented" else "sentence"
+            tell(f"{corpus.name}: {counted(len(corpus.X), what)}")
+    faults = [fault for each in readings for fault in unreadable(*each)]
+    faults += faults_of(corpus, getattr(model, "overlap", "error"))
+    _tell_faults(faults, arguments)
+    if any(fault.refused for fault in faults):
+        return 1
+    if not corpus.X:
+        raise CommandError(f"{corpus.name}: there is no annotated text in it")
+    findings = _findings(model, corpus, arguments)
+    _tell_findings(findings, corpus, arguments)
+    return None
+
+
+def _tell_faults(faults: list[Problem], arguments: Arguments) -> None:
+    """List all that is wrong with files: as the result, if training refuses them."""
+    refused = sum(fault.refused for fault in faults)
+    if not refused:
+        for fault in faults:
+            tell(f"note: {fault}")
+        return
+    for fault in faults:
+        kind = "fault" if fault.refused else "note"
+        if arguments.json:
+            about = {kind: fault.problem, **fault.where._asdict()}
+            print(json.dumps(about, ensure_ascii=False))
+        else:
+            print(f"{kind}\t{fault.where}\t{fault.problem}")
+    tell(
+        f"{counted(refused, 'fault')} that training refuses, listed with "
+        "their places: mend them, and check again"
+    )
+
+
+def _findings(model: Any, corpus: Corpus, arguments: Arguments) -> Findings:
+    """Find what is probably wrong."""
     try:
         with locating(corpus.name, corpus.places), warnings.catch_warnings():
-            if layout.format == "spans":
+            if corpus.format == "spans":
                 _tell_moves(model, corpus)
                 warnings.filterwarnings(
                     "ignore", ".*do not end where tokens do"
                 )  # of each fold
-            issues = label_issues(
-                model, corpus.X, corpus.y, cv=arguments.cv, n_jobs=arguments.n_jobs
+            documents, known = documents_of(corpus)
+            return label_issues(
+                model,
+                corpus.X,
+                corpus.y,
+                cv=arguments.cv,
+                groups=documents if known else None,
+                n_jobs=arguments.n_jobs,
+                places=corpus.where,
             )
     except TypeError as error:  # it labels no tokens
         raise CommandError(f"--algorithm {arguments.algorithm}: {error}") from None
-    of_spans = layout.format == "spans"
+
+
+def _tell_findings(findings: Findings, corpus: Corpus, arguments: Arguments) -> None:
+    """Print the first findings by kind, and write them."""
+    of_spans = corpus.format == "spans"
     what, of = ("span", "text") if of_spans else ("label", "sequence")
-    tell(
-        f"{corpus.name}: {counted(len(issues), what)} of {counted(len(corpus.X), of)} "
-        "may be wrong"
+    shown = findings[: arguments.top]
+    text = (
+        f"{corpus.name}: {counted(len(findings), what)} of "
+        f"{counted(len(corpus.X), of)} may be wrong"
     )
+    if findings:
+        expected = [shown.expected(), findings.expected()]
+        some = f"; expect about {round(expected[0])} of "
+        text += f"{some}the {len(shown)} listed to be errors"
+        if len(shown) < len(findings):
+            text += f", and {round(expected[1])} of all"
+    tell(text)
+    by_kind = shown.by_kind()
+    if len(by_kind) > 1:
+        listed = (
+            f"{kind} {len(of_kind)} (about {round(sum(x.chance or 0 for x in of_kind))})"
+            for kind, of_kind in by_kind.items()
+        )
+        tell(f"by kind, with the errors to expect: {', '.join(listed)}")
     if arguments.output is not None:
         with output(arguments.output) as file:
             if arguments.write == "html":
-                file.write(issues.to_html())
+                file.write(shown.to_html(f"{corpus.name}: what may be wrong"))
             else:
-                _write_tasks(file, issues, corpus, arguments.write)
-    for issue in issues if arguments.json else issues[: arguments.top]:
-        lines = corpus.places[issue.sequence]
-        if of_spans:
-            place = {
-                "record": lines,
-                "text": corpus.X[issue.sequence][issue.start : issue.end],
-            }
-            where = f"{lines}, {issue.start}-{issue.end}"
-        else:
-            place = {
-                "line": lines[0]
-                if layout.format == "segmented"
-                else lines[issue.position]
-            }
-            where = f"{corpus.name}, line {place['line']}"
-        if arguments.json:
-            print(
-                json.dumps(
-                    {**issue._asdict(), **place}, ensure_ascii=False, default=str
-                )
-            )
-        else:
-            labels = "\t".join(
-                "-" if each is None else readable(each) for each in issue[-4:-2]
-            )
-            print(f"{issue.score:.3f}\t{where}\t{labels}\t{issues.context(issue)}")
+                _write_tasks(file, shown, corpus, arguments.write)
+    for each in [finding for of_kind in by_kind.values() for finding in of_kind]:
+        _print(each, corpus, arguments.json)
+    _tell_next(findings, corpus, arguments)
 
 
-def _write_tasks(file: Any, issues: Any, corpus: Corpus, format: str) -> None:
-    """Write the texts that have issues, the most suspicious first, with their spans as
+def _print(each: Finding, corpus: Corpus, as_json: bool) -> None:
+    """Print a finding, as a line of cells or of JSON."""
+    lines = corpus.places[each.sequence]
+    place: dict[str, Any]
+    if corpus.format == "spans":
+        covered = corpus.X[each.sequence][each.start : each.end]
+        place = {"record": lines, "text": covered}
+        where = f"{each.where}, {each.start}-{each.end}"
+        numbers = {"number": each.where.record, "id": each.where.id}
+    else:
+        where, place = _place_of_token(each, lines, corpus)
+        numbers = {}
+    if as_json:
+        about = {**each._asdict(), "context": each.text, **place, **numbers}
+        about |= {"file": about.pop("where").file or corpus.name}
+        print(json.dumps(about, ensure_ascii=False, default=str))
+        return
+    value = each.score if each.chance is None else each.chance
+    labels = f"{named(each.given)}\t{named(each.suggested)}"
+    print(f"{value:.3f}\t{where}\t{labels}\t{each.text}\t{each.kind}")
+
+
+def _place_of_token(
+    each: Finding, lines: Any, corpus: Corpus
+) -> tuple[str, dict[str, Any]]:
+    """Say where a token stands, for people and as values of JSON."""
+    if isinstance(lines, str):  # of a record
+        return f"{lines}, token {each.position}", {"record": lines}
+    line = lines[0] if corpus.format == "segmented" else lines[each.position]
+    return f"{corpus.name}, line {line}", {"line": line}
+
+
+def _tell_next(findings: Findings, corpus: Corpus, arguments: Arguments) -> None:
+    """Say which command follows."""
+    files = " ".join(map(shlex.quote, arguments.files))
+    if corpus.format != "spans" or not findings:
+        tell(f"next: skstruct train {files} --model MODEL")
+    elif arguments.output is None or arguments.write == "html":
+        tell(
+            f"next: skstruct check {files} --write label-studio --output tasks.json "
+            "makes tasks of them, for a person to review"
+        )
+    else:
+        tell(
+            f"next: review {arguments.output}, and learn what comes back: skstruct "
+            f"train {files} REVIEWED --model MODEL"
+        )
+
+
+def _write_tasks(file: Any, findings: Findings, corpus: Corpus, format: str) -> None:
+    """Write the texts of findings, the most suspicious first, with their spans as
     suggested.
     """
-    of_text: dict[Any, Any] = {}
-    for issue in issues:
-        of_text.setdefault(issue.sequence, []).append(issue)
+    of_text: dict[int, list[Finding]] = {}
+    for finding in findings:
+        of_text.setdefault(finding.sequence, []).append(finding)
     spans = [corrected(corpus.y[i], found) for i, found in of_text.items()]
-    metadata = [
-        {"place": corpus.places[i], "score": found[0].score}
-        for i, found in of_text.items()
-    ]
+    metadata = [_about(corpus, i, found) for i, found in of_text.items()]
     write_spans(file, [corpus.X[i] for i in of_text], spans, format, metadata=metadata)
+
+
+def _about(corpus: Corpus, i: int, found: list[Finding]) -> dict[str, Any]:
+    """Say of a task which text it is, so that it comes back with its name."""
+    known = corpus.where[i]._asdict().items()
+    about = {name: value for name, value in known if value is not None}
+    kinds = sorted({finding.kind for finding in found})
+    return {**about, "chance": found[0].chance, "suspected": ", ".join(kinds)}
 
 
 def _tell_moves(model: Any, corpus: Corpus) -> None:

@@ -15,8 +15,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
+from .._data.places import Where
 from .._data.schemes import scheme_like
 from .._data.source_layout import SourceLayout
+from ..datasets.formats.contents import where_at, where_of
 from ..datasets.formats.entry import (
     TEXTS,
     TOKENS,
@@ -26,6 +28,7 @@ from ..datasets.formats.entry import (
     TokenOptions,
 )
 from ..datasets.formats.entry import WORDS as SEGMENTED
+from ..datasets.formats.span_records import Reading, document_of
 from ..datasets.formats.table import BY_NAME, options_of, recognised, unknown
 from ..datasets.formats.understood import Understood
 from .common import CommandError, tell
@@ -33,7 +36,7 @@ from .input_files import Source, warn_of_columns, warn_of_text
 from .sentences import Sentence as Sentence
 from .sentences import sentences as sentences
 from .sentences import several as several
-from .texts import marked, reading_of
+from .texts import given_to, marked, reading_of
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
@@ -76,12 +79,13 @@ class Layout(NamedTuple):
     )
     entry: Format | None = None  # of the table of formats
     why: str = ""  # what speaks for it
+    label_names: Any = None  # what labels that are numbers stand for
 
     def options(self, encoding: str, labels: bool = True) -> TokenOptions:
         """The options for the reader of a format of tokens."""
         label = self.label if labels else None
-        of = self.tokens, label, self.separator, self.comment
-        return TokenOptions(*of, encoding=encoding, labels=labels)
+        of = self.tokens, label, self.separator, self.comment, self.label_names
+        return TokenOptions(*of, encoding, labels)
 
 
 class Corpus(NamedTuple):
@@ -95,6 +99,7 @@ class Corpus(NamedTuple):
     # stands.
     places: list
     documents: list  # of each sequence: its document, or None
+    where: list[Where]  # of each sequence: its file, record, id and line
     understood: Understood | None = None
     weights: list[float] | None = None  # of each sequence, if the file says them
 
@@ -181,7 +186,8 @@ def layout_of(
     elif isinstance(entry, TokenFormat) and not entry.names_fields:
         label = how.column if label is None else label
     rest = arguments.separator, arguments.comment, reading, entry, why
-    layout = Layout(entry.family, tokens, label, *rest)
+    names = getattr(arguments, "label_names", None)
+    layout = Layout(entry.family, tokens, label, *rest, names)
     if isinstance(entry, TokenFormat):
         try:
             entry.check(layout.options(source.encoding))
@@ -190,7 +196,7 @@ def layout_of(
     return layout
 
 
-_OF_TOKENS = ("tokens", "label", "separator", "comment")
+_OF_TOKENS = ("tokens", "label", "separator", "comment", "label_names")
 _CALLED = {
     "crfsuite": "data of CRFsuite",
     "conllu": "CoNLL-U",
@@ -207,10 +213,18 @@ def _called(entry: Format) -> str:
 def _refuse_options(arguments: Arguments, entry: Format) -> None:
     """Refuse options that a format does not have."""
     for name in _OF_TOKENS:
-        if getattr(arguments, name) is not None and name not in entry.options:
-            having = ", ".join(options_of(name))
+        given = getattr(arguments, name, None) is not None
+        # Options of annotated texts may be keys, which `read` names.
+        of_texts = entry.kind == TEXTS and name != "label_names"
+        if given and (of_texts or name not in entry.options):
+            having = ", ".join(
+                each
+                for each in options_of(name)
+                if name == "label_names" or BY_NAME[each].kind != TEXTS
+            )
+            option = name.replace("_", "-")
             arguments.usage_error(
-                f"--{name} is not for {_called(entry)}, but for --format {having}"
+                f"--{option} is not for {_called(entry)}, but for --format {having}"
             )
     for name in ("read", "offsets", "ends") if entry.kind != TEXTS else ():
         if getattr(arguments, name, None):
@@ -320,10 +334,39 @@ def read_files(arguments: Arguments, source: Source, layout: Layout) -> Corpus:
             parts.append(read_all(more, _told(arguments, layout, path)))
     joined: dict[str, Any] = {
         name: flatten([getattr(part, name) for part in parts])
-        for name in ("X", "y", "places")
+        for name in ("X", "y", "places", "where")
     }
     joined["documents"] = _documents(parts)
     return parts[0]._replace(**joined)
+
+
+def read_checked(
+    arguments: Arguments, source: Source, layout: Layout
+) -> tuple[Corpus, list[tuple[str, Reading]]]:
+    """The `Corpus` of all files of annotated texts, without records that have faults;
+    and of each file its name, and what was met when it was read.
+    """
+    parts = [(source.name, *_checked(source, layout))]
+    for path in arguments.files[1:]:
+        with Source(path, arguments.encoding) as more:
+            of_file = _told(arguments, layout, path)
+            parts.append((more.name, *_checked(more, of_file)))
+    rows = [row for _, found, _ in parts for row in found]
+    X, y, places, documents, where = map(list, zip(*rows)) if rows else [[]] * 5
+    corpus = Corpus(source.name, layout.format, X, y, places, documents, where)
+    return corpus, [(name, reading) for name, _, reading in parts]
+
+
+def _checked(source: Source, layout: Layout) -> tuple[list[Any], Reading]:
+    """The annotated texts of a source, and what was met when they were read."""
+    assert layout.reading is not None
+    reading = Reading(layout.reading, faults=[])
+    found = layout.reading.marked(given_to(source), reading)
+    rows = [
+        (record.text, row, record.place, document_of(record), where_of(record))
+        for record, row in found
+    ]
+    return rows, reading
 
 
 def _documents(parts: list[Corpus]) -> list[str | None]:
@@ -380,23 +423,38 @@ def batches(
     if layout.format == "spans":
         assert layout.reading is not None
         texts = marked(source, layout.reading, size is not None)
-        read: Iterator[Any] = ((*text, None, 1.0) for text in texts)
+        read: Iterator[Any] = (
+            (x, y, place, document, 1.0, where)
+            for x, y, place, document, where in texts
+        )
     else:
         read = (
-            (s.tokens, s.labels, s.numbers, s.document, s.weight)
+            (*_of(s), _of_line(source, s))
             for s in sentences(source, layout, inputs)
             if s.tokens
         )
     found = False
     while batch := list(islice(read, size)):
-        X, y, places, documents, weights = map(list, zip(*batch))
+        X, y, places, documents, weights, where = map(list, zip(*batch))
         given = weights if set(weights) != {1.0} else None
-        of = X, y, places, documents, None, given
+        of = X, y, places, documents, where, None, given
         yield Corpus(source.name, layout.format, *of)
         found = True
     if not found:
         what = "annotated text" if layout.format == "spans" else "sentence"
         raise CommandError(f"{source.name}: there is no {what} in it")
+
+
+def _of(s: Sentence) -> tuple[Any, ...]:
+    """Tokens, labels, places, document and weight of a sentence."""
+    return s.tokens, s.labels, s.place or s.numbers, s.document, s.weight
+
+
+def _of_line(source: Source, sentence: Sentence) -> Where:
+    """Where a sentence stands: its first line, or its record."""
+    if sentence.place is not None:
+        return where_at(sentence.place)
+    return Where(source.name, line=next(iter(sentence.numbers), None))
 
 
 @contextlib.contextmanager

@@ -130,7 +130,7 @@ def hold_out(
     fitted = None
     for k, out in enumerate(folds):
         fitted = _without_traces(clone(model))
-        learn(fitted, _part(corpus, ~out))
+        learn(fitted, part_of(corpus, ~out))
         where = np.flatnonzero(out)
         found = fitted.predict([corpus.X[i] for i in where])
         predicted.update(zip(where.tolist(), found))
@@ -167,7 +167,7 @@ def score_rows(
     return scores, measure
 
 
-def _part(corpus: Corpus, chosen: np.ndarray) -> Corpus:
+def part_of(corpus: Corpus, chosen: np.ndarray) -> Corpus:
     """The sequences of a corpus that are chosen."""
     n = len(corpus.X)
     rows = np.flatnonzero(chosen)

@@ -329,7 +329,7 @@ def tell_labels(corpus: Corpus) -> None:
     if corpus.format == "segmented" or not corpus.y:
         return
     found = Counter(
-        each if isinstance(each, str) else each[-1] for each in flatten(corpus.y)
+        each[-1] if isinstance(each, tuple) else each for each in flatten(corpus.y)
     )
     found.pop(None, None)  # of spans that say nothing
     total = found.total()

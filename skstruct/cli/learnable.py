@@ -16,7 +16,8 @@ from .._data.places import counted
 from ..datasets.formats.entry import TokenFormat, TokenOptions
 from ..datasets.formats.head import Head, peeked
 from ..datasets.formats.table import BY_NAME
-from .common import CommandError, warn
+from ..datasets.formats.text_files import value_of
+from .common import CommandError, tell, warn
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -190,11 +191,27 @@ def _other_columns(path: str, entry: TokenFormat, corpus: Corpus) -> list[str]:
     used = [name % width if isinstance(name, int) else name for name in mine]
     told = []
     for name, column in zip(names or range(width), zip(*cells)):
+        if name == "misc":
+            told += _keys_of(column, sentences)
+            continue
         said = None if name in used else _said(column, sentences)
         if said is not None:
             called = name if names else f"column {name}"
             told.append(f"{called} {said}: --label {name}")
     return told[:_SHOWN]
+
+
+def _keys_of(column: Sequence[str], lengths: list[int]) -> list[str]:
+    """Say how many labels the keys of the field misc have that most words have."""
+    keys = Counter(
+        part.partition("=")[0] for cell in column for part in cell.split("|")
+    )
+    told = []
+    for key in [key for key, n in keys.items() if key != "_" and 2 * n > len(column)]:
+        said = _said([value_of(cell, key) or "_" for cell in column], lengths)
+        if said is not None:
+            told.append(f"misc:{key} {said}: --label misc:{key}")
+    return told
 
 
 def _said(column: Sequence[str], lengths: list[int]) -> str | None:
@@ -231,7 +248,16 @@ def _tell_odd(corpus: Corpus) -> None:
         return
     lengths = list(map(len, corpus.X))
     tokens = flatten(corpus.X)
-    label = [label for label in flatten(corpus.y) if isinstance(label, str)]
+    labels = flatten(corpus.y)
+    label = [label for label in labels if isinstance(label, str)]
+    if unlabelled := sum(label is None for label in labels):
+        of = f"{unlabelled:,} of {counted(len(labels), 'token')}"
+        tell(f"{corpus.name}: {of} have no label, and say nothing of theirs")
+    if corpus.understood is not None and corpus.understood.layout.label == "misc":
+        keys = dict.fromkeys(p.partition("=")[0] for x in label for p in x.split("|"))
+        which = ", ".join(f"misc:{key}" for key in keys if key != "_")
+        if which:
+            warn(f"{corpus.name}: the labels hold keys: --label {which} learns one")
     if len(label) == len(tokens) and counts_up(label, lengths):
         warn(f"{corpus.name}: the labels count the tokens: --label says which to learn")
     if isinstance(tokens[0], str):

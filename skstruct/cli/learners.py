@@ -26,6 +26,7 @@ from .._shards.mixing.mixer import ParameterMixer
 from .._sklearn import InvalidParameterError
 from .._taggers.calibrated_tagger import CalibratedTagger
 from .._taggers.constraints import scheme_of
+from .._taggers.default_tagger import DROPOUT, OF_CHARACTERS
 from .._taggers.perceptron import PassiveAggressiveTagger, StructuredPerceptron
 from .._taggers.segmenter import Segmenter
 from .._taggers.span_sets import SpanSets
@@ -87,9 +88,14 @@ def add_features(group: Any) -> None:
     )
 
 
-def add_learner(group: Any, default: str) -> None:
-    """Add the options that choose a learner and its parameters."""
+def add_learner(group: Any, default: str | None) -> None:
+    """Add the options that choose a learner and its parameters.
+
+    Without a default one the learner is that of `skstruct._taggers.default_tagger`.
+    """
     what = f"the learner: {', '.join(ALGORITHMS)}, or the name of its class"
+    if default is None:
+        what += " (default: an average of perceptrons with input dropout)"
     group.add_argument(
         "--algorithm",
         "-a",
@@ -148,7 +154,14 @@ def named_algorithm(text: str) -> str:
 
 def task_of(arguments: Arguments) -> str:
     """What the learner predicts: see `skstruct._data.inputs`."""
-    return _TASKS.get(ALGORITHMS[arguments.algorithm], LABELS)
+    return _TASKS.get(_kind(arguments), LABELS)
+
+
+def _kind(arguments: Arguments) -> Any:
+    """The class of the learner."""
+    if arguments.algorithm is None:
+        return StructuredPerceptron
+    return ALGORITHMS[arguments.algorithm]
 
 
 def new_model(arguments: Arguments, features: Any, format: str | None) -> Any:
@@ -209,7 +222,7 @@ def _parts(arguments: Arguments, features: Any, format: str | None) -> Any:
 
     The tagger is that of a re-ranker's base, else the learner itself.
     """
-    kind = ALGORITHMS[arguments.algorithm]
+    kind = _kind(arguments)
     if arguments.search and kind is not L1CRF:
         arguments.usage_error("--search chooses c1 and c2; it is for --algorithm l1crf")
     auto = isinstance(features, str) and features == "auto"
@@ -225,6 +238,8 @@ def _parts(arguments: Arguments, features: Any, format: str | None) -> Any:
     for name in dict(arguments.param).keys() & given:
         arguments.usage_error(f"--param {name} and an option of its own are given")
     learner = L1CRFCV(**own) if arguments.search else kind(**own)
+    if arguments.algorithm is None:
+        learner.set_params(dropout=DROPOUT)
     if kind in _TASKS:
         if not auto:
             wrong = "--features, --template and --lexicon are for taggers"
@@ -234,7 +249,9 @@ def _parts(arguments: Arguments, features: Any, format: str | None) -> Any:
             arguments.usage_error(f"{wrong}; {has}")
         return learner, learner, None
     tagger = StructuredPerceptron(**own) if kind is KBestReranker else learner
-    tagger.set_params(features="char" if auto and format == "segmented" else features)
+    if auto and format == "segmented":
+        features = OF_CHARACTERS if arguments.algorithm is None else "char"
+    tagger.set_params(features=features)
     outer = _AROUND_TAGGERS[format](tagger) if format in _AROUND_TAGGERS else None
     if kind is KBestReranker:
         learner.set_params(base=outer or tagger)
@@ -270,16 +287,22 @@ def _given_parameters(arguments: Arguments, *parts: Any) -> Any:
 def _wrapped(arguments: Arguments, learned: Any) -> Any:
     """A learner with what the options put around it."""
     kind = type(learned)
-    several = arguments.members > 1
     on_shards = _on_shards(arguments)
+    members = arguments.members
+    if members is None:
+        members = "auto" if arguments.algorithm is None and not on_shards else 1
+    several = members != 1
     sums = on_shards and hasattr(kind, "fit_shards")
     by_example = sums or issubclass(kind, OnlineLearner)
     is_tagger = kind not in _TASKS and kind is not KBestReranker
-    has_state = issubclass(kind, OnlineLearner) and not several and not on_shards
+    streams = arguments.stream is not None  # an average goes on as one learner
+    has_state = issubclass(kind, OnlineLearner) and not on_shards
+    has_state = has_state and (streams or not several)
     for wrong, message in (
         (
             arguments.keep_training and not has_state,
-            "--keep-training: such a model has no state of training",
+            "--keep-training: such a model has no state of training"
+            + "; --algorithm perceptron has one" * (arguments.algorithm is None),
         ),
         (several and on_shards, "--members and --shards cannot both be given"),
         (
@@ -321,7 +344,7 @@ def _wrapped(arguments: Arguments, learned: Any) -> Any:
         )
     if several:
         averaged = {
-            "n_estimators": arguments.members,
+            "n_estimators": members,
             "n_jobs": -1,
             "random_state": arguments.seed,
         }

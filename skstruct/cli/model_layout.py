@@ -169,6 +169,8 @@ def _misfit(
         other, why = found
         if not other.is_general or why.score >= _SURE:
             return f"this looks like {other.name}: {why.sentence}"
+    if entry.has_features:
+        return None  # names of features can be anything
     if entry.name != "columns":
         return None if entry.recognise(head).is_yes else f"this is no {entry.name}"
     # A pipe may wait for an answer to its first line.

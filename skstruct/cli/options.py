@@ -6,7 +6,9 @@ import argparse
 import ast
 import codecs
 import contextlib
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from ..datasets.formats.span_units import ENDS, UNITS
@@ -47,6 +49,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "column of the label (default: -1, the last), or CoNLL-U field (default: xpos)"
     )
     add("--label", type=_field, metavar="COLUMN", help=what)
+    what = (
+        "names of labels that are numbers: a name a line, or JSON (a list, or an object "
+        "of number to name)"
+    )
+    add("--label-names", type=label_names, metavar="FILE", help=what)
     what = "what separates columns, such as tab (default: any run of spaces and tabs)"
     add("--separator", type=_separator, metavar="SEP", help=what)
     add(
@@ -62,6 +69,23 @@ def add_encoding(parser: argparse.ArgumentParser) -> None:
     """Add the encoding of a model where no other file is read."""
     what = "of the strings in a model of another tool that are not UTF-8"
     parser.add_argument("--encoding", type=_encoding, default="utf-8", help=what)
+
+
+def label_names(path: str) -> Any:
+    """Names of labels in a file, as a list or a dict: a type of ``argparse``."""
+    try:
+        text = Path(path).read_text("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"{path}: {error}") from None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    if isinstance(found, dict) and all(map(str.isdecimal, found)):
+        return {int(number): str(name) for number, name in found.items()}
+    if isinstance(found, list) and found:
+        return list(map(str, found))
+    raise argparse.ArgumentTypeError(f"{path}: expected a list, or names by number")
 
 
 class _Said(argparse.Action):

@@ -7,6 +7,8 @@ what speaks for their labels and against the right ones, probabilities, weights.
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 from typing import TYPE_CHECKING
 
 from ..inspection import report
@@ -41,7 +43,10 @@ def run(arguments: Arguments) -> int | None:
     corpus = read_for(arguments.file, arguments, model, inputs)
     warn_if_learned(model, arguments.file, corpus.name)
     with locating(corpus.name, corpus.places):
-        page = report(model, corpus.X, corpus.y)
+        title = f"{corpus.name}: what {os.path.basename(arguments.model)} does"
+        page = report(model, corpus.X, corpus.y, places=corpus.where, title=title)
     page.save(arguments.output)
     print(page)
     tell(f"wrote {arguments.output}")
+    file = shlex.quote(arguments.file or "-")
+    tell(f"next: open it, and let skstruct check {file} look for wrong labels")

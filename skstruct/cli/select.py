@@ -8,14 +8,17 @@ with the spans that it predicts.
 from __future__ import annotations
 
 import argparse
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import SPANS
+from ..datasets.formats.entry import TokenFormat
 from ..datasets.formats.span_writing import write_spans
 from ..inspection import select
 from ..inspection.selection import STRATEGIES
 from . import texts
 from .common import (
+    STANDARD,
     CommandError,
     check_inputs,
     check_output,
@@ -24,6 +27,7 @@ from .common import (
     output,
     positive,
     share,
+    tell,
 )
 from .corpus import inputs_of, layout_of, locating, sentences
 from .input_files import Source
@@ -100,11 +104,20 @@ def run(arguments: Arguments) -> int | None:
                 best,
                 model.predict(best),
                 "jsonl",
-                metadata=[pool[i][2] for i in chosen],
+                metadata=[_about(*pool[i]) for i in chosen],
+            )
+        elif isinstance(layout.entry, TokenFormat):
+            file.writelines(
+                layout.entry.selected([(pool[i].lines, pool[i].source) for i in chosen])
             )
         else:
             for i in chosen:
-                file.writelines(
-                    f"{line}\n" for _, line, _ in pool[i].lines if line.strip() or words
-                )
-                file.write("" if words else "\n")
+                file.writelines(f"{line}\n" for _, line, _ in pool[i].lines)
+    if arguments.output not in STANDARD:
+        out = shlex.quote(arguments.output)
+        tell(f"next: annotate {out}, and skstruct train CORPUS {out} --model MODEL")
+
+
+def _about(place: str, _: str, beside: dict[str, Any]) -> dict[str, Any]:
+    """What is written beside the spans of a text, so that it comes back with its name."""
+    return beside if "id" in beside else {"id": place, **beside}

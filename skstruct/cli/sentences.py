@@ -31,6 +31,8 @@ class Sentence(NamedTuple):
     lines: list  # (number, text without line end, whether it is a token's)
     document: str | None = None  # which it belongs to, if the file says it
     weight: float = 1.0  # as data of CRFsuite may say it
+    place: str | None = None  # for errors, where the lines say little
+    source: Any = None  # of its `Rows`
 
     @property
     def numbers(self) -> list[int]:
@@ -139,7 +141,10 @@ def _named(
         )
     for rows in entry.rows(source, layout.options(source.encoding, labels)):
         lines = _taken(source, rows)
-        yield _sentence(rows, tokens, range(n, n + len(label)), source.name, lines)
+        if not entry.has_comments:  # what is written is made of the source of the rows
+            lines = [(number, "", True) for number in rows.numbers]
+        width = len(rows.cells[0])
+        yield _sentence(rows, tokens, range(n, width), source.name, lines)
 
 
 def _choose(
@@ -196,7 +201,8 @@ def _sentence(rows: Rows, tokens: Any, label: Any, name: str, lines: Any) -> Sen
     else:
         found = [tuple([row[c] for c in tokens]) for row in cells]
     labels = [row[label[0]] for row in cells] if label else None
-    sentence = Sentence(found, labels, lines, rows.document)
+    of_file = rows.document, rows.weight, rows.place, rows.source
+    sentence = Sentence(found, labels, lines, *of_file)
     if len(label) < 2:
         return sentence
     assert sentence.labels is not None

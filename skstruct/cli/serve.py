@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..serving.hosts import ANY, host_of
 from ..serving.label_studio import TASKS_LIMIT, Backend
+from ..serving.log import REQUESTS
 from ..serving.server import addresses_of, new_server
 from ..serving.server import run as run_server
 from ..serving.service import app, loaded, named_files
@@ -84,6 +85,7 @@ def run(arguments: Arguments) -> int | None:
         TASKS_LIMIT if arguments.label_studio else LIMIT
     )
     logging.basicConfig(format="skstruct: %(message)s", level=logging.INFO)
+    REQUESTS.setLevel(logging.INFO)
     options = {
         name: getattr(arguments, name)
         for name in ("port", "threads", "max_bytes", "timeout")
@@ -126,9 +128,11 @@ def _application(arguments: Arguments) -> Any:
     if arguments.collect is not None:
         check_target(arguments.collect, paths, regular=True)
     if not arguments.label_studio:
-        return app(loaded(files), **options)
+        return app(loaded(files), files=files, **options)
     if len(files) > 1:
         arguments.usage_error("--label-studio takes one model")
+    (path,) = paths
+    tell(f"loading {path} ({os.path.getsize(path) / 1e6:.1f} MB)")
     return Backend(
         *files.values(),
         collect=arguments.collect,

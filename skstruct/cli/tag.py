@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterator
-from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,7 @@ from .._data.schemes import labels_to_spans
 from .._sklearn import layers
 from ..datasets.formats.entry import TokenFormat
 from ..datasets.formats.readers import read_segmented
+from ..datasets.formats.text_files import keyed
 from . import texts
 from .common import (
     CommandError,
@@ -181,8 +181,15 @@ def _check_usage(model: Any, inputs: Inputs, arguments: Arguments) -> None:
 def _layout(arguments: Arguments, source: Source, inputs: Inputs) -> Layout:
     """The `Layout` of a source, if labels have a place in it."""
     layout = layout_of(arguments, source, inputs)
+    entry = layout.entry
+    if isinstance(entry, TokenFormat) and not entry.has_comments:
+        if arguments.kbest or arguments.scores:
+            option = "kbest" if arguments.kbest else "scores"
+            arguments.usage_error(
+                f"--{option}: {entry.name} has no place for lines of scores"
+            )
     of_labels = layout.format if inputs.task == LABELS else None
-    if of_labels == "conllu" and layout.label not in _FIELDS:
+    if of_labels == "conllu" and keyed(layout.label)[0] not in _FIELDS:
         arguments.usage_error(f"labels cannot go to the field {layout.label}")
     if of_labels == "columns" and arguments.label is not None:
         arguments.usage_error(
@@ -326,10 +333,11 @@ def _labelled(
         )
     entry = layout.entry
     assert isinstance(entry, TokenFormat)  # of texts and words others write
-    mark = partial(entry.mark, layout.options(arguments.encoding))
+    options = layout.options(arguments.encoding)
     for (i, rank, labels, score), cells in zip(found, beside):
         marks = zip((_cells(label, layout) for label in labels), cells)
-        yield from _marked(batch[i].lines, _header(rank, score), marks, mark)
+        of = batch[i].lines, _header(rank, score), marks, batch[i].source
+        yield from entry.labelled(options, *of)
 
 
 def _probabilities(model: Any, X: Any, found: Any, scheme: str) -> Any:
@@ -359,19 +367,6 @@ def _probabilities(model: Any, X: Any, found: Any, scheme: str) -> Any:
             cell.append(("SegmentProb", proba.get(t, NO_LABEL)))
         beside.append(cells)
     return beside
-
-
-def _marked(
-    lines: list[tuple[int, str, bool]], header: list[str], marks: Any, mark: Any
-) -> Iterator[str]:
-    """Yield the lines of a sentence with one labelling."""
-    blank = next(k for k, (_, line, _) in enumerate(lines) if line.strip(" \t"))
-    yield from (line + "\n" for _, line, _ in lines[:blank])
-    yield from header
-    for _, line, is_token in lines[blank:]:
-        yield (mark(line, *next(marks)) if is_token else line) + "\n"
-    if header and lines[-1][1].strip(" \t"):  # the file ends without a blank line
-        yield "\n"
 
 
 def _cells(label: Any, layout: Layout) -> list[str]:

@@ -19,11 +19,13 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, PlaceError
+from .._data.places import Where
 from .._data.text import is_white_space
 from ..datasets.formats.brat import is_brat
+from ..datasets.formats.contents import where_of
 from ..datasets.formats.entry import TEXTS
 from ..datasets.formats.span_files import FORMATS, AnnotationReader
-from ..datasets.formats.span_records import SPAN_KEYS
+from ..datasets.formats.span_records import SPAN_KEYS, document_of
 from ..datasets.formats.span_writing import brat_names, reserved_keys, write_spans
 from ..datasets.formats.table import recognised, text_formats
 from ..inspection import render
@@ -83,7 +85,7 @@ def reading_of(arguments: Arguments) -> AnnotationReader:
     known = {each.name for each in fields(AnnotationReader)} - {"encoding"}
     if arguments.format in FORMATS:
         options.setdefault("format", arguments.format)
-    for name in ("offsets", "ends"):
+    for name in ("offsets", "ends", "label_names"):
         if getattr(arguments, name, None) is not None:
             options[name] = getattr(arguments, name)
     unknown = sorted(set(options) - known)
@@ -97,7 +99,7 @@ def reading_of(arguments: Arguments) -> AnnotationReader:
         arguments.usage_error(f"--read: {error}")
 
 
-def _given(source: Source) -> str | Source:
+def given_to(source: Source) -> str | Source:
     """What readers of annotated texts take for a source; they number the lines
     themselves.
     """
@@ -110,15 +112,17 @@ def _given(source: Source) -> str | Source:
 
 def marked(
     source: Source, reader: AnnotationReader, is_stream: bool
-) -> Iterator[tuple[str, list[Span], str]]:
-    """Yield annotated texts as (text, spans, place); places are for errors.
+) -> Iterator[tuple[str, list[Span], str, str | None, Where]]:
+    """Yield annotated texts as (text, spans, place, document, where); places are for
+    errors, the document is None where the record does not name it.
 
     In a stream texts that are white space are left out: a model that learns from each
     batch needs a token.
     """
-    for record, spans in reader.marked(_given(source)):
+    for record, spans in reader.marked(given_to(source)):
         if not (is_stream and is_white_space(record.text)):
-            yield record.text, spans, record.place
+            document = document_of(record)
+            yield record.text, spans, record.place, document, where_of(record)
 
 
 # --------------------------------------------------------------------------------------
@@ -373,7 +377,7 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
                     "read"
                 )
         try:
-            for record in reader.texts(_given(source)):
+            for record in reader.texts(given_to(source)):
                 yield record.place, record.text, beside(record.metadata)
         except ValueError as error:
             if by_name or arguments.read:

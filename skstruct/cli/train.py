@@ -24,6 +24,7 @@ from .._data.places import counted
 from .._data.schemes import check_scheme, convert_scheme, rewriting
 from .._sklearn import layers
 from .._taggers.constraints import BrokenConstraint, scheme_of
+from .._taggers.default_tagger import OF_CHARACTERS
 from .._training.held_out import NAMES
 from .._training.parameters import parameters_named
 from ..features.presets import preset_of
@@ -40,6 +41,7 @@ from .common import (
     tell,
 )
 from .corpus import batches, learned, located, locating, read, read_files
+from .documents import together
 from .evaluate import as_text, model_scores
 from .input_files import Source, tell_empty, tell_labels
 from .learnable import check_learnable, check_learned
@@ -87,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="clusters of the words of --text (default: 500)",
     )
-    add_learner(group, "perceptron")
+    add_learner(group, None)
     _add_ways(add)
     what = (
         "rewrite labels of another scheme, or of none, as those of --param "
@@ -124,8 +126,11 @@ def _add_ways(add: Callable[..., Any]) -> None:
     """Add the options that put something around the learner, or deal the corpus in
     parts.
     """
-    what = "average the weights of N learners that see the corpus in different orders"
-    add("--members", type=positive, default=1, metavar="N", help=what)
+    what = (
+        "average the weights of N learners that see the corpus in different orders "
+        "(default: as many as pay off at its size; 1 with --algorithm or --shards)"
+    )
+    add("--members", type=positive, metavar="N", help=what)
     what = (
         "let the tagger know probabilities, for tag --proba; it takes the time of five "
         "more trainings"
@@ -251,7 +256,7 @@ def _held_out(
         arguments,
         model,
         corpus,
-        lambda other, part: _learn(fit_of(arguments, other), part, dev),
+        lambda other, part: _learn_documents(arguments, other, part, dev),
     )
 
 
@@ -342,17 +347,37 @@ def _learn_whole(
     """Learn a corpus that is in memory."""
     tell(f"read {_amount(corpus.format, len(corpus.X), sum(map(len, corpus.y)))}")
     try:
-        _learn(fit_of(arguments, model), corpus, dev)
+        _learn_documents(arguments, model, corpus, dev)
     except KeyboardInterrupt:
         _keep(model, arguments)
         raise
 
 
+def _learn_documents(
+    arguments: Arguments, model: Any, corpus: Corpus, dev: Corpus | None
+) -> None:
+    """Learn a corpus; no split within the model cuts a document."""
+    with together(model, corpus, arguments.seed, dev is not None) as shown:
+        held = shown.held_out if dev is None else dev
+        _learn(fit_of(arguments, model), shown.corpus, held, **shown.more)
+
+
 def _learn(
-    method: Callable[..., Any], corpus: Corpus, dev: Corpus | None = None
+    method: Callable[..., Any],
+    corpus: Corpus,
+    dev: Corpus | None = None,
+    **more: Any,
 ) -> None:
     """Call ``fit`` or ``partial_fit``; ``dev`` is the held-out `Corpus`."""
-    given = {} if dev is None else {"X_val": dev.X, "y_val": dev.y}
+    given: dict[str, Any] = (
+        more
+        if dev is None
+        else {
+            **more,
+            "X_val": dev.X,
+            "y_val": dev.y,
+        }
+    )
     if corpus.weights is not None:
         given["sample_weight"] = corpus.weights
     try:
@@ -408,6 +433,7 @@ def _tell_chosen(arguments: Arguments, model: Any) -> None:
     chosen = not given and tagger.get_params(deep=False).get("features") in (
         "auto",
         "char",
+        OF_CHARACTERS,
     )
     if chosen and lines is not None and preset_of(lines) is not None:
         tell(

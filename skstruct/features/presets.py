@@ -2,6 +2,8 @@
 
 - ``char``: the seven of the regularised structured perceptron (Zhang, Su and Zhou 2014,
   table 1).
+- ``char-types``: those of ``char``, the pair around, and types of characters; what
+  ``Segmenter()`` reads, since it wins with few sentences.
 - ``char-av``: those of Gao, Qiu and Huang (2010), table 1, for segmentation across
   domains: characters, pairs, character type, accessor variety.
 - ``chunk``: the nineteen of CRFsuite's chunking tutorial, on (word, part of speech).
@@ -91,6 +93,7 @@ WORD_FORM = ["Ulower:%lower[0,0]", *affixes(0, 3), "Ushape:%shape[0,0]"]
 
 PRESETS = {
     "char": CHAR,
+    "char-types": [*CHAR[:-1], *TYPES, "B"],
     "char-av": [
         *window(0, -1, 2),
         *ngrams(0, 2, -2, 1),

@@ -14,7 +14,7 @@ from .._data.corpus import DENSE, called_by_kind
 from .._data.inputs import as_tokens, describe
 from .._data.matrix import SequenceMatrix
 from .._data.types import Self
-from .._saving.fields import value, via
+from .._saving.fields import each, string, value, via
 from .._saving.values import savable_value
 from .joining import join_columns
 from .remembered import Remembered
@@ -23,6 +23,8 @@ from .window import Window
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from .._saving.values import Reader, Writer
 
 
 class _Passthrough(Window):
@@ -37,6 +39,12 @@ class _Passthrough(Window):
                 "This SequenceUnion instance is not fitted yet; call fit first"
             )
         return True
+
+    def as_window(self) -> Window:
+        """Return what does the same and has a public name, for pickles and skops."""
+        window = Window(0, 0, boundary=False)
+        window.__dict__.update(vars(self))
+        return window
 
 
 class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
@@ -94,6 +102,25 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
 
     def _parts(self) -> list[Any]:
         return [inner for _, inner in self.transformer_list]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state["transformer_list"] = [
+            (name, inner.as_window() if isinstance(inner, _Passthrough) else inner)
+            for name, inner in self.transformer_list
+        ]
+        return state
+
+    def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
+        # So that the checksum of bytes covers the weights.
+        return {"names": writer.value([name for name, _ in self.transformer_list], "")}
+
+    @classmethod
+    def _from_state(
+        cls, node: Any, fitted: dict[str, Any], reader: Reader, where: str
+    ) -> dict[str, Any]:
+        each(string).read(node.get("names"), f"{where}.names", reader.members())
+        return {}
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Fit all transformers.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,11 +127,12 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         self._reads = reads
         self._nothing = nothing
         self._known = Remembered()
-        self.__dict__.pop("_names_of_blocks", None)
+        self._names_of_blocks = self._names_by_block(nothing)
 
-    @cached_property
-    def _names_of_blocks(self) -> list[FeatureNames | None]:
-        return self._names_by_block(self._nothing)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_nothing" in vars(self):
+            self._names_of_blocks = self._names_by_block(self._nothing)
 
     def _to_state(self, writer: Writer, name: str) -> dict[str, Any]:
         return LEARNED.write(vars(self), writer, name) if "_reads" in vars(self) else {}

@@ -11,7 +11,7 @@ smoothed contexts and for the square roots of the singular values.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,7 +26,7 @@ from .._data.corpus import STRINGS
 from .._data.inputs import LABELS, Inputs, as_tokens, by_sequence, describe
 from .._data.matrix import assembled
 from .._data.reads import FeatureNames, Reads
-from .._data.types import Corpus, Self
+from .._data.types import Corpus, Path, Self
 from .._saving.container import require
 from .._saving.fields import (
     Field,
@@ -42,6 +42,7 @@ from .._saving.fields import (
 )
 from .._saving.values import savable_value
 from .._sklearn import POSITIVE, BaseEstimator, StrOptions
+from .brought_vectors import vectors_of_dict, vectors_of_file
 from .kept_reads import READS
 from .neighbour_counts import NeighbourCounts, mutual_information
 from .raw_text import RULES, rule_of, words_of_lines
@@ -51,6 +52,8 @@ from .word_clusters import UNKNOWN, WordClusters, check_strings_in, normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
 
     from .._data.corpus import TokenCorpus
     from .._saving.values import Reader, Writer
@@ -208,6 +211,114 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             counts.add(self._forms(words), lengths)
         return self._learn(counts, as_tokens([["word"]]))
 
+    @classmethod
+    def from_file(
+        cls,
+        path: Path,
+        *,
+        n_clusters: int | None = None,
+        random_state: Any = None,
+        encoding: str = "utf-8",
+    ) -> Self:
+        """Read vectors that another program learned, from a file of text as word2vec,
+        fastText and GloVe write it.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            A word and its numbers a line, with a space before each number; the first
+            line may say how many there are. Decompressed if the name ends in ``.gz``.
+        n_clusters : int, optional
+            Group the words by k-means, as the parameter says.
+        random_state : int, RandomState instance or None, default=None
+            Of k-means.
+        encoding : str, default="utf-8"
+
+        Returns
+        -------
+        WordVectors
+            Fitted, with ``lowercase=False``: a word without a vector gets that of its
+            lower-cased form. A clone forgets the vectors: in searches, and before
+            ``fit`` of a pipeline, put it into a ``FrozenEstimator``.
+
+        Raises
+        ------
+        ValueError
+            If a line is malformed; the message names it.
+        """
+        found = vectors_of_file(path, encoding)
+        return cls._brought(*found, n_clusters, random_state)
+
+    @classmethod
+    def from_dict(
+        cls,
+        vectors: Mapping[str, ArrayLike],
+        *,
+        n_clusters: int | None = None,
+        random_state: Any = None,
+    ) -> Self:
+        """Take vectors that another program learned, from a dict.
+
+        Parameters
+        ----------
+        vectors : dict of str to array-like
+            The vector of each word, the most frequent word first; ``KeyedVectors`` of
+            gensim are ``dict(zip(kv.index_to_key, kv.vectors))``.
+        n_clusters, random_state
+            As of :meth:`from_file`.
+
+        Returns
+        -------
+        WordVectors
+            As :meth:`from_file` returns it.
+
+        Raises
+        ------
+        ValueError
+            If vectors differ in length, or a number is not finite.
+
+        Examples
+        --------
+        >>> from skstruct.features import WordVectors
+        >>> vectors = WordVectors.from_dict({"dog": [1.0, 0.0], "cat": [0.5, 0.5]})
+        >>> vectors.transform([["Dog", "unknown"]])[0].tolist()
+        [[1.0, 0.0], [0.0, 0.0]]
+        """
+        return cls._brought(*vectors_of_dict(vectors), n_clusters, random_state)
+
+    @classmethod
+    def _brought(
+        cls,
+        words: list[str],
+        vectors: np.ndarray,
+        n_clusters: int | None,
+        random_state: Any,
+    ) -> Self:
+        made = cls(
+            vectors.shape[1],
+            n_clusters=n_clusters,
+            random_state=random_state,
+            lowercase=False,
+        )
+        made._validate_params()
+        if n_clusters is not None and n_clusters > len(words):
+            raise ValueError(
+                f"n_clusters={n_clusters}, but there are {len(words)} words"
+            )
+        clusters = made._clusters(vectors)
+        table = None if clusters is None else WordClusters(words, clusters)
+        reads = Reads.of(as_tokens([["word"]]))._replace(width=None)
+        return made._know(words, vectors, clusters, table, reads)
+
+    def _clusters(self, vectors: np.ndarray) -> np.ndarray | None:
+        """Group vectors; None without ``n_clusters``."""
+        if self.n_clusters is None:
+            return None
+        from sklearn.cluster import KMeans  # slow to import
+
+        means = KMeans(self.n_clusters, n_init=1, random_state=self.random_state)
+        return np.asarray(means.fit(vectors).labels_)
+
     def _validate_params(self) -> None:
         rule_of(self.tokenizer)  # whose error says more
         super()._validate_params()
@@ -256,13 +367,9 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         length = np.linalg.norm(found, axis=1, keepdims=True)
         vectors = (found / np.where(length > 0, length, 1)).astype(np.float32)
         kept = list(compress(counts.known, keep.tolist()))
-        clusters = None
+        clusters = self._clusters(vectors)
         word_clusters = None
-        if self.n_clusters is not None:
-            from sklearn.cluster import KMeans
-
-            means = KMeans(self.n_clusters, n_init=1, random_state=self.random_state)
-            clusters = means.fit(vectors).labels_
+        if clusters is not None:
             order = np.argsort(-counts.of_word[keep], kind="stable")
             frequent_first = [kept[k] for k in order.tolist()]
             word_clusters = WordClusters(frequent_first, clusters[order])

@@ -13,7 +13,7 @@ scikit-learn's.
 
 from .curves import RegularizationPathDisplay, SizeCurve, size_curve
 from .displays import FeatureWeightsDisplay, HistoryDisplay
-from .error_lists import Confusion, Errors, Example, errors
+from .error_lists import Confusion, Errors, errors
 from .explaining import explain
 from .explanations import (
     ArcExplanation,
@@ -29,8 +29,9 @@ from .feature_lists import (
     features_of,
     transition_weights,
 )
+from .findings import Finding, Findings, Where
 from .html import Html
-from .issues import LabelIssue, LabelIssues, SpanIssue, label_issues
+from .issues import label_issues
 from .label_displays import LabelConfusionDisplay, TransitionDisplay
 from .out_of_fold import out_of_fold_marginals
 from .pictures import render
@@ -58,16 +59,15 @@ __all__ += [
     "errors",
     "Errors",
     "Confusion",
-    "Example",
     "report",
     "Report",
     "select",
 ]
 __all__ += [
     "label_issues",
-    "LabelIssues",
-    "LabelIssue",
-    "SpanIssue",
+    "Finding",
+    "Findings",
+    "Where",
     "out_of_fold_marginals",
 ]
 # Pictures of matplotlib

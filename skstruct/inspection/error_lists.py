@@ -18,6 +18,7 @@ from .._data.types import Corpus
 from .._sklearn import innermost
 from ..metrics.counting import has_label, refuse_nothing, surroundings_known
 from .explain_taggers import as_characters, read_by, word_of, words_of
+from .findings import Finding, Places, as_places
 from .html import Shown, bar, box, cell, escaped, note, readable, table
 from .pictures import are_characters, checked, scheme_reader, segment_reader, tree_of
 from .weight_tables import new_frame
@@ -40,14 +41,6 @@ SHOWN = 20
 """Examples of a confusion, and confusions that are shown."""
 
 
-class Example(NamedTuple):
-    """Where something went wrong."""
-
-    sequence: int
-    position: int
-    text: str  # with the place in [ ]
-
-
 class Confusion(NamedTuple):
     """What was taken for what.
 
@@ -58,14 +51,15 @@ class Confusion(NamedTuple):
     count : int
     unseen : int or None
         How many of them hold a word that is not in the vocabulary; None without one.
-    examples : list of Example
+    examples : list of Finding
+        Given is the gold, suggested the prediction.
     """
 
     gold: str
     predicted: str
     count: int  # type: ignore[assignment]  # not the method of tuples
     unseen: int | None
-    examples: list[Example]
+    examples: list[Finding]
 
 
 class Errors(Shown):
@@ -98,7 +92,7 @@ class Errors(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return all attributes as a dict; confusions and examples are dicts too."""
         confusions = [
-            {**c._asdict(), "examples": [e._asdict() for e in c.examples]}
+            {**c._asdict(), "examples": [_as_dict(e) for e in c.examples]}
             for c in self.confusions
         ]
         return {**vars(self), "confusions": confusions}
@@ -131,7 +125,7 @@ class Errors(Shown):
         for c in self.confusions[:SHOWN]:
             both = f"{readable(c.gold)} -> {readable(c.predicted)}"
             unseen = f" ({c.unseen:,} unseen)" if c.unseen else ""
-            lines.append(f"{c.count:>6,}  {both}{unseen}   {c.examples[0].text}")
+            lines.append(f"{c.count:>6,}  {both}{unseen}   {_shown(c.examples[0])}")
         if len(self.confusions) > SHOWN:
             lines.append(f"{'':>6}  {len(self.confusions) - SHOWN:,} more confusions")
         return "\n".join(lines)
@@ -165,7 +159,7 @@ def _html(confusions: list[Confusion]) -> str:
     largest = confusions[0].count
     rows = []
     for c in confusions[:SHOWN]:
-        examples = "<br>".join(escaped(x.text, 90) for x in c.examples)
+        examples = "<br>".join(escaped(_shown(x), 180) for x in c.examples)
         texts = escaped(c.gold), escaped(c.predicted), examples
         number = cell(f"{c.count:,}", "number")
         rows.append([number, cell(bar(-c.count, largest)), *map(cell, texts)])
@@ -183,6 +177,8 @@ def errors(
     *,
     vocabulary: Iterable[str] | None = None,
     scheme: str | None = None,
+    words: Any = None,
+    places: Places = None,
 ) -> Errors:
     """Find what a fitted model gets wrong on a corpus.
 
@@ -202,6 +198,12 @@ def errors(
     scheme : str, optional
         Of labels, which are then compared as segments: "IO", whose labels are types
         without a prefix. By default also where the model's ``constraints`` are "IO".
+    words : list of lists of str, optional
+        What to show for each token. By default tokens that are dicts or lists of
+        features are shown as the word in them.
+    places : list of Where, or of dict, optional
+        Where each sequence stands in a file, which examples then say; see
+        :func:`label_issues`.
 
     Returns
     -------
@@ -229,7 +231,14 @@ def errors(
          1  N -> V   the [barks] sleeps
     """
     return errors_of(
-        model, X, y, model.predict(X), vocabulary=vocabulary, scheme=scheme
+        model,
+        X,
+        y,
+        model.predict(X),
+        vocabulary=vocabulary,
+        scheme=scheme,
+        words=words,
+        places=places,
     )
 
 
@@ -241,6 +250,8 @@ def errors_of(
     *,
     vocabulary: Iterable[str] | None = None,
     scheme: str | None = None,
+    words: Any = None,
+    places: Places = None,
 ) -> Errors:
     """Find what is wrong in predictions made before; see also :func:`errors`."""
     if isinstance(vocabulary, str):
@@ -255,7 +266,8 @@ def errors_of(
         known is None and hasattr(inner, "_model") and not hasattr(inner, "tagger_")
     ):  # which reads characters
         known = inner._model.words_of_training()
-    kind, items = _compared(task, X, y, predicted, scheme or own_scheme)
+    where = as_places(places, len(y))
+    kind, items = _compared(task, X, y, predicted, scheme or own_scheme, words)
     n_items = 0
     n_unseen = 0
     groups: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
@@ -271,12 +283,41 @@ def errors_of(
     for names, group in groups.items():
         n = None if known is None else sum(unseen for unseen, *_ in group)
         examples = [
-            Example(i, a, around(tokens, a, b))
+            Finding(
+                i,
+                a,
+                b,
+                *names,
+                kind=_kind_of(kind, *names),
+                text=around(tokens, a, b),
+                where=where[i],
+            )
             for _, i, a, b, tokens in group[:EXAMPLES]
         ]
         confusions.append(Confusion(*names, len(group), n, examples))
     confusions.sort(key=lambda c: (-c.count, c.gold, c.predicted))
     return Errors(kind, n_items, None if known is None else n_unseen, confusions)
+
+
+def _as_dict(example: Finding) -> dict[str, Any]:
+    """Return an example, with what is known of the place, as a dict."""
+    place = {
+        name: value
+        for name, value in example.where._asdict().items()
+        if value is not None
+    }
+    return {
+        "sequence": example.sequence,
+        "position": example.position,
+        "text": example.text,
+        **place,
+    }
+
+
+def _shown(example: Finding) -> str:
+    """Write an example, and where it stands if that is known."""
+    where = str(example.where)
+    return example.text + (f"   ({where})" if where else "")
 
 
 NONE = "(none)"
@@ -300,7 +341,12 @@ def around(tokens: Sequence[Any], start: int, stop: int) -> str:
 
 
 def _compared(
-    task: str, X: Any, y: Corpus, y_pred: Corpus, scheme: str | None
+    task: str,
+    X: Any,
+    y: Corpus,
+    y_pred: Corpus,
+    scheme: str | None,
+    words: Any = None,
 ) -> tuple[str, Iterator[Compared]]:
     """Return what is compared ("labels", ...), and the items and errors."""
     if task == WORDS:
@@ -309,7 +355,7 @@ def _compared(
         texts = as_characters(X, y, y_pred)
         of_types = scheme_reader((), "BIO")
         return "spans", _segments(*texts, of_types, words_of, beside=0)
-    tokens, gold, predicted = checked(X, y, y_pred)
+    tokens, gold, predicted = checked(X, y, y_pred, words)
     refuse_nothing(any(map(has_label, gold)))
     if task == TREES:
         return "trees", _trees(tokens, gold, predicted)
@@ -368,12 +414,24 @@ def _between(spans: list[Segment]) -> Callable[[int, int], list[Segment]]:
     return lambda a, b: spans[bisect_right(stops, a) : bisect_left(starts, b)]
 
 
+def _kind_of(kind: str, gold: str, predicted: str) -> str:
+    """Say what kind of finding a confusion of gold and prediction is."""
+    if kind == "labels":
+        return "other label"
+    if NONE in (gold, predicted):
+        return "superfluous" if gold == NONE else "missing"
+    return "other boundary" if predicted.endswith(_OTHER) else "other type"
+
+
+_OTHER = "(other boundaries)"
+
+
 def _elsewhere(met: list[Segment]) -> str:
     """Name what a segment met that was not found: other boundaries, or nothing."""
     if not met:
         return NONE
     kinds = " + ".join(kind for _, _, kind in met)
-    return f"{kinds} (other boundaries)" if kinds.strip(" +") else "(other boundaries)"
+    return f"{kinds} {_OTHER}" if kinds.strip(" +") else _OTHER
 
 
 def _words(X: Any, y: Corpus, y_pred: Corpus) -> Iterator[Compared]:

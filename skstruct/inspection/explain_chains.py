@@ -21,6 +21,7 @@ from .._data.labels import SEVERAL
 from .._taggers.constraints import scheme_of
 from .explanations import Counterfactual, Explanation, TokenExplanation
 from .feature_lists import chain_of, tokens_of, weight_rows
+from .feature_words import templates_of
 from .pictures import segment_reader
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def explain_chain(
         for token, label, (features, transitions), other in each
     ]
     segments = None if segments_of is None else segments_of(labels)
-    return Explanation(labels, score, tokens, segments)
+    templates = templates_of(getattr(model, "lines", None))
+    return Explanation(labels, score, tokens, segments, templates)
 
 
 class Active(NamedTuple):

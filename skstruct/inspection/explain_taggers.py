@@ -24,11 +24,13 @@ from .._data.inputs import (
     lengths_of,
 )
 from .._data.places import by_sequence, offsets_of
+from .._data.scheme_rules import LabelTable
 from .._data.segmented import as_pieces, as_words
 from .._data.spans import as_spans
 from .._data.text import as_texts, tokenized
 from .._sklearn import final_step, innermost
 from .._taggers.constraints import scheme_of
+from .token_words import shown
 
 if TYPE_CHECKING:
     from .._data.spans import Given
@@ -175,6 +177,13 @@ def words_of(characters: Sequence[str]) -> list[str]:
     return tokenized(["".join(characters)]).words(layout=False)
 
 
+def span_labels(model: Any) -> list[str]:
+    """List the labels that a fitted model of spans can give, sorted."""
+    tagger = innermost(model)[0]
+    parsed = LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())
+    return sorted({kind for _, kind in parsed} - {""})
+
+
 def word_of(token: Any) -> str:
     """Return what of a token is compared with others: its first column, or all."""
     if isinstance(token, str):
@@ -243,9 +252,12 @@ def read_by(model: Any, X: Any, y: Corpus) -> tuple[Any, str, Any, str | None]:
     return inner, inner.inputs.task, X, "IO" if scheme_of(inner) == "IO" else None
 
 
-def tokens_shown(X: Any) -> list[list[Any]]:
-    """Return lists of tokens to show; rows of numbers are shown as their position."""
+def tokens_shown(X: Any, words: Any = None) -> list[list[Any]]:
+    """Return lists of tokens to show, or ``words`` if they are given.
+
+    Rows of numbers are shown as their position, features as the word in them.
+    """
     X = as_tokens(X)
-    if X.numbers and X.like is None:
+    if X.numbers and X.like is None and words is None:
         return [[str(t) for t in range(n)] for n in X.lengths.tolist()]
-    return [list(sequence) for sequence in X.lists()]
+    return shown(list(X.lists()), words)

@@ -98,10 +98,10 @@ def explain(
     >>> print(explanation)
     score +2.867
     0 'the' -> D (+0.900; V instead: -1.867)
-        +0.933  U01:the
-        -0.033  U00:_B-1
+        +0.933  this word = the [U01:the]
+        -0.033  the word before = (before the beginning) [U00:_B-1]
     1 'frog' -> N (+1.967; V instead: -1.967)
-        +1.000  U00:the
+        +1.000  the word before = the [U00:the]
         +0.967  transition D -> N
     >>> explanation.tokens[1].transitions == [("transition D -> N", transition_weights(tagger)[0, 1])]
     True
@@ -182,9 +182,9 @@ def _explain_spans(
         for token, word in zip(flatten([e.tokens for e in found]), words)
     ]
     score = fsum(each.score for each in found)
-    return Explanation(
-        flatten([each.labels for each in found]), score, tokens, segments
-    )
+    labels = flatten([each.labels for each in found])
+    templates = found[0].templates if found else {}
+    return Explanation(labels, score, tokens, segments, templates)
 
 
 def explain_reranker(

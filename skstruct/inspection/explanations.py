@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from math import fsum, inf, isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 
 from .._data.elements import spelled
+from .feature_words import in_words
 from .html import LONG, SHORT, Shown, bar, box, cell, escaped, note, table
 from .html import arcs as drawn_arcs
-from .pictures import Mark, line
+from .pictures import Mark, are_characters, line
 from .weight_tables import new_frame
 
 if TYPE_CHECKING:
@@ -245,6 +246,10 @@ class _Explained(Shown):
     def _heading(self, k: int, item: Any) -> str:
         """Return the line of text that opens the contributions of item k."""
 
+    def _words(self, found: Iterable[Contribution]) -> list[Contribution]:
+        """Name contributions in words, where that is known."""
+        return list(found)
+
     def _numbered(self) -> list[tuple[int, Any]]:
         """Number the items as users count them."""
         return list(enumerate(getattr(self, self._items), self._first))
@@ -253,7 +258,8 @@ class _Explained(Shown):
         """Write a text with the ``top`` largest contributions to each token or arc."""
         lines = [f"score {self.score:+.3f}"]
         for k, item in self._numbered():
-            lines += [self._heading(k, item), *_largest(item.largest, top)]
+            largest = self._words(item.largest)
+            lines += [self._heading(k, item), *_largest(largest, top)]
             later = item._later()
             if later is not None:
                 heading, found = later
@@ -294,7 +300,8 @@ class _Explained(Shown):
         """Write the contributions of each item as HTML, and a note on what is left out."""
         items = self._numbered()
         listed = [
-            (heading(k, item), item.largest, item._would()) for k, item in items[:MOST]
+            (heading(k, item), self._words(item.largest), item._would())
+            for k, item in items[:MOST]
         ]
         scale = _scale(pair for _, found, _ in listed for pair in found)
         rest = ""
@@ -367,15 +374,26 @@ class Explanation(_Explained):
     segments : list of (int, int, str) or None
         First token, end and type of each segment or word; None if labels do not spell
         segments.
+    templates : dict of str to str
+        Those of the model, by identifier: texts and pictures say in words what features
+        read, with their names in brackets.
     """
 
     labels: list[Any]
     score: float
     tokens: list[TokenExplanation]
     segments: list[Segment] | None = None
+    templates: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     _items = "tokens"
     _columns = "token", "label"
+
+    def _words(self, found: Iterable[Contribution]) -> list[Contribution]:
+        """Name contributions in words, where that is known."""
+        tokens = [token.token for token in self.tokens]
+        of_text = bool(tokens) and are_characters(tokens)
+        unit = "character" if of_text else "word"
+        return [(in_words(name, self.templates, unit), x) for name, x in found]
 
     def _heading(self, t: int, token: TokenExplanation) -> str:
         text = repr(token.token)

@@ -57,7 +57,7 @@ _STYLE = "".join(
 _PAGE = """\
 <!DOCTYPE html><html><head><meta charset="utf-8">\
 <meta name="viewport" content="width=device-width,initial-scale=1">\
-<title>skstruct</title><style>:root{color-scheme:light dark}\
+<title>%s</title><style>:root{color-scheme:light dark}\
 body{background:#fff;color:#1b1b1b}\
 @media(prefers-color-scheme:dark){body{background:#161a1f;color:#e4e4e4}}\
 </style></head><body>%s</body></html>"""
@@ -72,18 +72,22 @@ class Html(str):
     ----------
     fragment : str
         What is on the page.
+    title : str, default="skstruct"
+        What browsers call it.
     """
 
     fragment: str
+    page_title: str
 
-    def __new__(cls, fragment: str) -> Html:
+    def __new__(cls, fragment: str, title: str = "skstruct") -> Html:
         """Make a page around a fragment."""
-        page = super().__new__(cls, _PAGE % fragment)
+        page = super().__new__(cls, _PAGE % (html.escape(title), fragment))
         page.fragment = fragment
+        page.page_title = title
         return page
 
-    def __getnewargs__(self) -> tuple[str]:
-        return (self.fragment,)
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return self.fragment, self.page_title
 
     def _repr_html_(self) -> str:
         return self.fragment
@@ -94,15 +98,24 @@ class Shown(ABC):
 
     __slots__ = ()
 
+    _title = "skstruct"
+    """What browsers call the page."""
+
     @abstractmethod
     def _repr_html_(self) -> str | None:
         """Return a fragment of HTML, as notebooks ask for it; None if there is no
         picture.
         """
 
-    def to_html(self) -> Html:
-        """Return a whole page of HTML as a str, to be written into a file as UTF-8."""
-        return Html(self._repr_html_() or "")
+    def to_html(self, title: str | None = None) -> Html:
+        """Return a whole page of HTML as a str, to be written into a file as UTF-8.
+
+        Parameters
+        ----------
+        title : str, optional
+            What browsers call the page.
+        """
+        return Html(self._repr_html_() or "", title or self._title)
 
 
 def readable(value: Any, limit: int = SHORT) -> str:

@@ -31,7 +31,12 @@ if TYPE_CHECKING:
 
 
 def render(
-    X: Any, y: Corpus, y_pred: Corpus | None = None, *, scheme: str | None = None
+    X: Any,
+    y: Corpus,
+    y_pred: Corpus | None = None,
+    *,
+    scheme: str | None = None,
+    words: Any = None,
 ) -> Html:
     """Draw sequences: segments as coloured spans, words with their tags, trees as arcs.
 
@@ -48,6 +53,9 @@ def render(
         both, and what is not on the other line is outlined and marked ✗.
     scheme : str, optional
         Of the labels; "IO" draws segments whose labels are types without a prefix.
+    words : list of lists of str, optional
+        What to show for each token. By default tokens that are dicts or lists of
+        features are shown as the word in them.
 
     Returns
     -------
@@ -69,7 +77,7 @@ def render(
     >>> picture.count("PER"), picture.count("✗")
     (2, 2)
     """
-    parts = drawn(kind_of(X, y), X, y, y_pred, scheme)
+    parts = drawn(kind_of(X, y), X, y, y_pred, scheme, words=words)
     return Html(box("".join(f'<div class="part">{part}</div>' for part in parts)))
 
 
@@ -80,13 +88,14 @@ def drawn(
     y_pred: Corpus | None = None,
     scheme: str | None = None,
     window: Callable[..., Sequence[Any]] = lambda *parts: parts,
+    words: Any = None,
 ) -> Iterator[str]:
     """Yield the picture of each sequence.
 
     ``window`` cuts out what is shown of its tokens and marks.
     """
     if kind == TREES:
-        X, y, y_pred = checked(X, y, y_pred)
+        X, y, y_pred = checked(X, y, y_pred, words)
         for i, tokens in enumerate(X):
             yield arcs(
                 tokens,
@@ -95,7 +104,8 @@ def drawn(
             )
     else:
         yield from (
-            lines(*window(*parts)) for parts in marked(kind, X, y, y_pred, scheme)
+            lines(*window(*parts))
+            for parts in marked(kind, X, y, y_pred, scheme, words)
         )
 
 
@@ -105,6 +115,7 @@ def marked(
     y: Corpus,
     y_pred: Corpus | None = None,
     scheme: str | None = None,
+    words: Any = None,
 ) -> Iterator[tuple[list[Any], list[Mark], list[Mark] | None]]:
     """Find tokens, marks of gold, and marks of predictions or None, by sequence.
 
@@ -119,7 +130,8 @@ def marked(
         if kind == SPANS:
             scheme = "BIO"
             X, y, y_pred = as_characters(X, y, y_pred)
-        tokens, given, predicted = checked(X, y, y_pred)
+            words = None
+        tokens, given, predicted = checked(X, y, y_pred, words)
         segments_of = segment_reader(flatten([*given, *(predicted or ())]), scheme)
         gold = [marks_of(segments_of, labels) for labels in given]
         if predicted is None:
@@ -131,21 +143,21 @@ def marked(
 
 @overload
 def checked(
-    X: Any, y: Corpus, y_pred: Corpus
+    X: Any, y: Corpus, y_pred: Corpus, words: Any = None
 ) -> tuple[list[list[Any]], list[list[Any]], list[Any]]: ...
 
 
 @overload
 def checked(
-    X: Any, y: Corpus, y_pred: Corpus | None
+    X: Any, y: Corpus, y_pred: Corpus | None, words: Any = None
 ) -> tuple[list[list[Any]], list[list[Any]], list[Any] | None]: ...
 
 
 def checked(
-    X: Any, y: Corpus, y_pred: Corpus | None
+    X: Any, y: Corpus, y_pred: Corpus | None, words: Any = None
 ) -> tuple[list[list[Any]], list[list[Any]], list[Any] | None]:
     """Return tokens to show, labels, and predictions or None, of equal lengths."""
-    tokens = tokens_shown(X)
+    tokens = tokens_shown(X, words)
     gold = single_labels(y)
     check_same_lengths(lengths_of(tokens), lengths_of(gold))
     if y_pred is None:

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from .._data.elements import elements
-from .._data.inputs import TREES, WORDS
+from .._data.inputs import SPANS, TREES, WORDS
+from .._data.scheme_rules import LabelTable
 from .._data.types import Corpus
 from .._saving.atomic import write_whole
-from .._sklearn import safe_indexing
+from .._sklearn import innermost, safe_indexing
 from ..metrics.confidence import reliability
 from ..metrics.counting import has_label
 from .error_lists import errors_of
-from .explain_taggers import read_by, seen_by_tagger
+from .explain_taggers import read_by, seen_by_tagger, span_labels
 from .explaining import explanation_of
 from .explanations import ArcExplanation, TreeExplanation, bars, by_size
 from .feature_lists import feature_weights, model_with, transition_weights
+from .feature_words import in_words
+from .findings import Places, Where, as_places
 from .html import LONG, Shown, bar, box, cell, escaped, label_html, note, table
 from .pictures import are_characters, drawn
 from .report_scores import Scores, scored
@@ -85,7 +90,14 @@ class Report(Shown):
         Sequences with an error, those first of which the model was surest.
     """
 
-    def __init__(self, scores: Scores, wrong: list[int], fragment: str) -> None:
+    def __init__(
+        self,
+        scores: Scores,
+        wrong: list[int],
+        fragment: str,
+        title: str = "skstruct",
+    ) -> None:
+        self._title = title
         self.scores = scores.overall
         self.by_label = scores.by_label
         self.wrong = wrong
@@ -108,7 +120,15 @@ class Report(Shown):
         return "\n".join(line(name, *score) for name, score in self.scores.items())
 
 
-def report(model: Any, X: Any, y: Corpus) -> Report:
+def report(
+    model: Any,
+    X: Any,
+    y: Corpus,
+    *,
+    places: Places = None,
+    words: Any = None,
+    title: str | None = None,
+) -> Report:
     """Write one page about what a fitted model does on a corpus.
 
     It says what the model is; its scores with 95 % confidence intervals, by the
@@ -123,6 +143,14 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
         Of any kind; its ``predict`` is called.
     X, y
         As of its ``score``; as a rule a corpus that it was not trained on.
+    places : list of Where, or of dict, optional
+        Where each sequence stands in a file, which the page then says; see
+        :func:`label_issues`.
+    words : list of lists of str, optional
+        What to show for each token. By default tokens that are dicts or lists of
+        features are shown as the word in them.
+    title : str, optional
+        What browsers call the page; by default the kind of the model.
 
     Returns
     -------
@@ -159,9 +187,13 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
         ]
     scores = scored(kind, shown, y, predicted, scheme)
     wrong, sure, how = _surest_first(model, X, scores.wrong)
-    confusions = errors_of(model, X, y, predicted)
+    where = as_places(places, len(y))
+    confusions = errors_of(model, X, y, predicted, words=words, places=where)
+    if title is None:
+        title = f"{type(model).__name__}: report"
     parts = [
-        _heading(model, inner),
+        _heading(model, inner, title),
+        note(_LEGEND),
         f"<h2>Scores</h2>{_scores(scores, len(y))}",
         f"<h2>What was taken for what</h2>{confusions._repr_html_()}",
         _calibration(model, X, y),
@@ -169,12 +201,29 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
     ]
     room = MOST - sum(map(len, parts))
     corpus = X, shown, y, predicted
-    parts.insert(3, _wrong(model, kind, corpus, scheme, wrong, sure, how, room))
-    return Report(scores, wrong, box(f'<div class="report">{"".join(parts)}</div>'))
+    names = where, words
+    order = wrong, sure, how
+    parts.insert(4, _wrong(model, kind, corpus, scheme, order, names, room))
+    page = box(f'<div class="report">{"".join(parts)}</div>')
+    return Report(scores, wrong, page, title)
 
 
-def _heading(model: Any, inner: Any) -> str:
-    about = inner.info() if hasattr(inner, "info") else {}
+_LEGEND = (
+    "How to read this page: <i>gold</i> is what the corpus says, <i>predicted</i> what "
+    "the model says; ✗ marks what only one of them has. <i>precision</i>: share of what "
+    "was predicted that is right; <i>recall</i>: share of what is right that was "
+    "predicted; <i>F1</i>: between both. Click on a line that begins with ▸ for the "
+    "features that speak for a label (to the right) and against it; the file's own "
+    "numbers of records count from 0."
+)
+
+
+def _heading(model: Any, inner: Any, title: str) -> str:
+    about = dict(inner.info()) if hasattr(inner, "info") else {}
+    if getattr(inner, "explained_as", None) == "spans":
+        # of spans, not of the tokens that spell them
+        names = span_labels(inner)
+        about["labels"] = f"{len(names)}: {', '.join(names)}"
     known = {
         name.replace("_", " "): about[name]
         for name in ABOUT
@@ -188,8 +237,7 @@ def _heading(model: Any, inner: Any) -> str:
         (cell(escaped(name)), cell(escaped(text, LONG))) for name, text in texts.items()
     ]
     text = escaped(" ".join(repr(model).split()), 600)
-    kind = escaped(type(model).__name__)
-    return f"<h1>{kind}</h1><p><code>{text}</code></p>{table(rows)}"
+    return f"<h1>{escaped(title, LONG)}</h1><p><code>{text}</code></p>{table(rows)}"
 
 
 def _figure(value: float | tuple[float, ...]) -> str:
@@ -259,24 +307,31 @@ def _wrong(
     kind: str,
     corpus: tuple[Any, Any, Corpus, Corpus],
     scheme: str | None,
-    wrong: list[int],
-    sure: Sequence[float | None],
-    how: str,
+    order: tuple[list[int], Sequence[float | None], str],
+    names: tuple[list[Where], Any],
     room: int,
 ) -> str:
-    """Draw the wrong sequences, as many as there is room for."""
+    """Draw the wrong sequences, as many as there is room for.
+
+    ``order`` is what `_surest_first` returns; ``names`` are the places of all sequences,
+    and their words or None.
+    """
+    wrong, sure, how = order
+    where, words = names
+    if words is not None:
+        words = [words[i] for i in wrong[:IN_FULL]]
     chosen = wrong[:IN_FULL]
     entries = []
     X, shown, y, predicted = (
         safe_indexing(part, chosen) if chosen else [] for part in corpus
     )
-    pictures = drawn(kind, shown, y, predicted, scheme, _window)
+    pictures = drawn(kind, shown, y, predicted, scheme, _window, words)
     for i, certainty, picture, *case in zip(
         chosen, sure, pictures, *map(elements, (X, y, predicted))
     ):
-        place = f"sequence {i}" + (
-            "" if certainty is None else f", {how} {certainty:.3g}"
-        )
+        place = escaped(str(where[i]) or f"sequence {i}", LONG)
+        if certainty is not None:
+            place += f", {how} {certainty:.3g}"
         why = _why(model, kind, *case)
         entry = f'<div class="part">{note(place)}{picture}{why}</div>'
         room -= len(entry)
@@ -328,7 +383,8 @@ def _why(
                 t for t, pair in enumerate(zip(gold, predicted)) if pair[0] != pair[1]
             ][:PLACES]
             return "".join(
-                _compared(mine.arcs[t], f"{mine.arcs[t].head}", None) for t in places
+                _compared(mine.arcs[t], label_html(f"{mine.arcs[t].head}"), None)
+                for t in places
             )
         right = cast("Explanation", explanation_of(model, x, gold, **options))
     except (ValueError, TypeError) as error:
@@ -340,7 +396,11 @@ def _why(
         for pair in zip(mine.tokens, right.tokens)
         if pair[0].label != pair[1].label
     ]
-    rows = [_compared(a, a.label, b) for a, b in pairs[:PLACES]]
+    said = partial(_of_span, model) if kind == SPANS else label_html
+    rows = [
+        _compared(a, said(a.label), (b, said(b.label)), mine.templates)
+        for a, b in pairs[:PLACES]
+    ]
     more = f", {len(pairs) - PLACES} more tokens differ" if len(pairs) > PLACES else ""
     return "".join(rows) + note(
         f"score {mine.score:+.3f}, of the right one {right.score:+.3f}{more}"
@@ -348,20 +408,34 @@ def _why(
 
 
 def _compared(
-    mine: TokenExplanation | ArcExplanation, label: Any, right: TokenExplanation | None
+    mine: TokenExplanation | ArcExplanation,
+    label: str,
+    right: tuple[TokenExplanation, str] | None,
+    templates: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Draw the contributions to one token or arc, minus those with the right label."""
+    """Draw the contributions to one token or arc, minus those with the right label.
+
+    Labels are HTML; ``templates`` say in words what features read.
+    """
     # a feature may be there several times
     values: defaultdict[str, float] = defaultdict(float)
     for name, value in mine.largest:
         values[name] += value
-    for name, value in right.largest if right is not None else ():
+    for name, value in right[0].largest if right is not None else ():
         values[name] -= value
+    named = {in_words(name, templates): value for name, value in values.items()}
     word = escaped(mine.word if isinstance(mine, ArcExplanation) else mine.token)
-    instead = "" if right is None else f", not {label_html(right.label)}"
-    return bars(
-        f"Why {word} → {label_html(label)}{instead}?", by_size(values.items()), top=TOP
-    )
+    instead = "" if right is None else f", not {right[1]}"
+    return bars(f"Why {word} → {label}{instead}?", by_size(named.items()), top=TOP)
+
+
+def _of_span(model: Any, label: Any) -> str:
+    """Write the label of a token as what it says of a span."""
+    if label is None or label == "O":
+        return "no span"
+    prefix, kind = LabelTable(innermost(model)[0].scheme)[label]
+    begins = "begins" if prefix in ("B", "S", "U") else "goes on"
+    return f"{label_html(kind)} {begins}"
 
 
 # --------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@
 variables name, for other servers: ``SKSTRUCT_MODELS="ner=ner.skstruct" gunicorn
 "skstruct.serving:from_environment()"``. All requests share the models: prediction never
 changes one, and compiled code lets other threads run.
+
+`trusted_types` and `signature` are for those who keep models by skops or MLflow.
 """
 
 from .server import addresses_of as addresses_of
@@ -13,5 +15,15 @@ from .server import new_server as new_server
 from .server import stop as stop
 from .service import app as app
 from .service import from_environment as from_environment
+from .skops_mlflow import signature as signature
+from .skops_mlflow import trusted_types as trusted_types
 
-__all__ = ["addresses_of", "app", "from_environment", "new_server", "stop"]
+__all__ = [
+    "addresses_of",
+    "app",
+    "from_environment",
+    "new_server",
+    "signature",
+    "stop",
+    "trusted_types",
+]

@@ -6,15 +6,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._data.inputs import SPANS, WORDS, PlaceError
-from .._data.scheme_rules import LabelTable
 from .._data.text import tokenized
 from .._saving.missing_methods import REASONS
 from .._sklearn import final_step, innermost, layers
 from ..datasets import to_utf16
+from ..inspection.explain_taggers import span_labels as span_labels
 from .wsgi import Refused
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
+    from .measures import Measures
     from .wsgi import Request
 
 
@@ -42,13 +43,6 @@ def inputs_of(model: Any) -> Inputs | None:
 def task_of(model: Any) -> str | None:
     """Return what a model predicts; None of a pipeline."""
     return getattr(inputs_of(model), "task", None)
-
-
-def span_labels(model: Any) -> list[str]:
-    """List the labels that a fitted model of spans can give, sorted."""
-    tagger = innermost(model)[0]
-    parsed = LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())
-    return sorted({kind for _, kind in parsed} - {""})
 
 
 def reason(model: Any, method: str) -> str:
@@ -112,12 +106,16 @@ def example(model: Any) -> list[Any] | None:
     return [[{"word": "the"}]] if inputs.token is dict else [[numbers]]
 
 
-def predicted(model: Any, request: Request) -> Any:
+def predicted(
+    model: Any, request: Request, measures: Measures, name: str = "model"
+) -> Any:
     """Predict for the body of a request; text/plain is one text, all else JSON.
 
     The option ``proba=1`` puts each label, word or span in a pair with its probability;
     ``kbest=K`` gives K predictions of each sequence with their scores; ``sets=1`` the
     spans that ``SpanSets`` offers; ``offsets=utf-16`` counts spans as JavaScript does.
+
+    ``measures`` counts what the model of the ``name`` is asked and says.
 
     Raises
     ------
@@ -149,7 +147,10 @@ def predicted(model: Any, request: Request) -> Any:
         )
         more = {} if places or alone else more
         raise Refused(400, told, **places, **more) from None
-    return y[0] if alone else list(y)
+    y = list(y)
+    ranked = "kbest" in request.options
+    request.asked = measures.answer(name, model, X, y, ranked)
+    return y[0] if alone else y
 
 
 def _no_list(model: Any, X: Any) -> str:

@@ -13,6 +13,7 @@ https://labelstud.io/guide.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Collection as Some
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,8 +24,10 @@ from ..datasets.formats.span_writing import with_units
 from .answers import span_labels
 from .collection import Collection
 from .log import LOG
+from .measures import KIND, Measures
 from .retraining import Versions
-from .wsgi import Application, Refused, Route
+from .service import about_model
+from .wsgi import Application, Refused, Route, Text
 
 if TYPE_CHECKING:
     from .._data.types import Path
@@ -137,16 +140,26 @@ class Backend(Application):
         if self._collection is not None:
             self._collection.open()
         self._tasks = Remembered(_REMEMBERED)
-        health = {"status": "UP", "model_class": type(self._versions.model).__name__}
+        model = self._versions.model
+        about = about_model(model, os.fspath(path))
+        health = {"status": "UP", "model_class": type(model).__name__}
+        measures = Measures({"model": model}, {"model": about})
         routes = {
             "/predict": {"POST": Route(self.predict, keeps=True)},
             "/setup": {"POST": Route(self.setup, keeps=True)},
             "/webhook": {"POST": Route(self.webhook, keeps=True)},
             "/health": {"GET": Route(lambda _: health)},
+            "/models": {"GET": Route(self.models)},
             "/": {"GET": Route(lambda _: health)},
-            "/metrics": {"GET": Route(lambda _: {})},
+            "/metrics": {"GET": Route(lambda _: Text(measures.text(), KIND))},
         }
-        super().__init__(routes, max_bytes, allowed_hosts)
+        super().__init__(routes, max_bytes, allowed_hosts, measures)
+
+    def models(self, _: Request) -> dict[str, Any]:
+        """Say which model answers now."""
+        model, version = self._versions.current()
+        about = about_model(model, self._versions.path)
+        return {"models": [{"name": version, "kind": type(model).__name__, **about}]}
 
     def setup(self, request: Request) -> dict[str, Any]:
         """Take note of a project, and log which labels its interface lacks."""
@@ -172,29 +185,15 @@ class Backend(Application):
         texts = _texts(tasks, control)
         self._tasks.keep([task for task, text in zip(tasks, texts) if text is not None])
         filled = [text for text in texts if text is not None]
-        predicted = iter(self._predicted(model, version, control, filled))
+        spans, proba = _found(model, filled, control.known)
+        beside = [
+            row if p is None else list(zip(row, p)) for row, p in zip(spans, proba)
+        ]
+        request.asked = self.measures.answer("model", model, filled, beside, False)
+        predicted = iter(_written(version, control, filled, spans, proba))
         nothing = {"model_version": version, "result": []}
         results = [nothing if text is None else next(predicted) for text in texts]
         return {"results": results, "model_version": version}
-
-    def _predicted(
-        self, model: Any, version: str, control: Control, texts: list[str]
-    ) -> list[dict[str, Any]]:
-        """Write what Label Studio is to show of each text."""
-        # of sets a person drops what is wrong
-        methods = "predict_sets", "predict_segment_proba"
-        method = next((name for name in methods if hasattr(model, name)), None)
-        if method is None:
-            spans = model.predict(texts)
-            proba: list[Any] = [None] * len(texts)
-        else:
-            found = getattr(model, method)(texts)
-            spans = [[span for span, _ in row] for row in found]
-            proba = [[float(p) for _, p in row] for row in found]
-        names = control.labels, control.text
-        rows = zip(texts, with_units(texts, spans), proba)
-        tasks = (as_task(text, units, {}, p, version, names) for text, units, p in rows)
-        return [task["predictions"][0] for task in tasks]
 
     def webhook(self, request: Request) -> dict[str, Any]:
         """Take note of an annotation that was made, changed or deleted."""
@@ -223,6 +222,48 @@ class Backend(Application):
             raise Refused(400, str(error)) from None
         self._versions.count()
         return {"status": "ok"}
+
+
+def _found(
+    model: Any, texts: list[str], known: frozenset[str]
+) -> tuple[list[list[Any]], list[list[float] | None]]:
+    """Predict spans, with probabilities if there are any.
+
+    Labels that the labelling interface lacks cannot be shown, and are left out.
+    """
+    # of sets a person drops what is wrong
+    methods = "predict_sets", "predict_segment_proba"
+    method = next((name for name in methods if hasattr(model, name)), None)
+
+    def shown(span: Any) -> bool:
+        # an interface may take its labels from the data of tasks, and lists none
+        return not known or span.label in known
+
+    if method is None:
+        found = [list(filter(shown, row)) for row in model.predict(texts)]
+        return found, [None] * len(texts)
+    pairs = [
+        [(span, float(p)) for span, p in row if shown(span)]
+        for row in getattr(model, method)(texts)
+    ]
+    return (
+        [[span for span, _ in row] for row in pairs],
+        [[p for _, p in row] for row in pairs],
+    )
+
+
+def _written(
+    version: str,
+    control: Control,
+    texts: list[str],
+    spans: list[list[Any]],
+    proba: list[list[float] | None],
+) -> list[dict[str, Any]]:
+    """Write what Label Studio is to show of each text."""
+    names = control.labels, control.text
+    rows = zip(texts, with_units(texts, spans), proba)
+    tasks = (as_task(text, units, {}, p, version, names) for text, units, p in rows)
+    return [task["predictions"][0] for task in tasks]
 
 
 def _object(value: Any) -> dict[str, Any]:

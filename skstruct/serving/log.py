@@ -33,3 +33,10 @@ def one_line(name: str) -> logging.Logger:
 
 
 LOG = one_line("skstruct.serving")
+
+REQUESTS = one_line("skstruct.serving.requests")
+"""A line for each request, which ``skstruct serve`` asks for; elsewhere
+``setLevel("INFO")`` does.
+"""
+
+REQUESTS.setLevel(logging.WARNING)

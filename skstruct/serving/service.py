@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote
 
+from .._saving.origin import digest_of, origin_of
 from ..inspection import render
 from ..inspection.html import Html, attribute, box, escaped
 from ..interchange.kinds import load_model
 from .answers import as_sequence, example, inputs_of, predicted, with_tuples
 from .hosts import AllowedHosts
-from .wsgi import LIMIT, Application, Refused, Route
+from .log import LOG
+from .measures import KIND, Measures
+from .wsgi import LIMIT, Application, Refused, Route, Text
 
 if TYPE_CHECKING:
     from .wsgi import Request
@@ -29,7 +32,11 @@ _OPTIONS = "offsets", "proba", "kbest", "sets"
 
 
 def app(
-    models: Any, *, max_bytes: int = LIMIT, allowed_hosts: Collection[str] | None = None
+    models: Any,
+    *,
+    max_bytes: int = LIMIT,
+    allowed_hosts: Collection[str] | None = None,
+    files: Mapping[str, str | Path] | None = None,
 ) -> Application:
     """Make a WSGI application that answers with what models predict.
 
@@ -42,6 +49,8 @@ def app(
     allowed_hosts : collection of str, optional
         Names and addresses that the header Host may have, with a port or, for any port,
         without. By default any, which is right behind a proxy that looks at it.
+    files : dict of str to path, optional
+        The file of each model: ``/models`` and ``/health`` then say its digest.
 
     Returns
     -------
@@ -73,17 +82,27 @@ def app(
         # forms send \r\n for the end of a line
         return _page(models, name, text.replace("\r\n", "\n")).encode()
 
-    def asks(model: Any) -> dict[str, Route]:
-        return {"POST": Route(lambda request: predicted(model, request), _OPTIONS)}
+    of_models = {
+        name: about_model(model, (files or {}).get(name))
+        for name, model in models.items()
+    }
+    measures = Measures(models, of_models)
+
+    def asks(name: str) -> dict[str, Route]:
+        def answer(request: Request) -> Any:
+            return predicted(models[name], request, measures, name)
+
+        return {"POST": Route(answer, _OPTIONS)}
 
     kinds = {name: type(model).__name__ for name, model in models.items()}
-    health = {"status": "ok", "models": kinds}
+    health = {"status": "ok", "models": kinds, "about": of_models}
     about = [
         {
             "name": name,
             "kind": kinds[name],
             "predict": quote(f"/{name}/predict"),
             "example": example(model),
+            **of_models[name],
         }
         for name, model in models.items()
     ]
@@ -91,10 +110,22 @@ def app(
         "/": {"GET": Route(page), "POST": Route(page)},
         "/health": {"GET": Route(lambda _: health)},
         "/models": {"GET": Route(lambda _: {"models": about})},
-        "/predict": asks(next(iter(models.values()))),
-        **{f"/{name}/predict": asks(model) for name, model in models.items()},
+        "/metrics": {"GET": Route(lambda _: Text(measures.text(), KIND))},
+        "/predict": asks(next(iter(models))),
+        **{f"/{name}/predict": asks(name) for name in models},
     }
-    return Application(routes, max_bytes, allowed_hosts)
+    return Application(routes, max_bytes, allowed_hosts, measures)
+
+
+def about_model(model: Any, path: str | Path | None = None) -> dict[str, Any]:
+    """Say which model it is: what its card tells, and the digest of its file."""
+    card = origin_of(model).card
+    found: dict[str, Any] = {}
+    if card is not None:
+        found = {"version": card.version, "date": card.date}
+    if path is not None:
+        found["sha256"] = digest_of(path)
+    return found
 
 
 def from_environment() -> Application:
@@ -120,7 +151,9 @@ def from_environment() -> Application:
         AllowedHosts(hosts)  # before models are loaded
     except ValueError as error:
         raise ValueError(f"SKSTRUCT_ALLOWED_HOSTS: {error}") from None
-    return app(loaded(named_files(given)), max_bytes=int(most), allowed_hosts=hosts)
+    files = named_files(given)
+    options: dict[str, Any] = {"max_bytes": int(most), "allowed_hosts": hosts}
+    return app(loaded(files), files=files, **options)
 
 
 def named_files(given: Collection[str]) -> dict[str, str]:
@@ -150,7 +183,10 @@ def _check_names(names: Iterable[str]) -> None:
 
 def loaded(files: Mapping[str, str | Path]) -> dict[str, Any]:
     """Load the models in files, by name, and their kernels before the first request."""
-    models = {name: load_model(path) for name, path in files.items()}
+    models = {}
+    for name, path in files.items():
+        LOG.info("loading %s: %s (%.1f MB)", name, path, os.path.getsize(path) / 1e6)
+        models[name] = load_model(path)
     for model in models.values():
         if inputs_of(model) is not None:
             with contextlib.suppress(

@@ -8,19 +8,24 @@ answer.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Collection, Iterable
+from datetime import datetime, timezone
 from http import HTTPStatus
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qs
 
 from .hosts import AllowedHosts
-from .log import LOG
+from .log import LOG, REQUESTS
+from .measures import Asked, Measures
 
 Environ: TypeAlias = dict[str, Any]
 """What a server of WSGI says of a request."""
 
 LIMIT = 1_000_000
 """Bytes of a body, unless a service says otherwise."""
+
+_METHODS = "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"
 
 _ENCODINGS = ("utf-8", "utf8", "us-ascii")
 
@@ -55,8 +60,18 @@ class Route(NamedTuple):
     keeps: bool = False  # whether it changes or remembers something: no page may ask
 
 
+class Text(NamedTuple):
+    """An answer that is neither JSON nor a page: the text, and its media type."""
+
+    text: str
+    kind: str
+
+
 class Request:
-    """A request: ``options`` by name, the media type ``kind`` of the body, and `body`."""
+    """A request: ``options`` by name, the media type ``kind`` of the body, and `body`.
+
+    ``asked`` says for the log how much an answer was made of.
+    """
 
     def __init__(self, environ: Environ, max_bytes: int) -> None:
         self.environ = environ
@@ -66,6 +81,7 @@ class Request:
         )
         self.method = environ["REQUEST_METHOD"]
         self.options: dict[str, str] = {}
+        self.asked = Asked()
         self.kind = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
 
     def read_options(self, known: Collection[str]) -> None:
@@ -143,6 +159,8 @@ class Application:
     allowed_hosts : collection of str, optional
         Hosts that the header Host may name, see `skstruct.serving.hosts.host_of`; by
         default, and with ``"*"`` among them, any.
+    measures : Measures, optional
+        Where requests are counted; ``/metrics`` answers with it.
     """
 
     def __init__(
@@ -150,8 +168,10 @@ class Application:
         routes: dict[str, dict[str, Route]],
         max_bytes: int = LIMIT,
         allowed_hosts: Collection[str] | None = None,
+        measures: Measures | None = None,
     ) -> None:
         self.routes = routes
+        self.measures = Measures({}, {}) if measures is None else measures
         self._max_bytes = max_bytes
         self._hosts = AllowedHosts(allowed_hosts)
 
@@ -159,6 +179,7 @@ class Application:
         self, environ: Environ, start_response: Callable[..., Any]
     ) -> list[bytes]:
         """Answer a request, as a server of WSGI asks."""
+        began = time.perf_counter()
         request = Request(environ, self._max_bytes)
         headers: list[tuple[str, str]] = []
         try:
@@ -172,15 +193,36 @@ class Application:
             LOG.exception("%s %s failed", request.method, request.path)
             status = 500
             value = {"error": "the model failed; see the log of the service"}
-        if isinstance(value, bytes):
+        if isinstance(value, Text):
+            body = value.text.encode()
+            kind = value.kind
+        elif isinstance(value, bytes):
             body = value
             kind = "text/html; charset=utf-8"
         else:
             body = json.dumps(value, default=_as_json).encode()
             kind = "application/json"
+        self._note(request, status, time.perf_counter() - began)
         headers += [("Content-Type", kind), ("Content-Length", str(len(body)))]
         start_response(f"{status} {HTTPStatus(status).phrase}", headers)
         return [b"" if request.method == "HEAD" else body]
+
+    def _note(self, request: Request, status: int, seconds: float) -> None:
+        """Count a request, and write a line of the log, without its content."""
+        # what is no route comes from a client, and is content
+        path = request.path if request.path in self.routes else "(other)"
+        method = request.method if request.method in _METHODS else "(other)"
+        self.measures.request(path, status, seconds)
+        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        REQUESTS.info(
+            "%s %s %s %d texts=%d characters=%d ms=%.1f",
+            now.replace("+00:00", "Z"),
+            method,
+            path,
+            status,
+            *request.asked,
+            1000.0 * seconds,
+        )
 
     def _value(self, request: Request) -> Any:
         self._check_host(request.environ)

@@ -5,6 +5,7 @@ import pytest
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
 from skstruct._chain import chain_arguments
+from skstruct._chain.chain_epoch import epoch
 from skstruct._core import store as store_module
 from tests.inside import training_of
 
@@ -91,6 +92,42 @@ CASES = {
     ),
     "order 2, PA": (PassiveAggressiveTagger, {"order": 2}, LETTERS, PARTIAL, None),
     "PA": (PassiveAggressiveTagger, {"variant": "PA"}, LETTERS, KINDS, None),
+    "dropout": (StructuredPerceptron, {"dropout": 0.4}, LETTERS, KINDS, None),
+    "dropout, labels missing": (
+        StructuredPerceptron,
+        {"dropout": 0.4, "min_count": 2},
+        LETTERS,
+        PARTIAL,
+        np.arange(8) / 3,
+    ),
+    "dropout, decay": (
+        StructuredPerceptron,
+        {"dropout": 0.4, "penalty": "l2", "alpha": 0.3},
+        LETTERS,
+        KINDS,
+        None,
+    ),
+    "dropout, order 2": (
+        StructuredPerceptron,
+        {"dropout": 0.4, "order": 2},
+        LETTERS,
+        KINDS,
+        None,
+    ),
+    "dropout, PA": (
+        PassiveAggressiveTagger,
+        {"dropout": 0.4, "all_pairs": False},
+        LETTERS,
+        PARTIAL,
+        None,
+    ),
+    "dropout of ready-made features": (
+        StructuredPerceptron,
+        {"dropout": 0.4},
+        DICTS,
+        KINDS,
+        None,
+    ),
     "PA-I": (
         PassiveAggressiveTagger,
         {"variant": "PA-I", "C": 0.01},
@@ -140,3 +177,19 @@ def test_trigrams_may_be_sparse_where_nothing_else_is(monkeypatch):
     assert model.trigrams.sparse and not model.nodes.sparse and not model.edges.sparse
     assert np.array_equal(tagger.decision_function(LETTERS), full)
     assert tagger.predict(LETTERS) == KINDS
+
+
+@pytest.mark.parametrize("parameters", [{}, {"order": 2}, {"penalty": "l2"}])
+def test_dropout_of_tokens_takes_no_other_kernel(parameters):
+    """A first fit with dropout compiles what one without it does, and nothing else."""
+
+    def versions(**more):
+        tagger = StructuredPerceptron(TEMPLATES, max_iter=1, **parameters, **more)
+        before = len(epoch.signatures)
+        tagger.fit(LETTERS, KINDS)
+        return len(epoch.signatures) - before
+
+    versions()
+    assert versions(dropout=0.4) == 0
+    if not parameters:
+        assert versions(dropout=0.4, feature_noise="dropout") <= 1

@@ -2,12 +2,16 @@
 
 import copy
 import io
+import json
+import pathlib
 import pickle
+import re
 import warnings
 
 import joblib
 import numpy as np
 import pytest
+from data_files.write import what_it_says
 from inside import attributes_kept
 from model_cases import ALL_CASES, assert_predicts_same, fitted
 from saving_cases import assert_same
@@ -28,6 +32,7 @@ from skstruct import (
     SequenceMatrix,
     StructuredPerceptron,
 )
+from skstruct._names import PUBLIC
 from skstruct._saving.container import MAGIC, ModelFileError, read_container_array
 from skstruct._saving.states import BESIDE, BYTES
 from skstruct.features import (
@@ -40,6 +45,7 @@ from skstruct.features import (
     WordVectors,
 )
 from skstruct.features.patterns import Patterns
+from skstruct.serving import trusted_types
 
 X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat"]] * 4
 Y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N"]] * 4
@@ -91,6 +97,10 @@ TRANSFORMERS = {
             transformer_weights={"a": 2.0},
         ),
         X,
+    ),
+    "rows as they come": (
+        SequenceUnion([("a", "passthrough"), ("b", Window(1, 0))]),
+        ROWS,
     ),
 }
 
@@ -290,6 +300,13 @@ def test_wrong_states(attributes, wrong):
     assert wrong in str(e.value)
 
 
+def test_the_weights_of_a_union_are_covered():
+    union = copy.deepcopy(TRANSFORMERS["union"][0]).fit(X)
+    state = {**union.__getstate__(), "transformer_weights": {"a": 2.5}}
+    with pytest.raises(ModelFileError, match="the parameter transformer_weights is"):
+        copy.copy(union).__setstate__(state)
+
+
 def test_the_bytes_of_another_class():
     state = L1CRF(max_iter=2).fit(X, Y).__getstate__()
     with pytest.raises(
@@ -445,3 +462,57 @@ def test_cloudpickle_and_a_file_object():
     joblib.dump(model, file)
     file.seek(0)
     assert joblib.load(file).predict(ROWS) == model.predict(ROWS)
+
+
+# -- what earlier versions kept ------------------------------------------------------------------------
+FOLDER = pathlib.Path(__file__).parents[1] / "data_files"
+KEPT = sorted(file.stem for file in FOLDER.glob("*.pickle"))
+
+
+def assert_says_the_same(kept, name):
+    with open(FOLDER / f"{name}.kept.json", encoding="utf-8") as file:
+        known = json.load(file)
+    tokens = known["X"]
+    if name.startswith("parser"):
+        tokens = [list(map(tuple, sequence)) for sequence in tokens]
+    assert json.loads(json.dumps(what_it_says(kept, tokens))) == known["says"]
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_pickles_of_earlier_versions(name):
+    assert_says_the_same(pickle.loads((FOLDER / f"{name}.pickle").read_bytes()), name)
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_files_of_skops_of_earlier_versions(name):
+    pytest.importorskip("skops", minversion="0.16")
+    sio = pytest.importorskip("skops.io")
+    kept = sio.load(FOLDER / f"{name}.skops", trusted=trusted_types())
+    assert_says_the_same(kept, name)
+
+
+def test_the_paths_that_files_name_are_listed_once():
+    named = set()
+    for name in KEPT:
+        data = (FOLDER / f"{name}.pickle").read_bytes()
+        named |= set(re.findall(rb"skstruct\.[\w.]+", data))
+    listed = {f"skstruct.{module}" for module in PUBLIC.values()}
+    listed |= {f"skstruct.features.{module}" for module in features_names().values()}
+    assert {path.decode() for path in named} <= listed
+
+
+def features_names():
+    return {
+        n: getattr(skstruct.features, n).__module__.rpartition(".")[2]
+        for n in skstruct.features.__all__
+        if hasattr(getattr(skstruct.features, n), "__module__")
+    }
+
+
+def test_a_pickle_of_the_version_before_says_who_reads_it():
+    data = pickle.dumps(perceptron(), protocol=2)
+    old = data.replace(
+        b"skstruct._taggers.perceptron", b"skstruct.taggers.perceptron ".strip()
+    )
+    with pytest.raises(ModuleNotFoundError, match="that version alone reads a pickle"):
+        pickle.loads(old)

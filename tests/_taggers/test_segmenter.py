@@ -71,10 +71,9 @@ def test_learns_every_scheme(scheme, tagger):
 def test_default_tagger():
     segmenter = Segmenter().fit(X, Y)
     assert segmenter.tagger is None
-    assert type(segmenter.tagger_) is StructuredPerceptron
-    assert (
-        segmenter.tagger_.features == "char" and segmenter.tagger_.constraints is None
-    )
+    inside = segmenter.tagger_.estimator_
+    assert type(inside) is StructuredPerceptron
+    assert inside.features == "char-types" and inside.constraints is None
     assert segmenter.score(X, Y) > 0.98
 
 

@@ -4,13 +4,13 @@ import errno
 import os
 import signal
 import subprocess
-import sys
 import textwrap
 import warnings
 
 import inside
 import numpy as np
 import pytest
+from forked import python
 from inside import after_each_report, before_each_pass, model_of, run_of, training_of
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -402,9 +402,7 @@ def test_kill_minus_nine(tmp_path):
         """
     )
     tests = os.path.dirname(inside.__file__)
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path), tests], check=False
-    )
+    done = subprocess.run([*python(), "-c", code, str(tmp_path), tests], check=False)
     assert done.returncode == -signal.SIGKILL
     X, y = corpus()
     resumed = StructuredPerceptron(random_state=0, checkpoint=tmp_path).fit(X, y)

@@ -114,9 +114,9 @@ def test_estimators_are_equal_only_to_themselves(cls):
     one, other = cls(), cls()
     assert one != other and len({one, other, one}) == 2
     assert (
-        clone(one).get_params()
-        == pickle.loads(pickle.dumps(one)).get_params()
-        == one.get_params()
+        clone(one).get_params(deep=False)
+        == pickle.loads(pickle.dumps(one)).get_params(deep=False)
+        == one.get_params(deep=False)
     )
     assert repr(one) == f"{cls.__name__}()"
 

@@ -6,11 +6,10 @@ import sys
 
 import pytest
 from cli_cases import run
+from forked import python
 
 from skstruct import StructuredPerceptron
 from skstruct.cli import demo
-
-COMMAND = [sys.executable, "-m", "skstruct"]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +47,10 @@ def test_a_full_disk_is_named(tagger, tmp_path, capsys):
     assert code == 1 and err == "skstruct: error: /dev/full: No space left on device\n"
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [*COMMAND, *tagger], stdout=full, stderr=subprocess.PIPE, text=True
+            [*python(), "-m", "skstruct", *tagger],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
         )
     assert (
         done.returncode == 1
@@ -61,7 +63,9 @@ def test_so_is_a_file_that_grows_too_large(tagger, tmp_path):
     """Of a model too, and nothing of it stays."""
     limited = "import resource, runpy; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000)); "
     limited += "runpy.run_module('skstruct', run_name='__main__', alter_sys=True)"
-    (tmp_path / "train").write_text("".join(f"w{k} T{k % 7}\n\n" for k in range(3000)))
+    (tmp_path / "train").write_text(
+        "".join(f"w{k} T{k % 7}\nv O\n\n" for k in range(3000))
+    )
     for arguments in (
         tagger,
         ["train", str(tmp_path / "train"), "--format", "columns", "--epochs", "1"],
@@ -69,7 +73,7 @@ def test_so_is_a_file_that_grows_too_large(tagger, tmp_path):
         target, option = tmp_path / "out", "-o" if arguments is tagger else "-m"
         before = sorted(tmp_path.iterdir())
         done = subprocess.run(
-            [sys.executable, "-c", limited, *arguments, option, str(target)],
+            [*python(), "-c", limited, *arguments, option, str(target)],
             capture_output=True, text=True, env={**os.environ, "PYTHONPATH": os.getcwd()},
         )  # fmt: skip
         assert (

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from cli_cases import run
+from forked import python
 
 import skstruct
 from skstruct import SpanTagger, StructuredPerceptron
@@ -20,7 +21,6 @@ from skstruct.cli import COMMANDS
 from skstruct.datasets import load_chunking, load_entities, read_spans, write_spans
 from skstruct.serving import label_studio
 
-COMMAND = [sys.executable, "-m", "skstruct"]
 X, y = (part[:30] for part in load_chunking())
 
 
@@ -299,7 +299,8 @@ def piped(command, folder, more=""):
 
 @posix
 def test_the_output_of_a_shell_to_another_program(corpora, tmp_path, capsys):
-    given = [*map(str, COMMAND), *arguments_of("tag", corpora, "OUT")]
+    arguments = map(str, arguments_of("tag", corpora, "OUT"))
+    given = [sys.executable, "-m", "skstruct", *arguments]
     done = piped(given, tmp_path)
     assert done.returncode == 0, done.stderr
     expected = run(capsys, "tag", corpora / "train.txt", "-m", corpora / "chunk")[1]
@@ -339,7 +340,9 @@ def test_an_open_file_is_gone_on_with(path, corpora, tmp_path):
         inode = os.fstat(log.fileno()).st_ino
         given = arguments_of("tag", corpora, path)
         done = subprocess.run(
-            [*COMMAND, *map(str, given)], stdout=log, stderr=subprocess.PIPE
+            [*python(), "-m", "skstruct", *map(str, given)],
+            stdout=log,
+            stderr=subprocess.PIPE,
         )
     assert done.returncode == 0, done.stderr
     lines = (tmp_path / "log").read_text().splitlines()

@@ -7,12 +7,11 @@ import subprocess
 import sys
 
 import pytest
+from forked import python
 
 import skstruct
 from skstruct import cli
 from skstruct.cli import demo
-
-COMMAND = [sys.executable, "-m", "skstruct"]
 
 FLOORS = {
     "Chinese segmentation": 0.77,
@@ -25,7 +24,7 @@ FLOORS = {
 
 def run(*arguments, **options):
     return subprocess.run(
-        [*COMMAND, *arguments],
+        [*python(), "-m", "skstruct", *arguments],
         capture_output=True,
         encoding="utf-8",
         timeout=600,
@@ -75,7 +74,9 @@ def test_split_is_fixed_and_keeps_everything():
 @pytest.mark.parametrize("arguments", [["demo"], ["--help"]])
 def test_closed_pipe_leaves_no_traceback(arguments):
     process = subprocess.Popen(
-        [*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*python(), "-m", "skstruct", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     process.stdout.close()
     errors = process.stderr.read().decode()

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from cli_cases import N_TRAIN, run, without_notice
+from forked import python
 
 import skstruct
 from skstruct import cli
@@ -226,7 +227,7 @@ def test_every_format_is_guessed_or_asked_for(capsys, tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell of Unix")
 def test_a_pipeline(folder):
     """As in a shell: standard input to output, UTF-8 in any locale, a reader that leaves early."""
-    program = f"'{sys.executable}' -m skstruct"
+    program = " ".join(f"'{word}'" for word in [*python(), "-m", "skstruct"])
     model = folder / "seg"
     script = (
         f"set -o pipefail; cat '{folder / 'test.seg'}' | tr -d ' ' | {program} tag -m '{model}' > out && "
@@ -267,7 +268,7 @@ def test_closed_streams(folder, capsys, monkeypatch):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 def test_full_disk(folder):
     command = [
-        sys.executable,
+        *python(),
         "-m",
         "skstruct",
         "tag",

@@ -171,6 +171,14 @@ def test_what_can_be_learned_is(capsys, tmp_path, case):
     assert skstruct.load(tmp_path / "m")
 
 
+def test_tokens_without_label_are_counted(capsys, tmp_path):
+    text = conllu(misc=[f"ner={t}" if t != "V" else "_" for t in TAGS])
+    code, err = train(capsys, tmp_path / "a.conllu", text, "--label", "misc:ner")
+    assert (
+        code == 0 and "8 of 40 tokens have no label, and say nothing of theirs" in err
+    )
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_columns_that_count_or_say_nothing_are_named(capsys, tmp_path, first):
     path = tmp_path / "a.conll"

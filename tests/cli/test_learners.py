@@ -9,6 +9,7 @@ from skstruct import (
     BaggingShuffleAverager,
     CalibratedTagger,
     ParameterMixer,
+    PassiveAggressiveTagger,
     Segmenter,
     SpanTagger,
     StructuredPerceptron,
@@ -27,13 +28,18 @@ def described(*options):
 @pytest.mark.parametrize(
     ("options", "format", "kinds"),
     [
-        ([], "columns", [StructuredPerceptron]),
-        ([], "segmented", [Segmenter, StructuredPerceptron]),
-        ([], "spans", [SpanTagger, StructuredPerceptron]),
+        ([], "columns", [BaggingShuffleAverager, StructuredPerceptron]),
+        ([], "segmented", [Segmenter, BaggingShuffleAverager, StructuredPerceptron]),
+        ([], "spans", [SpanTagger, BaggingShuffleAverager, StructuredPerceptron]),
+        (["-a", "perceptron"], "columns", [StructuredPerceptron]),
+        (["-a", "perceptron"], "segmented", [Segmenter, StructuredPerceptron]),
+        (["-a", "perceptron"], "spans", [SpanTagger, StructuredPerceptron]),
+        (["-a", "pa", "--members", "2"], "columns",
+         [BaggingShuffleAverager, PassiveAggressiveTagger]),
         (["--members", "2"], "columns", [BaggingShuffleAverager, StructuredPerceptron]),
         (["--shards", "2"], "columns", [ParameterMixer, StructuredPerceptron]),
         (["--calibrate"], "spans",
-         [SpanTagger, CalibratedTagger, StructuredPerceptron]),
+         [SpanTagger, CalibratedTagger, BaggingShuffleAverager, StructuredPerceptron]),
     ],
 )  # fmt: skip
 def test_what_is_put_around_a_tagger(options, format, kinds):
@@ -50,8 +56,14 @@ def test_parameters_reach_the_learner():
     arguments = described("--epochs", "3", "--seed", "5", "-p", "min_count=2")
     model = learners.new_model(arguments, "auto", "segmented")
     found = model.get_params()
-    assert found["tagger__max_iter"] == 3 and found["tagger__random_state"] == 5
-    assert found["tagger__min_count"] == 2 and found["tagger__features"] == "char"
+    assert found["tagger__estimator__max_iter"] == 3
+    assert found["tagger__random_state"] == 5
+    assert found["tagger__estimator__min_count"] == 2
+    assert found["tagger__estimator__features"] == "char-types"
+    assert found["tagger__estimator__dropout"] == 0.1
+    assert found["tagger__n_estimators"] == "auto"
+    named = learners.new_model(described("-a", "perceptron"), "auto", "segmented")
+    assert named.get_params()["tagger__dropout"] == 0.0
 
 
 @pytest.mark.parametrize(

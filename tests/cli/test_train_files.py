@@ -91,6 +91,8 @@ def test_train_on_a_stream(folder, capsys, tmp_path):
         "40",
         "--epochs",
         "2",
+        "-a",
+        "perceptron",
     )
     assert code == 0 and f"epoch 2: {N_TRAIN} sentences" in err
     X, y = (part[:N_TRAIN] for part in load_chunking())
@@ -159,7 +161,7 @@ def test_interrupted_before_there_is_a_model(folder, capsys, tmp_path, monkeypat
     def interrupted(self, X, y):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(skstruct.StructuredPerceptron, "fit", interrupted)
+    monkeypatch.setattr(skstruct.BaggingShuffleAverager, "fit", interrupted)
     code, _, err = run_train(capsys, folder / "train.txt", "-m", tmp_path / "m")
     assert (
         code == cli.INTERRUPTED
@@ -184,6 +186,8 @@ def test_an_interrupted_training_goes_on(folder, capsys, tmp_path, monkeypatch):
         "4",
         "--seed",
         "1",
+        "-a",
+        "perceptron",
     )
     assert run(capsys, *arguments)[0] == 0
     undisturbed = skstruct.load(tmp_path / "m")
@@ -247,7 +251,9 @@ def test_train_with_a_lexicon_and_members(folder, capsys, tmp_path):
 # --------------------------------------------------------------------------------------------------
 # held-out corpora
 # --------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("several", [[], ["--shards", "2"], ["--members", "2"]])
+@pytest.mark.parametrize(
+    "several", [["-a", "perceptron"], ["--shards", "2"], ["--members", "2"]]
+)
 def test_a_held_out_corpus_judges_the_epochs(folder, capsys, tmp_path, several):
     arguments = (
         "train",
@@ -282,6 +288,8 @@ def test_a_held_out_corpus_stops_the_training(folder, capsys, tmp_path):
         "n_iter_no_change=2",
         "-p",
         "tol=0.0",
+        "-a",
+        "perceptron",
     )
     for file, dev in (("train.txt", "test.txt"), ("train.seg", "test.seg")):
         arguments = (
@@ -336,7 +344,7 @@ def test_an_error_late_in_a_stream_leaves_what_was_learned(folder, capsys, tmp_p
     X, y = (part[:N_TRAIN] for part in load_chunking())
     text = (folder / "train.txt").read_text(encoding="utf-8")
     (tmp_path / "long").write_text(text + "one two three four five\n", encoding="utf-8")
-    err = _stream(capsys, tmp_path / "long", "--epochs", "2")
+    err = _stream(capsys, tmp_path / "long", "--epochs", "2", "-a", "ap")
     n_tokens = sum(map(len, X[:80]))
     assert (
         f"the model after 80 sentences, {n_tokens:,} tokens of epoch 1 is in {tmp_path / 'm.partial'}"

@@ -13,7 +13,8 @@ from cli_cases import N_TRAIN, run, run_train
 import skstruct
 from skstruct import cli
 from skstruct.cli import train
-from skstruct.datasets import load_chunking
+from skstruct.datasets import load_chunking, read_segmented, read_spans
+from skstruct.inspection import feature_weights
 
 
 # --------------------------------------------------------------------------------------------------
@@ -21,11 +22,11 @@ from skstruct.datasets import load_chunking
 # --------------------------------------------------------------------------------------------------
 def test_train_is_what_python_does(folder):
     X, y = load_chunking()
-    expected = skstruct.StructuredPerceptron(max_iter=5, random_state=0).fit(
-        X[:N_TRAIN], y[:N_TRAIN]
-    )
+    base = skstruct.StructuredPerceptron(dropout=0.1, max_iter=5, random_state=0)
+    expected = skstruct.BaggingShuffleAverager(base, "auto", n_jobs=-1, random_state=0)
+    expected.fit(X[:N_TRAIN], y[:N_TRAIN])
     model = skstruct.load(folder / "chunk")
-    assert model.get_params() == expected.get_params()
+    assert repr(model) == repr(expected)
     assert model.predict(X[N_TRAIN:]) == expected.predict(X[N_TRAIN:])
 
 
@@ -119,10 +120,27 @@ def test_train_segmenter_parameters(folder, capsys, tmp_path):
         "-p",
         "scheme=BI",
         "-p",
-        "dropout=0.1",
+        "dropout=0.3",
     )
     model = skstruct.load(tmp_path / "m")
-    assert code == 0 and (model.scheme, model.tagger_.dropout) == ("BI", 0.1)
+    dropout = model.tagger_.estimator_.dropout
+    assert code == 0 and (model.scheme, dropout) == ("BI", 0.3)
+
+
+@pytest.mark.parametrize("kind", ["notes.jsonl", "train.seg"])
+def test_train_is_what_the_estimator_does_by_itself(folder, capsys, tmp_path, kind):
+    """No option, no parameter: the same weights, bit for bit."""
+    assert run(capsys, "demo", "--files", tmp_path)[0] == 0
+    path = (tmp_path if kind == "notes.jsonl" else folder) / kind
+    assert run(capsys, "train", path, "-m", tmp_path / "m")[0] == 0
+    if kind == "notes.jsonl":
+        expected = skstruct.SpanTagger().fit(*read_spans(path))
+    else:
+        words = read_segmented(path)
+        expected = skstruct.Segmenter().fit(["".join(w) for w in words], words)
+    found = skstruct.load(tmp_path / "m")
+    assert feature_weights(found) == feature_weights(expected)
+    assert found.n_iter_ == expected.n_iter_
 
 
 @pytest.mark.parametrize(
@@ -271,13 +289,13 @@ def test_bad_template_names_its_line(folder, capsys, tmp_path):
 def test_interrupted_training_leaves_a_model_beside_the_target(
     folder, capsys, tmp_path, monkeypatch
 ):
-    fit = skstruct.StructuredPerceptron.fit
+    fit = skstruct.BaggingShuffleAverager.fit
 
     def interrupted(self, X, y):
         fit(self, X, y)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(skstruct.StructuredPerceptron, "fit", interrupted)
+    monkeypatch.setattr(skstruct.BaggingShuffleAverager, "fit", interrupted)
     code, _, err = run_train(
         capsys, folder / "train.txt", "-m", tmp_path / "m", "--epochs", 1
     )

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from forked import python
 
 from skstruct import compat
 
@@ -49,7 +50,7 @@ def names():
 
 def run_installed(code, *arguments):
     head = "import sys, json, skstruct.compat; skstruct.compat.install()\n"
-    command = [sys.executable, "-c", head + code, *map(json.dumps, arguments)]
+    command = [*python(), "-c", head + code, *map(json.dumps, arguments)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

@@ -8,7 +8,11 @@ import pytest
 from skstruct import L1CRF, SpanTagger, StructuredPerceptron
 from skstruct.datasets import columns_to_spans, load_chunking, load_entities
 from skstruct.features import WordVectors
-from skstruct.inspection import LabelIssue, label_issues, out_of_fold_marginals
+from skstruct.inspection import (
+    Finding,
+    label_issues,
+    out_of_fold_marginals,
+)
 
 X = [["the", "dog"], ["a", "cat"], ["the", "cat"], ["a", "dog"]] * 5
 
@@ -40,7 +44,7 @@ def test_an_issue(make):
     y = tags()
     y[6][1] = "D"
     issue = label_issues(make(), X, y)[0]
-    assert issue[:4] == (6, 1, "D", "N")
+    assert issue[:5] == (6, 1, 2, "D", "N") and issue.kind == "other label"
     marginals, classes = out_of_fold_marginals(make(), X, y)
     assert classes.tolist() == ["D", "N"]
     assert issue.probability == pytest.approx(marginals[6][1, 1])
@@ -75,10 +79,13 @@ def test_what_comes_out():
         again == issues and str(again) == str(issues) and again[:1].context(issues[0])
     )
     assert issues.to_dict()["given"] == [issue.given for issue in issues]
-    assert issues.to_frame().columns.tolist() == list(LabelIssue._fields)
+    assert issues.to_frame().columns.tolist() == list(Finding._fields)
     html = issues._repr_html_()
     assert (
-        html.count("<tr>") == len(issues) and "a [dog]" not in html and "[cat]" in html
+        html.count("<tr>") == len(issues)
+        and "other label" in html
+        and "a [dog]" not in html
+        and "[cat]" in html
     )
     assert label_issues(L1CRF(), X, tags()) == []
 

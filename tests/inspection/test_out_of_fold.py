@@ -28,7 +28,7 @@ def test_one_order_of_classes_whatever_a_fold_lacks():
     assert marginals[0][:, 0].tolist() == [0.0, 0.0]  # not in the other folds
     assert all(rows.shape == (2, 3) for rows in marginals)
     assert np.allclose([rows.sum(axis=1) for rows in marginals], 1.0)
-    assert label_issues(L1CRF(), X, y, cv=4)[0][:4] == (0, 1, "A", "N")
+    assert label_issues(L1CRF(), X, y, cv=4)[0][:5] == (0, 1, 2, "A", "N")
 
 
 def test_groups_stay_together():

@@ -178,7 +178,11 @@ def test_setup_health_and_metrics(path, caplog):
             "status": "UP",
             "model_class": "SpanTagger",
         }
-    assert json.loads(call(service, path="/metrics")[2]) == {}
+    (about,) = json.loads(call(service, path="/models")[2])["models"]
+    assert about["name"] == "ner" and len(about["sha256"]) == 64
+    status, headers, body = call(service, path="/metrics")
+    assert status == 200 and headers["Content-Type"].startswith("text/plain")
+    assert b'skstruct_requests_total{path="/setup",status="200"} 3' in body
 
 
 @pytest.mark.parametrize(

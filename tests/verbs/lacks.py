@@ -42,7 +42,8 @@ WITHOUT_MARGINALS = (
 WITHOUT_PROBABILITIES = (
     f"{ONLINE_TAGGERS} {PARSERS} {RERANKERS} {OF_WORDS} {SHARDS} averager averager-passive-aggressive"
     " segmenter segmenter-mixer segmenter-passive-aggressive segmenter-reranker segmenter-averager"
-    " spans spans-mixer spans-passive-aggressive spans-reranker spans-averager spans-text"
+    " segmenter-default"
+    " spans spans-mixer spans-passive-aggressive spans-reranker spans-averager spans-text spans-default"
 )
 NO_PROBABILITIES = (
     Refused,
@@ -92,9 +93,9 @@ LACKS = {
     },
     "tokens": {OTHERS: ABSENT},
     "alignment_report": {OTHERS: ABSENT},
-    "partial_fit": {"sets spans-l1crf* spans-averager* spans-calibrated spans-mixer spans-reranker": ABSENT,
-                    f"l1crf l1crf-* {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS} segmenter-l1crf*"
-                    " segmenter-averager* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
+    "partial_fit": {"sets spans-l1crf* spans-averager-l1crf* spans-calibrated spans-mixer spans-reranker": ABSENT,
+                    f"l1crf l1crf-* averager-l1crf* {CALIBRATED} {SHARDS} {RERANKERS} segmenter-l1crf*"
+                    " segmenter-averager-l1crf* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
     "fit_shards": {
         f"{ONLINE_TAGGERS} {CALIBRATED} {SEGMENTERS} {SPAN_TAGGERS} {MEMBERS} {RERANKERS} {ONE_PARSER}"
         " word-segmenter l1crf-search": ABSENT,

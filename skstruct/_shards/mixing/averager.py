@@ -6,23 +6,29 @@ import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..._data.types import Corpus, Given, Self, Weights
 from ..._saving.registry import savable
-from ..._sklearn import epoch_context, set_fitted, with_callbacks
-from ..._taggers.meta_learner import MetaLearner
+from ..._sklearn import POSITIVE, StrOptions, epoch_context, set_fitted, with_callbacks
+from ..._taggers.meta_learner import MetaLearner, inside_has
 from ..._training.held_out import both_or_neither
 from ..._training.interrupt import DeferredInterrupt
-from ..._training.parameters import CHECKPOINT, documented, inner_estimator, parameter
+from ..._training.parameters import (
+    CHECKPOINT,
+    documented,
+    inner_estimator,
+    parameter,
+    parametrized,
+)
 from ..._training.run import new_key
 
 if TYPE_CHECKING:
@@ -34,15 +40,28 @@ if TYPE_CHECKING:
     from ..._training.run import Run
     from ..._training.saved import SavableModel
 
+MEMBERS = ((500, 10), (10_000, 5))
+"""What ``n_estimators="auto"`` is below so many sequences."""
+
+
+def members_for(n: int) -> int:
+    """Return the members that ``n_estimators="auto"`` means for n sequences.
+
+    The whole then takes at most six times the processor time of one member with 1,000
+    sequences, and three times with more than 10,000 (docs/decisions.md).
+    """
+    return next((members for most, members in MEMBERS if n < most), 3)
+
 
 @savable
 @documented(
-    checkpoint="""Folder where the members keep their states, in place of their own ``checkpoint``. A fit that
-    was killed goes on with the members as they were; a finished one removes all files.""",
+    checkpoint="""Folder where the members keep their states, in place of their own
+    ``checkpoint``. A fit that was killed goes on with the members as they were; a
+    finished one removes all files.""",
     n_jobs="Threads, in training (over members) and prediction. Results do not depend on it.",
     random_state="Determines all members.",
 )
-@dataclass(eq=False, repr=False)
+@parametrized()
 class BaggingShuffleAverager(MetaLearner):
     """Average the weights of taggers trained on shuffled or resampled examples.
 
@@ -57,11 +76,14 @@ class BaggingShuffleAverager(MetaLearner):
         The base estimator, fitted with the averaged weights.
     classes_ : ndarray of shape (n_labels,)
         If the estimator has labels.
+    n_estimators_ : int
+        Members in the average; after Ctrl-C those that were finished.
     n_iter_ : int
         Largest number of epochs of any member.
     history_ : list of dict
         For each epoch of each member what the estimator's own ``history_`` holds, and
-        ``member``, counted from 1: first all epochs of the first member.
+        ``member``, counted from 1: first all epochs of the first member. Passes of
+        ``partial_fit`` over an average have no ``member``.
     estimators_ : list of estimators
         With ``keep_members`` only.
 
@@ -85,24 +107,36 @@ class BaggingShuffleAverager(MetaLearner):
         "The tagger to train; None means ``StructuredPerceptron()``. Its "
         "``random_state`` is overridden."
     )
-    n_estimators: int = parameter(5, "Members.")
+    n_estimators: int | Literal["auto"] = parameter(
+        default=5,
+        text="""Members. ``"auto"``: ten below 500 sequences, five below 10,000, else
+        three; the whole takes at most six times the processor time of one member with
+        1,000 sequences, three times with 10,000.""",
+        kind='int or "auto"',
+        allowed=[POSITIVE, StrOptions({"auto"})],
+    )
     _: KW_ONLY
     checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
     average: Literal["nonzero", "all"] = parameter(
-        "nonzero",
-        """Divide a weight by the number of members in which it is not zero ([1]_, equation 8), or by the
-        number of members (equation 7).""",
+        default="nonzero",
+        text="""Divide a weight by the number of members in which it is not zero ([1]_,
+        equation 8), or by the number of members (equation 7).""",
     )
     bootstrap: bool = parameter(
-        False,
-        "Draw each member's sequences with replacement; else each member sees a "
+        default=False,
+        text="Draw each member's sequences with replacement; else each member sees a "
         "shuffled selection.",
     )
     max_samples: float = parameter(
-        1.0, "Sequences drawn for each member, as a fraction.", "float in (0, 1]"
+        default=1.0,
+        text="Sequences drawn for each member, as a fraction.",
+        kind="float in (0, 1]",
     )
-    keep_members: bool = parameter(False, "Keep the fitted members as ``estimators_``.")
+    keep_members: bool = parameter(
+        default=False, text="Keep the fitted members as ``estimators_``."
+    )
 
+    n_estimators_: int = field(init=False)
     estimators_: list[Any] = field(init=False)
 
     @with_callbacks
@@ -138,43 +172,115 @@ class BaggingShuffleAverager(MetaLearner):
         ValueError
             If the input is wrong, or the estimator's models cannot be averaged.
         KeyboardInterrupt
-            After Ctrl-C, which stops all members; the estimator is then as it was
-            before.
+            After Ctrl-C, which stops all members. What is kept, and can be used, is the
+            average of those that were finished; if none was, the completed epochs of
+            one.
         """
         self._validate_params()
         self._checked_template()  # before anybody asks what it requests
         metadata = self._routed("fit", {"sample_weight": sample_weight, **params})
-        context = self._init_callback_context(
-            max_subtasks=self.n_estimators, sequential_subtasks=False
-        )
+        n = self._n_members(X)
+        context = self._init_callback_context(max_subtasks=n, sequential_subtasks=False)
         events = epoch_context(context, self, X, y)
         events.begin_fit()
-        members = _Members(self, X, y, metadata, both_or_neither(X_val, y_val), events)
+        members = _Members(
+            self, n, X, y, metadata, both_or_neither(X_val, y_val), events
+        )
         fitted = self._averaged(members)
-        events.end_fit(fitted)
+        if members.stopped_by is None:
+            events.end_fit(fitted)
         set_fitted(self, fitted, "classes_", "estimators_")
+        if members.stopped_by is not None:
+            raise members.stopped_by
         return self
+
+    def _n_members(self, X: Corpus) -> int:
+        """Return how many members a corpus asks for."""
+        if isinstance(self.n_estimators, str):
+            return members_for(len(X) if hasattr(X, "__len__") else 0)
+        return self.n_estimators
+
+    @inside_has("partial_fit")
+    def partial_fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        classes: ArrayLike | None = None,
+        sample_weight: Weights = None,
+        **params: Any,
+    ) -> Self:
+        """Go on learning from more sequences: one learner goes on from the average.
+
+        Without a ``fit`` before, the first call makes one pass with each of
+        ``n_estimators_`` members, which it decides, and averages them.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight
+            As the estimator's ``partial_fit`` takes them.
+        **params
+            Metadata that the estimator asks for, with scikit-learn's metadata routing.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            As the estimator's ``partial_fit``.
+        """
+        self._validate_params()
+        self._checked_template()
+        given = {"classes": classes, "sample_weight": sample_weight, **params}
+        metadata = self._routed("partial_fit", given, ("classes", "sample_weight"))
+        if not hasattr(self, "estimator_"):
+            events = epoch_context(None, self, X, y)
+            members = _Members(
+                self, self._n_members(X), X, y, metadata, None, events, stream=True
+            )
+            set_fitted(self, self._averaged(members), "classes_", "estimators_")
+            if members.stopped_by is not None:
+                raise members.stopped_by
+            return self
+        learner = copy(self.estimator_)  # it may be known elsewhere, too
+        if "_training" not in vars(learner):
+            learner._training.key = new_key(check_random_state(self.random_state))
+        try:
+            learner.partial_fit(X, y, **metadata)
+        finally:  # after Ctrl-C it may have learned something
+            if learner._model is not self.estimator_._model:
+                self._take_over(learner)
+        return self
+
+    def _take_over(self, learner: Any) -> None:
+        """Be the learner that has gone on from the average."""
+        passes = getattr(learner, "history_", [])
+        known = [record for record in self.history_ if "member" in record]
+        found = {"n_iter_": learner.n_iter_, "history_": [*known, *passes]}
+        if hasattr(learner, "classes_"):
+            found["classes_"] = learner.classes_
+        vars(self).update(found, estimator_=learner)
 
     def _averaged(self, members: _Members) -> dict[str, Any]:
         """The fitted attributes; trains the members."""
-        models = members.models(min(effective_n_jobs(self.n_jobs), self.n_estimators))
-        with DeferredInterrupt(at_once=True) as members.interrupt:
+        models = members.models(min(effective_n_jobs(self.n_jobs), len(members.all)))
+        with DeferredInterrupt() as members.interrupt:
             try:
                 model = members.shared.model_class.average(
                     models, self.average == "nonzero"
                 )
             except BaseException as error:
                 raise (members.failures or [error])[0] from None
-            if members.interrupt.count:
-                raise KeyboardInterrupt
-        # Not before all are done: a fit that is killed finds them.
-        for checkpoint in members.checkpoints:
+            if members.interrupt.count and members.stopped_by is None:
+                members.stopped_by = KeyboardInterrupt()
+        # Not before all are done: a fit that is killed, or interrupted, finds them.
+        for checkpoint in members.checkpoints if members.stopped_by is None else ():
             checkpoint.remove()
-        taggers = [tagger for tagger, _, _ in members.all]
-        numbered = enumerate(taggers, start=1)
+        taggers = [members.all[number][0] for number in members.used]
         history = [
-            {"member": k, **record}
-            for k, tagger in numbered
+            {"member": number + 1, **record}
+            for number, tagger in zip(members.used, taggers)
             for record in tagger.history_
         ]
         common = {"n_iter_": max(tagger.n_iter_ for tagger in taggers)}
@@ -182,8 +288,16 @@ class BaggingShuffleAverager(MetaLearner):
             common["classes_"] = taggers[0].classes_
         estimator = clone(members.template)
         vars(estimator).update(common, _model=model)
+        if members.stream:
+            members.settle(estimator)
         kept = {"estimators_": taggers} if self.keep_members else {}
-        return {**common, **kept, "history_": history, "estimator_": estimator}
+        return {
+            **common,
+            **kept,
+            "n_estimators_": len(taggers),
+            "history_": history,
+            "estimator_": estimator,
+        }
 
     def member_scores(
         self, X: Corpus, y: Corpus, sample_weight: Weights = None
@@ -229,43 +343,60 @@ class _Members:
     shared : Run
         On the examples of all members.
     all : list of (estimator, seed, examples)
+    stream : bool
+        Whether each makes one pass, as ``partial_fit`` does.
     interrupt : DeferredInterrupt
         Stops all members.
+    used : list of int
+        The members whose models are in the average.
+    stopped_by : KeyboardInterrupt or None
+        What ended the training early, if something of it is kept.
     checkpoints : list of Checkpoint
         Those of the members that have finished.
     failures : list of BaseException
         What members raised; the first one stopped the others.
+    scratch : list
+        Working memory of members that have finished, for those that begin.
     """
 
     interrupt: DeferredInterrupt
+    stopped_by: BaseException | None = None
 
     def __init__(
         self,
         averager: BaggingShuffleAverager,
+        n: int,
         X: Corpus,
         y: Corpus,
         metadata: dict[str, Any],
         given: tuple[Given, Given] | None,
         events: Any,
+        stream: bool = False,
     ) -> None:
         self.averager = averager
         self.X = X
         self.y = y
         self.events = events
+        self.stream = stream
+        self.used: list[int] = []
         self.checkpoints: list[Checkpoint] = []
         self.failures: list[BaseException] = []
+        self.scratch: list[Any] = []
         self.all: list[tuple[Any, int, np.ndarray]] = []
         self.template = averager._checked_template()._settled(X, y, **metadata)
         random = check_random_state(averager.random_state)
         prepared = clone(self.template).set_params(random_state=new_key(random))
         prepared._validate_params()
-        self.shared = prepared._prepare(X, y, metadata.get("sample_weight"), given)
+        weight = metadata.get("sample_weight")
+        more = {k: metadata[k] for k in metadata if k != "sample_weight"}
+        more = {"stream": True, **more} if stream else {}
+        self.shared = prepared._prepare(X, y, weight, given, **more)
         nonempty = np.flatnonzero(np.diff(self.shared.task.token) > 0)
         n_drawn = max(1, round(averager.max_samples * nonempty.shape[0]))
         parameters = (
             {} if averager.checkpoint is None else {"checkpoint": averager.checkpoint}
         )
-        for _ in range(averager.n_estimators):
+        for _ in range(n):
             seed = new_key(random)
             drawn = nonempty
             if averager.bootstrap or n_drawn < nonempty.shape[0]:
@@ -276,7 +407,30 @@ class _Members:
             self.all.append((member, seed, drawn))
 
     def models(self, threads: int) -> Iterator[SavableModel]:
-        """Train the members; yields their models, in their order."""
+        """Train the members; yields their models, in their order.
+
+        After Ctrl-C these are the models of members that were finished by then; if none
+        was, that of one that had completed epochs.
+        """
+        try:
+            for number, model in enumerate(self._all(threads)):
+                self.used.append(number)
+                yield model
+        except KeyboardInterrupt as error:
+            self.stopped_by = (self.failures or [error])[0]
+            if self.interrupt.at_once:
+                raise
+            if self.used:
+                return
+            members = [member for member, _, _ in self.all]
+            epochs = [getattr(member, "n_iter_", 0) for member in members]
+            best = int(np.argmax(epochs))
+            if not epochs[best]:
+                raise
+            self.used.append(best)
+            yield members[best]._model
+
+    def _all(self, threads: int) -> Iterator[SavableModel]:
         numbers = range(len(self.all))
         if threads == 1:
             yield from map(self.train, numbers)
@@ -292,8 +446,20 @@ class _Members:
                 while waiting:
                     yield waiting.popleft().result()
             except BaseException:
-                self.interrupt.stop()
+                self._stop()
                 raise
+
+    def _stop(self) -> None:
+        """Stop all members, who finish a short epoch if something is to be kept."""
+        if not self.interrupt.count or self.interrupt.at_once:
+            self.interrupt.stop()
+
+    def settle(self, estimator: OnlineLearner) -> None:
+        """Let the average go on as a stream that began with its members."""
+        state = estimator._training
+        state.key = new_key(check_random_state(self.averager.random_state))
+        state.closed = self.shared.state.closed
+        state.pairs = self.shared.state.pairs
 
     def train(self, number: int) -> SavableModel:
         """Train a member and return its model.
@@ -307,19 +473,22 @@ class _Members:
                 raise KeyboardInterrupt
             run = self.shared.member(member, seed, drawn)
             run.title = f"member {number + 1}, "
-            with self.events.member(member, number, self.X, self.y):
-                _train(
-                    member,
-                    run,
-                    self.X,
-                    self.y,
-                    interrupt=self.interrupt,
-                    for_good=not keep,
-                )
+            if self.scratch:
+                run.work = self.scratch.pop()
+            options = {"interrupt": self.interrupt, "for_good": not keep}
+            if self.stream:  # of which callbacks are not told
+                run.train(self.X, self.y, n_epochs=1, **options)
+            else:
+                with self.events.member(member, number, self.X, self.y):
+                    _train(member, run, self.X, self.y, **options)
         except BaseException as error:
             self.failures.append(error)
-            self.interrupt.stop()
+            if not isinstance(error, KeyboardInterrupt):
+                self.interrupt.at_once = True  # nothing of the others will be used
+            self._stop()
             raise
+        if run.work is not None:
+            self.scratch.append(run.work)
         if run.checkpoint is not None:
             self.checkpoints.append(run.checkpoint)
         return member._model if keep else vars(member).pop("_model")

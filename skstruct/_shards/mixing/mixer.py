@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.base import clone
@@ -24,6 +24,7 @@ from ..._training.parameters import (
     inner_estimator,
     parameter,
     parameters_named,
+    parametrized,
 )
 from ..._training.run import new_key
 from ..held import DaskShards, LocalShards
@@ -39,12 +40,13 @@ if TYPE_CHECKING:
 
 @savable
 @documented(
-    checkpoint="""Folder where the mixed weights are kept after each round, so that a fit that was killed goes
-    on from there; see the learner's parameter. Needs ``strategy="iterative"``.""",
+    checkpoint="""Folder where the mixed weights are kept after each round, so that a
+    fit that was killed goes on from there; see the learner's parameter. Needs
+    ``strategy="iterative"``.""",
     n_jobs="Threads, in training (over shards) and prediction. Results do not depend on it.",
     random_state="Determines orders and noise.",
 )
-@dataclass(eq=False, repr=False)
+@parametrized()
 class ParameterMixer(MetaLearner):
     """Train an online learner on shards of the data, and mix the weights.
 
@@ -118,36 +120,37 @@ class ParameterMixer(MetaLearner):
     """
 
     estimator: Any = inner_estimator(
-        """The learner: any that learns example by example, or a ``Segmenter`` around one. None means
-        ``StructuredPerceptron()``. Its ``max_iter`` is the number of rounds, its ``random_state`` is
-        overridden."""
+        """The learner: any that learns example by example, or a ``Segmenter`` or
+        ``SpanTagger`` around one. None means ``StructuredPerceptron()``. Its
+        ``max_iter`` is the number of rounds, its ``random_state`` is overridden."""
     )
     n_shards: int = parameter(
-        2,
-        "Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings "
+        default=2,
+        text="Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings "
         "its own.",
     )
     _: KW_ONLY
     checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
     strategy: Literal["iterative", "once"] = parameter(
-        "iterative",
-        """Mix after every epoch, which separates all data that can be separated ([1]_, theorem 3), or let
-        each shard train for ``max_iter`` epochs and mix once, which need not ([1]_, theorem 2).""",
+        default="iterative",
+        text="""Mix after every epoch, which separates all data that can be separated
+        ([1]_, theorem 3), or let each shard train for ``max_iter`` epochs and mix once,
+        which need not ([1]_, theorem 2).""",
     )
     mixing: Literal["uniform", "errors", "nonzero"] = parameter(
-        "uniform",
-        """Shards count the same, or in proportion to their updates in the round. Or each weight is the
-        mean over the shards that changed it in the round: not in [1]_ and without its guarantee, but with
-        many shards much better, because features that few shards have keep their weight
-        (`docs/scaling.md`).""",
+        default="uniform",
+        text="""Shards count the same, or in proportion to their updates in the round.
+        Or each weight is the mean over the shards that changed it in the round: not in
+        [1]_ and without its guarantee, but with many shards much better, because
+        features that few shards have keep their weight (`docs/scaling.md`).""",
     )
     client: str | None = parameter(
-        None,
-        """Address of a Dask scheduler, or "auto" for the client that this process has; needs
-        ``skstruct[dask]``. Results do not depend on the workers, even if some of them
-        fail.""",
-        "str or None",
-        [str, None],
+        default=None,
+        text="""Address of a Dask scheduler, or "auto" for the client that this process
+        has; needs ``skstruct[dask]``. Results do not depend on the workers, even if
+        some of them fail.""",
+        kind="str or None",
+        allowed=[str, None],
     )
 
     resumed_from_: int = field(init=False)
@@ -273,9 +276,11 @@ class ParameterMixer(MetaLearner):
                     f"them of its rounds"
                 )
         if given is not None:
-            stopping = dict.fromkeys(
-                parameters_named(estimator, "early_stopping"), False
-            )
+            stopping = {
+                name: False
+                for name, stops in parameters_named(estimator, "early_stopping").items()
+                if stops
+            }
             estimator = clone(estimator).set_params(**stopping)
             learner.early_stopping = False
         for name, hint in (

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,10 +23,13 @@ from .span_records import Annotation, Record
 from .text_files import numbered_lines
 
 MARK = re.compile(
-    r"\[(?P<text>[^\[\]\n]+)\](?:\((?P<label>[A-Za-z_][\w.-]*)(?::(?!//)[^()\n]*)?\)"
+    r"\[(?P<text>[^\[\]\n]+)\](?:\((?P<label>[A-Za-z_][\w-]*)(?::(?!//)[^()\n]*)?\)"
     r"|(?P<object>\{[^{}\n]*\}))"
 )
 """A text in brackets with its label; behind a colon a synonym, which is passed over."""
+
+_FEW = 3
+"""So few labels need not occur twice."""
 
 _ITEM = re.compile(r"\s*[-*+]\s+(.*)")
 _SECTION = re.compile(r"\s*(?:#+\s*|-\s*)(intent|synonym|regex|lookup)\s*:.*")
@@ -48,7 +52,14 @@ class Brackets(TextFormat):
         sections = sum(_SECTION.fullmatch(line) is not None for line in head.lines)
         n = len(head.lines)
         seen = f"{marked} of {n} lines have [words](label)"
-        if marked and (10 * marked >= n or sections):
+        labels = Counter(
+            found["label"] or found["object"]
+            for line in head.lines
+            for found in MARK.finditer(line)
+        )
+        # Links of other Markdown lead to different places.
+        repeated = labels.total() <= _FEW or max(labels.values()) > 1
+        if marked and (sections or (10 * marked >= n and repeated)):
             return Evidence(0.85, seen)
         return Evidence(0.3 if marked else 0.0, seen)
 

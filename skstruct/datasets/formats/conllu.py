@@ -23,10 +23,13 @@ from .text_files import (
     SharedStrings,
     check_fields,
     filled_lines,
+    keyed,
     numbered_lines,
+    value_of,
+    with_value,
 )
 
-_SKIPPED_ID = re.compile(r"[0-9]+[-.][0-9]+")  # a multiword range or an empty node
+SKIPPED_ID = re.compile(r"[0-9]+[-.][0-9]+")  # a multiword range or an empty node
 _NEW_DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(.*))?")
 
 
@@ -45,7 +48,7 @@ def read_conllu(
     path_or_file : str, os.PathLike or text file
     fields : sequence of str, default=("form", "xpos", "head", "deprel")
         Which of `CONLLU_FIELDS` to return, in this order; ``id`` and ``head`` are
-        integers.
+        integers. ``"misc:name"`` is the value of a key of a column, None without it.
     encoding : str, default="utf-8"
         Of a path; an open file has its own.
 
@@ -90,10 +93,11 @@ def _conllu(
     share = strings.share
     document: str | None = None
     n_documents = 0
-    where = [CONLLU_FIELDS.index(field) for field in fields]
+    parts = [keyed(field) for field in fields]
+    where = [(CONLLU_FIELDS.index(column), key) for column, key in parts]
     with numbered_lines(path_or_file, encoding) as (name, lines):
         for rows in filled_lines(lines):
-            sentence: list[tuple[str | int, ...]] = []
+            sentence: list[tuple[str | int | None, ...]] = []
             numbers: list[int] = []
             heads: list[tuple[int, int]] = []
             for number, line in rows:
@@ -108,7 +112,7 @@ def _conllu(
                 if len(cells) != 10:
                     text = f"expected 10 columns separated by tabs; found {len(cells)}"
                     raise ValueError(f"{name}, line {number}: {text}")
-                if _SKIPPED_ID.fullmatch(token):
+                if SKIPPED_ID.fullmatch(token):
                     continue
                 if token != str(expected):
                     raise ValueError(
@@ -119,7 +123,10 @@ def _conllu(
                 if "head" in fields:
                     cells[6] = as_head(cells[6], name, number)
                     heads.append((number, cells[6]))
-                values = [cells[c] for c in where]
+                values = [
+                    cells[c] if key is None else value_of(cells[c], key)
+                    for c, key in where
+                ]
                 values = [share(v, v) if isinstance(v, str) else v for v in values]
                 sentence.append(tuple(values))
                 numbers.append(number)
@@ -150,17 +157,35 @@ def check_heads(name: str, heads: Any, n: int) -> None:
             )
 
 
+def _as_strings(row: tuple[Any, ...], n_tokens: int) -> tuple[Any, ...]:
+    """The values of a word as str; a key that it lacks is ``_``, of its label None."""
+    tokens = ("_" if value is None else str(value) for value in row[:n_tokens])
+    rest = (None if value is None else str(value) for value in row[n_tokens:])
+    return (*tokens, *rest)
+
+
 def is_conllu(line: str) -> bool:
     """Whether a line looks like a token of CoNLL-U."""
     cells = line.split("\t")
     return len(cells) == 10 and re.fullmatch(r"\d+([-.]\d+)?", cells[0]) is not None
 
 
+_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
+
+
+def columns_of(line: str) -> tuple[str, ...] | None:
+    """Return the names of columns that the first line gives, in lower case, or None."""
+    found = _COLUMNS.match(line)
+    return None if found is None else tuple(found[1].lower().split())
+
+
 class Conllu(TokenFormat):
     """The entry of the table."""
 
     name = "conllu"
-    description = "CoNLL-U, and CoNLL-X: ten columns between tabs, the first counts"
+    description = (
+        "CoNLL-U, and CoNLL-X: ten columns between tabs; --label misc:KEY is a key"
+    )
     endings = (".conllu", ".conllx")
     options = frozenset(("tokens", "label"))
     is_written = True
@@ -169,6 +194,9 @@ class Conllu(TokenFormat):
 
     def recognise(self, head: Head) -> Evidence:
         """Lines have ten columns, and the first is a number."""
+        named = columns_of(head.raw[0]) if head.raw else None
+        if named not in (None, CONLLU_FIELDS):
+            return Evidence(0.1, "the first line names other columns")
         found = [is_conllu(row) for row in head.rows]
         if found and found[0]:
             return Evidence(
@@ -190,7 +218,8 @@ class Conllu(TokenFormat):
         )
         strings = SharedStrings(SharedStrings.MOST)
         for rows in _conllu(file, check_fields(fields), options.encoding, strings):
-            yield rows._replace(cells=[tuple(map(str, row)) for row in rows.cells])
+            n = len(options.tokens or ("form",))
+            yield rows._replace(cells=[_as_strings(row, n) for row in rows.cells])
 
     def check(self, options: TokenOptions) -> None:
         """Raise a ValueError if a field is none of CoNLL-U."""
@@ -198,9 +227,10 @@ class Conllu(TokenFormat):
             options.label if isinstance(options.label, tuple) else (options.label,)
         )
         for field in (*(options.tokens or ()), *several):
-            if field is not None and field not in CONLLU_FIELDS:
+            if field is not None and keyed(field)[0] not in CONLLU_FIELDS:
                 raise ValueError(
                     f"CoNLL-U has no field {field!r}; it has {', '.join(CONLLU_FIELDS)}"
+                    ", and keys of two: feats:KEY, misc:KEY"
                 )
 
     def mark(
@@ -212,7 +242,9 @@ class Conllu(TokenFormat):
             options.label if isinstance(options.label, tuple) else (options.label,)
         )
         for field, cell in zip(several, cells):
-            row[CONLLU_FIELDS.index(field)] = cell
+            column, key = keyed(field)
+            c = CONLLU_FIELDS.index(column)
+            row[c] = cell if key is None else with_value(row[c], key, cell)
         said = [f"{name}={value}" for name, value in beside if value != "_"]
         if said:
             row[-1] = "|".join([*([] if row[-1] == "_" else [row[-1]]), *said])

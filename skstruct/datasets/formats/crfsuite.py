@@ -163,9 +163,9 @@ class Crfsuite(TokenFormat):
 
     def recognise(self, head: Head) -> Evidence:
         """Behind a label there are names with an equals sign between tabs."""
-        rows = [row.split("\t") for row in head.lines]
-        rows = [row for row in rows if len(row) > 1]
-        if head.is_json or 10 * len(rows) < 9 * len(head.lines) or not rows:
+        lines = [line for line in head.lines if not line.startswith(_WEIGHT)]
+        rows = [row for row in (line.split("\t") for line in lines) if len(row) > 1]
+        if head.is_json or 10 * len(rows) < 9 * len(lines) or not rows:
             return NO
         fields = [field for row in rows for field in row[1:]]
         named = sum(re.match(r"[^\s=]+=\S", field) is not None for field in fields)

@@ -46,6 +46,8 @@ class Rows(NamedTuple):
     numbers: list[int]  # the line of each token
     document: str | None = None  # which document it belongs to, if the file says it
     weight: float = 1.0  # as data of CRFsuite may say it
+    place: str | None = None  # for errors, where the lines say little
+    source: Any = None  # what `TokenFormat.labelled` needs to write it again
 
 
 class TokenOptions(NamedTuple):
@@ -117,12 +119,15 @@ class TokenFormat(Format):
         Of such a format the fields that can hold labels.
     has_features : bool
         Whether a token is a dict of ready-made features: cells are (label, dict).
+    has_comments : bool
+        Whether lines of scores can stand between its sentences.
     """
 
     kind = TOKENS
     names_fields: ClassVar[bool] = False
     label_fields: ClassVar[tuple[str, ...]] = ()
     has_features: ClassVar[bool] = False
+    has_comments: ClassVar[bool] = True
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences of a path or an open text file."""
@@ -130,6 +135,51 @@ class TokenFormat(Format):
 
     def check(self, options: TokenOptions) -> None:
         """Raise a ValueError if columns or fields are none of the format."""
+
+    def labelled(
+        self,
+        options: TokenOptions,
+        lines: list[tuple[int, str, bool]],
+        header: list[str],
+        marks: Any,
+        source: Any,
+    ) -> Iterator[str]:
+        """Yield the lines of a sentence with one labelling.
+
+        Parameters
+        ----------
+        options : TokenOptions
+        lines : list of (int, str, bool)
+            Number, text without its end, and whether it is a token's.
+        header : list of str
+            What stands before the sentence: its score.
+        marks : iterable of (list of str, list of pairs)
+            Of each token what `mark` takes.
+        source : object
+            As of `Rows`.
+        """
+        blank = next(k for k, (_, line, _) in enumerate(lines) if line.strip(" \t"))
+        yield from (line + "\n" for _, line, _ in lines[:blank])
+        yield from header
+        marks = iter(marks)
+        for _, line, is_token in lines[blank:]:
+            yield (self.mark(options, line, *next(marks)) if is_token else line) + "\n"
+        if header and lines[-1][1].strip(" \t"):  # the file ends without a blank line
+            yield "\n"
+
+    def selected(
+        self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
+    ) -> Iterator[str]:
+        """Yield the lines of a file of some sentences, as they stand.
+
+        Parameters
+        ----------
+        sentences : list of (lines, source)
+            As of `labelled`.
+        """
+        for lines, _ in sentences:
+            yield from (line + "\n" for _, line, _ in lines if line.strip())
+            yield "\n"
 
     def mark(
         self, options: TokenOptions, line: str, cells: list[str], beside: Any
@@ -189,9 +239,17 @@ class TextFormat(Format):
         """What commands call annotated texts of any format."""
         return "spans"
 
+    def elements(self, value: Any, place: str) -> Iterator[tuple[str, Any]]:
+        """Yield (place, value) of the texts in a value of JSON, which is one as a rule."""
+        yield place, value
+
     def record(self, value: Any, place: str, reading: Reading) -> Record:
         """Make a `Record` of a value of JSON."""
         raise NotImplementedError
+
+    def merged(self, records: Iterator[Record], reading: Reading) -> Iterator[Record]:
+        """Yield records; those of one text may become one."""
+        return records
 
     def records(self, source: Any, reading: Reading) -> Iterator[Record]:
         """Yield the `Record` of each text of a path or an open file."""

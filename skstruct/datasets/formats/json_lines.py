@@ -7,11 +7,12 @@ H. Nakayama and others, "doccano: Text annotation tool for human", 2018.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from .entry import NO, Evidence, TextFormat
 from .head import Head
+from .keyed import Keys, at, elements_at, keyed_record
 from .spacy_pairs import from_pair
 from .span_records import SPAN_KEYS, Record, from_object
 
@@ -32,7 +33,19 @@ class JsonLines(TextFormat):
 
     name = "jsonl"
     description = "objects of a text and its spans, an object a line or one list"
-    options = frozenset(("text", "spans", "annotator", "label_names", "rejected"))
+    options = frozenset(
+        (
+            "records",
+            "text",
+            "spans",
+            "start",
+            "end",
+            "label",
+            "annotator",
+            "label_names",
+            "rejected",
+        )
+    )
     endings: ClassVar[tuple[str, ...]] = (".jsonl", ".json")
     is_written = True
     is_general = True
@@ -51,10 +64,56 @@ class JsonLines(TextFormat):
             return Evidence(0.5, f"the name ends in {head.ending}")
         return Evidence(0.5, "it begins as JSON does") if head.is_json else NO
 
+    def chosen(self, reading: Any) -> TextFormat:
+        """The format itself, or one with the keys that options name."""
+        options = reading.options
+        named = options.records, options.start, options.end, options.label
+        dotted = any("." in key for key in (options.text, options.spans or ""))
+        return OwnKeys(options) if any(named) or dotted else self
+
     def record(self, value: Any, place: str, reading: Any) -> Record:
         """Make a `Record` of an object, or of a pair as spaCy has them."""
         of_pair = isinstance(value, list | tuple)
         return (from_pair if of_pair else from_object)(value, place, reading)
+
+
+class OwnKeys(TextFormat):
+    """Objects with keys that options name; no entry of the table."""
+
+    name = "jsonl"
+
+    def __init__(self, options: Any) -> None:
+        self._records = options.records
+        self._named = options
+
+    def elements(self, value: Any, place: str) -> Iterator[tuple[str, Any]]:
+        """Yield the records of the list that an option names."""
+        return elements_at(value, self._records, place)
+
+    def record(self, value: Any, place: str, reading: Any) -> Record:
+        """Make a `Record` of an object; keys without a name are the usual ones."""
+        given = self._named
+        spans = given.spans or next(
+            (key for key in SPAN_KEYS if isinstance(at(value, key, None), list)),
+            SPAN_KEYS[0],
+        )
+        usual = ("start", "end", "label")
+        names = (getattr(given, name) or _usual(value, spans, name) for name in usual)
+        return keyed_record(value, place, reading, Keys(given.text, spans, *names))
+
+
+_ALSO = {
+    "start": ("start", "start_offset", "begin"),
+    "end": ("end", "end_offset"),
+    "label": ("label",),
+}
+
+
+def _usual(value: Any, spans: str, name: str) -> str:
+    """The key that the first span has of the usual ones."""
+    rows = at(value, spans, None)
+    first = rows[0] if isinstance(rows, list) and rows else {}
+    return next((key for key in _ALSO[name] if at(first, key, None) is not None), name)
 
 
 class Doccano(JsonLines):
@@ -62,6 +121,7 @@ class Doccano(JsonLines):
 
     name = "doccano"
     description = "records of doccano: a text, and its spans under label or entities"
+    options = frozenset(("text", "spans", "annotator", "label_names", "rejected"))
     endings: ClassVar[tuple[str, ...]] = ()
     is_general = False
 

@@ -29,8 +29,8 @@ ALL = (
     ),
     NotRead(
         "Parquet, which pandas reads",
-        "data = pandas.read_parquet({0!r}).to_dict('records'); X, y = "
-        "skstruct.datasets.from_columns(data, 'tokens', 'ner_tags')",
+        "data = pandas.read_parquet({0!r}); "
+        "data.to_json({0!r} + '.jsonl', orient='records', lines=True)",
         endings=(".parquet",),
         is_binary=True,
     ),
@@ -38,6 +38,11 @@ ALL = (
         "BioC XML, which is not read",
         "its tools convert it to PubTator or BioC JSON to brat",
         sign=r"<!DOCTYPE collection|<collection>\s*<source>",
+    ),
+    NotRead(
+        "BioC JSON, which is not read",
+        "PubTator's own format is: choose it where you export, or convert with bconv",
+        sign=r'"passages"\s*:\s*\[',
     ),
     NotRead(
         "XML of GATE, which is not read",
@@ -49,6 +54,11 @@ ALL = (
         "export WebAnno TSV 3 or CoNLL from INCEpTION",
         endings=(".xmi",),
         sign=r"<xmi:XMI",
+    ),
+    NotRead(
+        "JSON of UIMA, which is not read",
+        "export WebAnno TSV 3 or CoNLL from INCEpTION",
+        sign=r'"%TYPES"\s*:',
     ),
 )
 

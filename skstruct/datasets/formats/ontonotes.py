@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ..._data.schemes import labels_to_spans
 from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
 from .head import Head
 from .text_files import filled_lines, numbered_lines
@@ -71,6 +72,7 @@ class OntoNotes(TokenFormat):
     name = "ontonotes"
     description = "columns of OntoNotes and CoNLL-2012, segments as (PERSON* and *)"
     options = frozenset(("tokens", "label"))
+    is_written = True
     names_fields = True
 
     def recognise(self, head: Head) -> Evidence:
@@ -124,3 +126,41 @@ class OntoNotes(TokenFormat):
                 if options.labels and is_bracketed(columns[-1][0]):
                     columns[-1] = labels_of(columns[-1], name, numbers)
                 yield Rows(list(zip(*columns)), numbers, document)
+
+    def labelled(
+        self,
+        options: TokenOptions,
+        lines: list[tuple[int, str, bool]],
+        header: list[str],
+        marks: Any,
+        source: Any,
+    ) -> Iterator[str]:
+        """Yield the lines of a sentence, with labels in their column, as brackets."""
+        pairs = list(marks)
+        if any(beside for _, beside in pairs):
+            raise ValueError("columns of OntoNotes have no place for probabilities")
+        labels = [cells[0] for cells, _ in pairs]
+        c = NAMES if options.label is None else int(options.label)
+        rows = [line.split() for _, line, is_token in lines if is_token]
+        if is_bracketed(rows[0][c]):
+            labels = brackets_of(labels)
+        written = iter(labels)
+        yield from header
+        for _, line, is_token in lines:
+            if is_token:
+                row = _CELLS.findall(line)
+                row[c] = re.sub(r"\S+", lambda _: next(written), row[c])
+                line = "".join(row)
+            yield line + "\n"
+
+
+_CELLS = re.compile(r"\s*\S+\s*?(?=\s*\S|\s*$)")
+
+
+def brackets_of(labels: list[str]) -> list[str]:
+    """Return labels of the scheme BIO as a column of brackets."""
+    cells = ["*"] * len(labels)
+    for start, stop, kind in labels_to_spans(labels, "BIO"):
+        cells[start] = f"({kind}*"
+        cells[stop - 1] = f"({kind})" if stop - start == 1 else "*)"
+    return cells

@@ -24,8 +24,10 @@ from ..._data.inputs import check_choice, describe
 from ..._data.spans import PartialSpans, Span
 from ..._data.types import Path
 from .brat import is_brat
+from .contents import id_of, where_of
 from .entry import TEXTS, TextFormat
 from .head import RECORDS, Head, peeked
+from .json_lines import JsonLines
 from .not_read import advice_for, is_binary
 from .span_offsets import with_spans
 from .span_records import SPAN_KEYS, Fault, Reading, json_values
@@ -62,6 +64,10 @@ class AnnotationReader:
     ends: str = _option("auto", ("auto", *ENDS))
     text: str = _option("text", str, "a str, the key of the text")
     spans: str | None = _option(None, str | None, "a str, the key of the spans")
+    records: str | None = _option(None, str | None, "a str, the key of the records")
+    start: str | None = _option(None, str | None, "a str, the key of starts")
+    end: str | None = _option(None, str | None, "a str, the key of ends")
+    label: str | None = _option(None, str | None, "a str, the key of labels")
     annotator: Any = _option(None, str | int | None, "a str or an int")
     control: str | None = _option(None, str | None, "a str, the name of a tag Labels")
     label_names: Any = _option(None, object)
@@ -126,6 +132,10 @@ def read_spans(
     ends: str = "auto",
     text: str = "text",
     spans: str | None = None,
+    records: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    label: str | None = None,
     annotator: Any = None,
     control: str | None = None,
     label_names: Any = None,
@@ -134,6 +144,7 @@ def read_spans(
     annotated: Collection[str] | None = None,
     encoding: str = "utf-8",
     return_metadata: bool = False,
+    return_places: bool = False,
     on_error: str = "raise",
 ) -> Any:
     r"""Read texts and their annotated spans from a file of an annotation tool.
@@ -166,6 +177,10 @@ default="auto"
     spans : str, optional
         The key of the spans in objects, if it is none of those above; each object must
         have it.
+    records, start, end, label : str, optional
+        Other names of keys in objects: of the list of records in the one object of a
+        file, and of a span's start, end and label. As in ``text`` and ``spans`` a dot
+        leads into an object, or a list of one: ``start="span.begin"``.
     annotator : str or int, optional
         Whose annotations to take, where several people have annotated a text. Of one
         person's annotations of a task of Label Studio the last counts.
@@ -187,6 +202,9 @@ default="auto"
         Of a path; an open file has its own.
     return_metadata : bool, default=False
         Whether to return what else the records hold.
+    return_places : bool, default=False
+        Whether to return where each text stands, as ``label_issues`` and ``report``
+        take it.
     on_error : {"raise", "list"}, default="raise"
         Whether what is wrong with a record is raised, or all such faults are returned;
         records with faults are then left out.
@@ -202,6 +220,9 @@ default="auto"
         rejected, ignored or cancelled, are left out.
     metadata : list of dict
         With ``return_metadata=True``: the other keys of each record; of brat, the name.
+    places : list of Where
+        With ``return_places=True``: the file, the number of the record, from 0, with
+        those counted that are left out, its id and its line.
     faults : list of Fault
         With ``on_error="list"``: (message, record, id, line) of each, in the order of
         the file.
@@ -237,6 +258,10 @@ default="auto"
         ends,
         text,
         spans,
+        records,
+        start,
+        end,
+        label,
         annotator,
         control,
         label_names,
@@ -248,13 +273,15 @@ default="auto"
     faults: list[Fault] | None = [] if on_error == "list" else None
     reading = Reading(reader, faults=faults)
     found = [
-        (record.text, marked, record.metadata)
+        (record.text, marked, record.metadata, where_of(record))
         for record, marked in reader.marked(source, reading)
     ]
-    X, y, metadata = map(list, zip(*found)) if found else ([], [], [])
+    X, y, metadata, places = map(list, zip(*found)) if found else ([], [], [], [])
     parts: list[Any] = [X, y]
     if return_metadata:
         parts.append(metadata)
+    if return_places:
+        parts.append(places)
     if faults is not None:
         parts.append(sorted(faults, key=lambda fault: fault.record))
     return tuple(parts)
@@ -293,6 +320,9 @@ def _annotated(found: Any, reading: Any, name: str) -> Any:
             "of the type labels (Label Studio); the first has the keys "
             f"{', '.join(reading.keys)}"
         )
+    if reading.skipped:
+        told = ", ".join(f"{n:,} {why}" for why, n in reading.skipped.items())
+        warnings.warn(f"{name}: left out: {told}")
     if reading.keyless and reading.n_annotated and not reading.omits:
         some = (
             f"{len(reading.keyless):,} of the records have no list of spans, first "
@@ -342,35 +372,57 @@ def _of_file(source: Any, reading: Any) -> Any:
     if isinstance(source, str | os.PathLike) and is_brat(source):
         format = _format_of(Head(name), reading)
         if not format.is_json:
-            yield from _numbered(format.records(source, reading))
+            yield from _numbered(format.records(source, reading), reading)
             return
     with peeked(source, reading.options.encoding) as file:
         format = _format_of(file.head(), reading)
         if not format.is_json:
             given = source if isinstance(source, str | os.PathLike) else file
-            yield from _numbered(format.records(given, reading))
+            yield from _numbered(format.records(given, reading), reading)
             return
         values = json_values(file, reading.options.encoding, reading.faults is not None)
         yield from _of_values(values, format, reading)
 
 
-def _numbered(records: Any) -> Any:
+def _numbered(records: Any, reading: Any) -> Any:
     for k, record in enumerate(records):
+        reading.contents.see(record, record.metadata)
         yield record._replace(number=k)
 
 
 def _of_values(values: Any, format: TextFormat, reading: Any) -> Any:
     """Yield the `Record` of each value of JSON; the keys of the first are remembered."""
-    for k, (place, value) in enumerate(values):
-        id = value.get("id") if isinstance(value, Mapping) else None
-        if isinstance(value, ValueError):
-            reading.keep_fault(value, k, None, place)
+    if isinstance(format, JsonLines):
+        format = format.chosen(reading)
+    return format.merged(_each(values, format, reading), reading)
+
+
+def _each(values: Any, format: TextFormat, reading: Any) -> Any:
+    """Yield the `Record` of each element of the values."""
+    found = (
+        each
+        for place, value in values
+        for each in (
+            [(place, value)]
+            if isinstance(value, ValueError)
+            else format.elements(value, place)
+        )
+    )
+    for k, (place, value) in enumerate(found):
+        id = id_of(value)
+        if value is None:
+            reading.skip("null")
+            reading.contents.see_null()
             continue
         try:
+            if isinstance(value, ValueError):
+                raise value
             record = format.record(value, place, reading)
         except ValueError as error:
+            reading.contents.see_faulty(False)
             reading.keep_fault(error, k, id, place)
             continue
+        reading.contents.see(record, value)
         if not reading.keys:
             of_pair = isinstance(value, list | tuple) and len(value) == 2
             reading.keys = list(map(str, value[1] if of_pair else value))
@@ -380,8 +432,11 @@ def _of_values(values: Any, format: TextFormat, reading: Any) -> Any:
 def _format_of(head: Head, reading: Any) -> TextFormat:
     """The format that the options name, or that a source has."""
     known = text_formats()
-    if reading.options.format != "auto":
-        return known[reading.options.format]
+    options = reading.options
+    if options.format != "auto":
+        return known[options.format]
+    if any((options.records, options.start, options.end, options.label)):
+        return known["jsonl"]  # the one format with keys of any names
     found = recognised(head, known.values())
     format = known["jsonl"] if found is None else known[found[0].name]
     reading.why = "" if found is None else found[1].sentence

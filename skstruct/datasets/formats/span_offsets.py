@@ -284,11 +284,31 @@ def _spans_of(record: Any, count: Count, discontinuous: str, reading: Any) -> An
             left = [_placed(record, j) for j in range(len(record.spans)) if j != k]
             record = record._replace(spans=left)
     if faulty:
+        reading.contents.see_faulty(True)
         return None
+    if any(each.rejected for each in record.spans):
+        return _known_alone(record, spans)
     spans = [span for span in spans if span is not None]
     if record.partial and Span(0, len(record.text), None) not in spans:
         spans.append(Span(0, len(record.text), None))
     return spans
+
+
+def _known_alone(record: Any, spans: list[Any]) -> list[Span]:
+    """The spans that were accepted; what is around them, and around those that were
+    rejected, is unknown.
+    """
+    found = []
+    at = 0
+    for span, each in sorted(zip(spans, record.spans), key=lambda pair: pair[0][:2]):
+        if span.start > at:
+            found.append(Span(at, span.start, None))
+        at = max(at, span.end)
+        if not each.rejected:
+            found.append(span)
+    if at < len(record.text):
+        found.append(Span(at, len(record.text), None))
+    return found
 
 
 def _placed(record: Any, k: int) -> Any:

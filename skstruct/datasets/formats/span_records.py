@@ -19,10 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._data.places import describe
+from .contents import Contents
 from .text_files import numbered_lines
 
 SPAN_KEYS = ("spans", "entities", "label", "labels", "annotations")
-"""Where records keep their annotations; the first that is a list counts."""
+"""Where records keep their annotations; the first that is a list, and not empty,
+counts.
+"""
 
 OPEN = ("reject", "ignore")
 """Answers of Prodigy that leave open what is right."""
@@ -36,6 +39,7 @@ class Annotation(NamedTuple):
     label: Any
     text: str | None = None  # what the span covers, if the file says it
     place: str | None = None  # for errors, if it stands on a line of its own
+    rejected: bool = False  # whether a person said that it is none
 
 
 class Record(NamedTuple):
@@ -53,6 +57,15 @@ class Record(NamedTuple):
     number: int = 0  # which record of the source it is, from 0
     id: Any = None  # that it has in the source
     group: Any = None  # of several records of one text: what they have in common
+
+
+_DOCUMENT = ("document_id", "doc_id", "document")
+
+
+def document_of(record: Record) -> str | None:
+    """Return the document that a record says its text is of, or None."""
+    found = (record.metadata.get(key) for key in _DOCUMENT)
+    return next((str(each) for each in found if isinstance(each, str | int)), None)
 
 
 class Fault(NamedTuple):
@@ -99,6 +112,7 @@ class Reading:
     count: Any = None  # what offsets counted, and which ends
     skipped: dict = field(default_factory=dict)  # how many records, by why
     faults: list | None = None  # gathered; None: the first is raised
+    contents: Contents = field(default_factory=Contents)  # records by what they are
 
     def fault(self, error: ValueError, record: Any) -> None:
         """Keep what is wrong with a `Record`, or raise it."""
@@ -263,7 +277,9 @@ def from_object(record: Any, place: Any, reading: Any) -> Any:
     named = reading.options.spans
     keys = SPAN_KEYS if named is None else (named,)
     found = {k: record[k] for k in keys if k in record and k != reading.options.text}
-    key = next((k for k, value in found.items() if _are_rows(value)), None)
+    lists = [k for k, value in found.items() if _are_rows(value)]
+    filled = [k for k in lists if not _is_empty(found[k])]
+    key = next(iter(filled or lists), None)
     # A key without a value holds no annotations either, and is no metadata.
     empty = [k for k, value in found.items() if value is None]
     metadata = without(record, reading.options.text, key, *empty)
@@ -298,6 +314,12 @@ def _are_rows(value: Any) -> bool:
     return bool(parts) and all(
         isinstance(part, list | tuple | np.ndarray) for part in parts
     )
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether annotations are none; an earlier key that is empty hides no later one."""
+    parts = list(value.values()) if isinstance(value, Mapping) else [value]
+    return not any(len(part) for part in parts)
 
 
 def _rows(value: Any, place: Any) -> Any:

@@ -13,18 +13,31 @@ from .brackets import Brackets
 from .brat import Brat
 from .columns import Columns
 from .conllu import Conllu
+from .conllu_plus import ConlluPlus, Cupt
 from .crfsuite import Crfsuite
+from .csv_spans import CsvSpans
+from .csv_tokens import CsvTokens
+from .dataturks import Dataturks
 from .entry import TEXTS, TOKENS, WORDS, Evidence, Format, TextFormat
+from .gliner import Gliner
 from .head import Head
+from .hf_pipeline import HfPipeline
 from .json_lines import Doccano, JsonLines
+from .json_tokens import JsonTokens
 from .label_studio import LabelStudio
 from .mecab import Mecab
+from .ner_annotator import NerAnnotator
 from .not_read import advice_for
 from .ontonotes import OntoNotes
-from .prodigy import Prodigy
+from .presidio import Presidio
+from .prodigy import Prodigy, ProdigyDecisions
+from .pubannotation import PubAnnotation
 from .pubtator import PubTator
+from .rasa import Rasa
 from .segmented import Segmented
+from .spacy_doc import SpacyDoc
 from .spacy_pairs import SpacyPairs
+from .webanno import WebAnno
 from .word_tag import SegmentedTags, WordTag
 from .xml_texts import XmlTexts
 
@@ -39,10 +52,25 @@ FORMATS: tuple[Format, ...] = (
     LabelStudio(),
     SpacyPairs(),
     Brat(),
+    JsonTokens(),
+    CsvTokens(),
+    CsvSpans(),
+    NerAnnotator(),
+    ProdigyDecisions(),
+    Presidio(),
+    HfPipeline(),
+    Rasa(),
+    PubAnnotation(),
+    SpacyDoc(),
+    Dataturks(),
     PubTator(),
     Brackets(),
     XmlTexts(),
+    WebAnno(),
+    ConlluPlus(),
+    Cupt(),
     OntoNotes(),
+    Gliner(),
     WordTag(),
     SegmentedTags(),
     Bars(),

@@ -43,13 +43,52 @@ CONLLU_FIELDS = (
 TREE_FIELDS = ("form", "xpos", "head", "deprel")
 
 
+KEYED_FIELDS = ("feats", "misc")
+"""Columns of CoNLL-U that hold ``KEY=VALUE``, between bars."""
+
+
+def keyed(field: Any) -> tuple[Any, str | None]:
+    """Part ``misc:name`` into a column of CoNLL-U and a key of it, None without one."""
+    if isinstance(field, str):
+        column, colon, key = field.partition(":")
+        if colon and key and column in KEYED_FIELDS:
+            return column, key
+    return field, None
+
+
+def value_of(cell: str, key: str) -> str | None:
+    """Return the value of a key in a cell of ``feats`` or ``misc``, None without it."""
+    for part in cell.split("|"):
+        name, equals, value = part.partition("=")
+        if name == key and equals:
+            return value
+    return None
+
+
+def with_value(cell: str, key: str, value: str) -> str:
+    """Write the value of a key into a cell of ``feats`` or ``misc``."""
+    parts = [] if cell == "_" else cell.split("|")
+    written = f"{key}={value}"
+    for k, part in enumerate(parts):
+        if part.partition("=")[0] == key:
+            parts[k] = written
+            break
+    else:
+        parts.append(written)
+    return "|".join(parts)
+
+
 def check_fields(fields: Any) -> Any:
-    """Check names of CoNLL-U columns and return them as a tuple."""
+    """Check names of CoNLL-U columns, or of keys of them, and return them as a tuple."""
     fields = (fields,) if isinstance(fields, str) else tuple(fields)
     if not fields or any(
-        field not in CONLLU_FIELDS or fields.count(field) > 1 for field in fields
+        keyed(field)[0] not in CONLLU_FIELDS or fields.count(field) > 1
+        for field in fields
     ):
-        allowed = f"be at least one, and each once, among {', '.join(CONLLU_FIELDS)}"
+        allowed = (
+            f"be at least one, and each once, among {', '.join(CONLLU_FIELDS)}, "
+            "feats:KEY and misc:KEY"
+        )
         raise ValueError(f"fields must {allowed}; got {fields!r}")
     return fields
 

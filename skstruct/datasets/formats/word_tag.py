@@ -105,6 +105,7 @@ class WordTag(TokenFormat):
     name = "word-tag"
     description = "word/tag or word_tag, a sentence a line, spaces between words"
     options = frozenset(("separator",))
+    is_written = True
     names_fields = True
 
     def recognise(self, head: Head) -> Evidence:
@@ -124,6 +125,27 @@ class WordTag(TokenFormat):
                 cells = [pair[:1] for pair in cells]  # type: ignore[misc]
             if cells:
                 yield Rows(cells, [number] * len(cells))
+
+    def labelled(
+        self,
+        options: TokenOptions,
+        lines: list[tuple[int, str, bool]],
+        header: list[str],
+        marks: Any,
+        source: Any,
+    ) -> Iterator[str]:
+        """Yield the sentence, each word with its tag, in the spelling of the file."""
+        for _, line, is_sentence in lines:
+            if not is_sentence:
+                yield line + "\n"
+                continue
+            yield from header
+            separator = options.separator or separator_of([line]) or "/"
+            words = (cell.rpartition(separator)[0] for cell in line.split())
+            pairs = list(zip(words, marks))
+            if any(beside for _, (_, beside) in pairs):
+                raise ValueError("word/tag has no place for probabilities")
+            yield " ".join(f"{w}{separator}{tag}" for w, ((tag, *_), _) in pairs) + "\n"
 
 
 class SegmentedTags(WordFormat):

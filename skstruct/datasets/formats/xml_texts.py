@@ -18,6 +18,12 @@ from .span_records import Annotation, Record
 from .text_files import numbered_lines
 
 _INLINE = re.compile(r"<([A-Za-z_][\w.:-]*)(?:\s[^<>]*)?>[^<>]*</\1>")
+_OF_PAGES = frozenset(
+    "a abbr b big br cite code dd del div dt em font h1 h2 h3 h4 h5 h6 i ins kbd li mark "
+    "nobr p pre q s small strike strong sub sup td th title tr tt u ul ol".split()
+)
+"""Elements of HTML, which are how a text looks, and no labels of spans."""
+
 _BARS = re.compile(r"[^\s|]\|[^\s|]")
 """As in BEST, which has such elements within words between bars."""
 
@@ -41,6 +47,9 @@ class XmlTexts(TextFormat):
         if 2 * barred > n:
             return Evidence(0.2, f"{barred} of {n} lines have bars between words")
         inline = [line for line in head.lines if _INLINE.search(line)]
+        names = {found[1] for line in inline for found in _INLINE.finditer(line)}
+        if names and names <= _OF_PAGES:
+            return Evidence(0.3, f"it has {', '.join(sorted(names))}, as pages have")
         amid = sum(bool(_outside(line)) for line in inline)
         nested = sum(_is_record(line) for line in head.lines)
         if 2 * nested > n - 3 and nested and head.lines[0].lstrip().startswith("<"):
@@ -56,7 +65,7 @@ class XmlTexts(TextFormat):
             text = "\n".join(line for _, line in lines)
         root = _parsed(text, name)
         of = _children_of_children(root)
-        found = _elements(of, name) if of is not None else _lines(root, name)
+        found = _elements(of, name) if of is not None else _lines(_inner(root), name)
         for place, written, spans in found:
             yield Record(place, written, None if reading.texts_alone else spans, {})
 
@@ -102,9 +111,18 @@ def _children_of_children(root: Element) -> Element | None:
     return one if any(len(child) for child in one) else None
 
 
+def _inner(root: Element) -> Element:
+    """The element around all lines, if there is one."""
+    alone = len(root) == 1 and not (root.text or "").strip()
+    if alone and not (root[0].tail or "").strip() and len(root[0]):
+        return root[0]
+    return root
+
+
 def _label(element: Element) -> str:
-    """The label of a span: the attribute, where the name can be none."""
-    return element.get("label") or element.tag
+    """The label of a span: that of an attribute, as in ``<ENAMEX TYPE="PERSON">``."""
+    named = {name.lower(): value for name, value in element.items()}
+    return named.get("label") or named.get("type") or element.tag
 
 
 def _linear(

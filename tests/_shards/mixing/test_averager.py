@@ -263,8 +263,49 @@ def test_ctrl_c_stops_all_members_at_once(n_jobs, monkeypatch):
     monkeypatch.setattr(DeferredInterrupt, "stop", told)
     with pytest.raises(KeyboardInterrupt):
         fitted.set_params(estimator__max_iter=50, n_estimators=8).fit(X, Y)
-    assert len(calls) >= 20 and len(after) < n_jobs  # chunks that had begun
-    assert weights(fitted) == before
+    assert (
+        len(calls) >= 20 and len(after) < 20 * n_jobs
+    )  # chunks of epochs that had begun
+    assert weights(fitted) != before
+    assert fitted.n_estimators_ == 1 and fitted.n_iter_ == len(fitted.history_) < 50
+    assert len(fitted.predict(X_NEW)) == len(X_NEW)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_keeps_the_members_that_are_finished(n_jobs, monkeypatch):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(1)
+        if len(calls) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        return epoch(*arguments)
+
+    epoch = ChainRun.epoch
+    base = perceptron().set_params(max_iter=2)
+    fitted = averager(base, 8, n_jobs=n_jobs, keep_members=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(ChainRun, "epoch", staticmethod(counted))
+        with pytest.raises(KeyboardInterrupt):
+            fitted.fit(X, Y)
+    members = fitted.estimators_
+    assert 1 <= len(members) == fitted.n_estimators_ < 8
+    assert {record["member"] for record in fitted.history_} == {
+        *range(1, len(members) + 1)
+    }
+    whole = averager(base, len(members)).fit(X, Y)  # their seeds come first
+    assert weights(fitted) == weights(whole)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_members_share_their_scratch(n_jobs, monkeypatch):
+    made, scratch = [], ChainRun.scratch
+    monkeypatch.setattr(
+        ChainRun, "scratch", lambda self: made.append(1) or scratch(self)
+    )
+    averager(perceptron(), 6, n_jobs=n_jobs).fit(X, Y)
+    assert 1 <= len(made) <= n_jobs
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")

@@ -80,6 +80,8 @@ def test_an_object_without_entity_is_named():
         ["See [the page](https://a.b/c) for more."] * 3,
         ["[[0, 3, 1]]", "[a] (b)"],
         ["# Title", "text"] * 10 + ["one [x](y) only"],
+        ["See [one](first), [two](second), [three](third), [four](fourth)."],
+        ["See [the page](guide.md) for more."] * 3,
     ],
 )
 def test_what_is_not_labels_in_brackets(lines):

@@ -8,7 +8,7 @@ from cli_cases import run
 import skstruct
 from skstruct.datasets import read_tokens
 from skstruct.datasets.formats.head import Head
-from skstruct.datasets.formats.ontonotes import is_bracketed, labels_of
+from skstruct.datasets.formats.ontonotes import brackets_of, is_bracketed, labels_of
 from skstruct.datasets.formats.table import BY_NAME
 
 HEAD = "#begin document (bc/x/{0}); part 000\n"
@@ -97,3 +97,27 @@ def test_on_the_command_line(tmp_path, capsys):
     assert code == 0 and "micro avg" in out
     code, _, err = run(capsys, "train", *given, "--label", "names", "--force")
     assert code == 2 and "are numbers of columns where the input is ontonotes" in err
+
+
+@pytest.mark.parametrize(
+    "labels", ["B-A O B-B", "B-A I-A I-A B-A", "O", "B-A B-A", "O B-X I-X O"]
+)
+def test_brackets_go_both_ways(labels):
+    cells = brackets_of(labels.split())
+    assert labels_of(cells, "x", [0] * len(cells)) == labels.split()
+
+
+def test_labels_go_to_their_column(tmp_path, capsys):
+    path, model = tmp_path / "a.txt", tmp_path / "m"
+    path.write_text(TEXT * 4)
+    assert run(capsys, "train", path, "-m", model)[0] == 0
+    blank = TEXT.replace("(PERSON)", "*").replace("(GPE*", "*").replace("*)", "*")
+    (tmp_path / "b.txt").write_text(blank)
+    code, out, err = run(capsys, "tag", tmp_path / "b.txt", "-m", model)
+    assert code == 0, err
+    assert read_tokens(io.StringIO(out)) == read_tokens(io.StringIO(TEXT))
+    assert out.split() == TEXT.replace("(V*)", "(V*").split()
+    assert run(capsys, "train", path, "-m", model, "--label", "4", "--force")[0] == 0
+    given = "--label", "4", "-m", model
+    code, out, _ = run(capsys, "tag", path, *given)
+    assert code == 0 and out == TEXT * 4

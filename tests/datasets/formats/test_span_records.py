@@ -80,3 +80,10 @@ def test_numbers_for_labels():
     assert named.spans[0].label == "PER"
     with pytest.raises(ValueError, match="x, span 0: the label is the number 1"):
         from_object(record, "x", reading())
+
+
+def test_an_empty_list_hides_no_later_one():
+    record = {"text": "Ann", "entities": [], "labels": [[0, 3, "PER"]]}
+    found = from_object(record, "x", reading())
+    assert [span.label for span in found.spans] == ["PER"]
+    assert from_object({"text": "Ann", "entities": []}, "x", reading()).spans == []

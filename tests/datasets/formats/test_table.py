@@ -7,7 +7,7 @@ from cli_cases import run
 
 from skstruct.datasets import read_spans, read_tokens
 from skstruct.datasets.formats import table
-from skstruct.datasets.formats.entry import TEXTS, WORDS
+from skstruct.datasets.formats.entry import TEXTS, WORDS, TokenFormat
 from skstruct.datasets.formats.head import Head, peeked
 
 SAMPLES = pathlib.Path(__file__).parent / "samples"
@@ -92,8 +92,8 @@ def test_the_table_of_the_page():
 
 def test_help_lists_the_formats(capsys):
     _, out, _ = run(capsys, "train", "--help")
-    text = " ".join(out.split())
-    assert all(f"{each.name}: " in text for each in table.FORMATS)
+    text = "".join(out.split())
+    assert all(f"{each.name}:" in text for each in table.FORMATS)
 
 
 UNKNOWN = {
@@ -135,3 +135,21 @@ def test_formats_that_are_not_read_say_what_reads_them(tmp_path, capsys):
         (tmp_path / name).write_text(text)
         code, _, err = run(capsys, "train", tmp_path / name, "-m", tmp_path / "model")
         assert code == 1 and said in err
+
+
+OF_TOKENS = [each.name for each in table.FORMATS if isinstance(each, TokenFormat)]
+
+
+@pytest.mark.parametrize("name", OF_TOKENS)
+def test_sentences_that_are_selected_are_a_file_of_the_format(name, tmp_path, capsys):
+    """What select writes is annotated, and read again."""
+    path, model = sample(name), tmp_path / "model"
+    given = ["--format", name] if name == "crfsuite" else []
+    code, _, err = run(capsys, "train", path, "-m", model, "-a", "l1crf", *given)
+    assert code == 0, err
+    code, out, err = run(capsys, "select", path, "-m", model, "-k", 3, *given)
+    assert code == 0, err
+    (tmp_path / path.name).write_text(out, encoding="utf-8")
+    X, y = read_tokens(tmp_path / path.name, name)
+    pool = list(zip(*read_tokens(path, name)))
+    assert len(X) == 3 and all(pair in pool for pair in zip(X, y))

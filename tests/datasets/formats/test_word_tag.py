@@ -83,3 +83,16 @@ def test_a_joint_model_on_the_command_line(tmp_path, capsys):
     code, out, _ = run(capsys, "tag", path, "-m", model)
     assert code == 0 and "/m" not in out
     assert out.splitlines()[0].replace("/", " ").split()[::2] != []
+
+
+@pytest.mark.parametrize("separator", ["/", "_"])
+def test_tags_are_written_in_the_spelling_of_the_file(tmp_path, capsys, separator):
+    text = "The/at dog/nn ran/vbd ./.\n\nA/at cat/nn sat/vbd ./.\n".replace(
+        "/", separator
+    )
+    path, model = tmp_path / "a.txt", tmp_path / "m"
+    path.write_text(text * 6)
+    assert run(capsys, "train", path, "-m", model)[0] == 0
+    (tmp_path / "b.txt").write_text(text.replace("nn", "xx"))
+    code, out, _ = run(capsys, "tag", tmp_path / "b.txt", "-m", model)
+    assert (code, out) == (0, text)

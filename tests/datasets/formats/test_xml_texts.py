@@ -60,6 +60,7 @@ def test_errors(text, message):
     [
         ["<html>", "<body>", "<p>Text of a page</p>", "</body>", "</html>"],
         ["a < b and c > d"] * 3,
+        ["This is <b>bold</b> and <i>slanted</i> text."] * 3,
         ["<NE>กรุงเทพ</NE>|มาก|"],
         ["text"] * 30 + ["one <b>x</b> only"],
     ],
@@ -87,3 +88,16 @@ def test_what_tag_writes_is_read_back(tmp_path, capsys):
     assert X == texts and (X, y) == read_spans(tmp_path / "a.xml")
     code, out, _ = run(capsys, "evaluate", tmp_path / "out.xml", *model)
     assert code == 0 and "1.0000" in out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<?xml version="1.0"?>\n<doc>\nIn <LOC>Oslo</LOC> lives Ann.\nNobody.\n</doc>\n',
+        'In <ENAMEX TYPE="LOC">Oslo</ENAMEX> lives Ann.\nNobody.\n',
+        "<doc>\n<s>In <LOC>Oslo</LOC> lives Ann.</s>\n<s>Nobody.</s>\n</doc>\n",
+    ],
+)
+def test_texts_within_an_element_and_types_in_attributes(text):
+    assert spans(text) == [("In Oslo lives Ann.", [("Oslo", "LOC")]), ("Nobody.", [])]
+    assert BY_NAME["xml"].recognise(Head("notes", text.splitlines())).is_yes

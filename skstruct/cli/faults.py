@@ -1,0 +1,92 @@
+"""What is wrong or odd in a corpus that could be read: spans that overlap or are empty,
+and texts that are there twice.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._data.places import Where
+from .._data.repeats import repeats_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .._data.spans import Span
+    from ..datasets.formats.span_records import Reading
+    from .corpus import Corpus
+
+
+class Problem(NamedTuple):
+    """Something that is wrong with a file, or odd.
+
+    ``refused`` tells whether training refuses it; else it is learned as it is.
+    """
+
+    where: Where
+    problem: str
+    refused: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem}"
+
+
+def unreadable(name: str, reading: Reading) -> list[Problem]:
+    """List what could not be read of a file, in the order of its records."""
+    found = []
+    for fault in sorted(reading.faults or (), key=lambda fault: fault.record):
+        where = Where(name, fault.record, fault.id, fault.line)
+        text = fault.message.removeprefix(name)
+        text = re.sub(r"^, (line|record) \d+( \(task [^)]*\))?[,:] ?", "", text)
+        found.append(Problem(where, text))
+    return found
+
+
+def faults_of(corpus: Corpus, overlap: str = "error") -> list[Problem]:
+    """List what is wrong in a corpus, and what is there twice.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    overlap : {"error", "longest"}
+        What training does with spans that overlap: refuse them, or keep the longest.
+    """
+    found: list[Problem] = []
+    if corpus.format == "spans":
+        for where, text, spans in zip(corpus.where, corpus.X, corpus.y):
+            problems = _problems(text, spans, overlap == "error")
+            found += (Problem(where, *problem) for problem in problems)
+    X = [x if isinstance(x, str) else tuple(x) for x in corpus.X]
+    repeats = repeats_of(X, corpus.y, order=corpus.format != "spans")
+    what = "spans" if corpus.format == "spans" else "labels"
+    for first, *others in repeats.contradictory:
+        places = "; ".join(str(corpus.where[i]) for i in others)
+        problem = f"the same text has other {what} at {places}"
+        found.append(Problem(corpus.where[first], problem, refused=False))
+    if repeats.same:
+        first, second, *_ = repeats.same[0]
+        n = sum(len(group) - 1 for group in repeats.same)
+        problem = f"the same text with the same {what} stands at {corpus.where[second]}"
+        if n > 1:
+            problem += f"; {n:,} texts repeat another so"
+        found.append(Problem(corpus.where[first], problem, refused=False))
+    return found
+
+
+def _problems(
+    text: str, spans: list[Span], refused: bool
+) -> Iterator[tuple[str, bool]]:
+    """Yield what is wrong with the spans of a text, and whether training refuses it."""
+    known = []
+    for span in sorted(span for span in spans if span.label is not None):
+        if text[span.start : span.end].strip():
+            known.append(span)
+        else:
+            yield f"{tuple(span)!r} is empty", False
+    last: Any = None
+    for one, two in pairwise(known):
+        last = one if last is None or one.end > last.end else last
+        if two.start < last.end:
+            yield f"{tuple(last)!r} and {tuple(two)!r} overlap", refused

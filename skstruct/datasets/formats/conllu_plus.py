@@ -1,0 +1,189 @@
+"""CoNLL-U Plus: the columns that the first line names; and ``.cupt``, of PARSEME.
+
+``# global.columns = ID FORM UPOS CORP:NER`` names columns in any order. Underscores in
+columns that CoNLL-U does not have say that nobody has annotated the word. The column
+``PARSEME:MWE`` numbers multiword expressions: ``1:VID`` is the first word of one, ``1``
+a further one, ``*`` a word of none.
+
+References
+----------
+CoNLL-U Plus format, https://universaldependencies.org/ext-format.html.
+
+C. Ramisch and others, "Edition 1.1 of the PARSEME shared task on automatic
+identification of verbal multiword expressions", LAW-MWE-CxG 2018.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ..._core.user_warnings import warn
+from ..._data.places import counted
+from .conllu import SKIPPED_ID, columns_of
+from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .head import Head
+from .text_files import CONLLU_FIELDS, filled_lines, numbered_lines
+
+_MWE = ":mwe"
+_CODES = re.compile(r"\d+(?::[^;]+)?(?:;\d+(?::[^;]+)?)*")
+
+
+class ConlluPlus(TokenFormat):
+    """The entry of the table for columns of any names."""
+
+    name = "conllu-plus"
+    description = "CoNLL-U Plus: the columns that # global.columns names"
+    endings = (".conllup",)
+    options = frozenset(("tokens", "label"))
+    is_written = True
+    names_fields = True
+    of_mwe = False
+
+    def recognise(self, head: Head) -> Evidence:
+        """The first line names columns, and not those of CoNLL-U."""
+        columns = columns_of(head.raw[0]) if head.raw else None
+        if columns is None or columns == CONLLU_FIELDS:
+            return NO
+        mwe = any(name.endswith(_MWE) for name in columns)
+        seen = f"the first line names the columns {', '.join(columns)}"
+        return Evidence(0.98 if mwe == self.of_mwe else 0.2, seen)
+
+    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+        """Yield the sentences, with the fields asked for."""
+        document: str | None = None
+        several = 0
+        columns: tuple[str, ...] | None = None
+        with numbered_lines(file, options.encoding) as (name, lines):
+            for rows in filled_lines(lines):
+                found: list[list[str]] = []
+                numbers: list[int] = []
+                for number, line in rows:
+                    if line.startswith("#"):
+                        columns = columns or columns_of(line)
+                        if line[1:].lstrip().startswith("newdoc"):
+                            document = line.partition("=")[2].strip() or str(number)
+                        continue
+                    where = f"{name}, line {number}"
+                    if columns is None:
+                        raise ValueError(
+                            f"{where}: expected # global.columns = ..., which names "
+                            "the columns, before the first word"
+                        )
+                    cells = line.split("\t")
+                    if len(cells) != len(columns):
+                        raise ValueError(
+                            f"{where}: expected {len(columns)} columns separated by "
+                            f"tabs, as # global.columns names; found {len(cells)}"
+                        )
+                    if "id" in columns and SKIPPED_ID.fullmatch(
+                        cells[columns.index("id")]
+                    ):
+                        continue
+                    found.append(cells)
+                    numbers.append(number)
+                if not found or columns is None:
+                    continue
+                chosen = _chosen(options, columns, name)
+                of = [[row[columns.index(c)] for row in found] for c in chosen]
+                if options.labels and chosen[-1] not in CONLLU_FIELDS:
+                    several += sum(";" in cell for cell in of[-1])
+                    of[-1] = _labels(of[-1], chosen[-1], name, numbers)
+                yield Rows(list(zip(*of)), numbers, document, source=columns)
+            if several and self.of_mwe:
+                warn(
+                    f"{name}: {counted(several, 'word')} of several expressions: the "
+                    "first of each counts"
+                )
+
+    def selected(
+        self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
+    ) -> Iterator[str]:
+        """Yield the names of columns, and the lines of some sentences."""
+        if sentences:
+            yield f"# global.columns = {' '.join(sentences[0][1]).upper()}\n"
+        others = [
+            ([line for line in lines if columns_of(line[1]) is None], source)
+            for lines, source in sentences
+        ]
+        yield from super().selected(others)
+
+    def labelled(
+        self,
+        options: TokenOptions,
+        lines: list[tuple[int, str, bool]],
+        header: list[str],
+        marks: Any,
+        source: Any,
+    ) -> Iterator[str]:
+        """Yield the lines of a sentence, with labels in their column."""
+        label = source.index(_chosen(options, source, self.name)[-1])
+        if source[label].endswith(_MWE):
+            raise ValueError(f"labels are not written as {self.name}")
+        yield from header
+        marks = iter(marks)
+        for _, line, is_token in lines:
+            if is_token:
+                row = line.split("\t")
+                (row[label], *_), beside = next(marks)
+                said = [f"{key}={value}" for key, value in beside if value != "_"]
+                if said and "misc" not in source:
+                    raise ValueError(
+                        "probabilities go to the column MISC, which the file lacks"
+                    )
+                for part in said:
+                    c = source.index("misc")
+                    row[c] = part if row[c] == "_" else f"{row[c]}|{part}"
+                line = "\t".join(row)
+            yield line + "\n"
+
+
+def _chosen(
+    options: TokenOptions, columns: tuple[str, ...], name: str
+) -> tuple[str, ...]:
+    """The columns of a token, and that of the label: the last that CoNLL-U lacks."""
+    own = [c for c in columns if c not in CONLLU_FIELDS]
+    usual = (*reversed(own), "xpos", "upos", *reversed(columns))
+    label = next(c for c in usual if c in columns)
+    if options.label is not None:
+        label = str(options.label).lower()
+    tokens = tuple(str(c).lower() for c in options.tokens or ("form",))
+    for column in (*tokens, *([label] if options.labels else [])):
+        if column not in columns:
+            raise ValueError(
+                f"{name}: there is no column {column!r}; # global.columns names "
+                f"{', '.join(columns)}"
+            )
+    return (*tokens, label) if options.labels else tokens
+
+
+def _labels(cells: list[str], column: str, name: str, numbers: list[int]) -> list[Any]:
+    """Labels of a column that CoNLL-U does not have; of expressions in the scheme BIO."""
+    if not column.endswith(_MWE):
+        return [None if cell == "_" else cell for cell in cells]
+    kinds: dict[str, str] = {}
+    labels: list[str | None] = []
+    for cell, number in zip(cells, numbers):
+        if cell in ("*", "_"):
+            labels.append("O" if cell == "*" else None)
+            continue
+        if not _CODES.fullmatch(cell):
+            raise ValueError(
+                f"{name}, line {number}: expected *, _, 1:CATEGORY or 1, got {cell!r}"
+            )
+        first, *_ = codes = [code.partition(":") for code in cell.split(";")]
+        prefix = "I" if first[0] in kinds else "B"
+        kinds.update({key: kind for key, colon, kind in codes if colon})
+        labels.append("-".join(filter(None, (prefix, kinds.get(first[0], "")))))
+    return labels
+
+
+class Cupt(ConlluPlus):
+    """The entry of the table for the columns of PARSEME."""
+
+    name = "cupt"
+    description = "CoNLL-U with the multiword expressions of PARSEME"
+    endings = (".cupt",)
+    is_written = False
+    of_mwe = True

@@ -1,0 +1,151 @@
+"""A table of a spreadsheet with a token a row, and the sentence in a column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .csv_spans import END, START
+from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .head import Head
+from .tables import Table, as_line, opened_table
+
+SENTENCE = (
+    "sentence #",
+    "sentence",
+    "sentence_id",
+    "sentence id",
+    "sentence_idx",
+    "sent_id",
+    "sent",
+    "sid",
+)
+WORD = ("word", "words", "token", "tokens", "form", "text")
+LABEL = ("tag", "ner", "ner_tag", "ner_tags", "iob", "label", "labels", "tags", "pos")
+DOCUMENT = ("document", "document_id", "doc_id", "doc", "file", "filename")
+
+
+class CsvTokens(TokenFormat):
+    """The entry of the table."""
+
+    name = "csv"
+    description = "a table with a token a row, and columns that its header names"
+    options = frozenset(("tokens", "label", "separator"))
+    is_written = True
+    names_fields = True
+    has_comments = False
+
+    def recognise(self, head: Head) -> Evidence:
+        """The header names a word, a label and a sentence."""
+        if not head.table:
+            return NO
+        names = {cell.strip().lower() for cell in head.table[0]}
+        shown = ", ".join(cell.strip() for cell in head.table[0])
+        has = {
+            "a word": names & set(WORD),
+            "a label": names & set(LABEL),
+            "a sentence": names & set(SENTENCE),
+        }
+        missing = [what for what, found in has.items() if not found]
+        seen = f"the header has {shown}"
+        if names & set(START) and names & set(END):
+            return Evidence(0.1, f"{seen}, and spans")
+        if not missing:
+            return Evidence(0.9, seen)
+        if missing == ["a label"] and not {"text"} & names:
+            return Evidence(0.7, seen)
+        blank = any(not line.strip() for line in head.raw[:-1])
+        if missing == ["a sentence"] and blank and "\t" not in head.lines[0]:
+            return Evidence(0.8, f"{seen}, and blank lines end sentences")
+        return Evidence(0.1, seen)
+
+    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+        """Yield the sentences, with the columns asked for."""
+        for table in opened_table(file, options.encoding, options.separator):
+            yield from _sentences(table, options)
+
+    def selected(
+        self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
+    ) -> Iterator[str]:
+        """Yield the header and the rows of some sentences."""
+        for k, (_, (delimiter, _, rows, header)) in enumerate(sentences):
+            for row in rows if k else [header, *rows]:
+                yield as_line(row, delimiter)
+
+    def labelled(
+        self,
+        options: TokenOptions,
+        lines: list[tuple[int, str, bool]],
+        header: list[str],
+        marks: Any,
+        source: Any,
+    ) -> Iterator[str]:
+        """Yield the rows with their labels as one more column."""
+        delimiter, names, rows, _ = source
+        pairs = list(marks)
+        if names is not None:
+            beside = [name for name, _ in pairs[0][1]] if pairs else []
+            yield as_line([*names, "Predicted", *beside], delimiter)
+        for row, (cells, more) in zip(rows, pairs):
+            added = [*cells, *(value for _, value in more)]
+            yield as_line([*row, *added], delimiter)
+
+
+def _sentences(table: Table, options: TokenOptions) -> Iterator[Rows]:
+    tokens = options.tokens or (_usual(table, WORD, "a word", "--tokens"),)
+    places = [table.named(each) for each in tokens]
+    if options.labels:
+        label = options.label
+        label = _usual(table, LABEL, "a label", "--label") if label is None else label
+        places.append(table.named(label))
+        if places[-1] in places[:-1]:
+            raise ValueError(
+                f"{table.name}: the column {label!r} is the label's, and a token's too"
+            )
+    sentence = table.where(SENTENCE)
+    document = table.where(DOCUMENT)
+    names: list[str] | None = table.header
+    for rows in _grouped(table, sentence):
+        cells = [tuple([row.cells[c] for c in places]) for row in rows]
+        for row, values in zip(rows, cells):
+            if not values[0]:
+                raise ValueError(
+                    f"{table.name}, line {row.number}: the column "
+                    f"{table.header[places[0]]!r} is empty; a row has a token"
+                )
+        of = None if document is None else rows[0].cells[document] or None
+        of_rows = [row.cells for row in rows]
+        source = table.delimiter, names, of_rows, table.header
+        numbers = [row.number for row in rows]
+        yield Rows(cells, numbers, of, source=source)
+        names = None
+
+
+def _usual(table: Table, names: Any, what: str, option: str) -> str:
+    place = table.where(names)
+    if place is None:
+        has = ", ".join(table.header)
+        raise ValueError(
+            f"{table.name}: no column of {what}: it has {has}; {option} names one"
+        )
+    return table.header[place].strip()
+
+
+def _grouped(table: Table, sentence: int | None) -> Iterator[list[Any]]:
+    """The rows of each sentence: its column is filled in where one begins, or in each of
+    its rows; a blank line ends one, too.
+    """
+    rows: list[Any] = []
+    current: str | None = None
+    for row in table.rows:
+        blank = not any(cell.strip() for cell in row.cells)
+        name = "" if blank or sentence is None else row.cells[sentence].strip()
+        if rows and (blank or (name and name != current)):
+            yield rows
+            rows = []
+        if name:
+            current = name
+        if not blank:
+            rows.append(row)
+    if rows:
+        yield rows

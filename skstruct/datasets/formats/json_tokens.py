@@ -1,0 +1,176 @@
+"""Objects of tokens and labels, as libraries of data sets write them.
+
+Labels are str, or numbers of names. -100 and null say that a token has no label.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from numbers import Integral
+from typing import Any
+
+from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .head import Head
+from .span_records import json_values
+
+TOKENS = ("tokens", "words")
+LABELS = ("ner_tags", "labels", "tags", "ner", "pos_tags", "upos", "label", "pos")
+DOCUMENT = ("document_id", "doc_id", "document", "doc_key")
+UNLABELLED = -100
+"""What stands for no label where labels are numbers."""
+
+
+class JsonTokens(TokenFormat):
+    """The entry of the table."""
+
+    name = "json-tokens"
+    description = "objects of tokens and ner_tags, labels or tags, an object a line"
+    options = frozenset(("tokens", "label", "label_names"))
+    is_written = True
+    names_fields = True
+    has_comments = False
+
+    def recognise(self, head: Head) -> Evidence:
+        """Objects have a list of str under ``tokens``, and labels as long beside it."""
+        records = [r for r in head.objects if r.keys() & set(TOKENS)]
+        listed = [r for r in records if _are_words(r.get(_first(r, TOKENS) or ""))]
+        if not listed or 2 * len(listed) < len(head.records):
+            return NO
+        n = len(head.records)
+        labelled = sum(_first_label(r) is not None for r in listed)
+        if labelled == 0 and any(isinstance(r.get("text"), str) for r in listed):
+            return Evidence(0.1, "tokens stand beside a text")
+        seen = f"{len(listed)} of {n} records have tokens, {labelled} of them labels"
+        return Evidence(0.9 if labelled else 0.6, seen)
+
+    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+        """Yield the sentences, with the fields asked for."""
+        names: Any = options.label_names
+        for place, record in json_values(file, options.encoding):
+            if record is None:
+                continue
+            if not isinstance(record, Mapping):
+                raise ValueError(f"{place}: expected an object, got {record!r:.60}")
+            tokens = options.tokens or (_first(record, TOKENS) or "tokens",)
+            columns = [_column(record, field, place) for field in tokens]
+            for field, column in zip(tokens, columns):
+                if not _are_words(column):
+                    raise ValueError(f"{place}: expected a list of str under {field!r}")
+            label = ""
+            if options.labels:
+                label = options.label or _first_label(record) or LABELS[0]
+                found = _column(record, label, place)
+                names = names or record.get("names") or record.get(f"{label}_names")
+                columns.append(_named(found, names, place, label))
+            lengths = [len(column) for column in columns]
+            if len(set(lengths)) > 1:
+                raise ValueError(
+                    f"{place}: expected lists of one length, got {lengths} under "
+                    f"{', '.join(map(repr, (*tokens, label)))}"
+                )
+            if not columns[0]:
+                continue
+            number = int(place.rpartition(" ")[2]) if ", line " in place else 1
+            document = _first(record, DOCUMENT)
+            of = None if document is None else str(record[document])
+            cells = list(zip(*columns))
+            numbers = [number] * len(cells)
+            yield Rows(cells, numbers, of, place=place, source=record)
+
+    def selected(
+        self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
+    ) -> Iterator[str]:
+        """Yield the records of some sentences, a line each."""
+        for _, source in sentences:
+            yield json.dumps(source, ensure_ascii=False) + "\n"
+
+    def labelled(
+        self,
+        options: TokenOptions,
+        lines: list[tuple[int, str, bool]],
+        header: list[str],
+        marks: Any,
+        source: Any,
+    ) -> Iterator[str]:
+        """Yield the record with its labels, as a line."""
+        label = options.label or _first_label(source) or LABELS[0]
+        pairs = list(marks)
+        record = {**source, label: [cells[0] for cells, _ in pairs]}
+        for k in range(len(pairs[0][1]) if pairs else 0):
+            name = {"Prob": "proba", "SegmentProb": "segment_proba"}[pairs[0][1][k][0]]
+            record[name] = [_number(beside[k][1]) for _, beside in pairs]
+        yield json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def _number(text: str) -> float | None:
+    return None if text == "_" else float(text)
+
+
+def _first(record: Mapping[str, Any], keys: Any) -> str | None:
+    return next((key for key in keys if record.get(key) is not None), None)
+
+
+def _are_words(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(word, str) for word in value)
+
+
+def _first_label(record: Mapping[str, Any]) -> str | None:
+    """The key of the labels: the first usual one that is as long as the tokens."""
+    tokens = _first(record, TOKENS)
+    if tokens is None:
+        return None
+    n = len(record[tokens])
+    for key in LABELS:
+        value = record.get(key)
+        if isinstance(value, list) and len(value) == n and all(map(_is_label, value)):
+            return key
+    return None
+
+
+def _is_label(value: Any) -> bool:
+    return value is None or isinstance(value, str | int)
+
+
+def _column(record: Mapping[str, Any], field: str, place: str) -> list[Any]:
+    value = record.get(field)
+    if not isinstance(value, list):
+        keys = ", ".join(map(str, record))
+        raise ValueError(
+            f"{place}: no list under {field!r}: found keys {keys}; --tokens and --label "
+            "name others"
+        )
+    return value
+
+
+def _named(labels: list[Any], names: Any, place: str, key: str) -> list[Any]:
+    """Labels as they are called; None for those that are none."""
+    found: list[Any] = []
+    for label in labels:
+        if label is None or (isinstance(label, Integral) and label < 0):
+            found.append(None)
+        elif isinstance(label, str):
+            found.append(label)
+        elif names is None:
+            shown = ", ".join(map(str, islice(sorted(set(filter(_is_int, labels))), 8)))
+            raise ValueError(
+                f"{place}: labels under {key!r} are numbers ({shown}); label_names= "
+                "(--label-names FILE) says what they stand for"
+            )
+        else:
+            found.append(_name_of(label, names, place))
+    return found
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, Integral)
+
+
+def _name_of(label: Any, names: Any, place: str) -> str:
+    try:
+        return str(names[label])
+    except (KeyError, IndexError):
+        raise ValueError(
+            f"{place}: label_names has no name for the label {label}"
+        ) from None

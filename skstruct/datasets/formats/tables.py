@@ -1,0 +1,110 @@
+"""Tables of a spreadsheet: a header, cells between commas, semicolons or tabs, quoted
+where these stand within them.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from .text_files import numbered_lines
+
+_MOST = 10_000_000
+"""Characters of a cell: a text of a book."""
+
+
+class Row(NamedTuple):
+    """A row of a table."""
+
+    number: int  # of its first line, from 1
+    cells: list[str]
+
+
+class Table(NamedTuple):
+    """A table that is read."""
+
+    name: str
+    delimiter: str
+    header: list[str]
+    rows: Iterator[Row]
+
+    def where(self, names: Iterable[str]) -> int | None:
+        """Return the column that has one of some names, in lower case."""
+        lower = [cell.strip().lower() for cell in self.header]
+        return next((lower.index(name) for name in names if name in lower), None)
+
+    def named(self, column: Any) -> int:
+        """Return the number of a column that an option names.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        if isinstance(column, int) and -len(self.header) <= column < len(self.header):
+            return column % len(self.header)
+        names = [cell.strip() for cell in self.header]
+        if column in names:
+            return names.index(column)
+        raise ValueError(
+            f"{self.name}: there is no column {column!r}; it has {', '.join(names)}"
+        )
+
+
+def delimiter_of(line: str) -> str:
+    """Return what stands between the cells of a header."""
+    return max(",;\t", key=line.count)
+
+
+def opened_table(file: Any, encoding: str, delimiter: str | None = None) -> Any:
+    """Yield the one `Table` of a path or open file; blank rows are empty."""
+    with numbered_lines(file, encoding) as (name, lines):
+        first = next(((n, line) for n, line in lines if line.strip()), None)
+        if first is None:
+            return
+        between = delimiter or delimiter_of(first[1])
+        csv.field_size_limit(max(csv.field_size_limit(), _MOST))
+        rows = _rows(name, first, lines, between)
+        header = next(rows).cells
+        yield Table(name, between, header, _checked(name, rows, len(header)))
+
+
+def _rows(name: str, first: Any, lines: Any, delimiter: str) -> Iterator[Row]:
+    """The rows, with the numbers of their first lines."""
+    at = [first[0]]
+    before = [first[0] - 1]
+
+    def fed() -> Iterator[str]:
+        yield first[1] + "\n"
+        for number, line in lines:
+            at[0] = number
+            yield line + "\n"
+
+    reader = csv.reader(fed(), delimiter=delimiter, strict=True)
+    try:
+        for cells in reader:
+            yield Row(before[0] + 1, cells)
+            before[0] = at[0]
+    except csv.Error as error:
+        raise ValueError(f"{name}, line {before[0] + 1}: {error}") from None
+
+
+def _checked(name: str, rows: Iterator[Row], width: int) -> Iterator[Row]:
+    for row in rows:
+        if row.cells and len(row.cells) != width:
+            raise ValueError(
+                f"{name}, line {row.number}: expected {width} cells, as in the header; "
+                f"found {len(row.cells)}"
+            )
+        yield row
+
+
+def as_line(cells: Iterable[str], delimiter: str) -> str:
+    """Return cells as a line, quoted where they need to be."""
+    found = []
+    for cell in cells:
+        if any(c in cell for c in (delimiter, '"', "\n", "\r")):
+            cell = '"' + cell.replace('"', '""') + '"'
+        found.append(cell)
+    return delimiter.join(found) + "\n"

@@ -1,0 +1,236 @@
+"""WebAnno TSV 3, which INCEpTION exports: a token a line, annotations in columns.
+
+Lines ``#T_SP=LAYER|FEATURE`` name the columns. ``PER[1]`` is part of the span 1, a value
+without a number a span of one token, ``_`` nothing, ``*`` a span without a value,
+``A[1]|B[2]`` two spans. Labels are those of one feature, in the scheme BIO.
+
+References
+----------
+R. Eckart de Castilho and others, "A web-based tool for the integrated annotation of
+semantic and syntactic structures", LT4DH 2016.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..._core.user_warnings import warn
+from ..._data.places import counted
+from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .head import Head, peeked
+from .text_files import filled_lines, numbered_lines
+
+_FORMAT = re.compile(r"#FORMAT=WebAnno TSV 3(\.\d+)?\s*")
+_LAYER = re.compile(r"#T_(SP|RL|CH)=(.*)")
+_TOKEN = re.compile(r"\d+-\d+")
+_PART = re.compile(r"\d+-\d+\.\d+")
+_VALUE = re.compile(r"(?P<value>(?:\\.|[^\\\[\]])*)(?:\[(?P<number>\d+)\])?", re.DOTALL)
+_ESCAPED = re.compile(r"\\(->|.)")
+_SEVERAL = re.compile(r"(?<!\\)(?:\\\\)*\|")
+
+FIRST = 3
+"""The column of the first feature, behind number, offsets and token."""
+
+_OF_TOKENS = frozenset(
+    ("Lemma", "POS", "Stem", "MorphologicalFeatures", "Token", "Sentence")
+)
+"""Layers that say something of every token, and hold no spans."""
+
+
+class Feature(NamedTuple):
+    """A column of annotations."""
+
+    layer: str
+    name: str
+    column: int
+    of_spans: bool  # and not of relations or chains
+
+    @property
+    def called(self) -> str:
+        """What an option calls it."""
+        return f"{self.layer}.{self.name}" if self.name else self.layer
+
+    @property
+    def of_tokens(self) -> bool:
+        """Whether every token has a value."""
+        return self.layer in _OF_TOKENS
+
+
+class WebAnno(TokenFormat):
+    """The entry of the table."""
+
+    name = "webanno"
+    description = "WebAnno TSV 3, as INCEpTION exports it; --label LAYER.FEATURE"
+    options = frozenset(("label",))
+    names_fields = True
+
+    def recognise(self, head: Head) -> Evidence:
+        """The first line says what it is."""
+        first = head.lines[0] if head.lines else ""
+        if _FORMAT.fullmatch(first):
+            return Evidence(1.0, f"the first line is {first.strip()}")
+        return Evidence(0.3, "it has #Text=") if _has_text(head) else NO
+
+    def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
+        """Yield the sentences, with tokens and the labels of one feature."""
+        with peeked(file, options.encoding) as source:
+            feature = None
+            if options.labels:
+                feature = _chosen(source.head(), options.label)
+            yield from _sentences(source, options.encoding, feature)
+
+    def selected(
+        self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
+    ) -> Iterator[str]:
+        """Yield the header, and the lines of some sentences."""
+        header = [line for _, source in sentences[:1] for line in source]
+        yield from (line + "\n" for line in header)
+        yield "\n" * bool(header)
+        others = [
+            ([line for line in lines if not _of_header(line[1])], source)
+            for lines, source in sentences
+        ]
+        yield from super().selected(others)
+
+
+def _of_header(line: str) -> bool:
+    return bool(_FORMAT.fullmatch(line) or _LAYER.fullmatch(line))
+
+
+def _sentences(source: Any, encoding: str, feature: Feature | None) -> Iterator[Rows]:
+    """Yield the sentences, with the labels of a feature, if there is one."""
+    features: list[Feature] = []
+    header: list[str] = []
+    stacked = 0
+    with numbered_lines(source, encoding) as (name, lines):
+        for rows in filled_lines(lines):
+            tokens: list[str] = []
+            column: list[str] = []
+            numbers: list[int] = []
+            for number, line in rows:
+                if line.startswith("#"):
+                    features += _features(line, features)
+                    header += [line] if _of_header(line) else []
+                    continue
+                cells = line.split("\t")
+                _check(cells, features, f"{name}, line {number}")
+                if _PART.fullmatch(cells[0]):
+                    continue
+                tokens.append(_unescaped(cells[2]))
+                column.append("_" if feature is None else cells[feature.column])
+                numbers.append(number)
+            if not tokens:
+                continue
+            stacked += sum(_SEVERAL.search(cell) is not None for cell in column)
+            found: list[Any] = [tokens]
+            if feature is not None:
+                found.append(_labels(column, feature))
+            yield Rows(list(zip(*found)), numbers, source=header)
+        if stacked and feature is not None:
+            warn(
+                f"{name}: {counted(stacked, 'token')} with several values of "
+                f"{feature.called}: the first of each counts"
+            )
+
+
+def _has_text(head: Head) -> bool:
+    return any(line.startswith("#Text=") for line in head.lines)
+
+
+def _features(line: str, known: list[Feature]) -> list[Feature]:
+    """The columns that a line of the header names."""
+    found = _LAYER.fullmatch(line.rstrip())
+    if found is None:
+        return []
+    layer, *names = found[2].split("|")
+    first = FIRST + len(known)
+    short = layer.rpartition(".")[2]
+    return [
+        Feature(short, name, first + k, found[1] == "SP")
+        for k, name in enumerate(names or [""])
+    ]
+
+
+def _check(cells: list[str], features: list[Feature], where: str) -> None:
+    """Raise unless a line is that of a token."""
+    if not features:
+        raise ValueError(
+            f"{where}: expected #T_SP=LAYER|FEATURE before the first token"
+        )
+    n = FIRST + len(features)
+    if not (_TOKEN.fullmatch(cells[0]) or _PART.fullmatch(cells[0])):
+        raise ValueError(
+            f"{where}: expected the number of a token, such as 1-1, got {cells[0]!r:.40}"
+        )
+    if len(cells) not in (n, n + 1) or len(cells) == n + 1 and cells[-1].strip():
+        raise ValueError(
+            f"{where}: expected {n} columns, as the header names; found {len(cells)}"
+        )
+
+
+def _chosen(head: Head, label: Any) -> Feature:
+    """The feature that is asked for, or the first that has spans; others are named."""
+    features: list[Feature] = []
+    rows = []
+    for line in head.lines:
+        if line.startswith("#"):
+            features += _features(line, features)
+        else:
+            rows.append(line.split("\t"))
+    if not features:
+        return Feature("", "", FIRST, True)  # the reader says what is missing
+    known = [each for each in features if each.of_spans]
+    has = ", ".join(each.called for each in known) or "none of spans"
+    if label is not None:
+        for each in known:
+            if label in (each.called, each.name, each.layer):
+                return each
+        raise ValueError(f"{head.name}: there is no feature {label!r}; it has {has}")
+    used = [each for each in known if _has_values(rows, each)]
+    used = used or [each for each in known if _has_values(rows, each, "_")]
+    if not used and (head.is_whole or not known):
+        raise ValueError(f"{head.name}: no layer has annotations; it has {has}")
+    used = used or known  # further down there may be some
+    spans = [each for each in used if not each.of_tokens] or used
+    if len(used) > 1:
+        others = ", ".join(each.called for each in used if each is not spans[0])
+        warn(
+            f"{head.name}: labels are those of {spans[0].called}; there are also "
+            f"{others}: label= (--label) names another"
+        )
+    return spans[0]
+
+
+def _has_values(rows: Any, feature: Feature, none: str = "_*") -> bool:
+    """Whether a token has a value of a feature, other than what stands for none."""
+    c = feature.column
+    return any(len(row) > c and row[c][:1] not in none for row in rows)
+
+
+def _labels(column: list[str], feature: Feature) -> list[str | None]:
+    """The labels of a sentence."""
+    labels: list[str | None] = []
+    before = None
+    for cell in column:
+        if cell == "_":
+            labels.append(None if feature.of_tokens else "O")
+            before = None
+            continue
+        first = _SEVERAL.split(cell, maxsplit=1)[0]
+        found = _VALUE.fullmatch(first)
+        written = first if found is None else found["value"]
+        number = None if found is None else found["number"]
+        value = feature.layer if written == "*" else _unescaped(written)
+        if feature.of_tokens:
+            labels.append(value)
+            continue
+        goes_on = number is not None and number == before
+        labels.append(f"{'I' if goes_on else 'B'}-{value}")
+        before = number
+    return labels
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(r"\1", text)

@@ -1,0 +1,154 @@
+"""How probable it is that an annotation is wrong: a mixture with planted errors.
+
+What was observed is a mixture of right annotations and of wrong ones of several kinds.
+What wrong ones look like is known from errors that are planted into the observed
+annotations: each is given another type, say, and the same features are computed. A
+logistic regression of right against each kind gives the ratios of their densities. The
+share of each kind, and how probable it is that one annotation is of that kind, follow
+by expectation and maximisation [1]_.
+
+With little data the regression is what the odds of the model say (`prior`); it learns
+from the data where these are wrong, as of words that the model has not seen.
+
+References
+----------
+.. [1] M. Saerens, P. Latinne, C. Decaestecker (2002). Adjusting the outputs of a classifier to new a priori
+   probabilities. Neural Computation 14.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+Floats = NDArray[np.float64]
+
+USUAL = 0.005
+WEIGHT = 50.0
+"""Share of each kind of error before anything is seen, and how many annotations that
+counts for.
+"""
+
+STEPS = 10
+"""Rounds of expectation and maximisation."""
+
+MOST = 4_000
+"""Annotations, and planted errors of a kind, from which the regression learns."""
+
+STRENGTH = 1.0
+"""Weight of the squared distance between the regression and its prior."""
+
+
+class Mixture(NamedTuple):
+    """What is known of n annotations and K kinds of errors.
+
+    Attributes
+    ----------
+    observed : ndarray of shape (n, d)
+        Features of the annotations.
+    planted : list of K ndarrays of shape (m, d)
+        Features of the errors planted, by kind.
+    prior : ndarray of shape (d + 1, K)
+        What a unit of each feature adds to the log-ratio of the densities of each kind
+        and of what is right, before anything is learned; the last row is added always.
+    usual : float
+        Share of each kind before anything is seen.
+    """
+
+    observed: Floats
+    planted: list[Floats]
+    prior: Floats
+    usual: float = USUAL
+
+
+def chances_of(mixture: Mixture) -> Floats:
+    """Compute how probable each kind of error is, of each annotation.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        Its columns sum to the expected number of errors of each kind.
+    """
+    n, d = mixture.observed.shape
+    kinds = len(mixture.planted)
+    if n == 0:
+        return np.zeros((0, kinds))
+    learned = _spread(mixture.observed, MOST)
+    planted = [_spread(each, MOST // 2) for each in mixture.planted]
+    rows = np.vstack([learned, *planted])
+    mean = rows.mean(axis=0)
+    deviation = np.maximum(rows.std(axis=0), 1e-6)
+    rows = (rows - mean) / deviation
+    every = (mixture.observed - mean) / deviation
+    slopes, always = mixture.prior[:-1], mixture.prior[-1]
+    centre = np.vstack([slopes * deviation[:, None], mean @ slopes + always])
+    share = np.full(kinds, mixture.usual)
+    weights = centre
+    target = np.zeros((len(rows), kinds + 1))
+    known = np.repeat(np.arange(1, kinds + 1), [len(each) for each in planted])
+    target[np.arange(len(learned), len(rows)), known] = 1.0
+    for _ in range(STEPS):
+        wrong = _responsible(rows[: len(learned)], weights, share)
+        target[: len(learned), 0] = 1.0 - wrong.sum(axis=1)
+        target[: len(learned), 1:] = wrong
+        size = np.maximum(target.sum(axis=0), 1e-9)
+        weights = _regression(rows, target, weights, centre, np.log(size[1:] / size[0]))
+        found = _responsible(every, weights, share)
+        share = (found.sum(axis=0) + mixture.usual * WEIGHT) / (n + WEIGHT)
+    return _responsible(every, weights, share)
+
+
+def _spread(rows: Floats, most: int) -> Floats:
+    """Choose rows from everywhere, if there are too many."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
+
+
+def _responsible(rows: Floats, weights: Floats, share: Floats) -> Floats:
+    """Compute the probability of each kind, (n, K), from log-ratios of densities."""
+    ratio = np.clip(rows @ weights[:-1] + weights[-1], -50.0, 50.0)
+    odds = np.exp(ratio) * share / max(1.0 - share.sum(), 0.1)
+    return odds / (1.0 + odds.sum(axis=1, keepdims=True))
+
+
+def _regression(
+    rows: Floats, target: Floats, start: Floats, centre: Floats, size: Floats
+) -> Floats:
+    """Fit the log-ratios of the densities of each kind and of what is right.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, d)
+    target : ndarray of shape (m, K + 1)
+        How much each row belongs to what is right, and to each kind.
+    start, centre : ndarray of shape (d + 1, K)
+        Where to begin, and what the penalty draws to; the last row is the intercept.
+    size : ndarray of shape (K,)
+        Log-ratio of the number of rows of each kind to that of what is right.
+
+    Returns
+    -------
+    ndarray of shape (d + 1, K)
+    """
+    mass = target.sum(axis=1, keepdims=True)
+
+    def objective(flat: Floats) -> tuple[float, Floats]:
+        weights = flat.reshape(centre.shape)
+        scores = np.zeros(target.shape)
+        scores[:, 1:] = rows @ weights[:-1] + weights[-1] + size
+        log_p = log_softmax(scores, axis=1)
+        difference = (np.exp(log_p) * mass - target)[:, 1:]
+        away = weights - centre
+        value = -(target * log_p).sum() + 0.5 * STRENGTH * (away**2).sum()
+        slope = np.vstack([rows.T @ difference, difference.sum(axis=0)])
+        return float(value), (slope + STRENGTH * away).ravel()
+
+    found = minimize(
+        objective, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 60}
+    )
+    return np.asarray(found.x).reshape(centre.shape)

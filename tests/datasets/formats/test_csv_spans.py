@@ -1,0 +1,61 @@
+"""Tables with a span a row, or with a text a row."""
+
+import io
+import json
+
+import pytest
+from cli_cases import run
+
+from skstruct.datasets import read_spans
+
+TEXT = (
+    'id,text,start,end,label,source\n7,"Ruth, in Lyon",0,4,PER,a\n'
+    '8,None here,,,,b\n7,"Ruth, in Lyon",9.0,13.0,LOC,a\n'
+)
+X = ["Ruth, in Lyon", "None here"]
+Y = [[(0, 4, "PER"), (9, 13, "LOC")], []]
+
+
+def test_rows_of_a_text_belong_together():
+    X_read, y, metadata = read_spans(io.StringIO(TEXT), return_metadata=True)
+    assert (X_read, y) == (X, Y)
+    assert metadata == [{"id": "7", "source": "a"}, {"id": "8", "source": "b"}]
+
+
+def test_texts_in_files(tmp_path):
+    (tmp_path / "a.txt").write_text(X[0], newline="")
+    table = tmp_path / "spans.tsv"
+    table.write_text("file\tbegin\tend\ttype\na.txt\t0\t4\tPER\n")
+    assert read_spans(table) == (X[:1], [[(0, 4, "PER")]])
+    table.write_text("file\tbegin\tend\ttype\nb.txt\t0\t4\tPER\n")
+    with pytest.raises(ValueError, match="line 2: .*b.txt: No such file"):
+        read_spans(table)
+    *_, faults = read_spans(table, on_error="list")
+    assert [(fault.record, fault.line) for fault in faults] == [(0, 2)]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("9,Ann,0,x,PER,c", "line 5: expected numbers"),
+        ("9,Ann,0,9,PER,c", "line 5"),
+        ("9,Ann", "line 5: expected 6 cells"),
+    ],
+)
+def test_what_is_refused(row, message):
+    with pytest.raises(ValueError, match=message):
+        read_spans(io.StringIO(TEXT + row + "\n"))
+
+
+def test_texts_alone_are_labelled_and_not_learned(tmp_path, capsys):
+    """The header and the numbers are no prose."""
+    path, model = tmp_path / "texts.csv", tmp_path / "m"
+    spans = tmp_path / "spans.csv"
+    spans.write_text(TEXT)
+    assert run(capsys, "train", spans, "-m", model)[0] == 0
+    path.write_text('id,text\n1,"Ruth, in Lyon"\n2,"a\nb"\n')
+    code, out, err = run(capsys, "tag", path, "-m", model)
+    found = [json.loads(line) for line in out.splitlines()]
+    assert code == 0 and [each["text"] for each in found] == [X[0], "a\nb"], err
+    assert [each["id"] for each in found] == ["1", "2"]
+    assert run(capsys, "train", path, "-m", tmp_path / "n")[0] == 1

@@ -1,0 +1,82 @@
+"""Objects of tokens and labels."""
+
+import io
+import json
+
+import pytest
+from cli_cases import run
+
+from skstruct.datasets import read_tokens
+from skstruct.datasets.formats.head import Head
+from skstruct.datasets.formats.json_tokens import JsonTokens
+
+NAMES = ["O", "B-PER", "I-PER", "B-LOC"]
+ROWS = [
+    {"id": "0", "tokens": ["Ruth", "Fox", "in", "Lyon"], "ner_tags": [1, 2, 0, 3]},
+    {"id": "1", "tokens": [], "ner_tags": []},
+    {"id": "2", "tokens": ["Lyon", "is", "big"], "ner_tags": [3, -100, None]},
+]
+X = [["Ruth", "Fox", "in", "Lyon"], ["Lyon", "is", "big"]]
+Y = [["B-PER", "I-PER", "O", "B-LOC"], ["B-LOC", None, None]]
+
+
+def lines(*records):
+    return io.StringIO("".join(json.dumps(record) + "\n" for record in records))
+
+
+def test_numbers_have_names():
+    """Given as a list, a dict, or beside the labels."""
+    for names in NAMES, dict(enumerate(NAMES)):
+        assert read_tokens(lines(*ROWS), label_names=names) == (X, Y)
+    for key in "names", "ner_tags_names":
+        assert read_tokens(lines(*({**row, key: NAMES} for row in ROWS))) == (X, Y)
+    one_list = io.StringIO(json.dumps(ROWS, indent=1))
+    assert read_tokens(one_list, label_names=NAMES) == (X, Y)
+
+
+def test_other_keys():
+    row = {"words": ["a", "b"], "pos": ["D", "N"], "up": ["A", "B"], "doc_id": 7}
+    assert read_tokens(lines(row)) == ([["a", "b"]], [["D", "N"]])
+    assert read_tokens(lines(row), label="up")[1] == [["A", "B"]]
+    found = read_tokens(lines(row), tokens=["words", "pos"], label="up")
+    assert found[0] == [[("a", "D"), ("b", "N")]]
+    assert read_tokens(lines(row), return_documents=True)[2] == ["7"]
+
+
+@pytest.mark.parametrize(
+    ("record", "options", "message"),
+    [
+        (ROWS[0], {}, r"line 1: labels .* are numbers \(0, 1, 2, 3\); label_names="),
+        (ROWS[0], {"label_names": ["O"]}, "no name for the label 1"),
+        ({"tokens": ["a"], "tags": ["X", "Y"]}, {"label": "tags"}, "one length"),
+        ({"tokens": ["a"], "tags": ["X"]}, {"label": "x"}, "found keys tokens, tags"),
+        ({"tokens": ["a", 3], "tags": ["X", "Y"]}, {}, "expected a list of str"),
+    ],
+)
+def test_what_is_refused(record, options, message):
+    with pytest.raises(ValueError, match=message):
+        read_tokens(lines(record), "json-tokens", **options)
+
+
+def test_labels_are_written_where_they_were(tmp_path, capsys):
+    path, names = tmp_path / "a.jsonl", tmp_path / "names.txt"
+    path.write_text(lines(*ROWS).getvalue())
+    names.write_text("\n".join(NAMES) + "\n")
+    model = tmp_path / "m"
+    code, _, err = run(capsys, "train", path, "-m", model, "--label-names", names)
+    assert code == 0, err
+    code, out, _ = run(capsys, "tag", path, "-m", model)
+    found = [json.loads(line) for line in out.splitlines()]
+    assert code == 0 and [row["id"] for row in found] == ["0", "2"]
+    assert found[0]["ner_tags"] == Y[0] and found[0]["tokens"] == X[0]
+    bare = tmp_path / "bare.jsonl"
+    bare.write_text(json.dumps({"tokens": X[0]}) + "\n")
+    code, out, err = run(capsys, "tag", bare, "-m", model)
+    assert code == 0 and json.loads(out)["ner_tags"] == Y[0], err
+    code, _, err = run(capsys, "tag", path, "-m", model, "--scores")
+    assert code == 2 and "no place for lines of scores" in err
+
+
+def test_tokens_beside_a_text_are_none():
+    head = Head.of_records("x", [{"text": "a b", "tokens": ["a", "b"], "ents": []}])
+    assert not JsonTokens().recognise(head).is_yes

@@ -1,0 +1,46 @@
+"""The mixture with planted errors: how many there are, and which."""
+
+import numpy as np
+import pytest
+
+from skstruct.inspection.chances import Mixture, chances_of
+
+
+def mixture(n_wrong, n=1500, seed=0):
+    """Numbers around 0, some around 4: those are errors of the first of two kinds."""
+    draw = np.random.RandomState(seed)
+    wrong = np.arange(n) < n_wrong
+    observed = draw.normal(size=(n, 2))
+    observed[wrong, 0] += 4.0
+    planted = [draw.normal(size=(400, 2)) + [4.0, 0.0], draw.normal(size=(400, 2)) - 6]
+    return wrong, Mixture(observed, planted, np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("n_wrong", [15, 60, 150])
+def test_the_sum_is_the_number_of_errors(n_wrong):
+    wrong, given = mixture(n_wrong)
+    chances = chances_of(given)
+    assert chances.shape == (1500, 2) and np.all(chances.sum(axis=1) <= 1.0)
+    assert chances[:, 0].sum() == pytest.approx(n_wrong, rel=1 / 3)
+    assert chances[:, 1].sum() < 3.0
+    first = np.argsort(-chances[:, 0])[:n_wrong]
+    assert wrong[first].mean() > 0.8
+
+
+def test_the_first_of_a_list_are_as_good_as_it_says():
+    shares = []
+    for seed in range(5):
+        wrong, given = mixture(60, seed=seed)
+        chance = chances_of(given)[:, 0]
+        first = np.argsort(-chance)[:100]
+        shares.append((wrong[first].sum(), chance[first].sum()))
+    found, expected = np.sum(shares, axis=0)
+    assert found == pytest.approx(expected, rel=1 / 2)
+
+
+def test_with_little_data_the_prior_speaks():
+    prior = np.array([[1.0], [0.0]])
+    given = Mixture(np.array([[-5.0], [8.0]]), [np.zeros((0, 1))], prior)
+    low, high = chances_of(given)[:, 0]
+    assert low < 0.01 < 0.5 < high
+    assert chances_of(given._replace(observed=np.zeros((0, 1)))).shape == (0, 1)

@@ -1,0 +1,46 @@
+"""Findings: where they are, how they print, and what a list of them sums up to."""
+
+import pickle
+
+import pytest
+
+from skstruct.inspection import Finding, Findings, Where
+from skstruct.inspection.findings import as_places
+
+
+def test_a_place_in_words():
+    assert str(Where("a.json", 259, 17)) == "a.json, record 259, id 17"
+    assert str(Where("a.jsonl", 2, None, 3)) == "a.jsonl, line 3"
+    assert str(Where()) == ""
+    assert Finding(4, 0, 3, "PER", None).place == "sequence 4"
+
+
+def test_places_are_one_for_each_sequence():
+    given = [Where("a"), {"id": 7, "record": 3, "meta": "more"}]
+    assert as_places(given, 2) == [Where("a"), Where(None, 3, 7)]
+    assert as_places(None, 1) == [Where()]
+    with pytest.raises(ValueError, match="each of the 3 sequences, got 2"):
+        as_places(given, 3)
+
+
+def test_a_list_says_what_it_holds():
+    where = Where("notes.json", 259, 17)
+    found = Findings(
+        [
+            Finding(0, 0, 3, "PER", "LOC", 0.9, 0.8, "other type", 0.8, "[Ann]", where),
+            Finding(1, 4, 6, None, "LOC", 0.7, 0.4, "missing", 0.4, "in [UK]"),
+        ]
+    )
+    assert found.expected() == pytest.approx(1.2)
+    assert found.summary() == (
+        "2 findings: 1 other type, 1 missing; expect about 1 of them to be errors"
+    )
+    assert list(found.by_kind()) == ["other type", "missing"]
+    assert "0.800  notes.json, record 259, id 17, 0-3: other type: PER -> LOC" in str(
+        found
+    )
+    page = found.to_html("notes.json")
+    assert "<title>notes.json</title>" in page and "record 259, id 17" in page
+    assert "how probable it is that the annotation is wrong" in page
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found and again[:1].summary().startswith("1 finding:")
