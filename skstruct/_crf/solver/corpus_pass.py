@@ -11,17 +11,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .corpus_sums import ExpectedCounts, exp_conditioned, exp_transitions
+from .corpus_sums import (
+    N_BLOCKS,
+    ExpectedCounts,
+    Occurrences,
+    exp_conditioned,
+    exp_transitions,
+)
 from .expectations import expect
 from .sequence_sums import new_alone
+from .token_features import TokenLists
 
 if TYPE_CHECKING:
     from .corpus_sums import Lanes, Sequences
     from .objective import CRFObjective
     from .view import View
-
-N_BLOCKS = 8
-"""Blocks of sequences that are summed separately."""
+    from .weight_rows import Kept
 
 N_PARTS = 2
 """Blocks in a row share one sum of the gradient of all pairs, and of parts, which are
@@ -101,18 +106,20 @@ class CorpusPass:
         sums = self.view.sums
         self.block = cut_blocks(sequences)
         n_blocks = self.block.shape[0] - 1
-        in_parts = self.keep or sums is not None
-        self.n_parts = min(N_PARTS, n_blocks) if in_parts else n_blocks
+        n_parts = N_PARTS if self.keep else sums.counts.shape[0]
+        self.n_parts = min(n_parts, n_blocks)
         self.bad = sequences.are_long & (not self.exp_edges)
         self.gradient = np.zeros((n_blocks, size))
         self.everywhere = np.zeros((n_blocks, L * L))
-        self.whole, self.whole_edges = self.objective.wholes[self.clamped]
-        # Of the optional weights, the table hands on those of states.
-        self.n_kept = self.objective.n_pairs if self.keep and sums is None else 0
+        self.whole_edges = self.objective.whole_edges[self.clamped]
+        # Of the optional weights, a table of all features hands on those of states.
+        self.whole: Kept | None = None
+        if self.keep and not self.view.covers_all:
+            self.whole = self.objective.whole_states
+        self.n_kept = 0 if self.whole is None else self.objective.n_pairs
         n_edges = self.whole_edges.label.shape[0] if self.keep else 0
         self.kept = np.zeros((self.n_parts, self.n_kept + n_edges))
-        nothing = np.zeros((self.n_parts, 0))
-        self.of_rows = nothing if sums is None else sums.counts
+        self.of_rows = sums.counts
 
     def run(self) -> tuple[float, np.ndarray, np.ndarray]:
         """Walk through the corpus.
@@ -129,8 +136,7 @@ class CorpusPass:
         objective = self.objective
         view = self.view
         sums = view.sums
-        if sums is not None:
-            sums.score(view.parts, self.node, objective.map)
+        sums.score(view.parts, self.node, objective.map)
         totals = objective.map(self._sum_part, range(self.n_parts))
         total = sum(chain.from_iterable(totals))
         p, y = objective.pair.T
@@ -139,12 +145,13 @@ class CorpusPass:
         gradient[N:] *= self.matrix[p, y]
         gradient[N:] += self.everywhere.sum(axis=0)[p * objective.n_labels + y]
         kept = self.kept.sum(axis=0)
-        if sums is not None:
-            sums.count(view.parts, self.n_parts, self.square, gradient, objective.map)
-            if self.keep:
-                kept = np.append(np.zeros(objective.n_pairs), kept)
-                whole = sums.whole(objective.first, objective.pair_label)
-                sums.count(whole, 1, self.square, kept, objective.map)
+        sums.count(view.parts, self.n_parts, self.square, gradient, objective.map)
+        if self.whole is not None:
+            self.whole.rows.count(None, self.n_parts, False, kept, objective.map)
+        elif self.keep:
+            kept = np.append(np.zeros(objective.n_pairs), kept)
+            whole = sums.whole(objective.first, objective.pair_label)
+            sums.count(whole, 1, self.square, kept, objective.map)
         return total, gradient, kept
 
     def _sum_part(self, part: int) -> list[float]:
@@ -152,11 +159,27 @@ class CorpusPass:
         n_blocks = self.block.shape[0] - 1
         lattice = self.objective.take_scratch()
         self.of_rows[part] = 0.0
+        if self.whole is not None:
+            self.whole.rows.counts[part] = 0.0
         begin = part * n_blocks // self.n_parts
         end = (part + 1) * n_blocks // self.n_parts
         totals = [self._sum_block(k, part, lattice) for k in range(begin, end)]
         self.objective.give_back(lattice)
         return totals
+
+    def _whole_counts(
+        self, part: int
+    ) -> tuple[Occurrences, np.ndarray, TokenLists, np.ndarray]:
+        """Return where all features of states are added up: those with few weights,
+        and the rows of the others.
+        """
+        if self.whole is None:
+            nothing = TokenLists.new(0)
+            none = np.zeros(0, np.int32)
+            return Occurrences(nothing, none, none), np.zeros(0), nothing, np.zeros(0)
+        few, rows = self.whole.lists[self.clamped]
+        of_rows = self.whole.rows.counts[part]
+        return few, self.kept[part, : self.n_kept], rows, of_rows
 
     def _sum_block(self, k: int, part: int, lattice: Lanes) -> float:
         """Σ weight log Z of block k, whose counts are added up."""
@@ -167,8 +190,7 @@ class CorpusPass:
             self.gradient[k, :K],
             self.gradient[k, N:],
             self.gradient[k, K:N],
-            self.whole,
-            self.kept[part, : self.n_kept],
+            *self._whole_counts(part),
             self.whole_edges,
             self.kept[part, self.n_kept :],
             self.of_rows[part],

@@ -102,23 +102,16 @@ class Sequences(NamedTuple):
         return inner
 
 
-LAST = 2**30
-"""Added to the label of the last weight of a feature."""
-
-
 class Corpus(NamedTuple):
     """A corpus as sums of weights: K weights in use.
 
-    The weights of features that have few are listed for each token one by one: nothing
-    is faster to read. Where a feature has many only the first is listed, and the others
-    are found behind it. Or tokens add up rows of a table, of R rows.
+    Weights are listed for each token one by one, or tokens add up rows of a table, of R
+    rows, or both.
     """
 
     sequences: Sequences
     entries: TokenLists  # weights
-    runs: TokenLists  # first weights of features
     label: np.ndarray  # (K,) int32: label of each weight
-    run_label: np.ndarray  # (K,) int32: the same, with LAST
     rows: TokenLists  # rows of the table; without it ``start`` has one element
     table: np.ndarray  # (R * row_width(L),) float64: scores
 
@@ -162,8 +155,11 @@ class ExpectedCounts(NamedTuple):
     transition: np.ndarray  # float64: for pairs of labels
     # (M,) float64: for observation-conditioned transitions in use
     conditioned: np.ndarray
-    whole: Occurrences  # all features of the same tokens
+    # all features of the same tokens but for those of `whole_rows`
+    whole: Occurrences
     of_pairs: np.ndarray  # float64: for the weights of ``whole``; or empty
+    whole_rows: TokenLists  # rows of a table
+    of_whole_rows: np.ndarray  # float64: for these rows; or empty
     # all observation-conditioned transitions of the same tokens
     whole_edges: Occurrences
     of_edges: np.ndarray  # float64: for the weights of ``whole_edges``; or empty
@@ -179,6 +175,8 @@ class Potentials(NamedTuple):
     cost: np.ndarray  # (L,) float64: cost of missing a token of each label
 
 
+N_BLOCKS = 8
+"""Blocks of sequences that are summed separately."""
 WIDTH = 32
 """Sequences in a group: enough to vectorise, few enough to stay in the cache."""
 PLACES = 16384
@@ -200,6 +198,7 @@ class Lanes(NamedTuple):
     scratch: np.ndarray  # (P,) float64
     bits: np.ndarray  # (P,) int64: the same memory
     row: np.ndarray  # (L,) float64: what belongs to one token
+    padded: np.ndarray  # (row_width(L),) float64: the same, with zeros behind it
     step: np.ndarray  # (L * L,) float64: transitions into one token
 
 
@@ -251,6 +250,7 @@ def new_lanes(corpora: Iterable[Sequences], n_labels: int) -> Lanes:
         scratch,
         bits=scratch.view(np.int64),
         row=np.zeros(n_labels),
+        padded=np.zeros(row_width(n_labels)),
         step=np.zeros(n_labels**2),
     )
 

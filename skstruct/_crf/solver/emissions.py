@@ -1,8 +1,12 @@
 """From weights to the scores of labels at tokens, and from marginals to weights.
 
-A token adds up its weights: those that are listed for it one by one, those that follow
-the first one of a feature, and rows of a table (:class:`.corpus_sums.Corpus`). In the
-other direction the probabilities of its labels are added to the same weights and rows.
+A token adds up its weights: those that are listed for it one by one, and rows of a
+table (:class:`.corpus_sums.Corpus`). In the other direction the probabilities of its
+labels are added to the same weights and rows.
+
+A row has ``width = row_width(L)`` numbers, a multiple of four; ``padded`` has as many.
+Rows are numbered below R, and tables have R * width numbers. So no row, read or written
+four numbers at a time from a multiple of four on, ends beyond the table or ``padded``.
 
 Letters: T tokens, L labels, t token, y label, l a sequence of a group, W sequences in a
 group, P places of a label (tokens × sequences), e an item of a list, k a weight.
@@ -17,7 +21,7 @@ import numpy as np
 from ..._chain.token_scores import cost_of
 from ..._chain.viterbi import differs
 from ..._core.compile import inline, spliced
-from .corpus_sums import LAST, row_width, spread
+from .corpus_sums import row_width, spread
 
 if TYPE_CHECKING:
     from .corpus_sums import Corpus, ExpectedCounts, ExpTransitions, Lanes
@@ -30,28 +34,14 @@ def _items(lists: TokenLists, token: int) -> tuple[np.uint64, np.uint64]:
     return np.uint64(lists.start[token]), np.uint64(lists.start[token + 1])
 
 
-@spliced
-def _value(lists: TokenLists, e: int, square: bool) -> float:
-    """What an item counts, or the square of that."""
-    if lists.value.shape[0] == 0:
-        return 1.0
-    return lists.value[e] * lists.value[e] if square else lists.value[e]
-
-
 # --------------------------------------------------------------------------------------
 # From weights to scores
 # --------------------------------------------------------------------------------------
 @spliced
 def _sum_rows(
-    rows: TokenLists,
-    token: int,
-    table: np.ndarray,
-    width: int,
-    x: np.ndarray,
-    i: int,
-    stride: int,
+    rows: TokenLists, token: int, table: np.ndarray, width: int, padded: np.ndarray
 ) -> None:
-    """x[i + y stride] = Σ_e value[e] table[rows[e], y], four labels at a time."""
+    """padded[y] = Σ_e value[e] table[rows[e], y], four labels at a time."""
     one = np.uint64(1)
     two = np.uint64(2)
     three = np.uint64(3)
@@ -68,32 +58,23 @@ def _sum_rows(
             s1 = s1 + v * table[r + one]
             s2 = s2 + v * table[r + two]
             s3 = s3 + v * table[r + three]
-        o = i + y * stride
-        x[o] = s0
-        x[o + stride] = s1
-        x[o + two * stride] = s2
-        x[o + three * stride] = s3
+        padded[y] = s0
+        padded[y + one] = s1
+        padded[y + two] = s2
+        padded[y + three] = s3
 
 
 @spliced
-def _sum_lists(corpus: Corpus, token: int, weight: np.ndarray, row: np.ndarray) -> None:
-    """row[y] += Σ of the weights that are listed for a token, one by one or as runs."""
+def _sum_entries(
+    corpus: Corpus, token: int, weight: np.ndarray, padded: np.ndarray
+) -> None:
+    """padded[y] += Σ of the weights that are listed for a token."""
     entries = corpus.entries
-    runs = corpus.runs
     begin, end = _items(entries, token)
     for e in range(begin, end):
         k = np.uint64(entries.item[e])
         v = entries.value[e] if entries.value.shape[0] > 0 else 1.0
-        row[np.uint64(corpus.label[k])] += v * weight[k]
-    begin, end = _items(runs, token)
-    for e in range(begin, end):
-        k = np.uint64(runs.item[e])
-        y = 0
-        v = runs.value[e] if runs.value.shape[0] > 0 else 1.0
-        while y < LAST:
-            y = corpus.run_label[k]
-            row[np.uint64(y & (LAST - 1))] += v * weight[k]
-            k += np.uint64(1)
+        padded[np.uint64(corpus.label[k])] += v * weight[k]
 
 
 @spliced
@@ -119,11 +100,11 @@ def sum_emissions(
     transitions: ExpTransitions,
     clamped: bool,
     x: np.ndarray,
-    row: np.ndarray,
+    padded: np.ndarray,
 ) -> None:
     """x[y, t, l] = Σ weights, with costs; -inf where a label is not allowed.
 
-    Sums are formed in ``row``, which fits in the L1 cache; ``x`` does not.
+    Sums are formed in ``padded``, which fits in the L1 cache; ``x`` does not.
 
     Parameters
     ----------
@@ -138,7 +119,7 @@ def sum_emissions(
     clamped : bool
         Only labellings that agree with gold are allowed, and nothing costs.
     x : (row_width(L) * P,) float64
-    row : (L,) float64
+    padded : (row_width(L),) float64
     """
     L = transitions.cost.shape[0]
     for k in range(np.uint64(L * P)):
@@ -154,13 +135,13 @@ def sum_emissions(
         for t in range(length):
             i = np.uint64(t * W + l)
             if by_row:
-                _sum_rows(corpus.rows, token + t, corpus.table, width, x, i, stride)
+                _sum_rows(corpus.rows, token + t, corpus.table, width, padded)
+            else:
+                for y in range(width):
+                    padded[y] = 0.0
+            _sum_entries(corpus, token + t, weight, padded)
             for y in range(np.uint64(L)):
-                row[y] = 0.0
-            _sum_lists(corpus, token + t, weight, row)
-            if not by_row:
-                for y in range(np.uint64(L)):
-                    x[i + y * stride] = row[y]
+                x[i + y * stride] = padded[y]
             g = gold[token + t]
             missing = -np.inf if clamped else cost_of(g, sets, transitions.cost)
             if g != -1 and missing != 0.0:
@@ -177,35 +158,20 @@ def sum_emissions(
 def _add_to_rows(
     rows: TokenLists,
     token: int,
-    b: np.ndarray,
-    i: int,
-    stride: int,
+    padded: np.ndarray,
     square: bool,
     of_rows: np.ndarray,
     width: int,
 ) -> None:
-    """of_rows[rows[e], y] += value[e] b[i + y stride], four labels at a time."""
-    one = np.uint64(1)
-    two = np.uint64(2)
-    three = np.uint64(3)
+    """of_rows[rows[e], y] += value[e] padded[y]."""
     begin, end = _items(rows, token)
-    for y in range(np.uint64(0), width, np.uint64(4)):
-        o = i + y * stride
-        p0 = b[o]
-        p1 = b[o + stride]
-        p2 = b[o + two * stride]
-        p3 = b[o + three * stride]
-        for e in range(begin, end):
-            r = np.uint64(rows.item[e]) * width + y
-            v = _value(rows, e, square)
-            s0 = of_rows[r] + v * p0
-            s1 = of_rows[r + one] + v * p1
-            s2 = of_rows[r + two] + v * p2
-            s3 = of_rows[r + three] + v * p3
-            of_rows[r] = s0
-            of_rows[r + one] = s1
-            of_rows[r + two] = s2
-            of_rows[r + three] = s3
+    for e in range(begin, end):
+        v = rows.value[e] if rows.value.shape[0] > 0 else 1.0
+        if square:
+            v *= v
+        r = np.uint64(rows.item[e]) * width
+        for y in range(width):
+            of_rows[r + y] += v * padded[y]
 
 
 @inline
@@ -222,40 +188,37 @@ def add_expected(
     """counts += x p(y | t), or x² p(y | t) if ``square``, for the tokens of a group.
 
     ``lattice.b`` (P places for each label) has the marginals; for q, n_lanes, W and P
-    see :func:`sum_emissions`.
+    see :func:`sum_emissions`. Behind the labels ``lattice.padded`` has zeros, which is
+    what padding receives.
     """
     b = lattice.b
-    row = lattice.row
+    padded = lattice.padded
     entries = corpus.entries
-    runs = corpus.runs
     gradient = counts.feature
-    L = row.shape[0]
+    L = lattice.row.shape[0]
     width = np.uint64(row_width(L))
     stride = np.uint64(P)
+    by_row = corpus.rows.start.shape[0] > 1
+    for y in range(np.uint64(L), width):
+        padded[y] = 0.0
     for l in range(n_lanes):
         first = corpus.sequences.token[q + l]
         for t in range(corpus.sequences.token[q + l + 1] - first):
             i = np.uint64(t * W + l)
             token = first + t
             for y in range(np.uint64(L)):
-                row[y] = b[i + y * stride]
-            if corpus.rows.start.shape[0] > 1:
-                _add_to_rows(
-                    corpus.rows, token, b, i, stride, square, counts.of_rows, width
-                )
+                padded[y] = b[i + y * stride]
+            if by_row:
+                _add_to_rows(corpus.rows, token, padded, square, counts.of_rows, width)
             begin, end = _items(entries, token)
             for e in range(begin, end):
                 k = np.uint64(entries.item[e])
-                gradient[k] += (
-                    _value(entries, e, square) * row[np.uint64(corpus.label[k])]
+                v = entries.value[e] if entries.value.shape[0] > 0 else 1.0
+                if square:
+                    v *= v
+                gradient[k] += v * padded[np.uint64(corpus.label[k])]
+            if counts.of_whole_rows.shape[0] > 0:
+                _add_to_rows(
+                    counts.whole_rows, token, padded, False, counts.of_whole_rows, width
                 )
-            begin, end = _items(runs, token)
-            for e in range(begin, end):
-                k = np.uint64(runs.item[e])
-                y = 0
-                v = _value(runs, e, square)
-                while y < LAST:
-                    y = corpus.run_label[k]
-                    gradient[k] += v * row[np.uint64(y & (LAST - 1))]
-                    k += np.uint64(1)
-            spread(counts.whole, token, row, False, counts.of_pairs)
+            spread(counts.whole, token, padded, False, counts.of_pairs)

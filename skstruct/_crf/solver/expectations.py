@@ -366,7 +366,7 @@ def expect(
     L = transitions.cost.shape[0]
     total = 0.0
     x = lattice.x
-    row = lattice.row
+    padded = lattice.padded
     sequences = corpus.sequences
     for group in range(begin, end):
         q = sequences.group[group]
@@ -376,7 +376,7 @@ def expect(
             continue
         W = width_of(n_lanes)
         P = (T | 1) * W  # odd: places a power of two apart would share cache lines
-        sum_emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row)
+        sum_emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, padded)
         if len(alone) > 0:
             total += sum_alone(corpus, q, alone, lattice, T, P, counts)
         else:

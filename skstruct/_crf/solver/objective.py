@@ -33,6 +33,7 @@ from .sgd import stochastic_passes
 from .token_features import repetition
 from .token_parts import PartSums, find_parts, group_fields
 from .view import Selection, View
+from .weight_rows import Features, Kept
 
 if TYPE_CHECKING:
     from ..._chain.bigram import ChainTask
@@ -273,9 +274,9 @@ class CRFObjective(Objective[View]):
     whole, edges : Occurrences
         The state features of the tokens, and the transitions that look at the input,
         each with all its weights.
-    wholes : list of (Occurrences, Occurrences)
-        Both, of what passes walk through: all sequences, and those that are labelled in
-        part, if there are any.
+    whole_edges : list of Occurrences
+        These transitions of what passes walk through: all sequences, and those that are
+        labelled in part, if there are any.
     kept : ndarray of shape (n_optional,)
         Expectations of all optional weights, by :meth:`evaluate`.
     """
@@ -316,12 +317,13 @@ class CRFObjective(Objective[View]):
             )
         self.whole = Occurrences(self.features, self.first, self.pair_label)
         self.walked = [sequences]
-        self.wholes = [(self.whole, self.edges)]
+        self.whole_edges = [self.edges]
+        self.partial_tokens: np.ndarray | None = None
         if partial.size:
             self.walked.append(Sequences.some(sequences, partial))
             lengths = sequences.lengths[partial]
             self.partial_tokens = ranges(sequences.token[partial], lengths)[1]
-            self.wholes.append((self._cut(self.whole), self._cut(self.edges)))
+            self.whole_edges.append(self._cut(self.edges))
         self.kept = np.zeros(0)
         # last, after all that can fail
         self.pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
@@ -361,9 +363,20 @@ class CRFObjective(Objective[View]):
             group = self.grouping.group
         return PartSums(*find_parts(self.features, group), self.n_labels, N_PARTS)
 
+    @cached_property
+    def whole_states(self) -> Kept:
+        """Where expectations of all weights of states are added up, made when a pass
+        first keeps them.
+        """
+        features = Features(
+            self.features, self.occurrences, self.first, self.pair_label
+        )
+        return Kept(features, self.n_labels, N_PARTS, self.partial_tokens)
+
     # -- sums over the corpus ----------------------------------------------------------
     def _cut(self, features: Occurrences) -> Occurrences:
         """Keep the tokens of partially labelled sequences, with all their features."""
+        assert self.partial_tokens is not None, "there are such sequences"
         return features._replace(lists=features.lists.take(self.partial_tokens))
 
     def subcorpus(
@@ -378,9 +391,10 @@ class CRFObjective(Objective[View]):
         """
         if self.all_labelled:
             return None
+        assert self.partial_tokens is not None, "there are such sequences"
         cut = {
             name: getattr(corpus, name).take(self.partial_tokens)
-            for name in ("entries", "runs", "rows")
+            for name in ("entries", "rows")
         }
         return corpus._replace(sequences=self.walked[1], **cut), self._cut(edges)
 

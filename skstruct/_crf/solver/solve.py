@@ -38,9 +38,9 @@ class SolverOptions(NamedTuple):
     """How to minimise; the names are the parameters of :class:`.L1CRF`."""
 
     solver: str = "two-stage"  # or "owlqn", "sgd"
-    sgd_iter: int = 2  # passes of stage one; may be 0
+    sgd_iter: int = 4  # passes of stage one; may be 0
     eta0: float | str = "auto"  # equation 12
-    decay: float = 0.5
+    decay: float = 0.7
     line_search: bool = False
     max_trials: int = 3  # rates tried for each sequence
     memory: int = 80  # steps, with changes of the gradient, kept for the Hessian

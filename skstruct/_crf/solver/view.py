@@ -3,8 +3,8 @@
 A pass over a corpus adds up the weights of each token, and hands probabilities on to
 them. A :class:`View` lists for it what a token has to add up, in the one of two ways
 that has less of it: the weights one by one, which is little where few weights are in
-use; or the rows of a table of sums, one for each part of the token (see
-:mod:`.token_parts`).
+use, but for features that have many, which are rows of a table; or the rows of a table
+of sums, one for each part of the token (see :mod:`.token_parts`).
 
 Dense rows of numbers are never written out: each token is a row of a table, whose
 scores are a product of matrices (:mod:`.products`).
@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._core.compile import kernel
-from .corpus_sums import LAST, Corpus, Occurrences
+from .corpus_sums import N_BLOCKS, Corpus, Occurrences
 from .token_features import TokenLists, append, select
+from .weight_rows import Features, WeightRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from .objective import CRFObjective, Objective
     from .table_sums import TableSums
 
-MANY = 6
-"""A feature with so many weights has them listed in one place, not at each of its
-tokens.
-"""
 PART = 4.0
 LABEL = 0.75
 PART_FEATURE = 6.0
@@ -125,18 +122,21 @@ class View(Selection):
     ----------
     corpus : Corpus
         What tokens add up.
-    sums : TableSums or None
-        The table whose rows tokens add up, if they do.
-    parts : Occurrences or ndarray
+    sums : TableSums
+        The table whose rows tokens add up.
+    parts : Occurrences, ndarray or None
         The weights of the rows, as ``sums`` takes them.
+    covers_all : bool
+        Whether all features of a token are in its rows, those not chosen too.
     edges : Occurrences
         The transitions that look at the input.
     clamped : tuple (Corpus, Occurrences) or None
         The partially labelled sequences and their transitions.
     """
 
-    sums: TableSums[Any] | None = None
+    sums: TableSums[Any]
     parts: Any = None
+    covers_all = False
 
     def __init__(self, objective: CRFObjective, chosen: np.ndarray) -> None:
         super().__init__(objective, chosen)
@@ -154,23 +154,23 @@ class View(Selection):
                 first_edge,
                 objective.edges.label[edges],
             )
+        sums: TableSums[Any] | None = None
         if objective.products is not None:
-            self.sums = objective.products
+            sums = objective.products
             self.parts = objective.products.whole(first, label)
         elif _is_shorter_by_parts(objective, n_weights):
             parts = objective.parts
-            self.sums = parts
+            sums = parts
             kept = _keep_weighted(parts.features, n_weights)
             self.parts = Occurrences(kept, first, label)
-        if self.sums is None:
-            self.corpus = _list_corpus(objective, n_weights, first, label)
+        if sums is None:
+            self.corpus, self.sums = _list_corpus(objective, n_weights, first, label)
         else:
-            empty = TokenLists.new(objective.n_tokens)
+            self.sums = sums
+            self.covers_all = True
             self.corpus = Corpus(
                 objective.sequences,
-                empty,
-                empty,
-                label,
+                TokenLists.new(objective.n_tokens),
                 label,
                 self.sums.tokens,
                 self.sums.scores,
@@ -180,26 +180,21 @@ class View(Selection):
 
 def _list_corpus(
     objective: CRFObjective, n_weights: np.ndarray, first: np.ndarray, label: np.ndarray
-) -> Corpus:
-    """List the weights of the tokens, those of features that have many as runs.
+) -> tuple[Corpus, WeightRows]:
+    """List the weights of the tokens; features that have many are rows.
 
     For ``n_weights`` and ``first`` see :func:`_count_weights`; ``label`` (K,) has the
     label of each weight.
     """
     features = objective.features
-    many = n_weights >= MANY
     times = objective.occurrences  # which say how much there will be
-    few = np.where(many, 0, n_weights)
-    n_listed = int(times @ few)
-    n_runs = int(times[many].sum())
-    entries = _make_lists(_list_weights, n_listed, features, first, few)
-    # Runs take the numbers of their first weights for the numbers of the features.
-    first_of_run = np.where(many, first[:-1], -1).astype(np.int32)
-    runs = _make_lists(select, n_runs, features, first_of_run)
-    run_label = label.copy()
-    run_label[first[1:][first[1:] > first[:-1]] - 1] += LAST
-    nothing = TokenLists.new(0), np.zeros(0)
-    return Corpus(objective.sequences, entries, runs, label, run_label, *nothing)
+    rows = WeightRows(
+        Features(features, times, first, label), objective.n_labels, N_BLOCKS
+    )
+    few = np.where(rows.are_rows, 0, n_weights)
+    entries = _make_lists(_list_weights, int(times @ few), features, first, few)
+    listed = rows.tokens if rows.scores.shape[0] else TokenLists.new(0)
+    return Corpus(objective.sequences, entries, label, listed, rows.scores), rows
 
 
 def _is_shorter_by_parts(objective: CRFObjective, n_weights: np.ndarray) -> bool:

@@ -45,8 +45,10 @@ MARGIN = 0.9
 revised.
 """
 EARLY = 36
+SOON = 24
 POWERS = (0.8, 0.45)
-"""Of the Hessian's diagonal, in so many iterations and after them. With 1, weights of
+"""Of the Hessian's diagonal, in ``EARLY`` iterations from zeros, or ``SOON`` from other
+weights, and after them. With 1, weights of
 rare features run ahead, which depend on each other and on the frequent ones; at first
 that is fast, later it is what is in the way: docs/decisions.md has figures.
 """
@@ -106,6 +108,7 @@ def active_orthant(
                 finished=bool(finished),
                 noted=run.noted,
                 certified=rule.certified,
+                early=run.early,
             )
         at, full = run.of_all_weights()
         pseudo = pseudo_gradient(at, full, c1)
@@ -180,6 +183,7 @@ def _resume_run(
         objective, weights, options, progress, arrays["chosen"], cuts=cuts
     )
     run.resume(state, arrays)
+    run.early = state.get("early", EARLY)
     return run, state["n_iter"], state["finished"]
 
 
@@ -338,7 +342,7 @@ class _OnWorkingSet(_Iterations):
             # 2 c2.
             least = max(SMALLEST_UNIT, min(2.0 * objective.c2, 1.0) ** 0.5)
             largest = objective.largest
-            self.early = EARLY
+            self.early = SOON if self.weights.any() else EARLY
             self.unit = np.maximum(np.where(largest == 0.0, 1.0, largest), least)
             self.memory = Memory(options.memory, self.view.size, self._root())
         else:

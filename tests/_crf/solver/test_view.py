@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from crf_cases import FREE, L, make_task
 
-from skstruct._crf.solver import view as crf_view
+from skstruct._crf.solver import weight_rows
 from skstruct._crf.solver.objective import CRFObjective, ObjectiveOptions
 from skstruct._crf.solver.view import View
 
@@ -22,12 +22,8 @@ def test_a_view_is_the_same_with_the_other_weights_zero(fields, partial, edges):
         o.n_pairs + rng.permutation(o.n_optional - o.n_pairs)[:5],
     )
     view = View(o, np.sort(chosen))
-    assert (view.parts is not None) == (fields is not None)
-    assert (
-        view.corpus.runs.item.shape[0] > 0
-        or crf_view.MANY > L
-        or view.parts is not None
-    )
+    assert (view.parts is not None) == view.covers_all == (fields is not None)
+    assert view.corpus.rows.item.shape[0] > 0 or weight_rows.MANY > L
     w = rng.randn(view.size)
     full = np.zeros(o.size)
     full[view.where] = w
