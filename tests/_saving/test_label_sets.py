@@ -232,11 +232,11 @@ def last_column(text):
 
 COMMANDS = {
     "perceptron": (
-        ["--epochs", "2"],
+        ["--epochs", "2", "-a", "perceptron"],
         lambda: StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0),
     ),
     "perceptron-order2": (
-        ["--epochs", "2", "-p", "order=2"],
+        ["--epochs", "2", "-a", "perceptron", "-p", "order=2"],
         lambda: StructuredPerceptron(TEMPLATES, max_iter=2, order=2, random_state=0),
     ),
     "passive-aggressive": (
@@ -254,7 +254,7 @@ COMMANDS = {
         ),
     ),
     "mixer": (
-        ["--epochs", "2", "--shards", "2"],
+        ["--epochs", "2", "-a", "perceptron", "--shards", "2"],
         lambda: ParameterMixer(
             StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0),
             2,
