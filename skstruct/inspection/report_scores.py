@@ -287,25 +287,25 @@ def _score(
         return Score(value, np.nan, np.nan)
     low, high = np.percentile(values, interval.percentiles)
     if interval.quantile is not None:  # the wider of both
-        lower, upper = _linear(value, of, counts, interval.quantile)
-        low, high = min(low, lower), max(high, upper)
+        lower, upper = _jackknifed(value, of, counts, interval.quantile)
+        low, high = np.fmin(low, lower), np.fmax(high, upper)
     return Score(value, float(low), float(high))
 
 
-def _linear(
+def _jackknifed(
     value: float, of: list[int], counts: np.ndarray, quantile: float
 ) -> tuple[float, float]:
-    """Compute the interval of a ratio r = sum a / sum b over n groups.
+    """Compute the interval of a ratio over n groups, each of which is left out once.
 
-    Its standard error is that of the mean of (a - r b) / mean b (Cochran, "Sampling
-    techniques", 1977, equation 6.13).
+    The variance is (n - 1) / n times the sum of the squares of what leaving out one
+    changes (Efron and Tibshirani, 1993, equation 11.5); a large group weighs as it does.
     """
     n = counts.shape[0]
-    above = len(of) * counts[..., 0].sum(1)
-    below = counts[..., of].sum((1, 2))
-    if np.isnan(value):
+    without = _ratio(counts.sum((0, 1)) - counts.sum(1), of)
+    without = without[~np.isnan(without)]
+    if np.isnan(value) or not len(without):
         return np.nan, np.nan
-    error = np.std((above - value * below) / below.mean(), ddof=1) / np.sqrt(n)
+    error = np.sqrt((n - 1) / n * np.sum((without - without.mean()) ** 2))
     return max(0.0, value - quantile * error), min(1.0, value + quantile * error)
 
 

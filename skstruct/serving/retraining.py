@@ -23,7 +23,9 @@ from typing import Any
 
 from sklearn.base import clone
 
+from .._data.card import Card, new_card
 from .._data.inputs import SPANS
+from .._saving.origin import digest_of, origin_of
 from ..datasets.formats.span_files import read_spans
 from ..interchange.kinds import load_model
 from ..metrics import span_f1_score
@@ -169,8 +171,38 @@ def retrain(
     told = f"trained on {len(X):,} texts: F1 {after:.4f} on {n_spans} held-out spans, {before:.4f} before"
     if after < before:
         return f"{told}; the old model stays"
-    new.save(target)
+    counts = {"texts": len(X), "spans": sum(map(len, y))}
+    card = _card_of(old, path, collected, counts, after, len(X_out))
+    layout = origin_of(old).source_layout
+    new.save(target, source_layout=layout, card=card)
     return f"{told}; {target} takes the place of {path}"
+
+
+def _card_of(
+    old: Any,
+    path: str | os.PathLike[str],
+    collected: str | os.PathLike[str],
+    counts: dict[str, int],
+    f1: float,
+    n_held_out: int,
+) -> Card:
+    """Return the card of a model that was made of an old one and what was collected."""
+    known = origin_of(old).card
+    parent = {"name": os.path.basename(path), "sha256": digest_of(path)}
+    if known is not None:
+        parent["date"] = known.date
+    name = os.path.basename(collected)
+    return new_card(
+        data=[{"use": "train", "name": name, "sha256": digest_of(collected)}],
+        counts=counts,
+        score={
+            "measure": "F1",
+            "value": f1,
+            "how": f"{n_held_out} texts held out",
+            "of": n_held_out,
+        },
+        parent=parent,
+    )
 
 
 if __name__ == "__main__":

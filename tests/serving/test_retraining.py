@@ -6,6 +6,7 @@ import pytest
 from serving_cases import asked
 
 from skstruct import L1CRF, SpanTagger, StructuredPerceptron, load
+from skstruct._saving.origin import digest_of
 from skstruct.datasets import columns_to_spans, load_entities, write_spans
 from skstruct.serving.label_studio import Backend
 from skstruct.serving.retraining import held_out, retrain
@@ -119,6 +120,10 @@ def test_a_better_model_takes_the_place(tmp_path):
         and "ner-1 takes the place of" in told
         and load(new).predict(X[:1])
     )
+    card = load(new).info()["card"]
+    assert card["parent"] == {"name": "ner", "sha256": digest_of(old)}
+    assert card["data"][0]["name"] == "notes.jsonl" and card["score"]["value"] > 0
+    assert card["counts"]["texts"] + card["score"]["of"] == len(X)
     # A model that knows the held-out texts is not replaced by one that does not.
     SpanTagger(StructuredPerceptron(max_iter=10, random_state=0)).fit(X, y).save(old)
     told = retrain(old, notes, str(tmp_path / "none"))
