@@ -32,14 +32,13 @@ Lists of strings are two arrays: the concatenated UTF-8 bytes (uint8; ``surrogat
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import math
 import os
 import re
 import struct
 import zlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from io import BufferedReader
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -622,70 +621,3 @@ def _unzipped(stream: Any, dtype: np.dtype, shape: list[int], name: str) -> np.n
 def _as_bytes(array: np.ndarray) -> np.ndarray:
     """View a C-contiguous array, of zero dimensions or none left too, as flat uint8."""
     return array.reshape(-1).view(np.uint8)
-
-
-def pack_strings(strings: Collection[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Turn a list of strings into two arrays, for `write_container`.
-
-    Parameters
-    ----------
-    strings : list of str
-
-    Returns
-    -------
-    data : ndarray of uint8, shape (n_bytes,)
-        All strings, UTF-8, one after the other.
-    offsets : ndarray of int64, shape (n_strings + 1,)
-        String i is ``data[offsets[i]:offsets[i + 1]]``.
-
-    Examples
-    --------
-    >>> data, offsets = pack_strings(["ab", "", "\u00e9"])
-    >>> bytes(data), offsets.tolist()
-    (b'ab\xc3\xa9', [0, 2, 2, 4])
-    """
-    encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
-    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-    return np.frombuffer(bytearray().join(encoded), dtype=np.uint8), offsets
-
-
-def unpack_strings(data: np.ndarray, offsets: np.ndarray) -> list[str]:
-    """Turn the two arrays of `pack_strings` back into a list of str.
-
-    Parameters
-    ----------
-    data, offsets : ndarray of uint8, shape (n_bytes,), and of int64, shape (n_strings +
-    1,)
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    ModelFileError
-        If the arrays are not such a pair.
-    """
-    ok = (
-        data.dtype == np.uint8
-        and data.ndim == 1
-        and offsets.dtype == np.int64
-        and offsets.ndim == 1
-    )
-    _require(ok, "packed strings must be a 1-d uint8 and a 1-d int64 array")
-    ok = bool(offsets.size and offsets[0] == 0 and offsets[-1] == data.size)
-    _require(ok, f"offsets of packed strings must run from 0 to {data.size}")
-    _require(
-        (offsets[1:] >= offsets[:-1]).all(),
-        "offsets of packed strings must not decrease",
-    )
-    text = data.tobytes()
-    bounds = offsets.tolist()
-    try:
-        return [
-            text[i:j].decode("utf-8", "surrogatepass")
-            for i, j in itertools.pairwise(bounds)
-        ]
-    except UnicodeDecodeError as error:
-        raise ModelFileError(f"packed strings are not UTF-8: {error}") from None

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .container import ModelFileError, pack_strings, require, unpack_strings, within
+from .container import ModelFileError, require, within
+from .string_lists import pack_strings, unpack_strings
 
 if TYPE_CHECKING:
     from .values import Reader, Writer
