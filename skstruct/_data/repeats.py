@@ -30,7 +30,8 @@ def repeats_of(X: Sequence[Any], y: Sequence[Any], order: bool = False) -> Repea
 
     Parameters
     ----------
-    X : list of str, or of sequences of tokens, which are str, tuples or flat dicts
+    X : list of str, or of sequences of tokens, which are str, tuples, lists of
+        names, or flat dicts
     y : list of lists
         Spans or labels.
     order : bool, default=False
@@ -57,9 +58,13 @@ def _key(x: Any) -> Hashable:
     """Return what is equal for equal sequences: of features their items."""
     if isinstance(x, str):
         return x
-    return tuple(
-        frozenset(token.items()) if isinstance(token, dict) else token for token in x
-    )
+    return tuple(map(_token_key, x))
+
+
+def _token_key(token: Any) -> Hashable:
+    if isinstance(token, dict):
+        return frozenset(token.items())
+    return tuple(token) if isinstance(token, list) else token
 
 
 def _said(y: Sequence[Any], group: list[int]) -> set[frozenset[Any]]:

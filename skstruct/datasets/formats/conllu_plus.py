@@ -43,7 +43,7 @@ class ConlluPlus(TokenFormat):
 
     def recognise(self, head: Head) -> Evidence:
         """The first line names columns, and not those of CoNLL-U."""
-        columns = columns_of(head.raw[0]) if head.raw else None
+        columns = columns_of(head.lines[0]) if head.lines else None
         if columns is None or columns == CONLLU_FIELDS:
             return NO
         mwe = any(name.endswith(_MWE) for name in columns)

@@ -70,6 +70,12 @@ def test_each_is_learned_scored_and_labelled(name, tmp_path, capsys):
         assert code == 0 and out, err
     else:
         assert code == 1 and name in err
+    code, _, err = run(capsys, "check", path, "--cv", 2, "--top", 2)
+    assert code == 0 and "may be wrong" in err, err
+    code, out, err = run(
+        capsys, "select", path, "-m", model, "-k", 2, "--strategy", "margin"
+    )
+    assert code == 0 and out, err
 
 
 @pytest.mark.parametrize("name", NAMES)
