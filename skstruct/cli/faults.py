@@ -58,8 +58,7 @@ def faults_of(corpus: Corpus, overlap: str = "error") -> list[Problem]:
         for where, text, spans in zip(corpus.where, corpus.X, corpus.y):
             problems = _problems(text, spans, overlap == "error")
             found += (Problem(where, *problem) for problem in problems)
-    X = [x if isinstance(x, str) else tuple(x) for x in corpus.X]
-    repeats = repeats_of(X, corpus.y, order=corpus.format != "spans")
+    repeats = repeats_of(corpus.X, corpus.y, order=corpus.format != "spans")
     what = "spans" if corpus.format == "spans" else "labels"
     for first, *others in repeats.contradictory:
         places = "; ".join(str(corpus.where[i]) for i in others)

@@ -40,12 +40,22 @@ from .common import (
     share,
     tell,
 )
-from .corpus import batches, learned, located, locating, read, read_files
+from .corpus import (
+    batches,
+    learned,
+    located,
+    locating,
+    read,
+    read_files,
+    understood,
+)
 from .documents import together
 from .evaluate import as_text, model_scores
+from .first_record import tell_understood
 from .input_files import Source, tell_empty, tell_labels
 from .learnable import check_learnable, check_learned
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
+from .merging import PREFERENCES, merged, warn_of_shared
 from .model_layout import learned_layout
 from .options import add_corpus, add_options, lexicon, repeated
 
@@ -67,8 +77,10 @@ PARTIAL = ".partial"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
-        "--model", "-m", required=True, metavar="OUT", help="file to write the model to"
+        "--model", "-m", metavar="OUT", help="file to write the model to"
     )
+    what = "say how the files are read, and learn nothing"
+    parser.add_argument("--dry-run", action="store_true", help=what)
     what = (
         "a held-out corpus, to score each epoch, and the model; with -p "
         "early_stopping=True to choose it"
@@ -102,6 +114,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "constraints=SCHEME"
     )
     add("--repair", action="store_true", help=what)
+    what = (
+        "of a text that comes several times with other spans or labels take the last; "
+        "a record with the id and text of one in an earlier file always takes its place"
+    )
+    add("--prefer", choices=PREFERENCES, help=what)
     what = "a line for each epoch; of --text a bar, if rich is there"
     add("--verbose", "-v", action="store_true", help=what)
     what = (
@@ -172,14 +189,9 @@ def _add_ways(add: Callable[..., Any]) -> None:
 
 
 def run(arguments: Arguments) -> int | None:
-    """Run the command."""
+    """Train by the arguments, write the model, and print how good it is."""
     _check_usage(arguments)
-    lexicons = (path for _, path in arguments.lexicon)
-    beside = [arguments.dev, arguments.template, *lexicons]
-    all_read = [*arguments.files, *beside, arguments.text]
-    check_target(arguments.model, all_read, regular=True)
-    check_free(arguments.model, arguments.force)
-    check_inputs([*arguments.files, *beside], folders=True)
+    _check_files(arguments)
     task = task_of(arguments)
     sources = sources_of(arguments)
     with learned(arguments, task) as (source, layout):
@@ -187,6 +199,11 @@ def run(arguments: Arguments) -> int | None:
         words_of = _words_parameter(arguments, model)
         repair = _repairer(arguments, model, layout.format)
         corpus, dev = _corpora(arguments, source, layout, repair, task)
+        if arguments.dry_run:
+            if corpus is None:
+                first = next(batches(source, layout, arguments.stream))
+                _tell_begun(first, layout, source)
+            return None
         _read_text(arguments, model, words_of)
         unseen = None
         with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
@@ -214,6 +231,18 @@ def run(arguments: Arguments) -> int | None:
         print(held_out.as_text(unseen, corpus))
     if dev is not None:
         print(as_text(model_scores(model, dev)))
+    return None
+
+
+def _check_files(arguments: Arguments) -> None:
+    """Raise for files that cannot be read, or written: before anything is."""
+    lexicons = (path for _, path in arguments.lexicon)
+    beside = [arguments.dev, arguments.template, *lexicons]
+    if not arguments.dry_run:
+        all_read = [*arguments.files, *beside, arguments.text]
+        check_target(arguments.model, all_read, regular=True)
+        check_free(arguments.model, arguments.force)
+    check_inputs([*arguments.files, *beside], folders=True)
 
 
 def _corpora(
@@ -223,12 +252,15 @@ def _corpora(
     repair: Callable[[Corpus], Corpus],
     task: str,
 ) -> tuple[Corpus | None, Corpus | None]:
-    """The corpus to learn, None of a stream, and the one of ``--dev``, if there is one;
-    what is odd about them is said.
+    """Read the corpus to learn (None of a stream, which is read in parts) and that of
+    ``--dev`` (None without the option), and tell what is odd about them.
     """
     corpus = None
     if arguments.stream is None:
-        corpus = repair(read_files(arguments, source, layout))
+        corpus = read_files(arguments, source, layout)
+        numbers = len(corpus.X), sum(map(len, corpus.y))
+        tell_understood(corpus, _amount(corpus.format, *numbers))
+        corpus = repair(merged(corpus, arguments.prefer))
         check_learnable(arguments, corpus, task)
         tell_empty(corpus)
         tell_labels(corpus)
@@ -237,7 +269,10 @@ def _corpora(
     if arguments.dev is None:
         return corpus, None
     # Read now: a mistake in it should not cost a training.
-    return corpus, repair(read(arguments.dev, arguments, task=task))
+    dev = repair(read(arguments.dev, arguments, task=task))
+    if corpus is not None:
+        warn_of_shared(corpus, dev)
+    return corpus, dev
 
 
 def _tell_raw_text(arguments: Arguments, corpus: Corpus) -> None:
@@ -266,7 +301,9 @@ def _tell_trained(arguments: Arguments, model: Any, seconds: float) -> None:
 def _held_out(
     arguments: Arguments, model: Any, corpus: Corpus, dev: Corpus | None
 ) -> held_out.HeldOut | None:
-    """What models score that do not see a part of a corpus, if that is asked for."""
+    """Score models that do not see a part of the corpus, if ``--holdout`` or ``--cv``
+    asks for it.
+    """
     if arguments.holdout is None and arguments.cv is None:
         return None
     return held_out.hold_out(
@@ -299,6 +336,10 @@ def _check_usage(arguments: Arguments) -> None:
     again = stream and (arguments.epochs or 1) > 1
     for wrong, message in (
         (
+            arguments.model is None and not arguments.dry_run,
+            "the following arguments are required: --model/-m, or --dry-run",
+        ),
+        (
             read.count("-") > 1,
             "only one of FILE, --dev, --text and --lexicon can be standard input",
         ),
@@ -312,6 +353,10 @@ def _check_usage(arguments: Arguments) -> None:
             "--clusters are of the words of --text FILE",
         ),
         (
+            stream and arguments.prefer,
+            "--stream keeps no texts, of which --prefer could take the last",
+        ),
+        (
             stream and (arguments.holdout or arguments.cv),
             "--stream holds nothing out; --dev FILE scores on another file",
         ),
@@ -321,7 +366,9 @@ def _check_usage(arguments: Arguments) -> None:
 
 
 def _words_parameter(arguments: Arguments, model: Any) -> str | None:
-    """The parameter of a model that ``--text`` is for; None without the option."""
+    """Return the name of the parameter that takes the clusters of ``--text``; None
+    without the option.
+    """
     if arguments.text is None:
         return None
     names = parameters_named(model, "words")
@@ -351,10 +398,13 @@ def _read_text(arguments: Arguments, model: Any, parameter: str | None) -> None:
 
 
 _UNITS = {"segmented": ("sentence", "word"), "spans": ("text", "span")}
+"""What sequences and their elements are called, by format; elsewhere sentences of
+tokens.
+"""
 
 
 def _amount(format: str, *numbers: int) -> str:
-    """``40 sentences, 900 tokens``."""
+    """Write how much a corpus holds, as ``40 sentences, 900 tokens``."""
     return ", ".join(map(counted, numbers, _UNITS.get(format, ("sentence", "token"))))
 
 
@@ -362,7 +412,6 @@ def _learn_whole(
     arguments: Arguments, model: Any, corpus: Corpus, dev: Corpus | None
 ) -> None:
     """Learn a corpus that is in memory."""
-    tell(f"read {_amount(corpus.format, len(corpus.X), sum(map(len, corpus.y)))}")
     try:
         _learn_documents(arguments, model, corpus, dev)
     except KeyboardInterrupt:
@@ -415,7 +464,9 @@ def _learn(
 def _repairer(
     arguments: Arguments, model: Any, format: str | None
 ) -> Callable[[Corpus], Corpus]:
-    """The function that rewrites the labels of a `Corpus` that a model is to learn."""
+    """Return a function that rewrites the labels of a `Corpus` by the scheme of the
+    model, as ``--repair`` asks; without the option it returns the corpus as it is.
+    """
     if not arguments.repair:
         return lambda corpus: corpus
     scheme = scheme_of(model)
@@ -490,6 +541,8 @@ def _stream(
                 else Source(arguments.files[0], arguments.encoding, quiet=True) as part
             ):
                 for corpus in batches(part, layout, arguments.stream):
+                    if epoch == 1 and not amount[0]:
+                        _tell_begun(corpus, layout, part)
                     _learn(model.partial_fit, repair(corpus))
                     amount[0] += len(corpus.X)
                     amount[1] += sum(map(len, corpus.y))
@@ -502,6 +555,13 @@ def _stream(
         raise
     units = (f"{unit}s" for unit in _UNITS.get(layout.format, ("sentence", "token")))
     return dict(zip(units, amount))
+
+
+def _tell_begun(corpus: Corpus, layout: Layout, source: Source) -> None:
+    """Say of a stream how it is read, by its first piece."""
+    begun = corpus._replace(understood=understood(corpus, layout, source.encoding))
+    numbers = len(corpus.X), sum(map(len, corpus.y))
+    tell_understood(begun, f"at first {_amount(layout.format, *numbers)}")
 
 
 def _forget(model: Any) -> None:
