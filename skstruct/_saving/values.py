@@ -128,7 +128,6 @@ class Writer:
         self.packed = dtype
         if dtype is not None:
             self.version = max(self.version, 2)
-            self.zipped = True
         try:
             yield
         finally:

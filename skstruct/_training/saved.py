@@ -173,6 +173,7 @@ class SavableLearner(Savable):
         # Training would have put a whole model in the place of a compressed one.
         kept = writer.training and model.packed is None
         known = Members({"divisor": getattr(model, "divisor", 0), "kept": kept})
+        writer.zipped = writer.zipped or model.packed is not None
         with writer.packing(model.packed):
             state = model.FIELDS.write(model, writer, f"{name}model", known)
         state.update(STATE.write(model, writer, name))

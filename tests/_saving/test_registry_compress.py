@@ -4,6 +4,7 @@ import struct
 
 import numpy as np
 import pytest
+from model_cases import fitted
 
 import skstruct
 from skstruct import L1CRF, ParameterMixer, Segmenter, StructuredPerceptron
@@ -120,6 +121,17 @@ def test_export_and_explanation(corpus, tmp_path):
     assert load_crfsuite(tmp_path / "model.crfsuite").predict(X) == small.predict(X)
     explanation = skstruct.inspection.explain(small, X[0])
     assert explanation.score == pytest.approx(small.decision_function(X[:1])[0])
+
+
+def test_only_compressed_models_are_written_by_zlib(tmp_path):
+    """Others are large, and are read and written as fast as a disk is."""
+    parser, X, _ = fitted("parser", 4)
+    for model, version in (parser, 3), (parser.compress(), 4):
+        model.save(tmp_path / "model")
+        data = (tmp_path / "model").read_bytes()
+        assert struct.unpack_from("<I", data, 8) == (version,)
+        assert (b'"zlib"' in data) == (version == 4)
+        assert skstruct.load(tmp_path / "model").predict(X) == model.predict(X)
 
 
 def test_compressed_models_need_format_four(tagger, tmp_path):
