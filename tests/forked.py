@@ -57,13 +57,14 @@ def run_script(script, *arguments, env, cwd, timeout=300):
     subprocess.CompletedProcess
         With the texts that the script has written.
     """
-    forked = not any(name in env for name in READ_ONCE)
+    forked = sys.platform == "linux" and not any(name in env for name in READ_ONCE)
     command = python(bound=True) if forked else [sys.executable]
+    forked = command != [sys.executable]
     return subprocess.run(
         [*command, "-c", script, *arguments],
         env=env,
         cwd=cwd,
-        preexec_fn=drop_privileges if command == [sys.executable] else None,
+        preexec_fn=drop_privileges if not forked and os.name == "posix" else None,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
