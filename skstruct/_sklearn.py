@@ -93,6 +93,19 @@ else:
 
         _doc_link_module = "skstruct"
 
+        def __init_subclass__(cls, **options: Any) -> None:
+            """Let methods that are inherited call themselves by their own name in
+            Python's errors, since users did not write the classes that have them.
+            """
+            super().__init_subclass__(**options)
+            for base in cls.__mro__[1:]:
+                if base.__module__.partition(".")[0] == "skstruct":
+                    for name, method in vars(base).items():
+                        # what is there on a condition only has the function inside
+                        function = getattr(method, "fn", method)
+                        if inspect.isfunction(function) and name[0] != "_":
+                            function.__qualname__ = name
+
         def __new__(cls, *_: Any, **given: Any) -> Any:
             """Make an estimator; a parameter that it has not is answered with one that it
             has.

@@ -22,13 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._data.places import counted
 from .._data.schemes import check_scheme, convert_scheme, rewriting
-from .._sklearn import layers
+from .._sklearn import innermost, layers
 from .._taggers.constraints import BrokenConstraint, scheme_of
 from .._taggers.default_tagger import OF_CHARACTERS
 from .._training.held_out import NAMES
 from .._training.parameters import parameters_named
 from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
+from ..inspection.explain_taggers import span_labels
 from . import held_out
 from .cards import card_for, check_free, counts_of, sources_of
 from .common import (
@@ -291,6 +292,9 @@ def _tell_trained(arguments: Arguments, model: Any, seconds: float) -> None:
         (layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")),
         None,
     )
+    inner = innermost(model)[0]
+    if getattr(inner, "explained_as", None) == "spans":
+        classes = span_labels(inner)  # those of tokens only spell them
     labels = "" if classes is None else f", {counted(len(classes), 'label')}"
     tell(
         f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote "

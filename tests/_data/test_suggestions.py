@@ -67,3 +67,20 @@ def test_without_a_command_all_are_listed_on_one_screen(capsys):
     code, _, err = run(capsys)
     assert code == 2 and len(err.splitlines()) <= 24
     assert "train     learn from a corpus file" in err and "  compile" in err
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda model: model.partial_fit([["a"]]),
+        lambda model: model.predict(),
+        lambda model: model.score([["a"]]),
+    ],
+)
+def test_no_class_is_named_that_the_user_did_not_write(call):
+    model = StructuredPerceptron("word").fit([["a"]], [["A"]])
+    with pytest.raises(TypeError, match=r"^(StructuredPerceptron\.)?\w+\(.*\)"):
+        call(model)
+    spans = SpanTagger(model).fit(["Ann"], [[(0, 3, "PER")]])
+    with pytest.raises(TypeError, match=r"^(SpanTagger\.)?\w+\(.*\)"):
+        call(spans)
