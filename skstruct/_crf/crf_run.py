@@ -78,9 +78,9 @@ class CRFRun(JudgedRun):
     cost : ndarray of shape (n_labels,)
         Of missing a token of each label.
     before : ChainModel, optional
-        Whose weights to start from.
+        The fitted model whose weights training starts from, under ``warm_start``.
     facts : dict, optional
-        What tells its corpus from others, where the task does not.
+        What identifies the corpus in the name of a checkpoint, where ``task`` is None.
 
     Attributes
     ----------
@@ -129,10 +129,10 @@ class CRFRun(JudgedRun):
             Numbers of sequences; repetitions count.
         """
         task = self._corpus()
-        counts = np.bincount(drawn, minlength=task.weight.shape[0])
+        times_drawn = np.bincount(drawn, minlength=task.weight.shape[0])
         run = copy(self)
         run.estimator = estimator
-        run.task = task._replace(weight=task.weight * counts)
+        run.task = task._replace(weight=task.weight * times_drawn)
         return run
 
     # -- held-out sequences ------------------------------------------------------------

@@ -341,7 +341,7 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
     def _callback_context(self) -> Any:
         """Return the callbacks' context of a fit."""
-        # Nobody knows how many passes it takes.
+        # How many passes it takes is not known before.
         return self._init_callback_context(max_subtasks=None)
 
     def _prepare(
@@ -361,7 +361,7 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         given : tuple (X_val, y_val) or None
             The user's held-out sequences.
         is_part : bool
-            Whether the corpus is a shard of another.
+            Whether the corpus is one shard of several.
         """
         before = self._model if self.warm_start and hasattr(self, "_model") else None
         corpus = read_corpus(
@@ -373,8 +373,8 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             is_part=is_part,
         )
         cost = class_costs(self.class_weight, corpus.gold.ids, corpus.labels, 0.0)
-        # What is empty, or left out by its weight, must not even take part in the
-        # shuffle.
+        # Sequences that are empty, or have no weight, are taken away, so that the order
+        # of the others is drawn as if they had not been there.
         filled = np.flatnonzero(np.diff(corpus.token))
         sequences = corpus.X.take(filled)
         weight = corpus.weight[filled]

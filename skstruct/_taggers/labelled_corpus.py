@@ -253,7 +253,7 @@ UNSEEN = np.iinfo(np.int32).min
 
 
 class EncodedPart(NamedTuple):
-    """What token accuracy needs."""
+    """Held-out sequences as kernels read them, with the labels that they should get."""
 
     task: ChainTask
     gold: np.ndarray  # (N,) int32: as in Gold, or UNSEEN
@@ -297,7 +297,7 @@ def vocabulary_of(run: Any, min_count: int) -> Vocabulary:
 
 
 class Merged(NamedTuple):
-    """What all shards met."""
+    """The features and labels of all shards together, and what became of each one's."""
 
     encoder: Encoder
     labels: Labels

@@ -166,7 +166,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         # Which features are frequent enough, and what labels there are, is known when
         # all are counted.
         self.min_count = 1
-        self.class_weight = None
+        self.class_weight = None  # costs depend on the counts of all labels
 
     def _prepare(
         self,
@@ -219,12 +219,12 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
             )
         task = make_task(encoder, sequences, gold, corpus.weight, grow=True)
         self._check_columns(task)
-        about = encoder, labels, rule, corpus.constraints, cost
+        setting = encoder, labels, rule, corpus.constraints, cost
         if model is not None:
             assert before is not None
-            state = grow_state(before, model.labels, *about, stream)
+            state = grow_state(before, model.labels, *setting, stream)
         else:
-            state = fresh_state(*about, new_key(self.random_state), self.order)
+            state = fresh_state(*setting, new_key(self.random_state), self.order)
         state.closed = closed
         state.stream = stream
         task, state.pairs = self._with_pairs(task, state.model, before, model, labels)
@@ -257,10 +257,11 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         model: ChainModel | None,
         labels: Labels,
     ) -> tuple[ChainTask, ShownPairs | None]:
-        """Let a task know the pairs that may have weights; also returns these pairs.
+        """Mark in a task the pairs that may have weights; also returns these pairs.
 
-        Here and not when an epoch begins: then a fit that goes on from a checkpoint
-        would take the weights that it has by then for pairs that were shown.
+        ``before`` and ``model`` are the training so far, if there was one. Pairs are
+        marked before the first epoch: later, a fit that goes on from a checkpoint could
+        not tell pairs that the corpus shows from those that have a weight by then.
         """
         known = None
         if before is not None and model is not None:
@@ -294,7 +295,10 @@ def _closed_labels(
 
 
 class WeightRows(NamedTuple):
-    """How many weights an encoder asks for: all that a shard is told of that of all."""
+    """How many rows of weights an encoder needs.
+
+    A shard is told no more of the encoder that all shards share.
+    """
 
     n_node_rows: int
     n_edge_rows: int
@@ -312,7 +316,7 @@ class ChainRun(Run):
     task : ChainTask
         With gold labels.
     encoder : Encoder
-        Made ``task``.
+        The one that encoded ``task``.
     labels : Labels
     constraints : tuple of ndarray
         As :func:`.constraint_arrays` returns them.
@@ -387,8 +391,8 @@ class ChainRun(Run):
         """Return a state with zero weights for the features and labels of this run."""
         rule = self.state.rule
         model = self.state.model
-        about = self.encoder, self.labels, rule, self.constraints, model.cost
-        state = fresh_state(*about, key, order_of(model))
+        setting = self.encoder, self.labels, rule, self.constraints, model.cost
+        state = fresh_state(*setting, key, order_of(model))
         state.pairs = self.state.pairs
         return state
 

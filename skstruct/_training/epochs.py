@@ -100,7 +100,8 @@ def chunks(order: np.ndarray, lengths: np.ndarray) -> list[int]:
 def _grow_pool(state: TrainingState) -> None:
     """Make room in the sparse store that has the least.
 
-    It need not be the one that lacked room; then that one is the next to grow.
+    The kernel does not say which store was full. If it was another one, the kernel
+    returns at once, and that one has the least room then.
     """
     stores = stores_of(state.model)
     free: dict[str, int] = {
@@ -184,7 +185,9 @@ def run_epoch(
 
 
 def left_alone(model: Any) -> tuple[Any, ...]:
-    """Return what training leaves alone in a model."""
+    """Return the parts of a model that training never changes: neither weights nor
+    their clock.
+    """
     learned = {"clock", *learned_parts(model)}
     return tuple(
         part for name, part in zip(model._fields, model) if name not in learned

@@ -75,7 +75,7 @@ class JudgedRun(Fit):
     held_out : HeldOut or None
         Judges the epochs.
     title : str
-        Of the lines that ``verbose`` prints.
+        What the lines begin with that ``verbose`` prints.
     work : object
         Scratch of the kernel, made for the first epoch; None where there is none to
         hand on.

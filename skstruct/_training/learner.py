@@ -137,8 +137,8 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         def _validate_params(self) -> None: ...
 
     _is_part = False
-    """Whether the corpus to train on is a shard of another: that one decides what
-    depends on all.
+    """Whether the corpus to train on is one shard of several. What depends on all of
+    them, such as costs of labels, is then decided where they are brought together.
     """
 
     # -- what a subclass says ----------------------------------------------------------
@@ -210,7 +210,7 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
     def _given_to_learner(
         self, given: tuple[Given, Given] | None
     ) -> tuple[Any, Any] | None:
-        """Return (X_val, y_val) as they are."""
+        """Return (X_val, y_val) as they are: this estimator itself reads them."""
         return given
 
     def _become(self, learned: dict[str, Any], known: dict[str, Any]) -> None:

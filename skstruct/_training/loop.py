@@ -43,7 +43,8 @@ class Loop(Fit):
         Of these, what was read from a checkpoint.
     watch : Watch
     unsaved : bool
-        Whether it was too early to write the state that was offered last.
+        Whether the state after the last epoch is not in the checkpoint: writing takes
+        time, so that it is not done after every short epoch.
     """
 
     history: History
@@ -153,11 +154,11 @@ class Loop(Fit):
             The estimator will not be trained further: it gets no training state, whose
             arrays are let go of.
         """
-        run, owner, most, stops_early, folder = self.loop_settings()
+        run, owner, max_epochs, stops_early, folder = self.loop_settings()
         self.watch = Watch(stops_early)
         ended = False
         if n_epochs is None:
-            n_epochs = most
+            n_epochs = max_epochs
             ended = folder is not None and self._resume(folder, type(owner).__name__)
         events = epoch_context(context, owner, X, y, self.called)
         began = self.done > 0

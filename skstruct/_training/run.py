@@ -117,6 +117,7 @@ class Run(Loop, JudgedRun):
     """Epochs of calls before this one."""
 
     ended: bool = False
+    """Whether training is over, so that final weights may be made in place."""
 
     def __init__(
         self,
@@ -258,8 +259,14 @@ class Run(Loop, JudgedRun):
 
     def loop_settings(self) -> LoopSettings:
         """Return the settings of the estimator; this run itself judges the epochs."""
-        e = self.estimator
-        return LoopSettings(self, e, e.max_iter, e.early_stopping, e.checkpoint)
+        own = self.estimator
+        return LoopSettings(
+            run=self,
+            owner=own,
+            n_epochs=own.max_iter,
+            stops_early=own.early_stopping,
+            folder=own.checkpoint,
+        )
 
     run_epoch = run_epoch
     """`run_epoch` as a method: a call fewer on the way to the kernel."""
@@ -276,15 +283,14 @@ class Run(Loop, JudgedRun):
 
     def record(self, did: EpochStats, complete: bool) -> dict[str, Any]:
         """Return the figures of an epoch, as ``history_`` has them."""
-        stats = did
+        n_tokens = int(np.diff(self.task.token)[self.visited].sum())
         return {
             "epoch": self.state.epoch + self.done + 1,
-            "updates": stats.updates,
-            "sequence_error": stats.updates / self.visited.shape[0],
-            "token_error": stats.wrong_tokens
-            / int(np.diff(self.task.token)[self.visited].sum()),
-            "loss": stats.loss,
-            "seconds": stats.seconds,
+            "updates": did.updates,
+            "sequence_error": did.updates / self.visited.shape[0],
+            "token_error": did.wrong_tokens / n_tokens,
+            "loss": did.loss,
+            "seconds": did.seconds,
             "complete": complete,
         }
 
@@ -339,7 +345,9 @@ class Run(Loop, JudgedRun):
 
     # -- checkpoints -------------------------------------------------------------------
     def identity(self) -> State:
-        """Return parameters, corpus and start: a fit that shares them may go on."""
+        """Return parameters, corpus and first weights: a fit that shares them goes on
+        from the checkpoint of this one.
+        """
         estimator = self.estimator
         state = self.state
         facts = {
@@ -356,8 +364,8 @@ class Run(Loop, JudgedRun):
         """Return what the outcome depends on besides simple parameters and examples, as
         arrays in tuples.
 
-        Of a model without weights that is all that training leaves alone: constraints,
-        costs, templates.
+        These are the parts of the model that training does not change (constraints,
+        costs, templates) and, if it goes on from earlier training, the model.
         """
         model = self.state.model
         return as_arrays(left_alone(model)), model if self.state.epoch else ()

@@ -53,7 +53,9 @@ def first_record(format: str, X: Any, y: Any) -> str:
         if isinstance(token, dict):
             token = next(iter(token), "")
         parts = [*(token if isinstance(token, tuple) else (token,))]
-        parts += label if isinstance(label, tuple) else (label,)
+        parts += (
+            label if isinstance(label, tuple) else ("_" if label is None else label,)
+        )
         cells.append("/".join(map(str, parts)))
     return " ".join(cells) + (" …" if len(x) > _SHOWN else "")
 
@@ -67,7 +69,8 @@ def labels_in(corpus: Corpus) -> int:
     """How many labels, or types of spans, there are."""
     if corpus.format == "segmented":
         return 0
-    last = (each if isinstance(each, str) else each[-1] for each in flatten(corpus.y))
+    found = (each for each in flatten(corpus.y) if each is not None)
+    last = (each if isinstance(each, str) else each[-1] for each in found)
     return len(set(last) - {None})
 
 

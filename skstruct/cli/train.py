@@ -189,7 +189,7 @@ def _add_ways(add: Callable[..., Any]) -> None:
 
 
 def run(arguments: Arguments) -> int | None:
-    """Run the command."""
+    """Train by the arguments, write the model, and print how good it is."""
     _check_usage(arguments)
     _check_files(arguments)
     task = task_of(arguments)
@@ -252,8 +252,8 @@ def _corpora(
     repair: Callable[[Corpus], Corpus],
     task: str,
 ) -> tuple[Corpus | None, Corpus | None]:
-    """The corpus to learn, None of a stream, and the one of ``--dev``, if there is one;
-    what is odd about them is said.
+    """Read the corpus to learn (None of a stream, which is read in parts) and that of
+    ``--dev`` (None without the option), and tell what is odd about them.
     """
     corpus = None
     if arguments.stream is None:
@@ -301,7 +301,9 @@ def _tell_trained(arguments: Arguments, model: Any, seconds: float) -> None:
 def _held_out(
     arguments: Arguments, model: Any, corpus: Corpus, dev: Corpus | None
 ) -> held_out.HeldOut | None:
-    """What models score that do not see a part of a corpus, if that is asked for."""
+    """Score models that do not see a part of the corpus, if ``--holdout`` or ``--cv``
+    asks for it.
+    """
     if arguments.holdout is None and arguments.cv is None:
         return None
     return held_out.hold_out(
@@ -364,7 +366,9 @@ def _check_usage(arguments: Arguments) -> None:
 
 
 def _words_parameter(arguments: Arguments, model: Any) -> str | None:
-    """The parameter of a model that ``--text`` is for; None without the option."""
+    """Return the name of the parameter that takes the clusters of ``--text``; None
+    without the option.
+    """
     if arguments.text is None:
         return None
     names = parameters_named(model, "words")
@@ -394,10 +398,13 @@ def _read_text(arguments: Arguments, model: Any, parameter: str | None) -> None:
 
 
 _UNITS = {"segmented": ("sentence", "word"), "spans": ("text", "span")}
+"""What sequences and their elements are called, by format; elsewhere sentences of
+tokens.
+"""
 
 
 def _amount(format: str, *numbers: int) -> str:
-    """``40 sentences, 900 tokens``."""
+    """Write how much a corpus holds, as ``40 sentences, 900 tokens``."""
     return ", ".join(map(counted, numbers, _UNITS.get(format, ("sentence", "token"))))
 
 
@@ -457,7 +464,9 @@ def _learn(
 def _repairer(
     arguments: Arguments, model: Any, format: str | None
 ) -> Callable[[Corpus], Corpus]:
-    """The function that rewrites the labels of a `Corpus` that a model is to learn."""
+    """Return a function that rewrites the labels of a `Corpus` by the scheme of the
+    model, as ``--repair`` asks; without the option it returns the corpus as it is.
+    """
     if not arguments.repair:
         return lambda corpus: corpus
     scheme = scheme_of(model)

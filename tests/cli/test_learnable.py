@@ -167,7 +167,8 @@ def test_decisions_that_never_say_what_is_no_span(capsys, tmp_path):
 
 LEARNED = {
     "one type of spans": (
-        "a.jsonl", jsonl(*[{"text": "Ann ran.", "spans": [[0, 3, "PER"]]}] * 3), []),
+        "a.jsonl",
+        jsonl(*[{"text": f"Ann {w}.", "spans": [[0, 3, "PER"]]} for w in WORDS]), []),
     "spans in some texts": (
         "a.jsonl",
         jsonl({"text": "Ann ran.", "spans": [[0, 3, "PER"]]}, {"text": "No.", "spans": []}),

@@ -43,7 +43,7 @@ class SolverOptions(NamedTuple):
     decay: float = 0.5
     line_search: bool = False
     max_trials: int = 3  # rates tried for each sequence
-    memory: int = 80  # pairs kept for the Hessian
+    memory: int = 80  # steps, with changes of the gradient, kept for the Hessian
     max_iter: int = 1000  # iterations of stage two; each is a pass, seldom two
     tol: float | None = None  # see StoppingRule
 
@@ -85,7 +85,7 @@ class CRFResult:
         Weights of transitions: row e * L + p, column y; the first L rows are the label
         bigram.
     weights : ndarray
-        The same in the order of the objective.
+        All weights as one vector, in the order of the objective's variables.
     objective : float
     history : list of dict
         For each iteration: ``stage``, ``objective`` (None within stage one, unless it
@@ -108,7 +108,8 @@ class CRFResult:
         How far the objective can be above the optimum, as a share of it; nan if that is
         not known.
     carry : Carry or None
-        For a minimisation with other penalties; see :func:`.active_orthant`.
+        What a minimisation with other penalties on the same corpus begins with; see
+        :func:`.active_orthant`.
     """
 
     nodes: SparseWeights
@@ -134,7 +135,9 @@ MEASURES = (
     "n_active_features",
     "history",
 )
-"""What users hear of a result, as attributes of a fitted estimator."""
+"""Fields of a result that become attributes of the fitted estimator, with a ``_`` at
+their end.
+"""
 
 
 def _find_keys(objective: Objective) -> tuple[np.ndarray, np.ndarray]:

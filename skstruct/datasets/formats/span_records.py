@@ -14,13 +14,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..._data.places import describe
 from .contents import Contents
 from .text_files import numbered_lines
+
+if TYPE_CHECKING:
+    from .span_files import AnnotationReader
 
 SPAN_KEYS = ("spans", "entities", "label", "labels", "annotations")
 """Where records keep their annotations; the first that is a list, and not empty,
@@ -95,7 +98,7 @@ class Reading:
     so far.
     """
 
-    options: Any
+    options: AnnotationReader
     texts_alone: bool = False  # annotations are not looked at, and may be anything
     met: dict = field(
         default_factory=lambda: {"annotator": set(), "control": set()}
