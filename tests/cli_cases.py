@@ -13,12 +13,23 @@ def columns(X, y):
     )
 
 
+NOTICES = (
+    "compiling kernels",
+    "; first: ",
+    ": first: ",
+    ": read as one text",
+    ": read as texts",
+    ": read as annotated texts",
+)
+"""What standard error says of a first start, and of every file that is tagged."""
+
+
 def without_notice(err):
-    """What a command says on standard error, but for the first start's notice that kernels are compiled."""
+    """What a command says on standard error, but for `NOTICES`."""
     return "".join(
         line
         for line in err.splitlines(keepends=True)
-        if "compiling kernels" not in line
+        if not any(notice in line for notice in NOTICES)
     )
 
 

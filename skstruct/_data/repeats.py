@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
 
 
 class Repeats(NamedTuple):
@@ -21,14 +21,16 @@ class Repeats(NamedTuple):
     contradictory: list[list[int]]
 
 
-def repeats_of(
-    X: Sequence[Hashable], y: Sequence[Iterable[Hashable]], order: bool = False
-) -> Repeats:
+def repeats_of(X: Sequence[Any], y: Sequence[Any], order: bool = False) -> Repeats:
     """Find the sequences that are there several times; blank texts do not count.
+
+    Spans speak of what they annotate: where two annotations name types, as
+    `PartialSpans` do, those of types that both name can contradict each other, and where
+    one has a span with the label None, nothing is said there.
 
     Parameters
     ----------
-    X : list of str, or of tuples of tokens
+    X : list of str, or of sequences of tokens, which are str, tuples or flat dicts
     y : list of lists
         Spans or labels.
     order : bool, default=False
@@ -38,11 +40,38 @@ def repeats_of(
     groups: dict[Hashable, list[int]] = {}
     for i, x in enumerate(X):
         if not isinstance(x, str) or x.strip():
-            groups.setdefault(x, []).append(i)
+            groups.setdefault(_key(x), []).append(i)
     same: list[list[int]] = []
     contradictory: list[list[int]] = []
     for group in groups.values():
         if len(group) > 1:
-            kinds = {tuple(y[i]) if order else frozenset(y[i]) for i in group}
-            (same if len(kinds) == 1 else contradictory).append(group)
+            kinds = {tuple(y[i]) for i in group} if order else _said(y, group)
+            if len(kinds) > 1:
+                contradictory.append(group)
+            elif len({getattr(y[i], "types", None) for i in group}) == 1:
+                same.append(group)
     return Repeats(same, contradictory)
+
+
+def _key(x: Any) -> Hashable:
+    """Return what is equal for equal sequences: of features their items."""
+    if isinstance(x, str):
+        return x
+    return tuple(
+        frozenset(token.items()) if isinstance(token, dict) else token for token in x
+    )
+
+
+def _said(y: Sequence[Any], group: list[int]) -> set[frozenset[Any]]:
+    """Return the different sets of spans of some texts, where all say something."""
+    named = [y[i].types for i in group if hasattr(y[i], "types")]
+    common = frozenset.intersection(*named) if named else None
+    spans = [[tuple(span) for span in y[i]] for i in group]
+    unknown = [s for each in spans for s in each if s[-1] is None]
+
+    def counts(span: tuple[Any, ...]) -> bool:
+        if common is not None and span[-1] not in common:
+            return False
+        return not any(span[0] < end and start < span[1] for start, end, _ in unknown)
+
+    return {frozenset(s for s in each if counts(s)) for each in spans}

@@ -32,6 +32,7 @@ from .common import (
 )
 from .corpus import learned, locating, read_checked, read_files
 from .faults import Problem, faults_of, unreadable
+from .first_record import tell_understood
 from .held_out import documents_of
 from .learners import add_features, add_learner, features_of, new_model, task_of
 from .options import THREADS, add_corpus, add_options
@@ -103,8 +104,9 @@ def run(arguments: Arguments) -> int | None:
                 tell(f"{name}: {reading.contents.summary()}")
         else:
             corpus, readings = read_files(arguments, source, layout), []
-            what = "line" if layout.format == "segmented" else "sentence"
-            tell(f"{corpus.name}: {counted(len(corpus.X), what)}")
+    what = {"segmented": "line", "spans": "text"}.get(layout.format, "sentence")
+    if corpus.X:
+        tell_understood(corpus, counted(len(corpus.X), what))
     faults = [fault for each in readings for fault in unreadable(*each)]
     faults += faults_of(corpus, getattr(model, "overlap", "error"))
     _tell_faults(faults, arguments)
@@ -166,15 +168,15 @@ def _tell_findings(findings: Findings, corpus: Corpus, arguments: Arguments) -> 
     what, of = ("span", "text") if of_spans else ("label", "sequence")
     shown = findings[: arguments.top]
     text = (
-        f"{corpus.name}: {counted(len(findings), what)} of "
+        f"{corpus.name}: {counted(len(shown), what)} of "
         f"{counted(len(corpus.X), of)} may be wrong"
     )
-    if findings:
-        expected = [shown.expected(), findings.expected()]
-        some = f"; expect about {round(expected[0])} of "
-        text += f"{some}the {len(shown)} listed to be errors"
-        if len(shown) < len(findings):
-            text += f", and {round(expected[1])} of all"
+    if shown:
+        text += f"; expect about {round(shown.expected())} of them to be errors"
+    if len(shown) < len(findings):
+        rest = findings[len(shown) :]
+        text += f"; {len(rest):,} more, with about {round(rest.expected())} errors, "
+        text += "are less suspicious (--top lists them)"
     tell(text)
     by_kind = shown.by_kind()
     if len(by_kind) > 1:

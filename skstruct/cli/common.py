@@ -37,6 +37,9 @@ class Arguments(argparse.Namespace):
 
     traceback: bool
 
+    why: str = "--format says so"
+    """What speaks for a format that is given: an option, or the file of a model."""
+
 
 class Model(Protocol):
     """What commands ask of a model; verbs that only some have are looked for."""

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.places import Where
 from .._data.schemes import scheme_like
-from .._data.source_layout import SourceLayout
+from .._data.source_layout import SourceLayout, is_plain
 from ..datasets.formats.contents import where_at, where_of
 from ..datasets.formats.entry import (
     TEXTS,
@@ -242,7 +242,7 @@ def _entry_of(
         raise _mismatch(source, how, "plain text")
     if given is not None:
         named = {"text": "segmented", "spans": "jsonl"}.get(given, given)
-        found: tuple[Format, str] = BY_NAME[named], "--format says so"
+        found: tuple[Format, str] = BY_NAME[named], arguments.why
     else:
         found = _recognised(arguments, source, inputs, task)
     entry = found[0]
@@ -356,6 +356,7 @@ def read_checked(
     rows = [row for _, found, _ in parts for row in found]
     X, y, places, documents, where = map(list, zip(*rows)) if rows else [[]] * 5
     corpus = Corpus(source.name, layout.format, X, y, places, documents, where)
+    corpus = corpus._replace(understood=understood(corpus, layout, source.encoding))
     return corpus, [(name, reading) for name, _, reading in parts]
 
 
@@ -413,9 +414,43 @@ def understood(corpus: Corpus, layout: Layout, encoding: str) -> Understood:
     of_labels = entry.kind == TOKENS and not isinstance(layout.label, tuple)
     scheme = scheme_like(corpus.y) if of_labels else None
     scheme = None if scheme == "IO" else scheme  # any labels at all are of that one
-    of = layout.tokens, layout.label, layout.separator, layout.comment
+    tokens = layout.tokens
+    if tokens is None and entry.name == "columns":
+        tokens = _columns_of(layout, corpus)
+    of = tokens, layout.label, layout.separator, layout.comment
     laid = SourceLayout(entry.name, *of, encoding, scheme=scheme)
+    if layout.reading is not None:
+        laid = replace(laid, **_said(layout.reading))
     return Understood(laid, layout.why, counts)
+
+
+_OF_ONE_FILE = frozenset(("format", "encoding", "annotated"))
+"""Options of annotated texts that a model does not remember, or says elsewhere."""
+
+
+def _said(reading: AnnotationReader) -> dict[str, Any]:
+    """What of a `SourceLayout` the options for annotated texts say."""
+    given = {
+        option.name: getattr(reading, option.name)
+        for option in fields(reading)
+        if option.name not in _OF_ONE_FILE
+        and getattr(reading, option.name) != option.default
+    }
+    units: dict[str, Any] = {
+        name: given.pop(name) for name in ("offsets", "ends") if name in given
+    }
+    options = {name: value for name, value in given.items() if is_plain(value)}
+    return {**units, "options": options}
+
+
+def _columns_of(layout: Layout, corpus: Corpus) -> tuple[int, ...]:
+    """The numbers of the columns of tokens: all but those of the label."""
+    first = next(iter(corpus.X[0]))
+    width = len(first) if isinstance(first, tuple) else 1
+    labels = several(layout.label)
+    n = width + len(labels)
+    taken = {column % n for column in labels}
+    return tuple(column for column in range(n) if column not in taken)
 
 
 def batches(

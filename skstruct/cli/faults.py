@@ -58,8 +58,7 @@ def faults_of(corpus: Corpus, overlap: str = "error") -> list[Problem]:
         for where, text, spans in zip(corpus.where, corpus.X, corpus.y):
             problems = _problems(text, spans, overlap == "error")
             found += (Problem(where, *problem) for problem in problems)
-    X = [x if isinstance(x, str) else tuple(map(_hashable, x)) for x in corpus.X]
-    repeats = repeats_of(X, corpus.y, order=corpus.format != "spans")
+    repeats = repeats_of(corpus.X, corpus.y, order=corpus.format != "spans")
     what = "spans" if corpus.format == "spans" else "labels"
     for first, *others in repeats.contradictory:
         places = "; ".join(str(corpus.where[i]) for i in others)
@@ -90,8 +89,3 @@ def _problems(
         last = one if last is None or one.end > last.end else last
         if two.start < last.end:
             yield f"{tuple(last)!r} and {tuple(two)!r} overlap", refused
-
-
-def _hashable(token: Any) -> Any:
-    """A token that can be compared; features of a dict in any order are equal."""
-    return frozenset(token.items()) if isinstance(token, dict) else token

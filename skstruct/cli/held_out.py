@@ -19,7 +19,7 @@ from .._data.inputs import SPANS, TREES, WORDS
 from .._data.places import counted
 from .._sklearn import final_step
 from .._taggers.constraints import scheme_of
-from ..inspection.report_scores import Score, Scores, scored
+from ..inspection.report_scores import FEWEST, Score, Scores, scored
 from .common import CommandError, tell
 
 if TYPE_CHECKING:
@@ -212,6 +212,8 @@ def as_text(found: HeldOut, corpus: Corpus) -> str:
                 f"{name or '(no type)':<{width}}{cells}  {between:<18}"
                 f"{row['support']:>8}"
             )
+    if found.n_documents < FEWEST:
+        lines += ["", "so few documents have no interval; --cv 5 scores on all of them"]
     if found.worst:
         lines += ["", "the worst:"]
     for i, n in found.worst[:WORST]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import LABELS, TREES, WORDS, flatten
 from .._data.places import counted
+from .._sklearn import layers
 from ..datasets.formats.entry import TokenFormat, TokenOptions
 from ..datasets.formats.head import Head, peeked
 from ..datasets.formats.table import BY_NAME
@@ -64,14 +65,20 @@ def check_learnable(arguments: Arguments, corpus: Corpus, task: str) -> None:
 
 
 def check_learned(arguments: Arguments, model: Any) -> None:
-    """Raise if what was learned of a stream is one label."""
-    labels = getattr(model, "classes_", None)
-    if labels is None or len(labels) > 1 or not arguments.stream or arguments.force:
+    """Raise if one label was learned: of a stream, or of spans where nobody said what
+    is none.
+    """
+    found = (each.classes_ for each, _ in layers(model) if hasattr(each, "classes_"))
+    labels = next(found, None)
+    if labels is None or len(labels) > 1:
         return
-    only = "no label" if len(labels) == 0 else f"the label {labels[0]!r} alone"
-    raise CommandError(
-        f"{arguments.files[0]}: {only} was learned, and no model is written; {FORCE}"
-    )
+    only = "no label" if len(labels) == 0 else f"the label {str(labels[0])!r} alone"
+    wrong = f"{arguments.files[0]}: {only} was learned"
+    if arguments.force:
+        warn(f"{wrong}: all is of it")
+        return
+    none = "" if arguments.stream else "; some text must say what is no span"
+    raise CommandError(f"{wrong}, and no model is written{none}; {FORCE}")
 
 
 # --------------------------------------------------------------------------------------
@@ -149,7 +156,7 @@ def _alternatives(arguments: Arguments, corpus: Corpus) -> list[str]:
         return []
     entry = BY_NAME[corpus.understood.layout.format]
     if isinstance(entry, TokenFormat) and not entry.has_features:
-        return _other_columns(path, entry, corpus)
+        return _other_columns(path, entry, corpus, arguments.tokens)
     if corpus.format == "spans":
         with peeked(path, corpus.understood.layout.encoding) as file:
             return _other_keys(file.head())
@@ -164,8 +171,13 @@ def _other_keys(head: Head) -> list[str]:
     return [f"records have {listed}: --read spans=KEY says where the spans are"]
 
 
-def _other_columns(path: str, entry: TokenFormat, corpus: Corpus) -> list[str]:
-    """Say how many labels the other columns or fields have that could be labels."""
+def _other_columns(
+    path: str, entry: TokenFormat, corpus: Corpus, given: Any
+) -> list[str]:
+    """Say how many labels the other columns or fields have that could be labels.
+
+    ``given`` are the columns of tokens that an option names; without, it is the first.
+    """
     assert corpus.understood is not None
     how = corpus.understood.layout
 
@@ -187,7 +199,8 @@ def _other_columns(path: str, entry: TokenFormat, corpus: Corpus) -> list[str]:
         if len(cells) > _FEW_ROWS:
             break
     width = len(cells[0])
-    mine = [how.label, *(how.tokens or ([] if names else [0]))]
+    of_tokens = (how.tokens or ()) if names else (given or (0,))
+    mine = [how.label, *of_tokens]
     used = [name % width if isinstance(name, int) else name for name in mine]
     told = []
     for name, column in zip(names or range(width), zip(*cells)):

@@ -14,10 +14,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .._data.places import counted
-from .._data.source_layout import SourceLayout, is_plain
+from .._data.source_layout import SourceLayout
 from .._saving.origin import origin_of
 from .._taggers.constraints import scheme_of
-from ..datasets.formats.entry import TokenFormat
+from ..datasets.formats.entry import TextFormat, TokenFormat
 from ..datasets.formats.table import BY_NAME, recognised
 from ..datasets.formats.text_files import split_cells
 from .common import CommandError
@@ -33,10 +33,9 @@ if TYPE_CHECKING:
 _SURE = 0.8
 """Evidence of this score for another format is believed."""
 
-_OPTIONS = ("tokens", "label", "separator", "comment")
+_WHY = "as the model learned"
 
-_NOT_KEPT = frozenset(("annotated", "encoding", "format"))
-"""Options of ``--read`` that speak of one file, or are said elsewhere."""
+_OPTIONS = ("tokens", "label", "separator", "comment")
 
 
 def learned_layout(
@@ -65,29 +64,8 @@ def learned_layout(
     if corpus is not None:
         assert corpus.understood is not None
         found = corpus.understood.layout
-        if found.format == "columns" and found.tokens is None:
-            found = replace(found, tokens=_columns_of(layout, corpus))
     scheme = scheme_of(model)
-    options = {
-        name: value
-        for name, value in arguments.read
-        if name not in _NOT_KEPT and is_plain(value)
-    }
-    return replace(
-        found,
-        scheme=scheme if isinstance(scheme, str) else found.scheme,
-        options={**found.options, **options},
-    )
-
-
-def _columns_of(layout: Layout, corpus: Corpus) -> tuple[int, ...]:
-    """The numbers of the columns of tokens: all but those of the label."""
-    first = next(iter(corpus.X[0]))
-    width = len(first) if isinstance(first, tuple) else 1
-    labels = several(layout.label)
-    n = width + len(labels)
-    taken = {column % n for column in labels}
-    return tuple(column for column in range(n) if column not in taken)
+    return replace(found, scheme=scheme) if isinstance(scheme, str) else found
 
 
 def settle_encoding(arguments: Arguments, model: Any) -> SourceLayout | None:
@@ -133,9 +111,18 @@ def with_layout(
         return arguments
     settled = copy.copy(arguments)
     entry = BY_NAME.get(known.format)
+    if isinstance(entry, TextFormat) and known.options and not arguments.read:
+        found = recognised(source.head())
+        if arguments.format is None and (found is None or found[0] is not entry):
+            other = "nothing known" if found is None else found[0].name
+            raise _other(source, f"this looks like {other}", known, "--format")
+        settled.read = list(known.options.items())
+        settled.format = known.format
+        settled.why = _WHY
     if not isinstance(entry, TokenFormat):
-        return settled  # texts are read as they are, and annotations tell their format
+        return settled  # text is read as it is
     settled.format = known.format
+    settled.why = _WHY
     for name in _OPTIONS:
         if name not in entry.options or getattr(arguments, name) is not None:
             continue
@@ -145,11 +132,16 @@ def with_layout(
     seen = _misfit(source, settled, entry, writes)
     if seen is not None:
         remedy = "--tokens" if seen.startswith("there is no") else "--format"
-        raise CommandError(
-            f"{source.name}: {seen}; the model learned from {known.describe()}; "
-            f"{remedy} says how to read this file"
-        )
+        raise _other(source, seen, known, remedy)
     return settled
+
+
+def _other(source: Source, seen: str, known: SourceLayout, remedy: str) -> CommandError:
+    """The error that shows how a source is laid out, and how the model's file was."""
+    return CommandError(
+        f"{source.name}: {seen}; the model learned from {known.describe()}; {remedy} "
+        "says how to read this file"
+    )
 
 
 def _is_tree(known: SourceLayout) -> bool:
@@ -203,24 +195,3 @@ def read_for(
     with Source(path, arguments.encoding) as source:
         how = with_layout(arguments, source, known)
         return read_all(source, layout_of(how, source, inputs), inputs)
-
-
-def first_record(corpus: Corpus, most: int = 12) -> str:
-    """The first sequence with its labels, words or spans, in one line."""
-    x = corpus.X[0]
-    y = corpus.y[0]
-    if corpus.format == "spans":
-        text = " ".join(x[:60].split()) + ("…" if len(x) > 60 else "")
-        spans = [f"{x[s:e]!r} {label}" for s, e, label in list(y)[:most]]
-        return f"{text} | {', '.join(spans) or 'no span'}"
-    if corpus.format == "segmented":
-        words = ("/".join(w) if isinstance(w, tuple) else w for w in y[:most])
-        return " ".join(words) + (" …" if len(y) > most else "")
-    cells = []
-    for token, label in list(zip(x, y))[:most]:
-        if isinstance(token, dict):
-            token = next(iter(token), "")
-        parts = [*(token if isinstance(token, tuple) else (token,))]
-        parts += label if isinstance(label, tuple) else (label,)
-        cells.append("/".join(map(str, parts)))
-    return " ".join(cells) + (" …" if len(x) > most else "")

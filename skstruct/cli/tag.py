@@ -37,6 +37,7 @@ from .common import (
     positive,
 )
 from .corpus import inputs_of, layout_of, locating, sentences
+from .first_record import tell_tagged
 from .input_files import Source
 from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
@@ -117,6 +118,7 @@ def run(arguments: Arguments) -> int | None:
     check_inputs([arguments.model])
     model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
     known = settle_encoding(arguments, model)
+    arguments.known = known
     inputs = inputs_of(model, format_for(arguments, model))
     texts.refuse(arguments, inputs.task)
     if inputs.task == SPANS:
@@ -215,11 +217,15 @@ def _tag(
     """
     read = sentences(source, layout, inputs, labels=False)
     last = ""
+    told = False
     write = _segmented if layout.format == "segmented" else _labelled
     while batch := list(islice(read, arguments.batch)):
         if inputs.task == TREES and arguments.tokens is None:
             _check_tags(batch, layout, source, arguments)
         *_, last = lines = list(write(model, batch, layout, source.name, arguments))
+        if not told:
+            tell_tagged(source.name, layout, lines)
+            told = True
         file.writelines(lines)
         file.flush()  # who reads the pipe need not wait for the end
     if layout.format != "segmented":  # comments and blank lines after the last sentence

@@ -8,6 +8,7 @@ it is plain text, which is one text, or one on each line.
 from __future__ import annotations
 
 import argparse
+import copy
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -38,8 +39,10 @@ from .common import (
     check_within,
     fitting,
     output,
+    tell,
     warn,
 )
+from .first_record import first_record
 from .input_files import Source, warn_of_columns
 
 if TYPE_CHECKING:
@@ -253,8 +256,8 @@ def tag(model: Any, arguments: Arguments) -> int | None:
         else iter(lambda: list(islice(texts, arguments.batch)), [])
     )
     with output(arguments.output, arguments.encoding) as file:
-        for batch in batches:
-            _write(file, model, batch, wanted, arguments)
+        for k, batch in enumerate(batches):
+            _write(file, model, batch, wanted, arguments, is_first=k == 0)
             file.flush()  # who reads the pipe need not wait for the end
 
 
@@ -373,8 +376,14 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
         arguments.format is None and _is_named(source)
     )
     records_of = by_name or (arguments.format is None and are_annotated(source))
+    if records_of and not arguments.read:
+        arguments = _with_text_key(arguments)
     if arguments.read and (arguments.lines or not records_of):
         arguments.usage_error("--read is for annotated texts")
+    what = "annotated texts, of which the texts alone are read"
+    if arguments.lines or not records_of:
+        what = "texts, a line each" if arguments.lines else "one text"
+    tell(f"{source.name}: read as {what}")
     if arguments.lines:
         for number, line in enumerate(source.unkept(), start=1):
             yield f"{source.name}, line {number}", line.rstrip("\r\n"), {}
@@ -401,6 +410,16 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
             warn_of_columns(source, "it is read as one text; --format text says so")
         name = {"name": Path(source.name).stem} if arguments.write == "brat" else {}
         yield source.name, "".join(source.unkept()), name
+
+
+def _with_text_key(arguments: Arguments) -> Arguments:
+    """The options, with the key of texts that the model's file had, if it is known."""
+    known = getattr(arguments, "known", None)
+    if known is None or "text" not in known.options:
+        return arguments
+    settled = copy.copy(arguments)
+    settled.read = [("text", known.options["text"])]
+    return settled
 
 
 def _is_named(source: Source) -> bool:
@@ -443,9 +462,14 @@ def _beside(wanted: str, name: str) -> Callable[[dict[str, Any]], dict[str, Any]
 
 
 def _write(
-    file: Any, model: Any, batch: list[TextRead], wanted: str, arguments: Arguments
+    file: Any,
+    model: Any,
+    batch: list[TextRead],
+    wanted: str,
+    arguments: Arguments,
+    is_first: bool = True,
 ) -> None:
-    """Label a batch of texts, and write it."""
+    """Label a batch of texts, and write it; the first text is shown."""
     X = [text for _, text, _ in batch]
     metadata = [beside for _, _, beside in batch]
     y = model.predict(X)
@@ -454,6 +478,8 @@ def _write(
             [span for span, p in row if p >= arguments.min_proba]
             for row in model.predict_segment_proba(X, y)
         ]
+    if is_first:
+        tell(f"{batch[0][0]}: first: {first_record('spans', X, y)}")
     if arguments.labels:
         written = arguments.labels
         y = [

@@ -40,12 +40,22 @@ from .common import (
     share,
     tell,
 )
-from .corpus import batches, learned, located, locating, read, read_files
+from .corpus import (
+    batches,
+    learned,
+    located,
+    locating,
+    read,
+    read_files,
+    understood,
+)
 from .documents import together
 from .evaluate import as_text, model_scores
+from .first_record import tell_understood
 from .input_files import Source, tell_empty, tell_labels
 from .learnable import check_learnable, check_learned
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
+from .merging import PREFERENCES, merged, warn_of_shared
 from .model_layout import learned_layout
 from .options import add_corpus, add_options, lexicon, repeated
 
@@ -67,8 +77,10 @@ PARTIAL = ".partial"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
-        "--model", "-m", required=True, metavar="OUT", help="file to write the model to"
+        "--model", "-m", metavar="OUT", help="file to write the model to"
     )
+    what = "say how the files are read, and learn nothing"
+    parser.add_argument("--dry-run", action="store_true", help=what)
     what = (
         "a held-out corpus, to score each epoch, and the model; with -p "
         "early_stopping=True to choose it"
@@ -102,6 +114,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "constraints=SCHEME"
     )
     add("--repair", action="store_true", help=what)
+    what = (
+        "of a text that comes several times with other spans or labels take the last; "
+        "a record with the id and text of one in an earlier file always takes its place"
+    )
+    add("--prefer", choices=PREFERENCES, help=what)
     what = "a line for each epoch; of --text a bar, if rich is there"
     add("--verbose", "-v", action="store_true", help=what)
     what = (
@@ -174,12 +191,7 @@ def _add_ways(add: Callable[..., Any]) -> None:
 def run(arguments: Arguments) -> int | None:
     """Run the command."""
     _check_usage(arguments)
-    lexicons = (path for _, path in arguments.lexicon)
-    beside = [arguments.dev, arguments.template, *lexicons]
-    all_read = [*arguments.files, *beside, arguments.text]
-    check_target(arguments.model, all_read, regular=True)
-    check_free(arguments.model, arguments.force)
-    check_inputs([*arguments.files, *beside], folders=True)
+    _check_files(arguments)
     task = task_of(arguments)
     sources = sources_of(arguments)
     with learned(arguments, task) as (source, layout):
@@ -187,6 +199,11 @@ def run(arguments: Arguments) -> int | None:
         words_of = _words_parameter(arguments, model)
         repair = _repairer(arguments, model, layout.format)
         corpus, dev = _corpora(arguments, source, layout, repair, task)
+        if arguments.dry_run:
+            if corpus is None:
+                first = next(batches(source, layout, arguments.stream))
+                _tell_begun(first, layout, source)
+            return None
         _read_text(arguments, model, words_of)
         unseen = None
         with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
@@ -214,6 +231,18 @@ def run(arguments: Arguments) -> int | None:
         print(held_out.as_text(unseen, corpus))
     if dev is not None:
         print(as_text(model_scores(model, dev)))
+    return None
+
+
+def _check_files(arguments: Arguments) -> None:
+    """Raise for files that cannot be read, or written: before anything is."""
+    lexicons = (path for _, path in arguments.lexicon)
+    beside = [arguments.dev, arguments.template, *lexicons]
+    if not arguments.dry_run:
+        all_read = [*arguments.files, *beside, arguments.text]
+        check_target(arguments.model, all_read, regular=True)
+        check_free(arguments.model, arguments.force)
+    check_inputs([*arguments.files, *beside], folders=True)
 
 
 def _corpora(
@@ -228,7 +257,10 @@ def _corpora(
     """
     corpus = None
     if arguments.stream is None:
-        corpus = repair(read_files(arguments, source, layout))
+        corpus = read_files(arguments, source, layout)
+        numbers = len(corpus.X), sum(map(len, corpus.y))
+        tell_understood(corpus, _amount(corpus.format, *numbers))
+        corpus = repair(merged(corpus, arguments.prefer))
         check_learnable(arguments, corpus, task)
         tell_empty(corpus)
         tell_labels(corpus)
@@ -237,7 +269,10 @@ def _corpora(
     if arguments.dev is None:
         return corpus, None
     # Read now: a mistake in it should not cost a training.
-    return corpus, repair(read(arguments.dev, arguments, task=task))
+    dev = repair(read(arguments.dev, arguments, task=task))
+    if corpus is not None:
+        warn_of_shared(corpus, dev)
+    return corpus, dev
 
 
 def _tell_raw_text(arguments: Arguments, corpus: Corpus) -> None:
@@ -299,6 +334,10 @@ def _check_usage(arguments: Arguments) -> None:
     again = stream and (arguments.epochs or 1) > 1
     for wrong, message in (
         (
+            arguments.model is None and not arguments.dry_run,
+            "the following arguments are required: --model/-m, or --dry-run",
+        ),
+        (
             read.count("-") > 1,
             "only one of FILE, --dev, --text and --lexicon can be standard input",
         ),
@@ -310,6 +349,10 @@ def _check_usage(arguments: Arguments) -> None:
         (
             arguments.clusters and arguments.text is None,
             "--clusters are of the words of --text FILE",
+        ),
+        (
+            stream and arguments.prefer,
+            "--stream keeps no texts, of which --prefer could take the last",
         ),
         (
             stream and (arguments.holdout or arguments.cv),
@@ -362,7 +405,6 @@ def _learn_whole(
     arguments: Arguments, model: Any, corpus: Corpus, dev: Corpus | None
 ) -> None:
     """Learn a corpus that is in memory."""
-    tell(f"read {_amount(corpus.format, len(corpus.X), sum(map(len, corpus.y)))}")
     try:
         _learn_documents(arguments, model, corpus, dev)
     except KeyboardInterrupt:
@@ -490,6 +532,8 @@ def _stream(
                 else Source(arguments.files[0], arguments.encoding, quiet=True) as part
             ):
                 for corpus in batches(part, layout, arguments.stream):
+                    if epoch == 1 and not amount[0]:
+                        _tell_begun(corpus, layout, part)
                     _learn(model.partial_fit, repair(corpus))
                     amount[0] += len(corpus.X)
                     amount[1] += sum(map(len, corpus.y))
@@ -502,6 +546,13 @@ def _stream(
         raise
     units = (f"{unit}s" for unit in _UNITS.get(layout.format, ("sentence", "token")))
     return dict(zip(units, amount))
+
+
+def _tell_begun(corpus: Corpus, layout: Layout, source: Source) -> None:
+    """Say of a stream how it is read, by its first piece."""
+    begun = corpus._replace(understood=understood(corpus, layout, source.encoding))
+    numbers = len(corpus.X), sum(map(len, corpus.y))
+    tell_understood(begun, f"at first {_amount(layout.format, *numbers)}")
 
 
 def _forget(model: Any) -> None:

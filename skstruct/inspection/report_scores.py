@@ -28,6 +28,12 @@ Sides: TypeAlias = tuple[set[Any], set[Any]]
 
 RESAMPLES = 1_000
 
+FEW = 30
+"""Groups of which resamples have too few values to show how a score varies."""
+
+FEWEST = 5
+"""Groups that an interval needs: of fewer it is too short, whatever is done."""
+
 PREDICTED = 1
 TRUE = 2
 RATIOS = {"precision": [PREDICTED], "recall": [TRUE], "F1": [PREDICTED, TRUE]}
@@ -77,7 +83,9 @@ def scored(
         Of labels.
     groups : ndarray of shape (n,), int64, optional
         The number of each sequence's document. Intervals are then those of the expanded
-        percentile bootstrap, which are wider where documents are few.
+        percentile bootstrap, which are wider where documents are few; of fewer than
+        :data:`FEW` also as wide as Student's t has it. Of fewer than :data:`FEWEST`
+        there are none (nan).
 
     Raises
     ------
@@ -96,7 +104,7 @@ def scored(
     counted = np.array([kind == SPANS or has_label(items) for items in y])
     refuse_nothing(counted)
     members = None if groups is None else groups[counted]
-    ends = _ends(members)
+    interval = _interval(members)
     right = np.ones((len(y), 1, 3))
     for name, pairs in compared.items():
         right[[gold != predicted for gold, predicted in pairs], 0, 0] = 0.0
@@ -105,16 +113,18 @@ def scored(
         counts = _grouped(counts[counted], members)
         found = _resampled(counts)
         for each, of in {name: RATIOS["F1"]}.items() if name else RATIOS.items():
-            overall[each] = _score(of, counts, found, ends)
+            overall[each] = _score(of, counts, found, interval)
     wrong = np.flatnonzero(right[:, 0, 0] == 0.0).tolist()
     right = _grouped(right[counted], members)
-    overall["sequences that are right"] = _score([TRUE], right, _resampled(right), ends)
+    overall["sequences that are right"] = _score(
+        [TRUE], right, _resampled(right), interval
+    )
     by_label = {
         label: {
             "precision": float(_ratio(counts[:, k].sum(0), [PREDICTED])),
             "recall": float(_ratio(counts[:, k].sum(0), [TRUE])),
             "f1": _score(
-                [PREDICTED, TRUE], counts[:, k : k + 1], found[:, k : k + 1], ends
+                [PREDICTED, TRUE], counts[:, k : k + 1], found[:, k : k + 1], interval
             ),
             "support": int(counts[:, k, TRUE].sum()),
         }
@@ -231,34 +241,72 @@ def _grouped(counts: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
     return sums
 
 
-def _ends(groups: np.ndarray | None) -> list[float] | None:
-    """Return the percentiles that are the ends of an interval; None for one group.
+class _Interval(NamedTuple):
+    """How an interval is made of resamples: which percentiles are its ends.
+
+    ``quantile`` is that of Student's t, of groups so few that resamples have few values.
+    """
+
+    percentiles: tuple[float, float]
+    quantile: float | None = None
+
+
+_USUAL = _Interval((2.5, 97.5))
+
+
+def _interval(groups: np.ndarray | None) -> _Interval | None:
+    """Return how the interval of groups is made; None of too few groups for one.
 
     Resamples of n groups vary less than samples do, by (n - 1) / n, and their tails are
     those of the normal distribution instead of Student's t. The percentiles of n groups
     make up for both.
     """
     if groups is None:
-        return [2.5, 97.5]
+        return _USUAL
     n = len(np.unique(groups))
-    if n < 2:
+    if n < FEWEST:
         return None
     from scipy.stats import norm, t  # slow to import, and not needed for a report
 
-    beyond = float(norm.cdf(np.sqrt(n / (n - 1)) * t.ppf(0.025, n - 1)))
-    return [100 * beyond, 100 * (1 - beyond)]
+    quantile = float(t.ppf(0.025, n - 1))
+    beyond = 100 * float(norm.cdf(np.sqrt(n / (n - 1)) * quantile))
+    return _Interval((beyond, 100 - beyond), -quantile if n < FEW else None)
 
 
 def _score(
-    of: list[int], counts: np.ndarray, found: np.ndarray, ends: list[float] | None
+    of: list[int],
+    counts: np.ndarray,
+    found: np.ndarray,
+    interval: _Interval | None,
 ) -> Score:
     """Compute a `Score` of counts (n, K, 3), and of those of resamples (R, K, 3)."""
     values = _ratio(found.sum(1), of)
     values = values[~np.isnan(values)]
-    low, high = np.nan, np.nan
-    if ends is not None and len(values):
-        low, high = np.percentile(values, ends)
-    return Score(float(_ratio(counts.sum((0, 1)), of)), float(low), float(high))
+    value = float(_ratio(counts.sum((0, 1)), of))
+    if interval is None or not len(values):
+        return Score(value, np.nan, np.nan)
+    low, high = np.percentile(values, interval.percentiles)
+    if interval.quantile is not None:  # the wider of both
+        lower, upper = _linear(value, of, counts, interval.quantile)
+        low, high = min(low, lower), max(high, upper)
+    return Score(value, float(low), float(high))
+
+
+def _linear(
+    value: float, of: list[int], counts: np.ndarray, quantile: float
+) -> tuple[float, float]:
+    """Compute the interval of a ratio r = sum a / sum b over n groups.
+
+    Its standard error is that of the mean of (a - r b) / mean b (Cochran, "Sampling
+    techniques", 1977, equation 6.13).
+    """
+    n = counts.shape[0]
+    above = len(of) * counts[..., 0].sum(1)
+    below = counts[..., of].sum((1, 2))
+    if np.isnan(value):
+        return np.nan, np.nan
+    error = np.std((above - value * below) / below.mean(), ddof=1) / np.sqrt(n)
+    return max(0.0, value - quantile * error), min(1.0, value + quantile * error)
 
 
 def _ratio(counts: np.ndarray, of: list[int]) -> np.ndarray:

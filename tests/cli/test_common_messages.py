@@ -68,7 +68,15 @@ def test_so_is_a_file_that_grows_too_large(tagger, tmp_path):
     )
     for arguments in (
         tagger,
-        ["train", str(tmp_path / "train"), "--format", "columns", "--epochs", "1"],
+        [
+            "train",
+            str(tmp_path / "train"),
+            "--format",
+            "columns",
+            "--epochs",
+            "1",
+            "--force",
+        ],
     ):
         target, option = tmp_path / "out", "-o" if arguments is tagger else "-m"
         before = sorted(tmp_path.iterdir())

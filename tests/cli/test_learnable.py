@@ -148,6 +148,23 @@ def test_a_stream_of_one_label_leaves_no_model(capsys, tmp_path):
     assert train(capsys, path, text, "--stream", "2", "--force")[0] == 0
 
 
+def test_decisions_that_never_say_what_is_no_span(capsys, tmp_path):
+    """Accepted spans alone: all of a text would be one."""
+    record = {
+        "text": "Ann ran.", "_input_hash": 1, "answer": "accept", "_view_id": "ner",
+        "spans": [{"start": 0, "end": 3, "label": "PER", "score": 0.5, "source": "m"}],
+    }  # fmt: skip
+    path, text = (
+        tmp_path / "a.jsonl",
+        jsonl(*[{**record, "_input_hash": k} for k in range(4)]),
+    )
+    code, err = train(capsys, path, text)
+    assert code == 1 and f"{path}: the label 'S-PER' alone was learned, and no" in err
+    assert "some text must say what is no span" in err
+    code, err = train(capsys, path, text, "--force")
+    assert code == 0 and "the label 'S-PER' alone was learned: all is of it" in err
+
+
 LEARNED = {
     "one type of spans": (
         "a.jsonl", jsonl(*[{"text": "Ann ran.", "spans": [[0, 3, "PER"]]}] * 3), []),

@@ -1,6 +1,7 @@
 """Output of MeCab: ``surface<tab>features``, and ``EOS`` behind each sentence.
 
-The first feature is the part of speech. Words are found together with it: segmentation
+The first feature is the part of speech; of dictionaries that part features by tabs the
+first that is one. Words are found together with it: segmentation
 and tagging in one.
 
 References
@@ -11,6 +12,7 @@ morphological analysis", EMNLP 2004.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +21,12 @@ from .head import Head
 from .text_files import numbered_lines
 
 END = "EOS"
+
+_SPEECH = re.compile(
+    "(名詞|代名詞|動詞|形容詞|形状詞|助詞|助動詞|副詞|連体詞|接続詞|感動詞|接頭詞|接頭辞|接尾辞|記号"
+    "|補助記号|フィラー|空白|未知語|その他)(-.*)?"
+)
+"""Parts of speech of Japanese dictionaries, as features between tabs have them."""
 
 
 class Mecab(WordFormat):
@@ -66,8 +74,11 @@ class Mecab(WordFormat):
 
 def _parts(line: str) -> tuple[str, str] | None:
     """A surface and its first feature."""
-    surface, tab, features = line.partition("\t")
-    first, *others = features.split(",")
-    if not (surface and tab and first and len(others) >= 2) or "\t" in features:
+    surface, *features = line.split("\t")
+    if not surface or not features:
         return None
-    return surface, first
+    if len(features) > 1:
+        found = filter(None, map(_SPEECH.fullmatch, features))
+        return next(((surface, each[1]) for each in found), None)
+    first, *others = features[0].split(",")
+    return (surface, first) if first and len(others) >= 2 else None

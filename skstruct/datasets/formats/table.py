@@ -5,6 +5,7 @@ A new format is a file beside this one and a line here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -188,13 +189,17 @@ def described() -> str:
     return "; ".join(f"{each.name}: {each.description}" for each in FORMATS)
 
 
+_MARKUP = re.compile(r"([|*<\[\]])")
+"""Characters that Markdown would take for its own."""
+
+
 def markdown() -> str:
     """Return the table of ``docs/guide-files.md``."""
     rows = ["| format | what | holds | written | options |", "|---|---|---|---|---|"]
     for each in FORMATS:
         cells: tuple[Any, ...] = (
             f"`{each.name}`",
-            each.description
+            _MARKUP.sub(r"\\\1", each.description)
             + (f" ({', '.join(each.endings)})" if each.endings else ""),
             _KINDS[each.kind],
             "yes" if each.is_written else "",

@@ -24,8 +24,11 @@ from .text_files import numbered_lines, spaceless_share
 
 SEPARATORS = ("/", "_")
 
-_TAG = re.compile(r"[^\W\d_][\w$*+:.-]{0,19}|[^\w\s]{1,3}|``|''|-\w{3}-")
+_TAG = re.compile(r"[^\W\d_][\w$*+:.-]{0,19}|[^\w\s]{1,3}(?:-\w+)*|-\w{3}-")
 """What a tag looks like: letters, or what punctuation is tagged with."""
+
+_CLOSED = re.compile(r"(/\w+)\](?:/?\w+)?$")
+"""The end of a compound in brackets, with a tag of its own: ``电台/n]nt``, ``]/nt``."""
 
 _PARAGRAPH = re.compile(r"\d{8}-\d\d-\d{3}-\d{3}/m\s*")
 """The number of a paragraph of the People's Daily."""
@@ -49,7 +52,8 @@ def seen(head: Head) -> tuple[float, float, str]:
     separator = separator_of(head.lines)
     cells = [line.split() for line in head.lines]
     n = sum(map(len, cells))
-    if separator is None or head.is_json or any("\t" in line for line in head.lines):
+    tabbed = any("\t" in line.strip() for line in head.lines)
+    if separator is None or head.is_json or tabbed:
         return 0.0, 0.0, "no word has a tag"
     tagged = sum(_has_tag(cell, separator) for row in cells for cell in row)
     several = sum(len(row) > 1 for row in cells) / len(cells)
@@ -57,8 +61,8 @@ def seen(head: Head) -> tuple[float, float, str]:
 
 
 def _has_tag(cell: str, separator: str) -> bool:
-    word, found, tag = cell.rpartition(separator)
-    return bool(word and found and _TAG.fullmatch(re.sub(r"\]\w*$", "", tag) or "?"))
+    word, found, tag = _CLOSED.sub(r"\1", cell).rpartition(separator)
+    return bool(word and found and _TAG.fullmatch(tag))
 
 
 def _pairs(
@@ -72,7 +76,8 @@ def _pairs(
             text = _PARAGRAPH.sub("", line, count=1)
             pairs = []
             for cell in text.split():
-                word, found, tag = cell.rpartition(separator or "/")
+                whole = _CLOSED.sub(r"\1", cell)
+                word, found, tag = whole.rpartition(separator or "/")
                 if not (word and found and tag):
                     raise ValueError(
                         f"{name}, line {number}: expected WORD{separator or '/'}TAG, "
@@ -93,10 +98,8 @@ def _seen_in(file: Any, encoding: str) -> str | None:
 
 
 def _unbracketed(word: str, tag: str) -> tuple[str, str]:
-    """A word and its tag without the brackets around a compound that it is part of."""
-    if len(word) > 1:
-        word = word.lstrip("[") or word
-    return word, re.sub(r"(?<=\w)\]\w*$", "", tag)
+    """A word and its tag without the bracket before a compound that it begins."""
+    return word.lstrip("[") or word, tag
 
 
 class WordTag(TokenFormat):

@@ -24,6 +24,18 @@ def test_words_and_parts_of_speech():
     assert read_tokens(io.StringIO(TEXT + "EOS\nEOS\n")) == (X, y)
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "私\tワタクシ\tワタクシ\t私-代名詞\t代名詞\t\t\t0\nは\tワ\tハ\tは\t助詞-係助詞\t\t\t\n",
+        "私\tワタシ\t私\t代名詞-一般\t\t\nは\tハ\tは\t助詞-係助詞\t\t\n",
+    ],
+)
+def test_features_between_tabs(rows):
+    X, y = read_tokens(io.StringIO(rows + "EOS\n"))
+    assert (X, y) == (["私は"], [[("私", "代名詞"), ("は", "助詞")]])
+
+
 def test_errors_name_the_line():
     with pytest.raises(ValueError, match="line 2: expected SURFACE<tab>FEATURES, or"):
         read_tokens(io.StringIO("東京\t名詞,一般,*\n東京\nEOS\n"), "mecab")

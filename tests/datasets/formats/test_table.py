@@ -159,3 +159,11 @@ def test_sentences_that_are_selected_are_a_file_of_the_format(name, tmp_path, ca
     X, y = read_tokens(tmp_path / path.name, name)
     pool = list(zip(*read_tokens(path, name)))
     assert len(X) == 3 and all(pair in pool for pair in zip(X, y))
+
+
+@pytest.mark.parametrize("name", [each for each in NAMES if sample(each).is_file()])
+def test_the_first_lines_alone_are_taken_for_no_other_format(name):
+    lines = sample(name).read_text("utf-8").split("\n")
+    for n in (1, 2, 3, 5, 10, 20):
+        found = table.recognised(Head("notes", lines[:n]))
+        assert found is None or found[0].name == name, (n, found)

@@ -59,6 +59,22 @@ DAILY = (
 )
 
 
+def test_compounds_whose_tag_has_a_slash():
+    line = "据/p 《/w [纽约/nsf 时报/n]/nz 》/w 报道/v\n"
+    (words,) = read_tokens(io.StringIO(line * 3))[1][:1]
+    assert words == [
+        ("据", "p"), ("《", "w"), ("纽约", "nsf"), ("时报", "n"), ("》", "w"), ("报道", "v"),
+    ]  # fmt: skip
+
+
+def test_the_brown_corpus_begins_lines_with_a_tab():
+    text = (
+        "\n\n\tThe/at Jury/nn-tl said/vbd ``/`` no/at (/(-hl it/pps )/)-hl ./.\n\n" * 3
+    )
+    X, y = read_tokens(io.StringIO(text))
+    assert X[0][:2] == ["The", "Jury"] and y[0][4:6] == ["at", "(-hl"]
+
+
 def test_segmentation_and_tags_at_once():
     X, y = read_tokens(io.StringIO(DAILY), "segmented-tags")
     assert X == ["迈向充满希望的新世纪", "中央人民电台[附]"]

@@ -1,0 +1,130 @@
+"""Texts that the files of a training hold several times: corrected ones take the place of
+the others, and contradictions are said.
+
+What a person corrects comes back in a file of its own, beside the one that it was taken
+from. A record with the id and the text of one in an earlier file is that record,
+corrected. Equal texts without ids may be that, or a contradiction of two people: which,
+only the user knows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._data.places import counted
+from .._data.repeats import repeats_of
+from .common import tell, warn
+
+if TYPE_CHECKING:
+    from .corpus import Corpus
+
+PREFERENCES = ("last",)
+"""Which of several annotations of a text can be preferred."""
+
+
+def merged(corpus: Corpus, prefer: str | None) -> Corpus:
+    """A corpus whose records were put together; what is still there twice is said.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Of all files, in their order.
+    prefer : {"last"} or None
+        Whether the last annotation of a text is taken, also without an id.
+    """
+    if corpus.format == "spans":
+        corpus = _without_corrected(corpus)
+    repeats = repeats_of(corpus.X, corpus.y, order=corpus.format != "spans")
+    if prefer is not None:
+        groups = [*repeats.same, *repeats.contradictory]
+        out = {i for group in groups for i in _earlier(corpus, group)}
+        if out:
+            what = counted(len(out), "annotation")
+            tell(f"--prefer last: {what} of texts that come again are left out")
+        return _without(corpus, out)
+    _warn(corpus, repeats.contradictory, repeats.same)
+    return corpus
+
+
+def _types(corpus: Corpus, i: int) -> Any:
+    """The types that an annotation names; of those of other types none is a correction."""
+    return getattr(corpus.y[i], "types", None)
+
+
+def _earlier(corpus: Corpus, group: list[int]) -> list[int]:
+    """All annotations of a text but the last, of the same types."""
+    last = {_types(corpus, i): i for i in group}
+    return [i for i in group if last[_types(corpus, i)] != i]
+
+
+def _without_corrected(corpus: Corpus) -> Corpus:
+    """Leave out records whose id and text come again in a later file."""
+    last: dict[Any, int] = {}
+    out = set()
+    by: dict[str | None, int] = {}
+    for i, (where, text) in enumerate(zip(corpus.where, corpus.X)):
+        if where.id is None:
+            continue
+        key = str(where.id), text, _types(corpus, i)
+        before = last.get(key)
+        if before is not None and corpus.where[before].file != where.file:
+            out.add(before)
+            by[where.file] = by.get(where.file, 0) + 1
+        last[key] = i
+    for name, n in by.items():
+        verb = "takes" if n == 1 else "take"
+        tell(f"{name}: {counted(n, 'text')} {verb} the place of those with their ids")
+    return _without(corpus, out)
+
+
+def _without(corpus: Corpus, out: set[int]) -> Corpus:
+    """A corpus without some of its sequences."""
+    n = len(corpus.X)
+    parts: dict[str, Any] = {
+        name: [each for i, each in enumerate(value) if i not in out]
+        for name, value in corpus._asdict().items()
+        if isinstance(value, list) and len(value) == n
+    }
+    return corpus._replace(**parts) if out else corpus
+
+
+def _warn(
+    corpus: Corpus, contradictory: list[list[int]], same: list[list[int]]
+) -> None:
+    """Warn of texts with several annotations, and of texts that count several times.
+
+    Sentences of tokens that are repeated are usual; texts are not.
+    """
+    of_texts = corpus.format == "spans"
+    unit, what = ("text", "spans") if of_texts else ("sentence", "labels")
+    if corpus.format == "segmented":
+        what = "words"
+    if contradictory:
+        where = " and ".join(str(corpus.where[i]) for i in contradictory[0][:3])
+        n = len(contradictory)
+        verb = "has" if n == 1 else "have"
+        warn(
+            f"{counted(n, unit)} {verb} other {what} elsewhere, such as {where}; "
+            "--prefer last lets the later one win"
+        )
+    if same and of_texts:
+        where = " and ".join(str(corpus.where[i]) for i in same[0][:3])
+        n = len(same)
+        verb = "comes" if n == 1 else "come"
+        warn(
+            f"{counted(n, unit)} {verb} several times with the same {what}, and counts "
+            f"as often, such as {where}; --prefer last takes each once"
+        )
+
+
+def warn_of_shared(corpus: Corpus, dev: Corpus) -> None:
+    """Warn of held-out texts that are learned, too."""
+    if corpus.format != "spans":
+        return  # short sentences are found everywhere
+    learned = {text for text in corpus.X if text.strip()}
+    shared = [i for i, text in enumerate(dev.X) if text in learned]
+    if shared:
+        warn(
+            f"{dev.name}: {len(shared):,} of {counted(len(dev.X), 'text')} are learned, "
+            f"too, such as {dev.where[shared[0]]}: what is scored here says little"
+        )
