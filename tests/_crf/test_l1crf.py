@@ -141,7 +141,7 @@ def test_ctrl_c_leaves_a_usable_model(corpus, monkeypatch):
     crf = L1CRF(random_state=0, verbose=1)
     with pytest.raises(KeyboardInterrupt):
         crf.fit(X, y)
-    assert crf.n_iter_ == 1 and len(crf.history_) == 3
+    assert crf.n_iter_ == 1 and len(crf.history_) == crf.sgd_iter + 1
     assert crf.score(X, y) > 0.5
     reached = crf.history_[-1]["objective"]
     assert crf.set_params(warm_start=True, verbose=0).fit(X, y).objective_ < reached

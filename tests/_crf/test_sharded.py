@@ -64,7 +64,7 @@ def test_the_optimum_of_one_machine(name, c2):
     assert sharded.objective_ == pytest.approx(objective_of(sharded, X, y), rel=1e-10)
     assert sharded.max_violation_ < 0.05
     assert np.mean([a == b for a, b in zip(sharded.predict(X), crf.predict(X))]) > 0.95
-    assert [entry["stage"] for entry in sharded.history_].count("sgd") == 2
+    assert [entry["stage"] for entry in sharded.history_].count("sgd") == 4
     assert all(
         entry["bytes_sent"] >= 0 < entry["bytes_received"] for entry in sharded.history_
     )
