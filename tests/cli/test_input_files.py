@@ -5,6 +5,7 @@ import sys
 import tracemalloc
 from argparse import Namespace
 
+import pytest
 from cli_cases import run
 
 from skstruct import SpanTagger
@@ -16,26 +17,30 @@ TEXT = "Ann is in Rome. " * 100
 N = 2000  # the beginning of a file, which says its format, is held several times
 
 
-def test_lines_of_annotated_texts_are_not_kept(tmp_path):
-    """What is held while they pass is a batch, not the file, be it to learn from or to be labelled."""
-    path = tmp_path / "notes.jsonl"
-    path.write_text((json.dumps({"text": TEXT, "spans": [[0, 3, "PER"]]}) + "\n") * N)
+@pytest.mark.parametrize("road", ["to learn from", "to be labelled"])
+def test_lines_of_annotated_texts_are_not_kept(tmp_path, road):
+    """What is held while they pass is a batch and the first texts, which vote on units: not the file."""
     arguments = Namespace(
         tokens=None, label=None, separator=None, comment=None, format=None, read=[], lines=False, write=None,
         encoding="utf-8",
     )  # fmt: skip
     layout = corpus.Layout("spans", None, None, None, None, AnnotationReader())
-    for pieces in (
-        lambda source: corpus.batches(source, layout, 10),
-        lambda source: texts.read_texts(source, arguments),
-    ):
+    peaks = []
+    for n in (N // 4, N):
+        path = tmp_path / f"{n}.jsonl"
+        line = json.dumps({"text": TEXT, "spans": [[0, 3, "PER"]]}) + "\n"
+        path.write_text(line * n)
         with Source(str(path)) as source:
+            pieces = texts.read_texts(source, arguments)
+            if road == "to learn from":
+                pieces = corpus.batches(source, layout, 10)
             tracemalloc.start()
-            found = sum(1 for _ in pieces(source))
-            _, peak = tracemalloc.get_traced_memory()
+            found = sum(1 for _ in pieces)
+            peaks.append(tracemalloc.get_traced_memory()[1])
             tracemalloc.stop()
-            assert found in (N, N // 10) and peak < path.stat().st_size / 5
+            assert found in (n, n // 10)
             assert source.readline() == ""
+    assert peaks[1] < peaks[0] + path.stat().st_size / 5
 
 
 def test_a_docbin_is_refused_by_the_way_out(tmp_path, capsys):
