@@ -318,7 +318,8 @@ def select(cell):
 @alone
 def label_issues(cell):
     return [
-        tuple(issue)
+        # Dicts are shown by their word, which also counts in the chance.
+        tuple(issue._replace(text="", chance=None))
         for issue in inspection.label_issues(
             cell.make("calibrated"), cell.X, cell.y, cv=2
         )

@@ -76,7 +76,7 @@ def command():
     "arguments, code, out, err",
     [
         (["train", "--help"], 0, "usage: {program} train [-h]", ""),
-        ([], 2, "", "usage: {program} [-h]"),
+        ([], 2, "", "usage: {program} COMMAND"),
         (["show", "-m", "no/such/model"], 1, "", "skstruct: error: no/such/model: "),
     ],
     ids=str,

@@ -207,7 +207,7 @@ class Patterns:
         ]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (list(self.lines), self.syntax)
+        return type(self).as_written, (list(self.lines), self.syntax)
 
     def __repr__(self) -> str:
         return f"Patterns({list(self.lines)!r}, {self.syntax!r})"

@@ -7,7 +7,6 @@ import pytest
 
 from skstruct._chain.forward_backward import exp_all
 from skstruct._crf.solver.corpus_sums import (
-    LAST,
     Corpus,
     ExpectedCounts,
     Occurrences,
@@ -23,12 +22,12 @@ from skstruct._crf.solver.token_features import TokenLists
 
 
 def corpus_of(lengths, L, gold=None, weight=None):
-    """One weight for each token and label, the emissions themselves; runs of them at odd tokens."""
+    """One weight for each token and label: the emissions themselves."""
     lengths = np.asarray(lengths)
     token = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     N = int(token[-1])
     label = np.arange(L, dtype=np.int32)
-    weights, odd = np.arange(N * L, dtype=np.int32).reshape(N, L), np.arange(N) % 2 == 1
+    weights = np.arange(N * L, dtype=np.int32)
     sequences = Sequences(
         np.arange(lengths.shape[0]), token, form_groups(lengths),
         np.full(N, -1, np.int32) if gold is None else gold,
@@ -36,12 +35,8 @@ def corpus_of(lengths, L, gold=None, weight=None):
     )  # fmt: skip
     return Corpus(
         sequences,
-        TokenLists(
-            np.append(0, np.cumsum(~odd)) * L, weights[~odd].ravel(), np.zeros(0)
-        ),
-        TokenLists(np.append(0, np.cumsum(odd)), weights[odd, 0], np.zeros(0)),
+        TokenLists(np.arange(N + 1) * L, weights, np.zeros(0)),
         np.tile(label, N),
-        np.tile(label + LAST * (label == L - 1).astype(np.int32), N),
         TokenLists.new(0),
         np.zeros(0),
     )
@@ -64,6 +59,8 @@ def counts_of(gradient, step, corpus, of_pairs, L):
         nothing,
         whole_of(corpus, L),
         of_pairs,
+        TokenLists.new(0),
+        nothing,
         NO_EDGES,
         nothing,
         nothing,

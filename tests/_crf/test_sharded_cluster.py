@@ -130,7 +130,7 @@ from skstruct import L1CRF
 class Lines:
     n = 0
     def write(self, text):
-        Lines.n += text.count("batch:")
+        Lines.n += text.count("(batch)")
         if Lines.n == 30:
             os._exit(9)
     def flush(self):

@@ -22,7 +22,7 @@ BAD = {
     "text alone": ("我", [["我"]], r"X must be a list of texts, got str '我'; use \[text\]"),
     "number": (3, [["我"]], "X must be a list of texts, got int 3"),
     "generator": ((t for t in TEXTS), WORDS, "a generator can be read only once"),
-    "frame": (pd.DataFrame({"text": TEXTS}), WORDS, "X must be a list of texts"),
+    "frame": (pd.DataFrame({"text": TEXTS, "more": TEXTS}), WORDS, "X must be a list of texts"),
     "characters": ([list("我们")], [["我们"]], "sequence 0.*Segmenter takes text.*''.join"),
     "text is None": (["我", None], [["我"], ["我"]], "X: sequence 1: expected a text.*None"),
     "text is bytes": ([b"abc"], [["abc"]], "X: sequence 0: expected a text.*bytes"),

@@ -102,7 +102,7 @@ def test_version_and_help(capsys):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ([], "required: COMMAND"),
+        ([], "usage: skstruct COMMAND"),
         (["dance"], "dance"),
         (
             ["train", "a", "-m", "b", "--epochs", "0"],

@@ -29,8 +29,8 @@ def test_labels_that_occur_once(inside, capsys):
     )
     (inside / "a.jsonl").write_text(
         "".join(
-            json.dumps({"text": "Ann ran", "spans": [[0, 3, label]]}) + "\n"
-            for label in ["PER"] * 120 + ["PRE", "WORK_OF_ART"]
+            json.dumps({"text": f"Ann ran {i}", "spans": [[0, 3, label]]}) + "\n"
+            for i, label in enumerate(["PER"] * 120 + ["PRE", "WORK_OF_ART"])
         )
     )
     (told,) = train(capsys, "a.jsonl")

@@ -60,10 +60,10 @@ def path(tmp_path_factory):
 def test_fields_of_bodies(path, tmp_path, lines):
     service = Backend(path, collect=str(tmp_path / "notes"))
     assert asked(service, {"project": FORGED, "schema": CONFIG}, "/setup")[0] == 200
-    check(lines(), 1)
+    check(lines(), 2)  # what is said, and that there was a request
     tasks = [{"id": FORGED, "data": {}}, {"id": 1, "data": {"text": "a"}}]
     assert asked(service, {"tasks": tasks, "label_config": CONFIG})[0] == 200
-    check(lines(), 2)
+    check(lines(), 4)
     region = {"from_name": "label", "type": "labels", "value": {"labels": [FORGED]}}
     annotation = {"id": FORGED, "result": [region]}
     given = {
@@ -71,7 +71,7 @@ def test_fields_of_bodies(path, tmp_path, lines):
         "project": {"label_config": CONFIG}, "task": {"id": FORGED, "data": {"text": FORGED}},
     }  # fmt: skip
     assert asked(service, given, "/webhook")[0] == 400
-    check(lines(), 3)
+    check(lines(), 6)
 
 
 class Broken(StructuredPerceptron):
@@ -85,7 +85,7 @@ def test_paths_and_tracebacks(lines):
     service = app({name: model})
     given = name.encode().decode("latin-1")  # as servers of WSGI give it
     assert call(service, "POST", f"/{given}/predict", [[FORGED]])[0] == 500
-    check(lines(), 1)
+    check(lines(), 2)
     assert "    IndexError: inside 1\n    skstruct: ready" in lines()
 
 

@@ -244,8 +244,13 @@ def select(cell):
 @verb
 def select_by_margin(cell):
     ranked = cell.model.predict_kbest(cell.X, 2)
-    gaps = [(a[1] - b[1]) * (len(x.split()) if cell.kind == "spans" else length(x))
-            for x, (a, b) in zip(cell.X, ranked)]  # fmt: skip
+    gaps = [
+        (found[0][1] - found[1][1])
+        * (len(x.split()) if cell.kind == "spans" else length(x))
+        if len(found) == 2
+        else np.inf  # there is one answer only
+        for x, found in zip(cell.X, ranked)
+    ]
     assert inspection.select(cell.model, cell.X, 1, strategy="margin") == [
         np.argmin(gaps)
     ]
