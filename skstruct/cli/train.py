@@ -69,7 +69,9 @@ RAW_TEXT_GAIN = (
     "with 200 annotated sentences 265,000 words of raw text brought up to 0.4 points "
     "of F1, 2.8 million 3"
 )
-"""What clusters of raw text gained in our study (docs/recipes.md)."""
+"""What clusters of raw text gained: Spanish in the study of `benchmarks.defaults`,
+English news in figures that docs/recipes.md quotes.
+"""
 
 PARTIAL = ".partial"
 """Ending of the model that an interrupted training leaves, after the name asked for."""
