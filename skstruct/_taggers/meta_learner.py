@@ -7,6 +7,7 @@ be asked of them.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
 from typing import Any, TypeVar
@@ -66,9 +67,9 @@ class OffersDefault:
     _around = "estimator"
     """The name of the parameter that holds the estimator inside."""
 
+    @abstractmethod
     def _template(self) -> Any:
         """Return the estimator that is asked for: of it only the parameters count."""
-        raise NotImplementedError
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters.

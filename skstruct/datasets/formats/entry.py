@@ -7,6 +7,7 @@ sequences of words, which a segmenter learns; and texts with spans.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -62,7 +63,7 @@ class TokenOptions(NamedTuple):
     labels: bool = True  # whether labels are read
 
 
-class Format:
+class Format(ABC):
     """A format of files: subclasses are entries of the table.
 
     Attributes
@@ -97,9 +98,9 @@ class Format:
         """What commands call formats that are handled alike."""
         return self.name
 
+    @abstractmethod
     def recognise(self, head: Head) -> Evidence:
         """Say how much the beginning of a file looks like the format."""
-        raise NotImplementedError
 
     def has_ending(self, head: Head) -> bool:
         """Tell whether the name of the file is one of this format."""
@@ -129,9 +130,9 @@ class TokenFormat(Format):
     has_features: ClassVar[bool] = False
     has_comments: ClassVar[bool] = True
 
+    @abstractmethod
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences of a path or an open text file."""
-        raise NotImplementedError
 
     def check(self, options: TokenOptions) -> None:
         """Raise a ValueError if columns or fields are none of the format."""
@@ -216,9 +217,9 @@ class WordFormat(Format):
         """What commands call segmented text of any format."""
         return "segmented"
 
+    @abstractmethod
     def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
         """Yield (number, words) of each line; words are str, or (word, tag)."""
-        raise NotImplementedError
 
 
 class TextFormat(Format):
@@ -244,8 +245,14 @@ class TextFormat(Format):
         yield place, value
 
     def record(self, value: Any, place: str, reading: Reading) -> Record:
-        """Make a `Record` of a value of JSON."""
-        raise NotImplementedError
+        """Make a `Record` of a value of JSON.
+
+        Raises
+        ------
+        TypeError
+            If the format is not JSON: `records` reads it.
+        """
+        raise TypeError(f"{self.name} is not JSON: records() reads it")
 
     def merged(self, records: Iterator[Record], reading: Reading) -> Iterator[Record]:
         """Yield records; those of one text may become one."""

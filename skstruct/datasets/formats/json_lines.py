@@ -86,6 +86,10 @@ class OwnKeys(TextFormat):
         self._records = options.records
         self._named = options
 
+    def recognise(self, head: Head) -> Evidence:
+        """Return no evidence: only options say that a file is one of these."""
+        return NO
+
     def elements(self, value: Any, place: str) -> Iterator[tuple[str, Any]]:
         """Yield the records of the list that an option names."""
         return elements_at(value, self._records, place)

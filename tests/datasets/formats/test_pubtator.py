@@ -69,4 +69,5 @@ def test_what_is_not_pubtator(lines):
 def test_offsets_of_characters_warn_of_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        read_spans(io.StringIO(TEXT))
+        X, y = read_spans(io.StringIO(TEXT))
+    assert len(X) == len(y) > 0 and any(y)
