@@ -139,12 +139,17 @@ class ShardedObjective(Objective[Selection]):
         return Selection(self, chosen)
 
     def evaluate(
-        self, view: Selection, weights: np.ndarray, keep: bool = False
+        self,
+        view: Selection,
+        weights: np.ndarray,
+        keep: bool = False,
+        curve: bool = False,
     ) -> tuple[float, np.ndarray]:
         """Add up the smooth part of the objective and its gradient, over the shards.
 
         ``view`` is the newest one. For parameters and results see
-        :meth:`.Objective.evaluate`.
+        :meth:`.Objective.evaluate`; curvature is always a pass of its own here, as a
+        worker that is lost takes along what it knows.
         """
         self.n_passes += 1
         shared = weights, self.n_passes if keep else None

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import inf, isfinite
+from operator import getitem
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +24,11 @@ from .vectors_in_tokens import way_out
 
 MOST_UNKNOWN = 100_000
 """Pairs and names remembered that are no features."""
+
+MANY_KEYS = 6
+"""Where the first dictionary has so many keys, those that have the same keys as the one
+before are looked up faster.
+"""
 
 Chunk: TypeAlias = "tuple[np.ndarray, np.ndarray | None, np.ndarray]"
 """Of some tokens the numbers of their features (int32), the values (float64; None if all
@@ -206,10 +212,26 @@ def encode_names(known: KnownFeatures, tokens: list[list[str]]) -> Chunk:
     Odd, TypeError
         If something is no str.
     """
-    names = known.names
-    found = [names[name] for token in tokens for name in token]
+    found = [*map(known.names.__getitem__, chain.from_iterable(tokens))]
     starts = np.array([*accumulate(map(len, tokens), initial=0)], np.int64)
     return np.frombuffer(bytearray().join(found), np.int32), None, starts
+
+
+def _look_up(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> list[bytes]:
+    """Look up the pairs of dictionaries that have many keys.
+
+    Those of neighbours are mostly the same: their tables are found once.
+    """
+    found: list[bytes] = []
+    before: list[Any] | None = None
+    tables: list[Values] = []
+    for token in tokens:
+        keys = [*token]
+        if keys != before:
+            tables = [known[key] for key in keys]
+            before = keys
+        found += map(getitem, tables, token.values())
+    return found
 
 
 def encode_pairs(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
@@ -220,7 +242,10 @@ def encode_pairs(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
     Odd, TypeError
         If one is not: what may be a number, a collection, or wrong.
     """
-    found = [known[key][value] for token in tokens for key, value in token.items()]
+    if tokens and len(tokens[0]) >= MANY_KEYS:
+        found = _look_up(known, tokens)
+    else:
+        found = [known[key][value] for token in tokens for key, value in token.items()]
     starts = np.array([*accumulate(map(len, tokens), initial=0)], np.int64)
     return np.frombuffer(bytearray().join(found), np.int32), None, starts
 

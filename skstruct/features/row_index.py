@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 from itertools import compress, repeat
 from typing import TYPE_CHECKING
 
@@ -17,12 +16,10 @@ if TYPE_CHECKING:
 
     from .._data.types import Self
 
-_END_OF_KEY = re.compile("[:=]")
-
 
 def _key_of(name: str) -> str:
     """A name up to its first colon or equals sign."""
-    return _END_OF_KEY.split(name, maxsplit=1)[0]
+    return name.partition(":")[0].partition("=")[0]
 
 
 def with_new_rows(
@@ -259,11 +256,11 @@ class FeatureIndex(RowIndex):
         The key is the name up to a colon or an equals sign.
         """
         numbers: dict[str, int] = {}
-        of_row = np.zeros(self.n_rows, np.int32)
+        of_row = [0] * self.n_rows
         for name, row in zip(self.ids, self.row_of.tolist()):
             if row >= 0:
                 of_row[row] = numbers.setdefault(_key_of(name), len(numbers))
-        return of_row
+        return np.array(of_row, np.int32)
 
     @classmethod
     def merged(

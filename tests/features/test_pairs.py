@@ -194,3 +194,30 @@ def test_chunks_without_values_have_none():
     assert concatenated([ones, ones])[1].shape == (0,)
     assert concatenated([ones, halves])[1].tolist() == [1.0, 1.0, 0.5]
     assert [part.shape for part in concatenated([])] == [(0,), (0,), (1,)]
+
+
+def test_dictionaries_of_many_keys(monkeypatch):
+    """Their features are numbered as those of few keys are, in the order of tokens."""
+    rng = np.random.RandomState(0)
+    tokens = []
+    for _ in range(30):
+        keys = [f"k{j}" for j in rng.permutation(8)[: rng.randint(4, 9)]]
+        tokens += [{key: f"v{rng.randint(4)}" for key in keys} for _ in range(3)]
+        tokens.append({**tokens[-1], Text("k0"): Text("new"), "title": True})
+    tokens.insert(0, dict.fromkeys("abcdefgh", "x"))
+    ways = []
+    for many in (pairs.MANY_KEYS, 1000):
+        monkeypatch.setattr(pairs, "MANY_KEYS", many)
+        table = known(learns=True)
+        ways.append((encode_pairs(table, tokens), list(table.ids.items())))
+    (first, ids), (second, same_ids) = ways
+    assert ids == same_ids
+    np.testing.assert_array_equal(first[0], second[0])
+    np.testing.assert_array_equal(first[2], second[2])
+
+
+@pytest.mark.parametrize("odd", [{1: "a"}, {"n": 0.5}, {"n": {"a": True}}])
+def test_odd_pairs_among_many_keys(odd):
+    token = dict.fromkeys("abcdefgh", "x")
+    with pytest.raises((Odd, TypeError)):
+        encode_pairs(known(), [token, {**token, **odd}])

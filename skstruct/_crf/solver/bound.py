@@ -39,7 +39,8 @@ NEAR = 4.0
 EVERY = 2
 FEWEST = 4
 """Once the extrapolated decrease is below ``NEAR * CERTIFIED``, every second iteration
-gives a gradient. No bound is of fewer than four.
+gives a gradient, or each where that costs next to nothing. No bound is of fewer than
+four.
 """
 SHARE = 0.3
 LONGEST = 24
@@ -463,6 +464,7 @@ class StoppingRule:
         self.certifies = tol is None and self.cuts is not None
         self.tol = (LAST if self.certifies else EXTRAPOLATED) if tol is None else tol
         self.near = self.certified = False
+        self.every = EVERY  # iterations from one gradient to the next
         # (iterations, gap) at the last bound; iterations at the next
         self.last: tuple[float, float] = 0, np.inf
         self.due: float = 0
@@ -516,7 +518,7 @@ class StoppingRule:
         self.near = (
             self.certifies
             and expected <= NEAR * CERTIFIED * value
-            and len(past) % EVERY == 0
+            and len(past) % self.every == 0
         )
         enough = expected <= EXTRAPOLATED * value  # if no gap is of use
         if noted and self.certifies and self.cuts and self.cuts.next >= FEWEST:

@@ -67,7 +67,16 @@ class CorpusPass:
         Of features, add up x² p (1 - p) instead of x p.
     keep : bool
         Also add up the expectations of all optional weights.
+    curve : bool
+        With ``keep``: add up x² p (1 - p) of the features of the view, too.
+
+    Attributes
+    ----------
+    curvature : ndarray of shape (view.size,)
+        With ``curve``, after :meth:`run`: what ``square`` gives.
     """
+
+    curvature: np.ndarray
 
     def __init__(
         self,
@@ -77,12 +86,14 @@ class CorpusPass:
         clamped: bool,
         square: bool = False,
         keep: bool = False,
+        curve: bool = False,
     ) -> None:
         self.objective = objective
         self.view = view
         self.clamped = clamped
         self.square = square
         self.keep = keep
+        self.curve = curve
         self.corpus = view.corpus
         self.edges = view.edges
         if clamped and view.clamped is not None:
@@ -107,6 +118,9 @@ class CorpusPass:
         self.block = cut_blocks(sequences)
         n_blocks = self.block.shape[0] - 1
         n_parts = N_PARTS if self.keep else sums.counts.shape[0]
+        # A table that all features share has one sum of p then, and one of p (1 - p).
+        if self.curve and self.view.covers_all:
+            n_parts = 1
         self.n_parts = min(n_parts, n_blocks)
         self.bad = sequences.are_long & (not self.exp_edges)
         self.gradient = np.zeros((n_blocks, size))
@@ -145,13 +159,23 @@ class CorpusPass:
         gradient[N:] *= self.matrix[p, y]
         gradient[N:] += self.everywhere.sum(axis=0)[p * objective.n_labels + y]
         kept = self.kept.sum(axis=0)
-        sums.count(view.parts, self.n_parts, self.square, gradient, objective.map)
+        if not self.keep:
+            sums.count(view.parts, self.n_parts, self.square, gradient, objective.map)
+            return total, gradient, kept
+        if self.curve:
+            self.curvature = gradient.copy()
+            self.curvature[self.n_states :] *= 0.5
+            sums.count(view.parts, self.n_parts, True, self.curvature, objective.map)
         if self.whole is not None:
             self.whole.rows.count(None, self.n_parts, False, kept, objective.map)
-        elif self.keep:
+        else:
             kept = np.append(np.zeros(objective.n_pairs), kept)
             whole = sums.whole(objective.first, objective.pair_label)
-            sums.count(whole, 1, self.square, kept, objective.map)
+            if self.curve:
+                sums.counts[0] = sums.counts[1]
+            sums.count(whole, self.n_parts, False, kept, objective.map)
+        # The weights in use are among all.
+        gradient[: self.n_states] = kept[view.chosen[: self.n_states]]
         return total, gradient, kept
 
     def _sum_part(self, part: int) -> list[float]:
@@ -159,6 +183,8 @@ class CorpusPass:
         n_blocks = self.block.shape[0] - 1
         lattice = self.objective.take_scratch()
         self.of_rows[part] = 0.0
+        if self.curve and self.view.covers_all:
+            self.of_rows[1] = 0.0
         if self.whole is not None:
             self.whole.rows.counts[part] = 0.0
         begin = part * n_blocks // self.n_parts
@@ -176,7 +202,10 @@ class CorpusPass:
         if self.whole is None:
             nothing = TokenLists.new(0)
             none = np.zeros(0, np.int32)
-            return Occurrences(nothing, none, none), np.zeros(0), nothing, np.zeros(0)
+            few = Occurrences(nothing, none, none)
+            if self.curve:
+                return few, np.zeros(0), self.corpus.rows, self.of_rows[1]
+            return few, np.zeros(0), nothing, np.zeros(0)
         few, rows = self.whole.lists[self.clamped]
         of_rows = self.whole.rows.counts[part]
         return few, self.kept[part, : self.n_kept], rows, of_rows
@@ -186,17 +215,19 @@ class CorpusPass:
         sequences = self.corpus.sequences
         K = self.n_states
         N = self.n_chosen
+        # Where all weights are kept, those in use are among them.
+        skip = self.whole is not None and not self.curve
         counts = ExpectedCounts(
-            self.gradient[k, :K],
+            self.gradient[k, : 0 if skip else K],
             self.gradient[k, N:],
             self.gradient[k, K:N],
             *self._whole_counts(part),
             self.whole_edges,
             self.kept[part, self.n_kept :],
-            self.of_rows[part],
+            self.of_rows[part, : 0 if skip else None],
         )
         dense = counts._replace(transition=self.everywhere[k])
-        how = self.clamped, self.square, lattice
+        how = self.clamped, self.square or self.curve, lattice
         total = expect(
             self.corpus,
             self.block[k],

@@ -26,6 +26,20 @@ if TYPE_CHECKING:
     from ..._chain.bigram import ChainTask
 
 
+LONGEST = 2048
+LONGEST_OF_MANY = 200
+MANY_LABELS = 16
+"""A sequence of more tokens is a group of its own: with so many labels and more, or
+with fewer. Its inner loops run over labels, which are vectors where there are many,
+while groups of long sequences leave the cache.
+"""
+
+
+def longest_in_groups(n_labels: int) -> int:
+    """Return how many tokens a sequence may have to share a group with others."""
+    return LONGEST if n_labels < MANY_LABELS else LONGEST_OF_MANY
+
+
 class Occurrences(NamedTuple):
     """Features of tokens, each with its weights: F features, K weights."""
 
@@ -45,28 +59,35 @@ class Sequences(NamedTuple):
     gold: np.ndarray  # (N,) int32: as in ``ChainTask``
     weight: np.ndarray  # (S,) float64
     sets: np.ndarray | tuple[()]  # as in ``ChainTask``
+    longest: int = LONGEST  # a longer one is a group of its own
 
     @classmethod
-    def of(cls, task: ChainTask) -> Sequences:
+    def of(cls, task: ChainTask, n_labels: int = 1) -> Sequences:
         """Take the sequences of a ``_chain.bigram.ChainTask`` whose weight is not 0."""
         order = np.argsort(-np.diff(task.token), kind="stable")
-        return cls.some(task, order[task.weight[order] != 0.0])
+        return cls.some(
+            task, order[task.weight[order] != 0.0], longest_in_groups(n_labels)
+        )
 
     @classmethod
-    def some(cls, corpus: ChainTask | Sequences, order: np.ndarray) -> Sequences:
+    def some(
+        cls, corpus: ChainTask | Sequences, order: np.ndarray, longest: int = LONGEST
+    ) -> Sequences:
         """Take the sequences ``order`` of a task, or of other sequences.
 
-        ``order`` (S,) has their numbers, by descending length.
+        ``order`` (S,) has their numbers, by descending length; one of more tokens than
+        ``longest`` is a group of its own.
         """
         lengths = np.diff(corpus.token)[order]
         token, places = ranges(corpus.token[order], lengths)
         return cls(
             order,
             token,
-            form_groups(lengths),
+            form_groups(lengths, longest),
             corpus.gold[places],
             corpus.weight[order],
             corpus.sets,
+            longest,
         )
 
     @property
@@ -77,7 +98,7 @@ class Sequences(NamedTuple):
     @property
     def are_long(self) -> np.ndarray:
         """(S,) bool: whether each is a group of its own because of its length."""
-        return self.lengths > LONGEST
+        return self.lengths > self.longest
 
     def partial(self) -> np.ndarray:
         """Return the numbers (P,) of those with tokens that have no label, or a set."""
@@ -181,8 +202,6 @@ WIDTH = 32
 """Sequences in a group: enough to vectorise, few enough to stay in the cache."""
 PLACES = 16384
 """Tokens × sequences of a group, unless a single sequence is longer."""
-LONGEST = 2048
-"""A sequence of more tokens is a group of its own. Its inner loops run over labels."""
 
 
 class Lanes(NamedTuple):
@@ -208,17 +227,17 @@ def width_of(n: int) -> int:
     return n if n < 8 else (n + 15) // 16 * 16
 
 
-def form_groups(lengths: np.ndarray) -> np.ndarray:
+def form_groups(lengths: np.ndarray, most: int = LONGEST) -> np.ndarray:
     """Divide sequences into groups of similar length.
 
-    ``lengths`` (S,) must descend. Returns the first sequence of each group, and S:
-    (G + 1,) int64.
+    ``lengths`` (S,) must descend; those above ``most`` are each a group. Returns the
+    first sequence of each group, and S: (G + 1,) int64.
     """
     group = [0]
     n = lengths.shape[0]
     while group[-1] < n:
         longest = int(lengths[group[-1]])
-        size = min(WIDTH, PLACES // max(longest, 1)) if longest <= LONGEST else 1
+        size = min(WIDTH, PLACES // max(longest, 1)) if longest <= most else 1
         group.append(min(n, group[-1] + max(size // 16 * 16 if size > 16 else size, 1)))
     return np.array(group, np.int64)
 
@@ -272,6 +291,42 @@ class ExpTransitions(NamedTuple):
     cost: np.ndarray  # (L,) float64: cost of missing a token of each label
 
 
+@kernel
+def _list_differences(
+    matrix: np.ndarray,
+    shifted: bool,
+    first: np.ndarray,
+    other: np.ndarray,
+    value: np.ndarray,
+    base: np.ndarray,
+) -> None:
+    """Fill the fields of :class:`ExpTransitions` of these names; ``first``, ``other``
+    and ``base`` are zeros.
+
+    ``matrix`` (L, L): exp(transition - shift). L lists of at most L elements, each
+    filled up to a multiple of four, end before L * (L + 3).
+    """
+    L = matrix.shape[0]
+    for side in range(2):
+        n = 0
+        for k in range(L):
+            least = np.inf
+            for j in range(L):
+                least = min(least, matrix[k, j] if side else matrix[j, k])
+            # Differences from 1 cancel digits if the sum is much smaller than 1: then
+            # list them all.
+            if not shifted and least > 1e-3:
+                base[side, k] = 1.0
+            for j in range(L):
+                v = matrix[k, j] if side else matrix[j, k]
+                if v != base[side, k]:
+                    other[side, n] = j
+                    value[side, n] = v - base[side, k]
+                    n += 1
+            n = (n + 3) // 4 * 4
+            first[side, k + 1] = n
+
+
 def exp_transitions(
     potentials: Potentials, pair: np.ndarray
 ) -> tuple[ExpTransitions, np.ndarray]:
@@ -291,19 +346,7 @@ def exp_transitions(
     other = np.zeros((2, L * (L + 3)), np.int64)
     value = np.zeros(other.shape)
     base = np.zeros((2, L))
-    for side, columns in enumerate((matrix.T, matrix)):
-        n = 0
-        for k in range(L):
-            column = columns[k]
-            # Differences from 1 cancel digits if the sum is much smaller than 1: then
-            # list them all.
-            if shift == 0.0 and column.min() > 1e-3:
-                base[side, k] = 1.0
-            listed = np.flatnonzero(column != base[side, k])
-            other[side, n : n + listed.size] = listed
-            value[side, n : n + listed.size] = column[listed] - base[side, k]
-            n += (listed.size + 3) // 4 * 4
-            first[side, k + 1] = n
+    _list_differences(matrix, shift != 0.0, first, other, value, base)
     sparse = ExpTransitions(
         shift, first, other, value, base, pair, start == 0.0, end == 0.0, cost
     )

@@ -185,11 +185,13 @@ def add_expected(
     lattice: Lanes,
     counts: ExpectedCounts,
 ) -> None:
-    """counts += x p(y | t), or x² p(y | t) if ``square``, for the tokens of a group.
+    """counts += x p, for the tokens of a group, with p the probability of a label times
+    the weight w of the sequence.
 
-    ``lattice.b`` (P places for each label) has the marginals; for q, n_lanes, W and P
-    see :func:`sum_emissions`. Behind the labels ``lattice.padded`` has zeros, which is
-    what padding receives.
+    What is for the weights of ``corpus``, ``feature`` and ``of_rows``, receives with
+    ``square`` x² p (1 - p / w); the rest never does. ``lattice.b`` (P places for each
+    label) has p; for q, n_lanes, W and P see :func:`sum_emissions`. Behind the labels
+    ``lattice.padded`` has zeros, which is what padding receives.
     """
     b = lattice.b
     padded = lattice.padded
@@ -198,27 +200,33 @@ def add_expected(
     L = lattice.row.shape[0]
     width = np.uint64(row_width(L))
     stride = np.uint64(P)
-    by_row = corpus.rows.start.shape[0] > 1
+    by_row = corpus.rows.start.shape[0] > 1 and counts.of_rows.shape[0] > 0
     for y in range(np.uint64(L), width):
         padded[y] = 0.0
     for l in range(n_lanes):
         first = corpus.sequences.token[q + l]
+        weight = corpus.sequences.weight[q + l]
         for t in range(corpus.sequences.token[q + l + 1] - first):
             i = np.uint64(t * W + l)
             token = first + t
             for y in range(np.uint64(L)):
                 padded[y] = b[i + y * stride]
+            if counts.of_whole_rows.shape[0] > 0:
+                _add_to_rows(
+                    counts.whole_rows, token, padded, False, counts.of_whole_rows, width
+                )
+            spread(counts.whole, token, padded, False, counts.of_pairs)
+            if square:
+                for y in range(np.uint64(L)):
+                    padded[y] *= 1.0 - padded[y] / weight
             if by_row:
                 _add_to_rows(corpus.rows, token, padded, square, counts.of_rows, width)
             begin, end = _items(entries, token)
+            if gradient.shape[0] == 0:
+                end = begin
             for e in range(begin, end):
                 k = np.uint64(entries.item[e])
                 v = entries.value[e] if entries.value.shape[0] > 0 else 1.0
                 if square:
                     v *= v
                 gradient[k] += v * padded[np.uint64(corpus.label[k])]
-            if counts.of_whole_rows.shape[0] > 0:
-                _add_to_rows(
-                    counts.whole_rows, token, padded, False, counts.of_whole_rows, width
-                )
-            spread(counts.whole, token, padded, False, counts.of_pairs)

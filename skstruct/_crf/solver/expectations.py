@@ -268,18 +268,6 @@ def _add_log_z(
 
 
 @inline
-def _variances(
-    weight: np.ndarray, L: int, T: int, W: int, P: int, b: np.ndarray
-) -> None:
-    """b = w p becomes w p (1 - p) = b (1 - b / w)."""
-    for y in range(L):
-        for t in range(T):
-            for l in range(weight.shape[0]):
-                k = y * P + t * W + l
-                b[k] *= 1.0 - b[k] / weight[l]
-
-
-@inline
 def _sum_group(
     sequences: Sequences,
     q: int,
@@ -345,8 +333,8 @@ def expect(
         Sum over the labellings that agree with gold, without costs, instead of over
         all.
     square : bool
-        Of features, add up p (1 - p) instead of p: what each token adds to the diagonal
-        of the Hessian.
+        Of the features of ``corpus``, add up p (1 - p) instead of p: what each token
+        adds to the diagonal of the Hessian.
     lattice : Lanes
         With room for these groups.
     counts : ExpectedCounts
@@ -363,7 +351,6 @@ def expect(
     total : float
         Σ weight log Z.
     """
-    L = transitions.cost.shape[0]
     total = 0.0
     x = lattice.x
     padded = lattice.padded
@@ -383,7 +370,5 @@ def expect(
             total += _sum_group(
                 sequences, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad
             )
-        if square:
-            _variances(sequences.weight[q : q + n_lanes], L, T, W, P, lattice.b)
         add_expected(corpus, q, n_lanes, W, P, square, lattice, counts)
     return total

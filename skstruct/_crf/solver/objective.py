@@ -165,7 +165,7 @@ class Objective(ABC, Generic[V]):
 
     @abstractmethod
     def evaluate(
-        self, view: V, weights: np.ndarray, keep: bool = False
+        self, view: V, weights: np.ndarray, keep: bool = False, curve: bool = False
     ) -> tuple[float, np.ndarray]:
         """Work out the smooth part of the objective and its gradient.
 
@@ -176,6 +176,9 @@ class Objective(ABC, Generic[V]):
         keep : bool
             Also keep the expectations of all optional weights, for
             :meth:`gradient_of_all`.
+        curve : bool
+            With ``keep``: :meth:`curvature` will be asked for at these weights, on this
+            view or another one, and may have to do with what this pass says of it.
 
         Returns
         -------
@@ -188,7 +191,8 @@ class Objective(ABC, Generic[V]):
         """Estimate the Hessian's diagonal.
 
         Σ x² p (1 - p) over the occurrences of a feature, as if tokens were independent;
-        for pairs of labels half their expected count.
+        for pairs of labels half their expected count. It may be more for weights that
+        were not in the view which :meth:`evaluate` had with ``curve``.
 
         Parameters
         ----------
@@ -253,6 +257,32 @@ class Objective(ABC, Generic[V]):
         """Stop what works in the background."""
 
 
+class _Curved(NamedTuple):
+    """What a pass over a view said of curvature."""
+
+    where: np.ndarray  # (n,) the places of its weights among all
+    weights: np.ndarray  # (n,)
+    curvature: np.ndarray  # (n,)
+    expected: np.ndarray  # (n_optional,) Σ p of all optional weights
+
+    def find(
+        self, where: np.ndarray, weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the curvature (m,) of the weights at ``where`` (m,), nan if unknown,
+        and ``expected``; None if the ``weights`` (m,) are others.
+        """
+        at = np.minimum(np.searchsorted(self.where, where), self.where.shape[0] - 1)
+        if not at.shape[0] or not self.where.shape[0]:
+            return None
+        known = self.where[at] == where
+        same = np.where(known, self.weights[at], 0.0) == weights
+        if not same.all() or np.count_nonzero(weights) != np.count_nonzero(
+            self.weights
+        ):
+            return None
+        return np.where(known, self.curvature[at], np.nan), self.expected
+
+
 class CRFObjective(Objective[View]):
     """Log-likelihood and gradient of a chain CRF.
 
@@ -293,7 +323,7 @@ class CRFObjective(Objective[View]):
         fields: np.ndarray | None = None,
     ) -> None:
         super().__init__(options, potentials, n_rows, n_edge_rows)
-        self.sequences = sequences = Sequences.of(task)
+        self.sequences = sequences = Sequences.of(task, self.n_labels)
         partial = sequences.partial()
         self.n_tokens = sequences.gold.shape[0]
         self.all_labelled = not partial.size
@@ -320,11 +350,12 @@ class CRFObjective(Objective[View]):
         self.whole_edges = [self.edges]
         self.partial_tokens: np.ndarray | None = None
         if partial.size:
-            self.walked.append(Sequences.some(sequences, partial))
+            self.walked.append(Sequences.some(sequences, partial, sequences.longest))
             lengths = sequences.lengths[partial]
             self.partial_tokens = ranges(sequences.token[partial], lengths)[1]
             self.whole_edges.append(self._cut(self.edges))
         self.kept = np.zeros(0)
+        self._curved: _Curved | None = None
         # last, after all that can fail
         self.pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
 
@@ -412,7 +443,7 @@ class CRFObjective(Objective[View]):
         self._scratch.append(scratch)
 
     def evaluate(
-        self, view: View, weights: np.ndarray, keep: bool = False
+        self, view: View, weights: np.ndarray, keep: bool = False, curve: bool = False
     ) -> tuple[float, np.ndarray]:
         """Work out the smooth part of the objective and its gradient, in one pass.
 
@@ -420,14 +451,20 @@ class CRFObjective(Objective[View]):
         parameters and results see :meth:`Objective.evaluate`.
         """
         self.n_passes += 1
-        value, gradient, kept = CorpusPass(self, view, weights, False, keep=keep).run()
+        curve = curve and self._counts_bound_curvature
+        this = CorpusPass(self, view, weights, False, keep=keep, curve=curve)
+        value, gradient, kept = this.run()
+        if keep:
+            self._curved = None
+        if curve:
+            self._curved = _Curved(view.where, weights.copy(), this.curvature, kept)
         if view.clamped is not None:
             less, gradient_less, kept_less = CorpusPass(
                 self, view, weights, True, keep=keep
             ).run()
             value -= less
             gradient -= gradient_less
-            kept -= kept_less
+            kept = kept - kept_less
         if keep:
             self.kept = kept
         seen = self.seen[view.where]
@@ -437,10 +474,45 @@ class CRFObjective(Objective[View]):
 
     def curvature(self, view: View, weights: np.ndarray) -> np.ndarray:
         """Estimate the Hessian's diagonal (view.size,), in one pass: Σ x² p (1 - p)."""
+        if self._curved is not None:
+            known = self._curved.find(view.where, weights)
+            if known is not None:
+                return self._bound_curvature(view, *known) + 2.0 * self.c2
         self.n_passes += 1
         curvature = CorpusPass(self, view, weights, False, square=True).run()[1]
         curvature[view.n_states :] *= 0.5
         return curvature + 2.0 * self.c2
+
+    @property
+    def _counts_bound_curvature(self) -> bool:
+        """Whether all features have the value 1, so that x² p (1 - p) <= x p."""
+        return not self.features.dense and not self.features.value.shape[0]
+
+    def _bound_curvature(
+        self, view: View, curvature: np.ndarray, expected: np.ndarray
+    ) -> np.ndarray:
+        """Fill in the curvature of weights that were in no view.
+
+        A feature that occurs n times, with E = Σ p, has Σ p (1 - p) <= E (1 - E / n).
+
+        Parameters
+        ----------
+        view : View
+        curvature : ndarray of shape (view.size,)
+            nan where it is not known.
+        expected : ndarray of shape (n_optional,)
+            Σ p.
+        """
+        new = np.flatnonzero(np.isnan(curvature))
+        weight = view.chosen[new]
+        found = expected[weight]
+        state = weight < self.n_pairs
+        n = self.occurrences[self.pair_feature[weight[state]]]
+        most = n * self.sequences.weight.max(initial=0.0)
+        found[state] *= np.maximum(1.0 - found[state] / np.maximum(most, 1e-300), 0.0)
+        found[~state] *= 0.5
+        curvature[new] = found
+        return curvature
 
     def gradient_of_all(self, weights: np.ndarray) -> np.ndarray:
         """Return the gradient of all optional weights (n_optional,), from the

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..._core.compile import kernel_any_order
+from ..._core.compile import kernel, kernel_any_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +68,23 @@ def pseudo_gradient(weights: np.ndarray, gradient: np.ndarray, c1: float) -> np.
     return np.where(weights != 0.0, gradient + c1 * np.sign(weights), at_zero)
 
 
+@kernel
+def _move_rows(
+    rows: np.ndarray, slots: np.ndarray, at: np.ndarray, scratch: np.ndarray
+) -> None:
+    """rows[slot, k] = rows[slot, at[k]], or 0 where ``at`` (n,) is -1, for each slot.
+
+    ``at`` is -1 or a column; rows have at least n columns, and ``scratch`` n elements.
+    """
+    n = at.shape[0]
+    for slot in slots:
+        row = rows[slot]
+        for k in range(n):
+            scratch[k] = row[at[k]] if at[k] >= 0 else 0.0
+        for k in range(n):
+            row[k] = scratch[k]
+
+
 @kernel_any_order
 def _two_loop(
     steps: np.ndarray,
@@ -83,7 +100,7 @@ def _two_loop(
 
     By the two loops of Nocedal and Wright 2006, algorithm 7.4.
 
-    ``slots``: rows of ``steps`` and ``changes`` (m, n), oldest first. ``share`` (2, m):
+    ``slots``: rows of ``steps`` and ``changes`` (m, at least n), oldest first. ``share`` (2, m):
     scratch. H starts from ``γ / diagonal``, γ fitted to the newest pair. Pairs that
     lose their positive curvature by the restriction are skipped.
     """
@@ -175,6 +192,7 @@ class Memory:
 
     def __init__(self, m: int, n: int, root: np.ndarray | None = None) -> None:
         self.root = root
+        self.n = n
         kind = np.float64 if root is None else np.float32
         self.steps = np.zeros((m, n), kind)
         self.changes = np.zeros((m, n), kind)
@@ -186,13 +204,13 @@ class Memory:
 
     def copy_pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Copy the pairs, oldest first: (steps, changes), each (pairs, n)."""
-        return self.steps[self.slots], self.changes[self.slots]
+        return self.steps[self.slots, : self.n], self.changes[self.slots, : self.n]
 
     def restore(self, steps: np.ndarray, changes: np.ndarray) -> None:
         """Remember the pairs that :meth:`copy_pairs` returned, and no others."""
         self.slots = np.arange(steps.shape[0])
-        self.steps[self.slots] = steps
-        self.changes[self.slots] = changes
+        self.steps[self.slots, : self.n] = steps
+        self.changes[self.slots, : self.n] = changes
 
     def clear(self) -> None:
         """Forget all pairs."""
@@ -211,8 +229,8 @@ class Memory:
         m = self.steps.shape[0]
         slot = self.slots[0] if len(self) == m else len(self)
         self.slots = np.append(self.slots[len(self) == m :], slot)
-        self.steps[slot] = step
-        self.changes[slot] = change
+        self.steps[slot, : self.n] = step
+        self.changes[slot, : self.n] = change
 
     def move(
         self, old: np.ndarray, new: np.ndarray, root: np.ndarray | None = None
@@ -227,17 +245,21 @@ class Memory:
             As in the constructor.
         """
         self.root = root
+        n = self.n = new.shape[0]
         at = np.searchsorted(old, new)
         at[at == old.shape[0]] = 0
-        known = old[at] == new if old.shape[0] else np.zeros(new.shape[0], bool)
-        at = at[known]
+        known = old[at] == new if old.shape[0] else np.zeros(n, bool)
+        at[~known] = -1
         for name in ("steps", "changes"):
-            before = getattr(self, name)
-            # Rows not in use stay untouched: they take no memory.
-            after = np.zeros((before.shape[0], new.shape[0]), before.dtype)
-            for slot in self.slots:
-                after[slot, known] = before[slot, at]
-            setattr(self, name, after)
+            rows = getattr(self, name)
+            if n > rows.shape[1]:
+                # Rows not in use stay untouched: they take no memory.
+                wider = np.zeros((rows.shape[0], n), rows.dtype)
+                for slot in self.slots:
+                    wider[slot, : rows.shape[1]] = rows[slot]
+                setattr(self, name, wider)
+                rows = wider
+            _move_rows(rows, self.slots, at, np.empty(n, rows.dtype))
 
     def solve(
         self,

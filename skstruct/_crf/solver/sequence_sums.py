@@ -29,7 +29,7 @@ from ..._chain.forward_backward import (
     set_step,
 )
 from ..._core.compile import inline
-from .corpus_sums import LONGEST, Occurrences, Potentials, spread
+from .corpus_sums import Occurrences, Potentials, spread
 from .token_features import features_of
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def sum_alone(
         for y in range(L):
             s.emission[t * L + y] = lanes.x[y * P + t]
     z = np.nan
-    if stride == 0 and T > LONGEST:  # others have been tried
+    if stride == 0 and T > corpus.sequences.longest:  # others have been tried
         unit = set_step(s.transition, 0, s.lattice, L)
         z = (
             _expect_scaled(s, potentials, factor, counts.transition, T, L)

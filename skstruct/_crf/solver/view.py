@@ -98,7 +98,12 @@ class Selection:
         How many of them are pairs of a feature and a label.
     where : ndarray of shape (size,)
         The places of these weights among all.
+    covers_all : bool
+        Whether passes read all features of a token, those not chosen too, so that
+        keeping their expectations costs next to nothing.
     """
+
+    covers_all = False
 
     def __init__(self, objective: Objective, chosen: np.ndarray) -> None:
         self.chosen = chosen
@@ -126,8 +131,6 @@ class View(Selection):
         The table whose rows tokens add up.
     parts : Occurrences, ndarray or None
         The weights of the rows, as ``sums`` takes them.
-    covers_all : bool
-        Whether all features of a token are in its rows, those not chosen too.
     edges : Occurrences
         The transitions that look at the input.
     clamped : tuple (Corpus, Occurrences) or None
@@ -136,7 +139,6 @@ class View(Selection):
 
     sums: TableSums[Any]
     parts: Any = None
-    covers_all = False
 
     def __init__(self, objective: CRFObjective, chosen: np.ndarray) -> None:
         super().__init__(objective, chosen)

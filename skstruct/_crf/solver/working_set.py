@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from .bound import StoppingRule
+from .bound import EVERY, StoppingRule
 from .quasi_newton import Memory, Minimum, at_precision, dot, pseudo_gradient, search
 
 if TYPE_CHECKING:
@@ -107,6 +107,7 @@ def active_orthant(
                 n_iter,
                 finished=bool(finished),
                 noted=run.noted,
+                curved=run.curved,
                 certified=rule.certified,
                 early=run.early,
             )
@@ -178,9 +179,14 @@ def _resume_run(
         Whether there was nothing left to gain on the working set.
     """
     state, arrays = found
-    weights = arrays["weights"]
     run = _OnWorkingSet(
-        objective, weights, options, progress, arrays["chosen"], cuts=cuts
+        objective,
+        arrays["weights"],
+        options,
+        progress,
+        arrays["chosen"],
+        cuts=cuts,
+        curve=state.get("curved", False),
     )
     run.resume(state, arrays)
     run.early = state.get("early", EARLY)
@@ -232,6 +238,7 @@ class _Iterations:
         view: Selection,
         cuts: Cuts | Literal[False] | None = None,
         keep: bool = False,
+        curve: bool = False,
     ) -> None:
         self.objective = objective
         self.progress = progress
@@ -242,7 +249,10 @@ class _Iterations:
         # of the last step: objectives computed, and the length taken
         self.search: dict[str, Any] = {}
         self.weights = weights[view.where]
-        smooth, self.gradient = objective.evaluate(view, self.weights, keep=keep)
+        smooth, self.gradient = objective.evaluate(
+            view, self.weights, keep=keep, curve=curve
+        )
+        self.curved = curve
         self.value = smooth + objective.c1 * float(np.abs(self.weights).sum())
         self.past = [self.value]
 
@@ -276,6 +286,7 @@ class _Iterations:
         pseudo: np.ndarray,
         length: float = 1.0,
         keep: bool = False,
+        curve: bool = False,
     ) -> bool:
         """Search along a direction; returns whether the objective fell. If not, the
         memory is forgotten.
@@ -292,7 +303,7 @@ class _Iterations:
         def evaluate(new: np.ndarray) -> tuple[float, np.ndarray]:
             nonlocal trials
             trials += 1
-            return objective.evaluate(self.view, new, keep=keep)
+            return objective.evaluate(self.view, new, keep=keep, curve=curve)
 
         if promised > 0.0:
             c1 = objective.c1
@@ -306,6 +317,7 @@ class _Iterations:
         self.memory.add(new - w, gradient - self.gradient)
         self.weights = new
         self.gradient = gradient
+        self.curved = curve
         self.noted = False
         self.past.append(self.value)
         self.search = {"trials": trials, "step": length * 0.5 ** (trials - 1)}
@@ -324,6 +336,7 @@ class _OnWorkingSet(_Iterations):
         chosen: np.ndarray | None = None,
         carry: Carry | None = None,
         cuts: Cuts | Literal[False] | None = None,
+        curve: bool = True,
     ) -> None:
         if chosen is None:
             # Start from what is not zero; pairs of labels are always in.
@@ -336,6 +349,7 @@ class _OnWorkingSet(_Iterations):
             objective.view(chosen),
             cuts,
             keep=True,
+            curve=curve,
         )
         if carry is None:
             # Each feature's largest value. With an L2 penalty no curvature is less than
@@ -417,6 +431,7 @@ class _OnWorkingSet(_Iterations):
         """
         diagonal = self._diagonal()
         rule = self.rule
+        rule.every = 1 if self.view.covers_all else EVERY
         done = 0
         finished = False
         kept = True
@@ -427,8 +442,9 @@ class _OnWorkingSet(_Iterations):
             direction = -self.memory.solve(pseudo, free, diagonal, self.first_scale)
             direction[(w == 0.0) & (direction * pseudo >= 0.0)] = 0.0
             first = not len(self.memory)
-            kept = done == budget - 1 or rule.near
-            if not self.step(direction, pseudo, keep=kept):
+            last = done == budget - 1  # whose curvature the next iterations begin with
+            kept = last or rule.near
+            if not self.step(direction, pseudo, keep=kept, curve=last):
                 finished = first
                 kept = False
                 continue
@@ -443,6 +459,7 @@ class _OnWorkingSet(_Iterations):
             _, self.gradient = self.objective.evaluate(
                 self.view, self.weights, keep=True
             )
+            self.curved = False
         return done, finished
 
 

@@ -62,6 +62,46 @@ def test_curvature(fields, edges, logarithms, monkeypatch):
     )
 
 
+@pytest.mark.parametrize("edges", [False, True])
+@pytest.mark.parametrize("partial", [False, True])
+def test_curvature_comes_from_the_pass_that_keeps(fields, edges, partial):
+    """What was in the view is as by a pass of its own; the rest is never below it."""
+    task = make_task(n=20, valued=False, edges=edges, partial=partial)
+    o = CRFObjective(
+        task, ObjectiveOptions(0.0, 0.1), FREE, 6, 3 if edges else 1, fields=fields
+    )
+    rng = np.random.RandomState(0)
+    view = o.view(np.sort(rng.permutation(o.n_optional)[:12]))
+    w = rng.randn(view.size)
+    full = np.zeros(o.size)
+    full[view.where] = w
+    o.evaluate(view, w, keep=True, curve=True)
+    passes = o.n_passes
+    known = o.curvature(view, w)
+    bound = o.curvature(o.view_all(), full)
+    assert o.n_passes == passes
+    o.evaluate(o.view_all(), full, keep=True)
+    exact = o.curvature(o.view_all(), full)
+    assert o.n_passes == passes + 2
+    np.testing.assert_allclose(known, exact[view.where], rtol=1e-9)
+    np.testing.assert_allclose(bound[view.where], exact[view.where], rtol=1e-9)
+    assert (bound >= exact * (1.0 - 1e-9)).all()
+    assert (bound > exact * (1.0 + 1e-9)).any()
+
+
+def test_curvature_elsewhere_takes_a_pass():
+    """At other weights, and where values are not 1."""
+    for valued in (False, True):
+        o = CRFObjective(make_task(valued=valued), ObjectiveOptions(0.0, 0.1), FREE, 6)
+        w = np.random.RandomState(0).randn(o.size)
+        o.evaluate(o.view_all(), w, keep=True, curve=True)
+        passes = o.n_passes
+        o.curvature(o.view_all(), w)
+        assert o.n_passes == passes + valued
+        o.curvature(o.view_all(), w + 1.0)
+        assert o.n_passes == passes + valued + 1
+
+
 def test_constraints():
     task = make_task()
     task.gold[:] = 0

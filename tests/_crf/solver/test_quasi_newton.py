@@ -45,6 +45,12 @@ def test_memory_moves_with_the_working_set():
     memory = Memory(3, 4)
     memory.add(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 1.0, 2.0, 1.0]))
     memory.move(np.array([2, 3, 5, 9]), np.array([3, 4, 9]))
-    np.testing.assert_array_equal(memory.steps[memory.slots], [[2.0, 0.0, 4.0]])
-    np.testing.assert_array_equal(memory.changes[memory.slots], [[1.0, 0.0, 1.0]])
+    steps, changes = memory.copy_pairs()
+    np.testing.assert_array_equal(steps, [[2.0, 0.0, 4.0]])
+    np.testing.assert_array_equal(changes, [[1.0, 0.0, 1.0]])
     assert not memory.steps[1:].any()
+    memory.move(np.array([3, 4, 9]), np.array([0, 3, 5, 6, 9]))  # wider than ever
+    np.testing.assert_array_equal(memory.copy_pairs()[0], [[0.0, 2.0, 0.0, 0.0, 4.0]])
+    memory.move(np.array([0, 3, 5, 6, 9]), np.array([9]))
+    memory.move(np.array([9]), np.array([3, 9]))  # what left has not moved
+    np.testing.assert_array_equal(memory.copy_pairs()[0], [[0.0, 4.0]])
