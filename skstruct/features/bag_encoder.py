@@ -221,7 +221,7 @@ class BagEncoder(NamedEncoder):
         self.nodes.assign(features, self.min_count)
         rows = self.nodes.row_of.take(features)
         encoded = without_templates(token, Bag(starts, rows, values))
-        return LearnedCorpus.by_growing(self, corpus, encoded)
+        return LearnedCorpus(corpus, self, encoded)
 
     def plain_rows(self, tokens: list[Any]) -> SmallRows | None:
         """Look up the rows of a sentence of dicts, or of lists of str, whose features

@@ -19,6 +19,7 @@ from .._data.corpus import (
     DENSE,
     SPARSE,
     STRINGS,
+    BlockCorpus,
     TokenCorpus,
     called_by_kind,
     number_block,
@@ -375,7 +376,7 @@ class MixedEncoder(Encoder):
         dense = number_block(as_float(matrix[:, is_dense].toarray()))
         complete = ColumnInfo(self.has_bigram, np.zeros(rest.shape[1], np.int32))
         others = number_block(rest)._replace(info=complete)
-        return TokenCorpus.of((dense, others), corpus.lengths, self.runs)
+        return BlockCorpus.of((dense, others), corpus.lengths, self.runs)
 
     def adapted(self, corpus: TokenCorpus | None) -> Self:
         """Make the encoder with the statistics of another text, if the templates of

@@ -26,7 +26,7 @@ from .sequence_transformer import KnowsColumns, SequenceTransformer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .._data.corpus import Block, TokenCorpus
+    from .._data.corpus import Block, BlockCorpus, TokenCorpus
     from .._saving.values import Reader, Writer
 
 LEARNED = Table(
@@ -122,7 +122,7 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         self._know(Reads.of(numbers), numbers[:0])
         return self
 
-    def _know(self, reads: Reads, nothing: TokenCorpus) -> None:
+    def _know(self, reads: Reads, nothing: BlockCorpus) -> None:
         """Keep what is read, and tokens of its kind without any rows."""
         self._reads = reads
         self._nothing = nothing
