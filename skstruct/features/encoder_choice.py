@@ -9,6 +9,7 @@ choose their encoder, whatever the token is.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -25,7 +26,7 @@ from .._data.corpus import (
     number_block,
 )
 from .._data.places import describe, placed
-from .._data.reads import ColumnInfo, Reads, names_of_all, runs_of
+from .._data.reads import ColumnInfo, ModelReads, names_of_all, runs_of
 from .._data.tables import as_float
 from .._saving.container import require
 from .._saving.fields import Field, Kind, Table, array, choice, each, optional, string
@@ -103,7 +104,7 @@ def new_encoder(
         raise placed(corpus.offsets, 0, text + describe(first))
     encoder = cls.for_tokens(features, min_count, corpus, scaled)
     if corpus.blocks[0].names is not None:
-        encoder.reads = encoder.reads._replace(titles=corpus.blocks[0].names)
+        encoder.reads = replace(encoder.reads, titles=corpus.blocks[0].names)
     return encoder
 
 
@@ -279,14 +280,16 @@ class MixedEncoder(Encoder):
         self.are_strings = isinstance(columns, tuple)  # the rest, not sparse rows
         self.runs: tuple[int, ...] = ()
         if isinstance(columns, tuple):
-            self.reads = Reads(
+            self.reads = ModelReads(
                 called_by_kind(DENSE, STRINGS), numbers.width, numbers.names, columns
             )
         else:
             self.runs = runs_of(columns)
             rest = cast(RowsEncoder, others)
             names = names_of_all(self.runs, numbers.names, rest.names)
-            self.reads = Reads(called_by_kind(DENSE, SPARSE), columns.shape[0], names)
+            self.reads = ModelReads(
+                called_by_kind(DENSE, SPARSE), columns.shape[0], names
+            )
 
     def copy(self) -> Self:
         """Make an encoder that can grow while this one stays as it is."""

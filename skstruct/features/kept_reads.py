@@ -11,7 +11,7 @@ from scipy import sparse
 
 from .._data.corpus import DENSE, SPARSE, BlockCorpus, number_block
 from .._data.matrix import SequenceMatrix
-from .._data.reads import ColumnInfo, FeatureNames, Reads
+from .._data.reads import ColumnInfo, FeatureNames, TransformerReads
 from .._saving.container import require
 from .._saving.fields import (
     Field,
@@ -43,7 +43,7 @@ READS = Table(
     Field("of_frames", flag),
     Field("by_place", flag),
     Field("decides", flag),
-    make=lambda f: Reads(**f),
+    make=lambda f: TransformerReads(**f),
 )
 
 INFO = Table(
