@@ -260,9 +260,15 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         )
 
     # -- fitting -----------------------------------------------------------------------
-    def _callback_context(self) -> Any:
-        """Return the callbacks' context of a fit."""
-        return self._init_callback_context(max_subtasks=self.max_iter)
+    def _callback_context(self, n_epochs: int | None = None) -> Any:
+        """Return the callbacks' context of a fit.
+
+        ``n_epochs`` are the epochs of the run, if it is known; else ``max_iter="auto"``
+        is an unknown number.
+        """
+        if n_epochs is None and not isinstance(self.max_iter, str):
+            n_epochs = self.max_iter
+        return self._init_callback_context(max_subtasks=n_epochs)
 
     def _begin_fit(
         self,
