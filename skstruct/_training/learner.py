@@ -260,14 +260,15 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         )
 
     # -- fitting -----------------------------------------------------------------------
-    def _callback_context(self, n_epochs: int | None = None) -> Any:
+    def _callback_context(self, run: Run | None = None) -> Any:
         """Return the callbacks' context of a fit.
 
-        ``n_epochs`` are the epochs of the run, if it is known; else ``max_iter="auto"``
-        is an unknown number.
+        Without a run, which knows its sequences, ``max_iter="auto"`` is an unknown
+        number of epochs.
         """
-        if n_epochs is None and not isinstance(self.max_iter, str):
-            n_epochs = self.max_iter
+        n_epochs = None if isinstance(self.max_iter, str) else self.max_iter
+        if run is not None:
+            n_epochs = run.n_epochs()
         return self._init_callback_context(max_subtasks=n_epochs)
 
     def _begin_fit(

@@ -499,5 +499,5 @@ def _train(
     member: OnlineLearner, run: Run, X: Corpus, y: Corpus, **options: Any
 ) -> None:
     """Train a member under its callbacks, which the decorator closes."""
-    context = member._callback_context(run.n_epochs())
+    context = member._callback_context(run)
     run.train(X, y, context, keep_checkpoint=True, **options)
