@@ -7,6 +7,7 @@ Hypothesis. The default profile, ``ci``, draws the same few examples in every ru
 ``--hypothesis-profile=weekly`` draws many new ones.
 """
 
+import gc
 import os
 import pathlib
 import signal
@@ -60,6 +61,12 @@ def pytest_xdist_setupnodes(config, specs):
     compiled = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
     if whole and compiled and len(specs) > 1:
         subprocess.run([sys.executable, "-c", FILL_THE_CACHE], check=True)
+
+
+def pytest_collection_finish():
+    """Let the garbage collector leave alone what was collected: thousands of tests, and what they import."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure():
