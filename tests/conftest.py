@@ -70,9 +70,10 @@ def pytest_collection_finish():
 
 
 def pytest_unconfigure():
-    """Stop the process that scripts of tests are forked from."""
-    if "forked" in sys.modules:
-        sys.modules["forked"].stop()
+    """Stop the processes that tests keep: one that scripts are forked from, and Node."""
+    for name in ("forked", "one_file_cases"):
+        if name in sys.modules:
+            sys.modules[name].stop()
 
 
 @pytest.hookimpl(tryfirst=True)
