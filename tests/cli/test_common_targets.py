@@ -7,6 +7,7 @@ not of it, as a disk that becomes full.
 
 import os
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -299,7 +300,7 @@ def piped(command, folder, more=""):
 @posix
 def test_the_output_of_a_shell_to_another_program(corpora, tmp_path, capsys):
     arguments = map(str, arguments_of("tag", corpora, "OUT"))
-    given = [*python(), "-m", "skstruct", *arguments]
+    given = [sys.executable, "-m", "skstruct", *arguments]
     done = piped(given, tmp_path)
     assert done.returncode == 0, done.stderr
     expected = run(capsys, "tag", corpora / "train.txt", "-m", corpora / "chunk")[1]
