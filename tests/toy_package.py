@@ -1,4 +1,6 @@
-"""A package of a few kernels in a folder of its own, whose cache tests fill, move and lock."""
+"""A package of a few kernels in a folder of its own, whose cache tests fill, move and
+lock.
+"""
 
 import json
 import os
@@ -67,7 +69,9 @@ print(json.dumps({
 
 
 def _environment(place, **settings):
-    """The environment of a user whose home is ``place / "home"``; of numba's settings only those given."""
+    """The environment of a user whose home is ``place / "home"``; of numba's settings
+    only those given.
+    """
     environment = {
         k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "XDG_"))
     }
@@ -108,7 +112,9 @@ def folders_in(parent):
 
 @pytest.fixture
 def place():
-    """A folder with the package ``code/toy``, a home and a folder for temporary files."""
+    """A folder with the package ``code/toy``, a home and a folder for temporary
+    files.
+    """
     place = Path(tempfile.mkdtemp(prefix="skstruct-test-")).resolve()
     for name in ("code/toy/core", "home", "temporary"):
         (place / name).mkdir(parents=True)
@@ -131,7 +137,9 @@ def place():
 
 @pytest.fixture
 def read_only(place):
-    """A function that takes the right to write from folders of ``place``, or from all of it."""
+    """A function that takes the right to write from folders of ``place``, or from all
+    of it.
+    """
 
     def close(*names):
         for name in names or ("",):
