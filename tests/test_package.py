@@ -18,9 +18,9 @@ import skstruct
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def run(*arguments):
+def run(*arguments, start=(sys.executable,)):
     return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, encoding="utf-8", timeout=300
+        [*start, *arguments], capture_output=True, encoding="utf-8", timeout=300
     )
 
 
@@ -39,7 +39,7 @@ def test_one_import_gives_all_public_modules():
         "print(skstruct.inspection.explain.__name__, skstruct.metrics.word_f1_score.__name__, len(words))\n"
         "assert {'datasets', 'inspection', 'metrics'} <= set(dir(skstruct))\n"
     )
-    done = run("-c", code)
+    done = run("-c", code, start=python())
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("explain word_f1_score ")
     assert all(hasattr(skstruct, name) for name in skstruct.__all__)
@@ -87,7 +87,7 @@ def test_the_command_and_the_module(arguments, code, out, err):
         if code == 2
         else ("skstruct", command())
     )
-    done = run(*start, *arguments)
+    done = run(*start, *arguments, start=python())
     assert done.returncode == code
     assert done.stdout.startswith(out.format(program=program)) and bool(out) == bool(
         done.stdout
