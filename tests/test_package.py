@@ -224,7 +224,7 @@ print(json.dumps([skstruct.__file__, *cache_counts(), found]))
 
 @pytest.mark.slow
 def test_a_wheel_with_kernels_compiles_nothing(tmp_path):
-    """Where all is as it was; another numba, a damaged file and a folder for reading compile or load."""
+    """Where all is as it was; with another numba, or for a damaged file, kernels are compiled."""
     path = build_wheel(tmp_path, HATCH_BUILD_HOOK_ENABLE_CUSTOM="true")
     assert not path.name.endswith("-any.whl")
     site = tmp_path / "site"
@@ -263,9 +263,11 @@ def test_a_wheel_with_kernels_compiles_nothing(tmp_path):
     assert loaded > 10 and compiled == 0
     loads, compiles, same = first_use(1, numba="0.0.0")
     assert loads == 0 and compiles > loaded and same == found
-    (path,) = site.glob("skstruct/_kernels/*/*/*_chain.chain_epoch.predict_small-*.nbc")
-    code = bytearray(path.read_bytes())
-    code[len(code) // 2] ^= 4
-    path.write_bytes(code)
+    damaged = [*site.glob("skstruct/_kernels/*/*/*_chain.chain_epoch.predict_small-*")]
+    assert damaged
+    for path in damaged:
+        code = bytearray(path.read_bytes())
+        code[len(code) // 2] ^= 4
+        path.write_bytes(code)
     loads, compiles, same = first_use(2)
-    assert loads < loaded and compiles > 0 and same == found
+    assert loads > 0 and compiles > 0 and same == found
