@@ -306,7 +306,7 @@ def _shards(X, y, X_test):
     return ParameterMixer(perceptron(), random_state=0).fit_shards(loads), None
 
 
-BEFORE = {"c1": 1.0, "c2": 0.0, "all_pairs": True}
+BEFORE = {"c1": 1.0, "c2": 0.0, "all_pairs": True, "sgd_iter": 2, "decay": 0.5}
 """The defaults of L1CRF in earlier versions."""
 
 

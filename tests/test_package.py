@@ -122,6 +122,14 @@ def test_the_version_is_told_without_other_packages():
     assert "skstruct.cli" in imported and not {"numpy", "numba", "sklearn"} & imported
 
 
+def test_all_places_name_one_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## \[(.+?)\]", changes, re.MULTILINE).group(1)
+    cited = re.search(r"^version: (\S+)$", citation, re.MULTILINE).group(1)
+    assert newest == cited == skstruct.__version__
+
+
 @pytest.mark.parametrize(
     "package", [skstruct, skstruct.features], ids=lambda package: package.__name__
 )

@@ -165,14 +165,13 @@ def read_spans(
         text and, as the first list among the keys spans, entities, label, labels and
         annotations, its spans: ``[start, end, label]``, or objects with the keys start
         (or start_offset), end (end_offset) and label.
-    offsets : {"auto", "characters", "utf-16", "utf-8", "characters-lf", "utf-16-lf"}, \
-default="auto"
-        What offsets count: characters; units of UTF-16, as tools in JavaScript do, for
-        which an emoji is two; bytes of UTF-8; or characters and units where a line end
-        of two characters counts as one. "auto" goes by the text of the spans, if the
-        file has it, or takes what makes more spans begin and end with words, and warns
-        of that; a record that fits another unit than the others is an error. Label
-        Studio counts UTF-16 units.
+    offsets : str, default="auto"
+        What offsets count: "characters"; "utf-16", units of UTF-16 as tools in
+        JavaScript count them, for which an emoji is two; "utf-8", bytes of it; or
+        "characters-lf" and "utf-16-lf", where a line end of two characters counts as
+        one. "auto" goes by the text of the spans, if the file has it, or takes what
+        makes more spans begin and end with words, and warns of that; a record that fits
+        another unit than the others is an error. Label Studio counts UTF-16 units.
     ends : {"auto", "exclusive", "inclusive"}, default="auto"
         Whether the end of a span is the offset behind its last character, or of it.
         "auto" takes them for exclusive, unless nearly all spans are whole words if they
