@@ -40,6 +40,7 @@ from .kept_reads import READS, names
 from .sequence_transformer import (
     KnowsColumns,
     SequenceTransformer,
+    as_in_fit,
     by_fold,
     fit_on,
     reading,
@@ -169,11 +170,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         -------
         sklearn.utils.metadata_routing.MetadataRouter
         """
-        mapping = (
-            MethodMapping()
-            .add(caller="fit", callee="fit")
-            .add(caller="fit_transform", callee="fit")
-        )
+        mapping = as_in_fit()
         router = MetadataRouter(owner=self).add(
             classifier=self.classifier, method_mapping=mapping
         )
