@@ -121,7 +121,12 @@ def place():
     for name, text in SOURCES.items():
         (place / "code/toy" / name).write_text(text)
     core = Path(under_test.__file__).parent
-    for name in ("compile.py", "kernel_folders.py", "linking.py"):
+    for name in (
+        "brought_kernels.py",
+        "compile.py",
+        "kernel_folders.py",
+        "linking.py",
+    ):
         shutil.copy(core / name, place / "code/toy/core" / name)
     text = (core / "sources.py").read_text().split('"""')
     text[3] = "caller.py core/compile.py core/helper.py core/linking.py"
