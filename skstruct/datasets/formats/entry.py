@@ -256,7 +256,9 @@ class TextFormat(Format):
         return "spans"
 
     def elements(self, value: Any, place: str) -> Iterator[tuple[str, Any]]:
-        """Yield (place, value) of the texts in a value of JSON, which is one as a rule."""
+        """Yield (place, value) of the texts in a value of JSON, which is one as a
+        rule.
+        """
         yield place, value
 
     def record(self, value: Any, place: str, reading: Reading) -> Record:

@@ -1,7 +1,7 @@
 """Columns of OntoNotes, as in the CoNLL tasks of 2011 and 2012: segments in brackets.
 
-``(PERSON*`` begins a segment, ``*)`` ends it, ``(GPE)`` is one of a token. Lines have as
-many columns as their sentence has verbs, so that files are ragged.
+``(PERSON*`` begins a segment, ``*)`` ends it, ``(GPE)`` is one of a token. Lines have
+as many columns as their sentence has verbs, so that files are ragged.
 
 References
 ----------

@@ -1,8 +1,9 @@
 """Words with their tags behind them: ``dog/NN`` or ``dog_NN``, a sentence a line.
 
 Where words stand apart in writing, the tokens are theirs, and the labels the tags
-(:class:`WordTag`). In scripts without spaces, as in the People's Daily corpus, the words
-are what is to be found, too (:class:`SegmentedTags`): segmentation and tagging in one.
+(:class:`WordTag`). In scripts without spaces, as in the People's Daily corpus, the
+words are what is to be found, too (:class:`SegmentedTags`): segmentation and tagging in
+one.
 
 References
 ----------
