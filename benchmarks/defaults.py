@@ -1,11 +1,14 @@
-"""What the defaults cost and gain: ``averages`` those of ``SpanTagger``, ``Segmenter`` and ``train``, ``crf`` those of ``L1CRF``.
+"""What the defaults cost and gain: ``averages`` and ``tried`` those of ``SpanTagger``, ``Segmenter`` and ``train``, ``crf`` those of ``L1CRF``.
 
 Sentences are drawn from the training part, several times. Medians of processor time of one thread; means of
 the scores: F1 of spans, segments or words, or the share of right tags.
 
-``averages``: members, epochs, dropout and features by size; scores on a development and a test part. One fit
-of the most members serves all smaller averages, which are of its first ones. Text that is encoded twice as
-distributed is repaired, and sentences are joined to text.
+``averages``: by corpus and size one perceptron, the default average, and, for spans, CRFsuite with its
+tutorial's features (it reads the corpus's own tokens); scores on a development and a test part. Text that is
+encoded twice as distributed is repaired, and sentences are joined to text.
+
+``tried``: members, epochs, dropout and features by size. One fit of the most members serves all smaller
+averages, which are of its first ones.
 
 ``crf``: which pairs have weights, both penalties, when training ends; ``all_pairs`` and ``tol`` vary at c1 = c2
 = 0.1, the penalties with ``all_pairs="transitions"``.
@@ -17,6 +20,7 @@ import time
 import warnings
 
 import numpy as np
+import sklearn_crfsuite
 
 from benchmarks import users_road
 from benchmarks.common import (
@@ -28,6 +32,7 @@ from benchmarks.common import (
     load_sxu,
     table,
 )
+from benchmarks.peers import word_features
 from benchmarks.spans import detokenized
 from skstruct import (
     L1CRF,
@@ -86,24 +91,29 @@ def unzipped(pairs):
 
 def load_spanish():
     """Entities of CoNLL-2002 Spanish."""
-    return [
-        as_texts(columns(f"conll2002-esp/{p}.txt")) for p in ("train", "dev", "test")
-    ]
+    return [columns(f"conll2002-esp/{part}.txt") for part in ("train", "dev", "test")]
 
 
 def load_dutch():
     """Entities of CoNLL-2002 Dutch; both held-out parts are halves of its development part."""
-    parts = (
+    return [
         columns("conll2002-ned/train.txt"),
         *halves(columns("conll2002-ned/dev.txt")),
-    )
-    return [as_texts(part) for part in parts]
+    ]
 
 
 def load_chunks():
-    """Chunks of CoNLL-2000 as spans."""
-    parts = *cut(columns("conll2000/train.txt"), 1000), columns("conll2000/test.txt")
-    return [as_texts(part) for part in parts]
+    """Chunks of CoNLL-2000."""
+    return [*cut(columns("conll2000/train.txt"), 1000), columns("conll2000/test.txt")]
+
+
+IN_COLUMNS = {"esp": load_spanish, "ned": load_dutch, "conll2000": load_chunks}
+"""Name -> the parts of a corpus of spans, sentences of (words, labels)."""
+
+
+def texts_of(name):
+    """What loads such a corpus as texts with spans."""
+    return lambda: [as_texts(part) for part in IN_COLUMNS[name]()]
 
 
 def load_tags():
@@ -161,9 +171,7 @@ OF_WORDS = {name: name for name in ("char-types", "char", "char-best")}
 OF_TAGS = {"word": "auto", "word-best": "word-best"}
 
 LEARNED = {
-    "esp": (load_spanish, spans, OF_SPANS, span_f1_score),
-    "ned": (load_dutch, spans, OF_SPANS, span_f1_score),
-    "conll2000": (load_chunks, spans, OF_SPANS, span_f1_score),
+    **{name: (texts_of(name), spans, OF_SPANS, span_f1_score) for name in IN_COLUMNS},
     "gsd": (load_gsd_words, words, OF_WORDS, word_f1_score),
     "sxu": (load_sxu_words, words, OF_WORDS, word_f1_score),
     "ewt": (load_tags, tags, OF_TAGS, token_accuracy_score),
@@ -176,7 +184,15 @@ TRIED = [
     {"dropout": 0.0},
     {"dropout": 0.2},
     {"dropout": 0.1, "max_iter": 5},
+    {"dropout": 0.1, "max_iter": 20},
 ]
+
+ALONE = {"gsd": "char", "sxu": "char"}
+"""Features of one perceptron, as it was the default, where they are not those of the default average."""
+
+SIZES = (50, 200, 1000, 5000, 10**9)
+DRAWS = ((50, 10), (200, 5), (1000, 2))
+"""Draws up to so many sentences; beyond them one."""
 
 
 def candidates(features):
@@ -202,7 +218,91 @@ def averages_of(model, score, *parts):
     return found
 
 
-def run_averages(name, size, draws, most, held_out):
+def drawn_pairs(X, y, size, draw):
+    """Sequences chosen by the number of a draw."""
+    chosen = np.random.RandomState(1000 + draw).permutation(len(X))[:size]
+    return [X[i] for i in chosen], [y[i] for i in chosen]
+
+
+def contenders(name):
+    """{name: what makes a tagger of the number of a draw} of one perceptron and the default."""
+    _, around, features, _ = LEARNED[name]
+    first = next(iter(features.values()))
+
+    def alone(draw):
+        return around(StructuredPerceptron(ALONE.get(name, first), random_state=draw))
+
+    def default(draw):
+        member = StructuredPerceptron(first, dropout=0.1, max_iter="auto")
+        return around(BaggingShuffleAverager(member, "auto", random_state=draw))
+
+    return {"one perceptron": alone, "default": default}
+
+
+class TutorialCRF:
+    """CRFsuite with the features of sklearn-crfsuite's tutorial that need no tags, and its settings."""
+
+    def __init__(self, draw):
+        """A draw has no effect: there is no chance in it."""
+        self.crf = sklearn_crfsuite.CRF(
+            algorithm="lbfgs", c1=0.1, c2=0.1, max_iterations=100
+        )
+
+    def fit(self, X, y):
+        """Train; returns this object."""
+        self.crf.fit(list(map(word_features, X)), y)
+        return self
+
+    def predict(self, X):
+        """Labels of sentences."""
+        return self.crf.predict(list(map(word_features, X)))
+
+
+def measured(make, score, parts, size, draws, held_out):
+    """Scores on the held-out parts, by draw, and the median seconds of a fit."""
+    (X, y), *others = parts
+    found, seconds = [], []
+    for draw in range(draws):
+        data = drawn_pairs(X, y, size, draw)
+        model = make(draw)
+        began = time.process_time()
+        model.fit(*data)
+        seconds.append(time.process_time() - began)
+        found.append(
+            [score(b[:held_out], model.predict(A[:held_out])) for A, b in others]
+        )
+    return found, float(np.median(seconds))
+
+
+def run_averages(name, size, draws, held_out):
+    """A line for one perceptron, the default, and for spans CRFsuite."""
+    load, _, _, score = LEARNED[name]
+    parts = load()
+    lines = {
+        label: measured(make, score, parts, size, draws, held_out)
+        for label, make in contenders(name).items()
+    }
+    if name in IN_COLUMNS:
+        rows = [unzipped(part) for part in IN_COLUMNS[name]()]
+        lines["CRFsuite, its tutorial's features"] = measured(
+            TutorialCRF, segment_f1_score, rows, size, draws, held_out
+        )
+    ours = np.array(lines["default"][0])[:, -1]
+    printed = []
+    for label, (found, seconds) in lines.items():
+        dev, test = np.mean(found, axis=0)
+        lead = ours - np.array(found)[:, -1]
+        error = f"{np.std(lead, ddof=1) / draws**0.5:.4f}" if draws > 1 else ""
+        printed.append(
+            [label, f"{dev:.4f}", f"{test:.4f}", f"{lead.mean():+.4f}", error]
+        )
+        printed[-1].append(f"{seconds:.2f}")
+    n = min(size, len(parts[0][0]))
+    print(f"\n{name}, {n} sentences, draws: {draws}\n", flush=True)
+    table(["", "dev", "test", "default is ahead by", "standard error", "s"], printed)
+
+
+def run_tried(name, size, draws, most, held_out):
     """A line for each candidate and number of members."""
     load, around, features, score = LEARNED[name]
     (X, y), *parts = load()
@@ -211,20 +311,20 @@ def run_averages(name, size, draws, most, held_out):
     for label, parameters in candidates(features):
         found, seconds = [], []
         for draw in range(draws):
-            drawn = np.random.RandomState(1000 + draw).permutation(len(X))[:size]
+            data = drawn_pairs(X, y, size, draw)
             base = StructuredPerceptron(**parameters)
             model = around(
                 BaggingShuffleAverager(base, most, keep_members=True, random_state=draw)
             )
             began = time.process_time()
-            model.fit([X[i] for i in drawn], [y[i] for i in drawn])
+            model.fit(*data)
             seconds.append(time.process_time() - began)
             found.append(averages_of(model, score, *parts))
         for k in found[0]:
             dev, test = np.mean([each[k] for each in found], axis=0)
             second = f"{np.median(seconds):.2f}" if k == most else ""
             rows.append([label, k, f"{dev:.4f}", f"{test:.4f}", second])
-    print(f"\n{name}, {min(size, len(X))} sentences, {draws} draws\n", flush=True)
+    print(f"\n{name}, {min(size, len(X))} sentences, draws: {draws}\n", flush=True)
     table(["", "members", "dev", "test", "s"], rows)
 
 
@@ -294,25 +394,29 @@ def run_crf(task, size, seeds):
 def main():
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["averages", "crf"], nargs="?", default="crf")
+    kinds = ["averages", "tried", "crf"]
+    parser.add_argument("what", choices=kinds, nargs="?", default="crf")
     known = sorted({*TASKS, *LEARNED})
     parser.add_argument("--task", choices=known, nargs="+")
-    parser.add_argument("--sizes", type=int, nargs="+")
-    parser.add_argument("--seeds", type=int, default=3, help="draws, too")
-    parser.add_argument("--members", type=int, default=10, help="the most")
+    parser.add_argument("--sizes", type=int, nargs="+", help="in sentences")
+    parser.add_argument("--seeds", type=int, help="draws, too")
+    parser.add_argument(
+        "--members", type=int, default=10, help="the most, of what was tried"
+    )
     parser.add_argument("--held-out", type=int, default=1500, help="sentences, at most")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    averages = arguments.what == "averages"
-    sizes = arguments.sizes or ([50, 200, 1000, 5000] if averages else [400, 1500])
-    for size in sizes:
-        for task in arguments.task or (LEARNED if averages else TASKS):
-            if averages:
-                run_averages(
-                    task, size, arguments.seeds, arguments.members, arguments.held_out
-                )
+    crf = arguments.what == "crf"
+    for size in arguments.sizes or ((400, 1500) if crf else SIZES):
+        draws = next((draws for most, draws in DRAWS if size <= most), 1)
+        seeds = arguments.seeds or (3 if crf else draws)
+        for task in arguments.task or (TASKS if crf else LEARNED):
+            if crf:
+                run_crf(task, size, seeds)
+            elif arguments.what == "averages":
+                run_averages(task, size, seeds, arguments.held_out)
             else:
-                run_crf(task, size, arguments.seeds)
+                run_tried(task, size, seeds, arguments.members, arguments.held_out)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ Hypothesis. The default profile, ``ci``, draws the same few examples in every ru
 ``--hypothesis-profile=weekly`` draws many new ones.
 """
 
+import gc
 import os
 import pathlib
 import signal
@@ -62,10 +63,17 @@ def pytest_xdist_setupnodes(config, specs):
         subprocess.run([sys.executable, "-c", FILL_THE_CACHE], check=True)
 
 
+def pytest_collection_finish():
+    """Let the garbage collector leave alone what was collected: thousands of tests, and what they import."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_unconfigure():
-    """Stop the process that scripts of tests are forked from."""
-    if "forked" in sys.modules:
-        sys.modules["forked"].stop()
+    """Stop the processes that tests keep: one that scripts are forked from, and Node."""
+    for name in ("forked", "one_file_cases"):
+        if name in sys.modules:
+            sys.modules[name].stop()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,6 +1,7 @@
 """Written files, loaded and run: what the tests of one-file models share."""
 
 import ast
+import functools
 import importlib.util
 import json
 import pathlib
@@ -78,14 +79,30 @@ NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed")
 
 
+@functools.cache
+def _node():
+    """A Node that answers for all tests: each file that it is given is loaded anew."""
+    runner = pathlib.Path(__file__).with_name("one_file_node.js")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    return subprocess.Popen([NODE, runner], **pipes)
+
+
+def stop():
+    """Stop Node, if it was started."""
+    if _node.cache_info().currsize:
+        _node().communicate(timeout=100)
+        _node.cache_clear()
+
+
 def asked(path, X, *ask, allowed=None):
     """What functions of a written JavaScript file answer, by name."""
-    given = json.dumps(
-        {"X": X, "ask": ask, "allowed": allowed}
-    )  # lone surrogates as escapes
-    runner = pathlib.Path(__file__).with_name("one_file_node.js")
-    done = subprocess.run(
-        [NODE, runner, path], input=given.encode(), capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stderr.decode()
-    return json.loads(done.stdout)
+    given = {"file": str(path), "X": X, "ask": ask, "allowed": allowed}
+    node = _node()
+    # Lone surrogates travel as escapes.
+    node.stdin.write(json.dumps(given).encode() + b"\n")
+    node.stdin.flush()
+    line = node.stdout.readline()
+    if not line:
+        _node.cache_clear()
+        pytest.fail(f"Node ended over {path}; standard error holds its message")
+    return json.loads(line)

@@ -1,11 +1,19 @@
-// Run a written JavaScript file on data: node one_file_node.js FILE < {"X": ..., "ask": [...]} > answers.
+// Run written JavaScript files on data: a line {"file": ..., "X": ..., "ask": [...]} is answered by a line.
 const path = require("path");
+const readline = require("readline");
+const { pathToFileURL } = require("url");
 
-const input = [];
-process.stdin.on("data", (chunk) => input.push(chunk)).on("end", async () => {
-  const given = JSON.parse(Buffer.concat(input).toString("utf8"));
-  const file = path.resolve(process.argv[2]);
-  const tagger = file.endsWith(".mjs") ? await import(file) : require(file);
+let count = 0;
+
+// A file as if it were loaded for the first time.
+async function load(file) {
+  if (file.endsWith(".mjs")) return import(`${pathToFileURL(file)}?${count++}`);
+  delete require.cache[require.resolve(file)];
+  return require(file);
+}
+
+async function answer(given) {
+  const tagger = await load(path.resolve(given.file));
   const answers = {};
   for (const name of given.ask) {
     if (name === "explain") answers[name] = given.X.map((x) => tagger.explain(x));
@@ -18,5 +26,11 @@ process.stdin.on("data", (chunk) => input.push(chunk)).on("end", async () => {
       }
     }
   }
-  process.stdout.write(JSON.stringify(answers));
-});
+  return answers;
+}
+
+(async () => {
+  for await (const line of readline.createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+    process.stdout.write(JSON.stringify(await answer(JSON.parse(line))) + "\n");
+  }
+})();

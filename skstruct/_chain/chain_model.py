@@ -387,9 +387,8 @@ class ChainModel(SavableModel):
         this model need not encode it again.
         """
         self.encoder.check(corpus)
-        return EncodedCorpus.by(
-            self.encoder, corpus, encoded_corpus(self.encoder, corpus)
-        )
+        encoded = encoded_corpus(self.encoder, corpus)
+        return EncodedCorpus(corpus, self.encoder, encoded)
 
     def named_weights(self) -> list[NamedWeights]:
         """Return the weights of state features with their names."""

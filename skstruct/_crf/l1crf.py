@@ -339,7 +339,7 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             run.train(None, None, context)
         return self
 
-    def _callback_context(self) -> Any:
+    def _callback_context(self, run: Any = None) -> Any:
         """Return the callbacks' context of a fit."""
         # How many passes it takes is not known before.
         return self._init_callback_context(max_subtasks=None)

@@ -6,6 +6,7 @@ for containers again. What reads a corpus declares what it reads: see :mod:`.rea
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Set
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
@@ -149,106 +150,111 @@ class _once(Generic[T]):
         return found
 
 
-class TokenCorpus:
+class TokenCorpus(ABC):
     """Sequences of tokens, in one or two blocks of one row a token. It never changes.
 
     It behaves as the list of its sequences, in the user's own form: it has a length,
     can be iterated over and sliced, and all of scikit-learn that splits lists splits
-    it.
-
-    Attributes
-    ----------
-    lengths : ndarray of shape (n_sequences,), int64
-        Tokens of each sequence.
-    offsets : ndarray of shape (n_sequences + 1,), int64
-        Where each sequence begins and the last one ends.
-    blocks : tuple of Block
-        Empty if nothing is known of the tokens, since there are none.
-    kinds : tuple of str
-        Those of the blocks.
-    runs : tuple of int
-        Which columns of numbers are dense: see :func:`.reads.runs_of`.
+    it. Tokens stand in lists (:class:`ListCorpus`) or in blocks (:class:`BlockCorpus`).
     """
 
-    _runs: tuple[int, ...] | None = None
-    _sequences: list[Any] | None = None
-    _shown: Block | None = None
-    _like: Any = None
-
-    @classmethod
-    def of(
-        cls,
-        blocks: tuple[Block, ...],
-        lengths: np.ndarray,
-        runs: tuple[int, ...] | None = None,
-        shown: Block | None = None,
-    ) -> Self:
-        """Return a corpus of parts that need no check; ``shown`` is the block that a
-        user sees, if it is another.
-        """
-        X = cls.__new__(cls)
-        X.__dict__.update(blocks=blocks, lengths=lengths, _runs=runs, _shown=shown)
-        return X
-
-    @classmethod
-    def of_lists(cls, sequences: list[Any], first: Any) -> Self:
-        """Return a corpus of lists of tokens, of which ``first`` has the first token;
-        None if there is none.
-        """
-        kinds, like = (
-            ((), None) if first is None else ((kind_of_token(first[0]),), first[0])
-        )
-        return cls._listed(sequences, kinds, like)
-
-    @classmethod
-    def _listed(cls, sequences: list[Any], kinds: tuple[str, ...], like: Any) -> Self:
-        X = cls.__new__(cls)
-        X.__dict__.update(_sequences=sequences, kinds=kinds, _like=like)
-        return X
-
-    @_once
+    # -- what lists and blocks answer in ways of their own -----------------------------
+    @property
+    @abstractmethod
     def lengths(self) -> np.ndarray:
-        sequences = [] if self._sequences is None else self._sequences
-        return np.fromiter(map(len, sequences), np.int64, len(sequences))
+        """(n_sequences,) int64: tokens of each sequence."""
 
-    @_once
+    @property
+    @abstractmethod
     def offsets(self) -> np.ndarray:
-        if (
-            self._sequences is not None and len(self._sequences) == 1
-        ):  # the ordinary call, of one sentence
-            return np.array([0, len(self._sequences[0])], np.int64)
-        return offsets_of(self.lengths)
+        """(n_sequences + 1,) int64: where each sequence begins, and the last one
+        ends.
+        """
 
-    @_once
+    @property
+    @abstractmethod
+    def blocks(self) -> tuple[Block, ...]:
+        """The parts of the tokens; empty if nothing is known of these, since there are
+        none.
+        """
+
+    @property
+    @abstractmethod
+    def kinds(self) -> tuple[str, ...]:
+        """Those of the blocks."""
+
+    @property
+    @abstractmethod
     def tokens(self) -> list[Any]:
         """The tokens that are no rows of numbers, as one list."""
-        if self._sequences is not None:
-            return list(chain.from_iterable(self._sequences))
-        return next(
-            (block.rows for block in self.blocks if isinstance(block.rows, list)), []
-        )
 
-    @_once
-    def kinds(self) -> tuple[str, ...]:
-        return tuple(block.kind for block in self.blocks)
+    @property
+    @abstractmethod
+    def like(self) -> Any:
+        """The token that all of these resemble; None if there is none."""
 
-    @_once
-    def blocks(self) -> tuple[Block, ...]:
-        return tuple(Block(kind, self.tokens, like=self._like) for kind in self.kinds)
+    @property
+    @abstractmethod
+    def shown(self) -> Block | None:
+        """The block that a user sees; None if it is several."""
 
+    @property
+    @abstractmethod
+    def runs(self) -> tuple[int, ...]:
+        """Which columns of numbers are dense: see :func:`.reads.runs_of`."""
+
+    @property
+    @abstractmethod
+    def matrix(self) -> Any:
+        """All numbers in one matrix, sparse if a block is; None if there are none."""
+
+    @property
+    @abstractmethod
+    def names(self) -> FeatureNames | None:
+        """The names of the columns of ``matrix``; None if some are not known."""
+
+    @property
+    @abstractmethod
+    def info(self) -> ColumnInfo | None:
+        """What is known of columns that are encoded features; None of other columns."""
+
+    @abstractmethod
+    def for_users(self) -> TokenCorpus | list[Any]:
+        """Return the corpus as a user's scorer or callback sees it: a list, if it was
+        one.
+        """
+
+    @abstractmethod
+    def lists(self) -> list[Any]:
+        """Return the tokens that are no rows of numbers, as lists; of others as the
+        user sees them.
+        """
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Any]: ...
+
+    @abstractmethod
+    def __getitem__(self, key: Any) -> Any: ...
+
+    @abstractmethod
+    def emptied(self, keep: np.ndarray) -> TokenCorpus:
+        """Return the sequences, with those emptied for which ``keep``, a bool each, is
+        False.
+        """
+
+    # -- what follows from these -------------------------------------------------------
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(
             f"a {type(self).__name__} cannot be changed; make another one"
         )
 
-    # -- blocks ------------------------------------------------------------------------
     def block(self, kind: str) -> Block | None:
         """Return the block of a kind, or None."""
         return next((block for block in self.blocks if block.kind == kind), None)
 
     def only(self, *kinds: str) -> TokenCorpus:
         """Return a corpus of some of the blocks, which is seen as they are."""
-        return TokenCorpus.of(
+        return BlockCorpus.of(
             tuple(block for block in self.blocks if block.kind in kinds), self.lengths
         )
 
@@ -263,152 +269,41 @@ class TokenCorpus:
         return self.kinds == (FRAME,)
 
     @property
-    def shown(self) -> Block | None:
-        """The block that a user sees; None if it is several."""
-        return (
-            self.blocks[0]
-            if self._shown is None and len(self.blocks) == 1
-            else self._shown
-        )
-
-    @property
-    def like(self) -> Any:
-        """The token that all of these resemble; None if there is none."""
-        if self._sequences is not None:
-            return self._like
-        return next(
-            (block.like for block in self.blocks if isinstance(block.rows, list)), None
-        )
-
-    @property
     def numbers(self) -> tuple[Block, ...]:
         """The blocks of numbers, as a tuple."""
         return tuple(block for block in self.blocks if block.kind in (DENSE, SPARSE))
-
-    @property
-    def runs(self) -> tuple[int, ...]:
-        """Which columns of numbers are dense: see :func:`.reads.runs_of`."""
-        if self._runs is not None:
-            return self._runs
-        widths = [(block.kind, block.rows.shape[1]) for block in self.numbers]
-        return joined_runs((n,) if kind == DENSE else (0, n) for kind, n in widths)
 
     @property
     def is_dense(self) -> np.ndarray:
         """(F,) bool: which columns of numbers are dense."""
         return mask_of(self.runs)
 
-    @property
-    def matrix(self) -> Any:
-        """All numbers in one matrix, sparse if a block is; None if there are none."""
-        if self._runs is None:
-            return next((block.rows for block in self.numbers), None)
-        # In the order in which the columns would stand side by side if all were sparse.
-        found = sparse.hstack(
-            [sparse.csr_matrix(block.rows) for block in self.numbers], format="csr"
-        )
-        run, column = _placed(self._runs, found.indices)
-        row = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
-        order = np.lexsort((run, row))
-        column = column.astype(found.indices.dtype)[order]
-        parts = found.data[order], column, found.indptr
-        kind = next(type(b.rows) for b in self.numbers if b.kind == SPARSE)
-        return kind(parts, shape=found.shape)
-
-    @property
-    def names(self) -> FeatureNames | None:
-        """The names of the columns of ``matrix``; None if some are not known."""
-        if self._runs is None:
-            return next((block.names for block in self.numbers), None)
-        return names_of_all(self._runs, *(block.names for block in self.numbers))
-
-    @property
-    def info(self) -> ColumnInfo | None:
-        """What is known of columns that are encoded features; None of other columns."""
-        return next((block.info for block in self.numbers if self._runs is None), None)
-
-    def for_users(self) -> TokenCorpus | list[Any]:
-        """Return the corpus as a user's scorer or callback sees it: a list, if it was
-        one.
-        """
-        return self if self._sequences is None else self._sequences
-
-    def lists(self) -> list[Any]:
-        """Return the tokens that are no rows of numbers, as lists; of others as the
-        user sees them.
-        """
-        if self._sequences is not None:
-            return self._sequences
-        return (
-            list(self)
-            if self.numbers and self.like is None
-            else by_sequence(self.tokens, self.offsets)
-        )
-
-    def empty(self, lengths: np.ndarray) -> Self:
-        """Return sequences without tokens, as many as there are lengths, of the kind of
-        this corpus without any.
-        """
-        return type(self).of(self.blocks, lengths, self._runs, self._shown)
-
     def encoded_by(self, encoder: Encoder) -> Any:
         """Return what an encoder made of it before; None if nothing is kept."""
+        return None
 
-    # -- as a list of sequences --------------------------------------------------------
     @property
     def shape(self) -> tuple[int]:
         """``(n_sequences,)``"""
         return (len(self),)
 
     def __len__(self) -> int:
-        return len(self.lengths if self._sequences is None else self._sequences)
+        return len(self.lengths)
 
-    def __iter__(self) -> Iterator[Any]:
-        if self._sequences is not None:
-            return iter(self._sequences)
-        bounds = self.offsets.tolist()
-        return map(self._seen, map(slice, bounds, bounds[1:]))
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return as_objects(list(self))
 
-    def _seen(self, rows: slice) -> Any:
-        """Return what a user sees of some tokens."""
-        shown = self.shown
-        if shown is not None:
-            return shown.take(rows).rows
-        return self._picked(rows, np.array([rows.stop - rows.start])).matrix
-
-    def _picked(self, rows: slice | np.ndarray, lengths: np.ndarray) -> Self:
-        """Return sequences of these lengths over some tokens."""
-        shown = None if self._shown is None else self._shown.take(rows)
-        blocks = tuple(block.take(rows) for block in self.blocks)
-        return type(self).of(blocks, lengths, self._runs, shown)
-
-    def __getitem__(self, key: Any) -> Any:
-        if self._sequences is not None and isinstance(key, slice):
-            return self._listed(self._sequences[key], self.kinds, self._like)
+    def _chosen(self, key: Any) -> np.ndarray:
+        """Return the numbers of the sequences that an index means, or one number as an
+        array without dimensions.
+        """
         which = np.arange(len(self))[key]
         if which.ndim > 1:
             raise IndexError(
                 f"a {type(self).__name__} has one dimension, got the index "
                 f"{describe(key)}"
             )
-        if self._sequences is not None:
-            if which.ndim == 0:
-                return self._sequences[which]
-            return self._listed(
-                [self._sequences[i] for i in which.tolist()], self.kinds, self._like
-            )
-        offsets = self.offsets
-        if which.ndim == 0:
-            return self._seen(slice(int(offsets[which]), int(offsets[which + 1])))
-        lengths = self.lengths[which]
-        if which.size and (np.diff(which) == 1).all():
-            return self._picked(
-                slice(int(offsets[which[0]]), int(offsets[which[-1] + 1])), lengths
-            )
-        return self._picked(ranges(offsets[which], lengths)[1], lengths)
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return as_objects(list(self))
+        return which
 
     def piece(self, first: int, last: int) -> TokenCorpus:
         """Return the sequences from ``first`` on, before ``last``; itself if these are
@@ -426,21 +321,7 @@ class TokenCorpus:
             return self
         keep = np.ones(len(self), np.bool_)
         keep[list(empty)] = False
-        if self._sequences is not None:
-            kept = [
-                sequence if yes else ()
-                for sequence, yes in zip(self._sequences, keep.tolist())
-            ]
-            first = next(filter(len, kept), None)
-            return (
-                self._listed(kept, self.kinds, self._like)
-                if first is None
-                else self.of_lists(kept, first)
-            )
-        return self._picked(
-            np.flatnonzero(np.repeat(keep, self.lengths)),
-            np.where(keep, self.lengths, 0),
-        )
+        return self.emptied(keep)
 
     def split(self, values: Any) -> list[Any]:
         """Return flat values, one a token, by sequence.
@@ -501,3 +382,251 @@ class TokenCorpus:
                 )
                 raise PlaceError(i, None, wrong, "values")
         return [value for part in values for value in part]
+
+
+class ListCorpus(TokenCorpus):
+    """Sequences that are lists of tokens of one kind, as users hand them over.
+
+    Parameters
+    ----------
+    sequences : list of sequences
+    kinds : tuple of str
+        The kind of the tokens; empty if there are none.
+    like : object
+        The first token.
+    """
+
+    def __init__(self, sequences: list[Any], kinds: tuple[str, ...], like: Any) -> None:
+        vars(self).update(_sequences=sequences, kinds=kinds, like=like)
+
+    _sequences: list[Any]
+    kinds: tuple[str, ...] = ()
+    like: Any = None
+    # Lists hold no numbers.
+    runs = joined_runs(())
+    matrix = None
+    names = None
+    info = None
+
+    @classmethod
+    def of(cls, sequences: list[Any], first: Any) -> Self:
+        """Return a corpus of lists of tokens, of which ``first`` has the first token;
+        None if there is none.
+        """
+        if first is None:
+            return cls(sequences, (), None)
+        return cls(sequences, (kind_of_token(first[0]),), first[0])
+
+    @_once
+    def lengths(self) -> np.ndarray:
+        sequences = self._sequences
+        return np.fromiter(map(len, sequences), np.int64, len(sequences))
+
+    @_once
+    def offsets(self) -> np.ndarray:
+        if len(self._sequences) == 1:  # the ordinary call, of one sentence
+            return np.array([0, len(self._sequences[0])], np.int64)
+        return offsets_of(self.lengths)
+
+    @_once
+    def tokens(self) -> list[Any]:
+        return list(chain.from_iterable(self._sequences))
+
+    @_once
+    def blocks(self) -> tuple[Block, ...]:
+        return tuple(Block(kind, self.tokens, like=self.like) for kind in self.kinds)
+
+    @property
+    def shown(self) -> Block | None:
+        """The only block; None if there are no tokens."""
+        return self.blocks[0] if self.blocks else None
+
+    def for_users(self) -> list[Any]:
+        """Return the list of sequences."""
+        return self._sequences
+
+    def lists(self) -> list[Any]:
+        """Return the list of sequences."""
+        return self._sequences
+
+    def __len__(self) -> int:
+        return len(self._sequences)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._sequences)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return type(self)(self._sequences[key], self.kinds, self.like)
+        which = self._chosen(key)
+        if which.ndim == 0:
+            return self._sequences[which]
+        some = [self._sequences[i] for i in which.tolist()]
+        return type(self)(some, self.kinds, self.like)
+
+    def emptied(self, keep: np.ndarray) -> TokenCorpus:
+        """Return the sequences, with those emptied for which ``keep``, a bool each, is
+        False; the first token that is left stands for all.
+        """
+        kept = [
+            sequence if yes else ()
+            for sequence, yes in zip(self._sequences, keep.tolist())
+        ]
+        first = next(filter(len, kept), None)
+        if first is None:
+            return type(self)(kept, self.kinds, self.like)
+        return self.of(kept, first)
+
+
+class BlockCorpus(TokenCorpus):
+    """Sequences whose tokens are rows of one block, or of two side by side.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+    lengths : ndarray of shape (n_sequences,), int64
+    """
+
+    blocks: tuple[Block, ...] = ()
+    lengths: np.ndarray = np.zeros(0, np.int64)
+    _runs: tuple[int, ...] | None = None
+    _shown: Block | None = None
+
+    @classmethod
+    def of(
+        cls,
+        blocks: tuple[Block, ...],
+        lengths: np.ndarray,
+        runs: tuple[int, ...] | None = None,
+        shown: Block | None = None,
+    ) -> Self:
+        """Return a corpus of parts that need no check; ``shown`` is the block that a
+        user sees, if it is another.
+        """
+        X = cls.__new__(cls)
+        X.__dict__.update(blocks=blocks, lengths=lengths, _runs=runs, _shown=shown)
+        return X
+
+    @_once
+    def offsets(self) -> np.ndarray:
+        return offsets_of(self.lengths)
+
+    @_once
+    def tokens(self) -> list[Any]:
+        block = self._listed
+        return [] if block is None else block.rows
+
+    @_once
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(block.kind for block in self.blocks)
+
+    @property
+    def _listed(self) -> Block | None:
+        """The block whose rows stand in a list, or None."""
+        return next((b for b in self.blocks if isinstance(b.rows, list)), None)
+
+    @property
+    def like(self) -> Any:
+        """The token that those in a list resemble; None if there is none."""
+        block = self._listed
+        return None if block is None else block.like
+
+    @property
+    def shown(self) -> Block | None:
+        """The block that a user sees; None if it is several."""
+        if self._shown is None and len(self.blocks) == 1:
+            return self.blocks[0]
+        return self._shown
+
+    @property
+    def runs(self) -> tuple[int, ...]:
+        """Which columns of numbers are dense: see :func:`.reads.runs_of`."""
+        if self._runs is not None:
+            return self._runs
+        widths = [(block.kind, block.rows.shape[1]) for block in self.numbers]
+        return joined_runs((n,) if kind == DENSE else (0, n) for kind, n in widths)
+
+    @property
+    def matrix(self) -> Any:
+        """All numbers in one matrix, sparse if a block is; None if there are none."""
+        if self._runs is None:
+            return next((block.rows for block in self.numbers), None)
+        # In the order in which the columns would stand side by side if all were sparse.
+        found = sparse.hstack(
+            [sparse.csr_matrix(block.rows) for block in self.numbers], format="csr"
+        )
+        run, column = _placed(self._runs, found.indices)
+        row = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
+        order = np.lexsort((run, row))
+        column = column.astype(found.indices.dtype)[order]
+        parts = found.data[order], column, found.indptr
+        kind = next(type(b.rows) for b in self.numbers if b.kind == SPARSE)
+        return kind(parts, shape=found.shape)
+
+    @property
+    def names(self) -> FeatureNames | None:
+        """The names of the columns of ``matrix``; None if some are not known."""
+        if self._runs is None:
+            return next((block.names for block in self.numbers), None)
+        return names_of_all(self._runs, *(block.names for block in self.numbers))
+
+    @property
+    def info(self) -> ColumnInfo | None:
+        """What is known of columns that are encoded features; None of other columns."""
+        return next((block.info for block in self.numbers if self._runs is None), None)
+
+    def for_users(self) -> TokenCorpus:
+        """Return the corpus itself."""
+        return self
+
+    def lists(self) -> list[Any]:
+        """Return the tokens that are no rows of numbers, as lists; of others as the
+        user sees them.
+        """
+        if self.numbers and self.like is None:
+            return list(self)
+        return by_sequence(self.tokens, self.offsets)
+
+    def empty(self, lengths: np.ndarray) -> Self:
+        """Return sequences without tokens, as many as there are lengths, of the kind of
+        this corpus without any.
+        """
+        return type(self).of(self.blocks, lengths, self._runs, self._shown)
+
+    def __iter__(self) -> Iterator[Any]:
+        bounds = self.offsets.tolist()
+        return map(self._seen, map(slice, bounds, bounds[1:]))
+
+    def _seen(self, rows: slice) -> Any:
+        """Return what a user sees of some tokens."""
+        shown = self.shown
+        if shown is not None:
+            return shown.take(rows).rows
+        return self._picked(rows, np.array([rows.stop - rows.start])).matrix
+
+    def _picked(self, rows: slice | np.ndarray, lengths: np.ndarray) -> Self:
+        """Return sequences of these lengths over some tokens."""
+        shown = None if self._shown is None else self._shown.take(rows)
+        blocks = tuple(block.take(rows) for block in self.blocks)
+        return type(self).of(blocks, lengths, self._runs, shown)
+
+    def __getitem__(self, key: Any) -> Any:
+        which = self._chosen(key)
+        offsets = self.offsets
+        if which.ndim == 0:
+            return self._seen(slice(int(offsets[which]), int(offsets[which + 1])))
+        lengths = self.lengths[which]
+        if which.size and (np.diff(which) == 1).all():
+            return self._picked(
+                slice(int(offsets[which[0]]), int(offsets[which[-1] + 1])), lengths
+            )
+        return self._picked(ranges(offsets[which], lengths)[1], lengths)
+
+    def emptied(self, keep: np.ndarray) -> TokenCorpus:
+        """Return the sequences, with those emptied for which ``keep``, a bool each, is
+        False.
+        """
+        return self._picked(
+            np.flatnonzero(np.repeat(keep, self.lengths)),
+            np.where(keep, self.lengths, 0),
+        )

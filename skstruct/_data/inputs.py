@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .corpus import TokenCorpus
+from .corpus import ListCorpus, TokenCorpus
 from .elements import (
     are_columns,
     cells_of,
@@ -217,7 +217,7 @@ def as_tokens(X: Any, name: str = "X") -> TokenCorpus:
             or type(token) in (tuple, list)
             and type(next(iter(token), 0)) is str
         ):
-            return TokenCorpus.of_lists(list(X), first)
+            return ListCorpus.of(list(X), first)
     elif isinstance(X, TokenCorpus) and not X.is_frame:
         return X
     cells = cells_of(X, (list, np.ndarray))
@@ -227,7 +227,7 @@ def as_tokens(X: Any, name: str = "X") -> TokenCorpus:
     if tables is not None:
         return read_frame(tables, name) if tables.is_frame else tables
     sequences = as_sequences(X, name, "token")
-    return TokenCorpus.of_lists(sequences, next(filter(len, sequences), None))
+    return ListCorpus.of(sequences, next(filter(len, sequences), None))
 
 
 def lengths_of(sequences: Collection[Any]) -> np.ndarray:

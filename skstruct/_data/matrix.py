@@ -20,7 +20,7 @@ from .corpus import (
     FRAME,
     STRINGS,
     Block,
-    TokenCorpus,
+    BlockCorpus,
     called_by_kind,
     number_block,
 )
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .reads import ColumnInfo
 
 
-class SequenceFrame(TokenCorpus):
+class SequenceFrame(BlockCorpus):
     """Sequences of tokens in one data frame: ``SequenceMatrix.from_frame`` where there
     are strings.
 
@@ -78,7 +78,7 @@ class SequenceFrame(TokenCorpus):
         return f"SequenceFrame of {len(self)} sequences, {N} rows of {F} columns"
 
 
-class SequenceMatrix(TokenCorpus):
+class SequenceMatrix(BlockCorpus):
     """Sequences whose tokens are rows of numbers, as one matrix and their lengths.
 
     It behaves as the list of its sequences: it has a length, can be iterated over and

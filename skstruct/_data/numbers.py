@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from .corpus import FRAME, STRINGS, TABLE, Block, TokenCorpus
+from .corpus import (
+    FRAME,
+    STRINGS,
+    TABLE,
+    Block,
+    BlockCorpus,
+    ListCorpus,
+    TokenCorpus,
+)
 from .elements import (
     TEXT_KINDS,
     are_columns,
@@ -326,13 +334,13 @@ def _of_columns(arrays: list[np.ndarray], name: str) -> TokenCorpus:
     tokens = _tokens_of(strings)
     if strings and not names:
         sequences = by_sequence(tokens, offsets_of(lengths))
-        return TokenCorpus.of_lists(sequences, next(filter(len, sequences)))
+        return ListCorpus.of(sequences, next(filter(len, sequences)))
     numbers = assembled(block, lengths)
     check_finite(numbers, name)
     if not strings:
         return numbers
     words = Block(STRINGS, tokens, tuple(map(str, titles)), like=tokens[0])
-    return TokenCorpus.of((*numbers.blocks, words), lengths, shown=Block(TABLE, table))
+    return BlockCorpus.of((*numbers.blocks, words), lengths, shown=Block(TABLE, table))
 
 
 def _tokens_of(strings: list[list[str]]) -> list[Any]:
@@ -350,7 +358,7 @@ def read_frame(X: Any, name: str = "X") -> TokenCorpus:
     Tokens with one column of strings are str, with several they are tuples.
     """
     if not X.offsets[-1]:  # no value tells what an empty column is of
-        return TokenCorpus.of((), X.lengths, shown=X.blocks[0])
+        return BlockCorpus.of((), X.lengths, shown=X.blocks[0])
     block, names, strings, titles = parts_of(X.frame, X.offsets, name)
     numbers = assembled(block, X.lengths, FeatureNames(names))
     check_finite(numbers, name)
@@ -358,7 +366,7 @@ def read_frame(X: Any, name: str = "X") -> TokenCorpus:
         return numbers
     tokens = _tokens_of(strings)
     found = Block(STRINGS, tokens, tuple(titles), like=tokens[0])
-    return TokenCorpus.of(
+    return BlockCorpus.of(
         (*numbers.blocks, found) if names else (found,), X.lengths, shown=X.blocks[0]
     )
 

@@ -5,6 +5,7 @@ names of these.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -189,34 +190,26 @@ def joined_runs(parts: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
     return tuple(found)
 
 
-class Reads(NamedTuple):
-    """What reads a corpus declares this: the tokens that it was made for."""
+@dataclass(frozen=True)
+class Reads:
+    """The tokens that something was made for: what models and transformers share.
 
-    called: str | None  # as ``TokenCorpus.called``
-    width: int | None = (
-        None  # columns of numbers, or of tuples for who reads all of them, in order
-    )
-    names: FeatureNames | None = None  # of columns of numbers, if they have any
-    titles: tuple[str, ...] | None = (
-        None  # of columns of strings in a data frame, or of all of a frame's
-    )
-    of_frames: bool = False  # whether data frames are taken as they are
-    # Whether columns of numbers, or of a frame, may have new names where they stood.
-    by_place: bool = False
-    # False: of which kind and width tokens may be is for an estimator inside to say.
-    decides: bool = True
+    Attributes
+    ----------
+    called : str or None
+        As ``TokenCorpus.called``.
+    width : int or None
+        Columns of numbers, or of tuples for who reads all of them, in order.
+    names : FeatureNames or None
+        Of columns of numbers, if they have any.
+    titles : tuple of str or None
+        Of columns of strings in a data frame, or of all of a frame's.
+    """
 
-    @classmethod
-    def of(cls, corpus: TokenCorpus) -> Reads:
-        """Return what such a corpus is, for a transformer."""
-        titles = _titles_of(corpus)
-        of_frames = corpus.is_frame
-        names = corpus.names
-        width = width_of(corpus)
-        if of_frames and titles is not None:
-            names = FeatureNames(list(titles))
-            width = len(titles)
-        return cls(corpus.called, width, names, titles, of_frames, by_place=True)
+    called: str | None
+    width: int | None = None
+    names: FeatureNames | None = None
+    titles: tuple[str, ...] | None = None
 
     def check(
         self, corpus: TokenCorpus, name: str = "X", known: str = "training"
@@ -231,34 +224,41 @@ class Reads(NamedTuple):
         """
         if not corpus.kinds:
             return
-        if corpus.is_frame:  # what else differs is for the transformer that takes it
-            return self.check_titles(_titles_of(corpus), name, f"as in {known}")
-        both = (
-            corpus.numbers and corpus.tokens
-        )  # of which an estimator inside would see the numbers alone
-        if (self.decides or both) and corpus.called != self.called:
+        if corpus.called != self.called and self._minds_kind(corpus):
             if corpus.offsets[-1]:
-                got = "a token of strings with" if corpus.tokens else "a row of"
-                got = (
-                    f"{got} {width_of(corpus)} numbers"
-                    if corpus.numbers
-                    else describe(corpus.tokens[0])
-                )
-                text = f"expected {self.called} as in {known}, got {got}"
-                raise PlaceError(*place(corpus.offsets, 0), text, name)
+                raise self._of_another_kind(corpus, name, known)
             return
         self.check_titles(_titles_of(corpus), name, f"as in {known}")
-        if self.decides and self.width is not None:
-            width = width_of(corpus)
-            if width is not None and width != self.width:
-                i = place(corpus.offsets, 0)[0] if corpus.offsets[-1] else 0
-                text = (
-                    f"{PLACE} has {counted(width, 'column')}, expected {self.width} "
-                    f"as in {known}"
-                )
-                raise PlaceError(i, None, text, name)
-        if self.names is not None:
-            self.check_names(corpus.names, name, known)
+        self._check_width(corpus, name, known)
+        self.check_names(corpus.names, name, known)
+
+    def _minds_kind(self, corpus: TokenCorpus) -> bool:
+        """Whether tokens of another kind are an error."""
+        return True
+
+    def _of_another_kind(
+        self, corpus: TokenCorpus, name: str, known: str
+    ) -> PlaceError:
+        got = "a token of strings with" if corpus.tokens else "a row of"
+        got = (
+            f"{got} {width_of(corpus)} numbers"
+            if corpus.numbers
+            else describe(corpus.tokens[0])
+        )
+        text = f"expected {self.called} as in {known}, got {got}"
+        return PlaceError(*place(corpus.offsets, 0), text, name)
+
+    def _check_width(self, corpus: TokenCorpus, name: str, known: str) -> None:
+        """Raise unless there are as many columns."""
+        width = None if self.width is None else width_of(corpus)
+        if width is None or width == self.width:
+            return
+        i = place(corpus.offsets, 0)[0] if corpus.offsets[-1] else 0
+        text = (
+            f"{PLACE} has {counted(width, 'column')}, expected {self.width} "
+            f"as in {known}"
+        )
+        raise PlaceError(i, None, text, name)
 
     def check_titles(
         self,
@@ -266,25 +266,25 @@ class Reads(NamedTuple):
         name: str = "X",
         known: str = "as in training",
     ) -> None:
-        """Raise unless the columns of strings, or of a frame, stand where they did.
+        """Raise unless the columns of strings stand where they did.
 
-        Those of strings may be renamed, and further ones do not matter: what reads
-        strings reads the first.
+        They may be renamed, and further ones do not matter: what reads strings reads
+        the first.
         """
         if titles is None or self.titles is None:
             return
-        what = "the columns"
         n = len(self.titles)
-        same = titles == self.titles
-        if not self.of_frames:
-            what = "the columns of strings"
-            same = titles[:n] == self.titles
-            same = same or (len(titles) == 1) != (
-                n == 1
-            )  # str for tuples: the encoder says so
-        if not same and (self.of_frames > self.by_place or _moved(titles, self.titles)):
-            found, expected = (", ".join(each) for each in (titles, self.titles))
-            raise ValueError(f"{name}: {what} are {found}, expected {expected} {known}")
+        same = titles[:n] == self.titles
+        # str for tuples: the encoder says so
+        same = same or (len(titles) == 1) != (n == 1)
+        if not same and _moved(titles, self.titles):
+            raise self._other_titles("the columns of strings", titles, name, known)
+
+    def _other_titles(
+        self, what: str, titles: tuple[str, ...], name: str, known: str
+    ) -> ValueError:
+        found, expected = (", ".join(each) for each in (titles, self.titles or ()))
+        return ValueError(f"{name}: {what} are {found}, expected {expected} {known}")
 
     def check_names(
         self, names: FeatureNames | None, name: str = "X", known: str = "training"
@@ -295,15 +295,98 @@ class Reads(NamedTuple):
         if self.names is None or names is None:
             return
         wrong = self.names.differs(names)
-        if wrong is None:
-            return
-        mine = self.names.all()
-        theirs = names.all()
-        if self.by_place and not _moved(theirs, mine):
+        if wrong is None or self._may_be_renamed(names):
             return
         text = f"{name}: feature names differ from those of {known}"
+        was = self.names.all()[wrong]
         raise ValueError(
-            f"{text}: column {wrong} is {theirs[wrong]!r}, was {mine[wrong]!r}"
+            f"{text}: column {wrong} is {names.all()[wrong]!r}, was {was!r}"
+        )
+
+    def _may_be_renamed(self, names: FeatureNames) -> bool:
+        """Whether these names may stand in place of those of training."""
+        return False
+
+
+@dataclass(frozen=True)
+class ModelReads(Reads):
+    """What a model reads: tokens of its kind and width, columns of numbers with the
+    names that they had.
+    """
+
+
+@dataclass(frozen=True)
+class TransformerReads(Reads):
+    """What a transformer reads, which may leave it to an estimator inside.
+
+    Attributes
+    ----------
+    of_frames : bool
+        Whether data frames are taken as they are.
+    by_place : bool
+        Whether columns of numbers, or of a frame, may have new names where they stood.
+    decides : bool
+        False: of which kind and width tokens may be is for the estimator inside to say.
+    """
+
+    of_frames: bool = False
+    by_place: bool = True
+    decides: bool = True
+
+    @classmethod
+    def of(cls, corpus: TokenCorpus) -> TransformerReads:
+        """Return what such a corpus is."""
+        titles = _titles_of(corpus)
+        of_frames = corpus.is_frame
+        names = corpus.names
+        width = width_of(corpus)
+        if of_frames and titles is not None:
+            names = FeatureNames(list(titles))
+            width = len(titles)
+        return cls(corpus.called, width, names, titles, of_frames)
+
+    def check(
+        self, corpus: TokenCorpus, name: str = "X", known: str = "training"
+    ) -> None:
+        """Raise unless the tokens of a corpus are such: see :meth:`Reads.check`."""
+        if corpus.is_frame:  # what else differs is for the transformer that takes it
+            self.check_titles(_titles_of(corpus), name, f"as in {known}")
+        else:
+            super().check(corpus, name, known)
+
+    def check_strictly(self, corpus: TokenCorpus) -> None:
+        """Raise as well for what the estimator inside decides, and for new names."""
+        replace(self, by_place=False, decides=True).check(corpus)
+
+    def _minds_kind(self, corpus: TokenCorpus) -> bool:
+        # Of strings with numbers an estimator inside would see the numbers alone.
+        return self.decides or bool(corpus.numbers and corpus.tokens)
+
+    def _check_width(self, corpus: TokenCorpus, name: str, known: str) -> None:
+        if self.decides:
+            super()._check_width(corpus, name, known)
+
+    def check_titles(
+        self,
+        titles: tuple[str, ...] | None,
+        name: str = "X",
+        known: str = "as in training",
+    ) -> None:
+        """Raise unless the columns of strings, or all of a frame, stand where they
+        did.
+        """
+        if not self.of_frames:
+            return super().check_titles(titles, name, known)
+        if titles is None or self.titles is None or titles == self.titles:
+            return
+        if not self.by_place or _moved(titles, self.titles):
+            raise self._other_titles("the columns", titles, name, known)
+
+    def _may_be_renamed(self, names: FeatureNames) -> bool:
+        return (
+            self.by_place
+            and self.names is not None
+            and not _moved(names.all(), self.names.all())
         )
 
 

@@ -40,5 +40,5 @@ def default_tagger(**parameters: Any) -> Any:
         Of the perceptrons in it.
     """
     average: Any = class_named("BaggingShuffleAverager")
-    learner = default_learner(**parameters)
+    learner = default_learner(max_iter="auto", **parameters)
     return asking_for_weights(average(learner, n_estimators="auto", random_state=0))

@@ -30,6 +30,9 @@ LONG_EPOCH = 1.0
 finished first.
 """
 
+EPOCHS = ((200, 20),)
+"""What ``max_iter="auto"`` is below so many sequences."""
+
 
 class EpochStats(NamedTuple):
     """What one epoch did."""
@@ -38,6 +41,17 @@ class EpochStats(NamedTuple):
     wrong_tokens: int  # tokens whose label in the losing prediction was wrong
     loss: float  # sum of the hinge losses (passive-aggressive)
     seconds: float
+
+
+def epochs_for(max_iter: int | str, n: int) -> int:
+    """Return the epochs that a value of ``max_iter`` means for n training sequences.
+
+    A number means itself. ``"auto"`` is twenty below 200 sequences, else ten
+    (docs/decisions.md).
+    """
+    if not isinstance(max_iter, str):
+        return max_iter
+    return next((epochs for most, epochs in EPOCHS if n < most), 10)
 
 
 def epoch_order(key: int, epoch: int, n: int, shuffle: bool = True) -> np.ndarray:

@@ -260,9 +260,16 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         )
 
     # -- fitting -----------------------------------------------------------------------
-    def _callback_context(self) -> Any:
-        """Return the callbacks' context of a fit."""
-        return self._init_callback_context(max_subtasks=self.max_iter)
+    def _callback_context(self, run: Run | None = None) -> Any:
+        """Return the callbacks' context of a fit.
+
+        Without a run, which knows its sequences, ``max_iter="auto"`` is an unknown
+        number of epochs.
+        """
+        n_epochs = None if isinstance(self.max_iter, str) else self.max_iter
+        if run is not None:
+            n_epochs = run.n_epochs()
+        return self._init_callback_context(max_subtasks=n_epochs)
 
     def _begin_fit(
         self,

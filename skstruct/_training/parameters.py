@@ -307,7 +307,13 @@ class OnlineParameters(TrainingParameters):
     """What all estimators accept that learn example by example."""
 
     # Epochs
-    max_iter: int = parameter(default=10, text="Epochs.")
+    max_iter: int | Literal["auto"] = parameter(
+        default=10,
+        text="""Epochs. ``"auto"``: twenty below 200 sequences to train on, else ten;
+        ``n_iter_`` says how many there were.""",
+        kind='int or "auto"',
+        allowed=[POSITIVE, StrOptions({"auto"})],
+    )
     shuffle: bool = parameter(
         default=True, text="Draw a new order of sequences for each epoch."
     )

@@ -20,7 +20,14 @@ from sklearn.utils import check_random_state
 from .._core.store import Rule
 from .._sklearn import set_fitted
 from .checkpoint import arrays_of, simple_parameters, with_arrays
-from .epochs import EpochStats, as_arrays, epoch_order, left_alone, run_epoch
+from .epochs import (
+    EpochStats,
+    as_arrays,
+    epoch_order,
+    epochs_for,
+    left_alone,
+    run_epoch,
+)
 from .held_out import held_out_facts
 from .judged import JudgedRun
 from .loop import Loop, LoopSettings, State
@@ -257,13 +264,17 @@ class Run(Loop, JudgedRun):
             epoch_order(self.state.key, epoch, n, self.estimator.shuffle)
         ]
 
+    def n_epochs(self) -> int:
+        """Return the epochs that the estimator asks for with the examples visited."""
+        return epochs_for(self.estimator.max_iter, self.visited.shape[0])
+
     def loop_settings(self) -> LoopSettings:
         """Return the settings of the estimator; this run itself judges the epochs."""
         own = self.estimator
         return LoopSettings(
             run=self,
             owner=own,
-            n_epochs=own.max_iter,
+            n_epochs=self.n_epochs(),
             stops_early=own.early_stopping,
             folder=own.checkpoint,
         )

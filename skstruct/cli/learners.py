@@ -243,6 +243,8 @@ def _parts(arguments: Arguments, features: Any, format: str | None) -> Any:
     learner = L1CRFCV(**own) if arguments.search else kind(**own)
     if arguments.algorithm is None:
         learner.set_params(dropout=DROPOUT)
+        if arguments.epochs is None and _members(arguments) != 1:
+            learner.set_params(max_iter="auto")  # as the default average has it
     if kind in _TASKS:
         if not auto:
             wrong = "--features, --template and --lexicon are for taggers"
@@ -287,13 +289,18 @@ def _given_parameters(arguments: Arguments, *parts: Any) -> Any:
     return deeper
 
 
+def _members(arguments: Arguments) -> int | str:
+    """The members of the average, 1 where there is none."""
+    if arguments.members is not None:
+        return arguments.members
+    return "auto" if arguments.algorithm is None and not _on_shards(arguments) else 1
+
+
 def _wrapped(arguments: Arguments, learned: Any) -> Any:
     """A learner with what the options put around it."""
     kind = type(learned)
     on_shards = _on_shards(arguments)
-    members = arguments.members
-    if members is None:
-        members = "auto" if arguments.algorithm is None and not on_shards else 1
+    members = _members(arguments)
     several = members != 1
     sums = on_shards and hasattr(kind, "fit_shards")
     by_example = sums or issubclass(kind, OnlineLearner)

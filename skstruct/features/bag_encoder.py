@@ -23,7 +23,7 @@ from .._data.corpus import FEATURES, called_by_kind
 from .._data.elements import spelled
 from .._data.inputs import describe
 from .._data.places import placed
-from .._data.reads import Reads
+from .._data.reads import ModelReads
 from .._saving.container import require, within
 from .._saving.fields import Field, Table, array, built, inline, integer, strings
 from .encoded import NO_BAG, NO_ROWS, NOTHING, Bag, without_templates
@@ -72,7 +72,7 @@ class BagEncoder(NamedEncoder):
     """
 
     TOKENS = (dict, list, Set)
-    reads = Reads(called_by_kind(FEATURES))
+    reads = ModelReads(called_by_kind(FEATURES))
     token_type = dict  # of lists of features too
     named = "ready-made features"
 
@@ -221,7 +221,7 @@ class BagEncoder(NamedEncoder):
         self.nodes.assign(features, self.min_count)
         rows = self.nodes.row_of.take(features)
         encoded = without_templates(token, Bag(starts, rows, values))
-        return LearnedCorpus.by_growing(self, corpus, encoded)
+        return LearnedCorpus(corpus, self, encoded)
 
     def plain_rows(self, tokens: list[Any]) -> SmallRows | None:
         """Look up the rows of a sentence of dicts, or of lists of str, whose features

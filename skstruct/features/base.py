@@ -14,7 +14,7 @@ import numpy as np
 
 from .._data.corpus import OTHER
 from .._data.places import by_sequence
-from .._data.reads import Reads
+from .._data.reads import ModelReads
 from .encoded import features_listed, grid_listed
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Encoder(ABC):
     named: ClassVar[str] = "features"
     """What errors call what it makes."""
 
-    reads: Reads = Reads(OTHER)
+    reads: ModelReads = ModelReads(OTHER)
     """The tokens that it takes; of an instance where that depends on training."""
 
     templates: FeatureTemplates | Patterns | None = None

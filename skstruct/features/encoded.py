@@ -16,11 +16,12 @@ from .._data.places import offsets_of, ranges
 from .numeric import as_features
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from .._chain.bigram import ChainTask
-    from .._data.types import Self
+    from .._data.corpus import Block
+    from .._data.reads import ColumnInfo, FeatureNames
     from .base import Encoder
 
 
@@ -114,35 +115,116 @@ class Encoded(NamedTuple):
 
 
 class EncodedCorpus(TokenCorpus):
-    """A corpus that keeps what an encoder made of it, in parts of it too; copies in
-    files do not.
+    """A corpus together with what an encoder made of it, in parts of it too; copies in
+    files are of the corpus alone.
+
+    Parameters
+    ----------
+    corpus : TokenCorpus
+    encoder : Encoder
+    encoded : Encoded
+        What the encoder made of the corpus.
     """
 
-    _kept = None, None
+    corpus: TokenCorpus
+    encoder: Encoder
+    encoded: Encoded
 
-    @classmethod
-    def by(cls, encoder: Encoder, corpus: TokenCorpus, encoded: Encoded) -> Self:
-        """Make a corpus that keeps the :class:`Encoded` that an encoder made of it."""
-        X = cls.__new__(cls)
-        vars(X).update(vars(corpus), _kept=(encoder, encoded))
-        return X
+    def __init__(self, corpus: TokenCorpus, encoder: Encoder, encoded: Encoded) -> None:
+        vars(self).update(corpus=corpus, encoder=encoder, encoded=encoded)
 
     def encoded_by(self, encoder: Encoder) -> Encoded | None:
         """Return what an encoder made of this corpus; None if that is not kept."""
-        return self._kept[1] if self._kept[0] is encoder else None
+        return self.encoded if self.encoder is encoder else None
 
     def __getitem__(self, key: Any) -> Any:
-        found = super().__getitem__(key)
-        (encoder, encoded) = self._kept
-        if encoder is not None and isinstance(found, TokenCorpus):
-            vars(found)["_kept"] = (
-                encoder,
-                encoded.take(np.arange(len(self))[key], self.offsets),
-            )
-        return found
+        found = self.corpus[key]
+        if not isinstance(found, TokenCorpus):
+            return found
+        which = np.arange(len(self))[key]
+        some = self.encoded.take(which, self.offsets)
+        return type(self)(found, self.encoder, some)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_kept"}
+    def for_users(self) -> TokenCorpus | list[Any]:
+        """Return the list that the corpus was, or this one."""
+        seen = self.corpus.for_users()
+        return self if seen is self.corpus else seen
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _as_it_is, (self.corpus,)
+
+    # -- the corpus inside answers -----------------------------------------------------
+    @property
+    def lengths(self) -> np.ndarray:
+        """(n_sequences,) int64: tokens of each sequence."""
+        return self.corpus.lengths
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """(n_sequences + 1,) int64: where each sequence begins, and the last one
+        ends.
+        """
+        return self.corpus.offsets
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The parts of the tokens."""
+        return self.corpus.blocks
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Those of the blocks."""
+        return self.corpus.kinds
+
+    @property
+    def tokens(self) -> list[Any]:
+        """The tokens that are no rows of numbers, as one list."""
+        return self.corpus.tokens
+
+    @property
+    def like(self) -> Any:
+        """The token that all of these resemble; None if there is none."""
+        return self.corpus.like
+
+    @property
+    def shown(self) -> Block | None:
+        """The block that a user sees; None if it is several."""
+        return self.corpus.shown
+
+    @property
+    def runs(self) -> tuple[int, ...]:
+        """Which columns of numbers are dense."""
+        return self.corpus.runs
+
+    @property
+    def matrix(self) -> Any:
+        """All numbers in one matrix; None if there are none."""
+        return self.corpus.matrix
+
+    @property
+    def names(self) -> FeatureNames | None:
+        """The names of the columns of ``matrix``; None if some are not known."""
+        return self.corpus.names
+
+    @property
+    def info(self) -> ColumnInfo | None:
+        """What is known of columns that are encoded features; None of other columns."""
+        return self.corpus.info
+
+    def lists(self) -> list[Any]:
+        """Return the tokens that are no rows of numbers, as lists."""
+        return self.corpus.lists()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.corpus)
+
+    def emptied(self, keep: np.ndarray) -> TokenCorpus:
+        """Return the corpus with some sequences emptied; it keeps no encoding."""
+        return self.corpus.emptied(keep)
+
+
+def _as_it_is(corpus: TokenCorpus) -> TokenCorpus:
+    return corpus
 
 
 class RowMap(NamedTuple):

@@ -9,6 +9,7 @@ choose their encoder, whatever the token is.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -19,12 +20,13 @@ from .._data.corpus import (
     DENSE,
     SPARSE,
     STRINGS,
+    BlockCorpus,
     TokenCorpus,
     called_by_kind,
     number_block,
 )
 from .._data.places import describe, placed
-from .._data.reads import ColumnInfo, Reads, names_of_all, runs_of
+from .._data.reads import ColumnInfo, ModelReads, names_of_all, runs_of
 from .._data.tables import as_float
 from .._saving.container import require
 from .._saving.fields import Field, Kind, Table, array, choice, each, optional, string
@@ -102,7 +104,7 @@ def new_encoder(
         raise placed(corpus.offsets, 0, text + describe(first))
     encoder = cls.for_tokens(features, min_count, corpus, scaled)
     if corpus.blocks[0].names is not None:
-        encoder.reads = encoder.reads._replace(titles=corpus.blocks[0].names)
+        encoder.reads = replace(encoder.reads, titles=corpus.blocks[0].names)
     return encoder
 
 
@@ -278,14 +280,16 @@ class MixedEncoder(Encoder):
         self.are_strings = isinstance(columns, tuple)  # the rest, not sparse rows
         self.runs: tuple[int, ...] = ()
         if isinstance(columns, tuple):
-            self.reads = Reads(
+            self.reads = ModelReads(
                 called_by_kind(DENSE, STRINGS), numbers.width, numbers.names, columns
             )
         else:
             self.runs = runs_of(columns)
             rest = cast(RowsEncoder, others)
             names = names_of_all(self.runs, numbers.names, rest.names)
-            self.reads = Reads(called_by_kind(DENSE, SPARSE), columns.shape[0], names)
+            self.reads = ModelReads(
+                called_by_kind(DENSE, SPARSE), columns.shape[0], names
+            )
 
     def copy(self) -> Self:
         """Make an encoder that can grow while this one stays as it is."""
@@ -375,7 +379,7 @@ class MixedEncoder(Encoder):
         dense = number_block(as_float(matrix[:, is_dense].toarray()))
         complete = ColumnInfo(self.has_bigram, np.zeros(rest.shape[1], np.int32))
         others = number_block(rest)._replace(info=complete)
-        return TokenCorpus.of((dense, others), corpus.lengths, self.runs)
+        return BlockCorpus.of((dense, others), corpus.lengths, self.runs)
 
     def adapted(self, corpus: TokenCorpus | None) -> Self:
         """Make the encoder with the statistics of another text, if the templates of

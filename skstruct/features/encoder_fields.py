@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +43,7 @@ def take_titles(encoder: Encoder, f: Members) -> None:
     on.
     """
     if f["titles"] is not None:
-        encoder.reads = encoder.reads._replace(titles=f["titles"])
+        encoder.reads = replace(encoder.reads, titles=f["titles"])
 
 
 def has_cutoff(f: Members) -> bool:

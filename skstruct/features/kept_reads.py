@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from .._data.corpus import DENSE, SPARSE, TokenCorpus, number_block
+from .._data.corpus import DENSE, SPARSE, BlockCorpus, number_block
 from .._data.matrix import SequenceMatrix
-from .._data.reads import ColumnInfo, FeatureNames, Reads
+from .._data.reads import ColumnInfo, FeatureNames, TransformerReads
 from .._saving.container import require
 from .._saving.fields import (
     Field,
@@ -43,7 +43,7 @@ READS = Table(
     Field("of_frames", flag),
     Field("by_place", flag),
     Field("decides", flag),
-    make=lambda f: Reads(**f),
+    make=lambda f: TransformerReads(**f),
 )
 
 INFO = Table(
@@ -95,7 +95,7 @@ BLOCK = Table(
 )
 
 
-def _corpus(f: Members) -> TokenCorpus:
+def _corpus(f: Members) -> BlockCorpus:
     kinds = tuple(block.kind for block in f["blocks"])
     require(
         kinds in ((DENSE,), (SPARSE,), (DENSE, SPARSE)), f"{f.where}: no such blocks"
@@ -103,7 +103,7 @@ def _corpus(f: Members) -> TokenCorpus:
     runs = None if f["runs"] is None else tuple(f["runs"])
     width = sum(block.rows.shape[1] for block in f["blocks"])
     require(runs is None or sum(runs) == width, f"{f.where}.runs must fit the columns")
-    kind = SequenceMatrix if f["matrix"] else TokenCorpus
+    kind = SequenceMatrix if f["matrix"] else BlockCorpus
     return kind.of(tuple(f["blocks"]), np.zeros(0, np.int64), runs)
 
 

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._data.corpus import TokenCorpus
 from .encoded import EncodedCorpus
 
 if TYPE_CHECKING:
-    from .._data.types import Self
+    from .._data.corpus import TokenCorpus
     from .base import Encoder
-    from .encoded import Encoded
 
 
 class LearnedCorpus(EncodedCorpus):
@@ -20,31 +18,25 @@ class LearnedCorpus(EncodedCorpus):
 
     So what counts features before training need not encode twice. Parts of it are
     encoded corpora like others, on which a fit begins with an encoder of its own.
+
+    Parameters
+    ----------
+    corpus, encoder, encoded
+        As of :class:`.encoded.EncodedCorpus`; the encoder has numbered the features of
+        this corpus, and no others.
     """
 
-    _is_whole = False
-
-    @classmethod
-    def by_growing(
-        cls, encoder: Encoder, corpus: TokenCorpus, encoded: Encoded
-    ) -> Self:
-        """Make the corpus whose features, and no others, an encoder has numbered."""
-        X = cls.by(encoder, corpus, encoded)
-        vars(X)["_is_whole"] = True
-        return X
-
     def __getitem__(self, key: Any) -> Any:
-        found = super().__getitem__(key)
-        if self._is_whole and isinstance(found, LearnedCorpus):
-            # Without empty sequences it is the same to an encoder.
-            in_order = isinstance(key, np.ndarray) and (np.diff(key) > 0).all()
-            if in_order and found.offsets[-1] == self.offsets[-1]:
-                vars(found)["_is_whole"] = True
-        return found
+        part = super().__getitem__(key)
+        if not isinstance(part, LearnedCorpus):
+            return part
+        # Without empty sequences it is the same to an encoder.
+        in_order = isinstance(key, np.ndarray) and (np.diff(key) > 0).all()
+        if in_order and part.offsets[-1] == self.offsets[-1]:
+            return part
+        return EncodedCorpus(part.corpus, part.encoder, part.encoded)
 
 
 def learned_encoder(corpus: TokenCorpus) -> Encoder | None:
     """Return the encoder that a corpus comes with, or None."""
-    if isinstance(corpus, LearnedCorpus) and corpus._is_whole:
-        return corpus._kept[0]
-    return None
+    return corpus.encoder if isinstance(corpus, LearnedCorpus) else None

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._data.corpus import STRINGS, called_by_kind
 from .._data.inputs import describe
-from .._data.reads import Reads
+from .._data.reads import ModelReads
 from .._saving.fields import Field, Table, built, knowing, value, via
 from .encoded import NOTHING, Bag, Grid, without_templates
 from .encoder_fields import (
@@ -50,7 +50,7 @@ class PatternEncoder(NamedEncoder):
         Features seen fewer times in training are left out.
     """
 
-    reads = Reads(called_by_kind(STRINGS))
+    reads = ModelReads(called_by_kind(STRINGS))
     named = "patterns"
     templates: Patterns
 

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from .._data.corpus import DENSE, called_by_kind
 from .._data.places import describe
-from .._data.reads import FeatureNames, Reads
+from .._data.reads import FeatureNames, ModelReads
 from .._saving import fields
 from .._saving.container import require
 from .._saving.fields import Field, Table
@@ -153,7 +153,7 @@ class RowsEncoder(IndexedEncoder):
             raise ValueError(f"{text}more than {most}")
         # Its number is behind those of all columns.
         self._bias = self.size - 1 if features.bias else -1
-        self.reads = Reads(self.named, width, names)
+        self.reads = ModelReads(self.named, width, names)
         self.scale = 1.0
         self.squares = Fraction(0)  # of the first corpus: sum of ‖x_t‖²,
         self.n_tokens = 0  # and tokens

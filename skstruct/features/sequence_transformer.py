@@ -5,6 +5,7 @@ estimators take.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -26,7 +27,7 @@ from .._data.inputs import (
 from .._data.matrix import SequenceMatrix, assembled
 from .._data.numbers import tables_in
 from .._data.places import PlaceError, as_objects, describe, offsets_of, place
-from .._data.reads import FeatureNames, Reads
+from .._data.reads import FeatureNames, TransformerReads
 from .._data.types import Self
 from .._saving.states import KeepsState
 from .._sklearn import get_tags, safe_indexing, safe_set_output, sequence_tags
@@ -104,7 +105,7 @@ class SequenceTransformer(KeepsState, TransformerMixin):
 class KnowsColumns:
     """What transformers know of the columns of the tokens that they were fitted on."""
 
-    _reads: Reads
+    _reads: TransformerReads
 
     @property
     def n_features_in_(self) -> int:
@@ -134,13 +135,15 @@ def _are_columns(X: Any) -> bool:
     return isinstance(first, np.ndarray) and first.ndim == 2
 
 
-def stack_tokens(X: Corpus, reads: Reads | None = None) -> tuple[Any, TokenCorpus]:
+def stack_tokens(
+    X: Corpus, reads: TransformerReads | None = None
+) -> tuple[Any, TokenCorpus]:
     """Read a corpus as a transformer of scikit-learn takes it.
 
     Parameters
     ----------
     X : list of sequences of tokens, or SequenceMatrix
-    reads : Reads, optional
+    reads : TransformerReads, optional
         What a fit noted, which the tokens have to be. They are frames only if they
         were then. Strings given for numbers are read as numbers.
 
@@ -191,7 +194,9 @@ def _as_numbers(tokens: list[Any]) -> np.ndarray | None:
         return None
 
 
-def reads_of(corpus: TokenCorpus, estimator: Any, decides: bool = True) -> Reads:
+def reads_of(
+    corpus: TokenCorpus, estimator: Any, decides: bool = True
+) -> TransformerReads:
     """Tell what an estimator of scikit-learn reads that learned from a corpus.
 
     A ``ColumnTransformer`` looks up the columns of frames by name, and says itself
@@ -202,25 +207,26 @@ def reads_of(corpus: TokenCorpus, estimator: Any, decides: bool = True) -> Reads
 
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[0][1]
-    reads = Reads.of(corpus)._replace(
-        decides=decides and get_tags(estimator).requires_fit
+    reads = replace(
+        TransformerReads.of(corpus),
+        decides=decides and get_tags(estimator).requires_fit,
     )
     return (
-        reads._replace(titles=None)
+        replace(reads, titles=None)
         if isinstance(estimator, ColumnTransformer)
         else reads
     )
 
 
 @contextmanager
-def reading(reads: Reads, corpus: TokenCorpus) -> Iterator[None]:
+def reading(reads: TransformerReads, corpus: TokenCorpus) -> Iterator[None]:
     """Let errors inside, where an estimator of scikit-learn reads a corpus, say what
     differs from training.
     """
     try:
         yield
     except Exception:
-        reads._replace(by_place=False, decides=True).check(corpus)
+        reads.check_strictly(corpus)
         raise
 
 

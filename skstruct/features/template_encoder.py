@@ -16,7 +16,7 @@ import numpy as np
 
 from .._core.hashing import empty_table, find_rows, intern_pairs, table_of
 from .._data.corpus import STRINGS, called_by_kind
-from .._data.reads import Reads
+from .._data.reads import ModelReads
 from .._saving.container import require
 from .._saving.fields import (
     Field,
@@ -78,7 +78,7 @@ class TemplateEncoder(IndexedEncoder):
     """
 
     TOKENS = (str, tuple)
-    reads = Reads(called_by_kind(STRINGS))
+    reads = ModelReads(called_by_kind(STRINGS))
     token_type: type | None = None
     """str or tuple, from the first corpus."""
 

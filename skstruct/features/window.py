@@ -13,7 +13,7 @@ from .._data.elements import spelled
 from .._data.inputs import as_tokens, check_some, describe
 from .._data.matrix import SequenceMatrix
 from .._data.places import placed
-from .._data.reads import FeatureNames, Reads, joined_runs
+from .._data.reads import FeatureNames, TransformerReads, joined_runs
 from .._data.types import Corpus, Self
 from .._saving.fields import Field, Members, Table
 from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
@@ -26,7 +26,7 @@ from .sequence_transformer import KnowsColumns, SequenceTransformer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .._data.corpus import Block, TokenCorpus
+    from .._data.corpus import Block, BlockCorpus, TokenCorpus
     from .._saving.values import Reader, Writer
 
 LEARNED = Table(
@@ -119,10 +119,10 @@ class Window(KnowsColumns, SequenceTransformer, BaseEstimator):
         self._validate_params()
         numbers = _numbers(X)
         check_some(len(numbers.numbers))
-        self._know(Reads.of(numbers), numbers[:0])
+        self._know(TransformerReads.of(numbers), numbers[:0])
         return self
 
-    def _know(self, reads: Reads, nothing: TokenCorpus) -> None:
+    def _know(self, reads: TransformerReads, nothing: BlockCorpus) -> None:
         """Keep what is read, and tokens of its kind without any rows."""
         self._reads = reads
         self._nothing = nothing

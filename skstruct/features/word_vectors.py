@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._data.corpus import STRINGS
 from .._data.inputs import LABELS, Inputs, as_tokens, by_sequence, describe
 from .._data.matrix import assembled
-from .._data.reads import FeatureNames, Reads
+from .._data.reads import FeatureNames, TransformerReads
 from .._data.types import Corpus, Path, Self
 from .._saving.container import require
 from .._saving.fields import (
@@ -307,7 +307,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             )
         clusters = made._clusters(vectors)
         table = None if clusters is None else WordClusters(words, clusters)
-        reads = Reads.of(as_tokens([["word"]]))._replace(width=None)
+        reads = replace(TransformerReads.of(as_tokens([["word"]])), width=None)
         return made._know(words, vectors, clusters, table, reads)
 
     def _clusters(self, vectors: np.ndarray) -> np.ndarray | None:
@@ -344,7 +344,9 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         """Vectors and clusters of what has been counted; ``corpus``: of the kind that
         is read.
         """
-        reads = Reads.of(corpus)._replace(width=None)  # further columns are not read
+        reads = replace(
+            TransformerReads.of(corpus), width=None
+        )  # further columns are not read
         keep = counts.of_word >= self.min_count
         needed = max(self.n_components, self.n_clusters or 0)
         if keep.sum() < needed:
@@ -381,7 +383,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         vectors: np.ndarray,
         clusters: np.ndarray | None,
         word_clusters: WordClusters | None,
-        reads: Reads,
+        reads: TransformerReads,
     ) -> Self:
         self.words_ = {word: k for k, word in enumerate(words)}
         self.vectors_ = vectors
@@ -459,7 +461,9 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         return by_sequence(tokens, corpus.offsets)
 
 
-def _read(X: Corpus, reads: Reads | None = None) -> tuple[TokenCorpus, list[str]]:
+def _read(
+    X: Corpus, reads: TransformerReads | None = None
+) -> tuple[TokenCorpus, list[str]]:
     """(tokens, their words)"""
     corpus = as_tokens(X)
     if reads is not None:
@@ -543,7 +547,7 @@ def _of_parts(f: Members) -> WordVectors:
     words = WordVectors(**given)
     if f["called"] is None:
         return words
-    reads = Reads(f["called"], titles=f["titles"] and tuple(f["titles"]))
+    reads = TransformerReads(f["called"], titles=f["titles"] and tuple(f["titles"]))
     if known_clusters is None:
         require(f["vectors"] is not None, f"{f.where} lacks vectors")
         return words._know(f["words"], f["vectors"], None, None, reads)

@@ -36,18 +36,27 @@ def clusters():
     return WordVectors(8, n_clusters=6, min_count=2, random_state=0)
 
 
-@pytest.mark.parametrize("kind", [ALONE, TWICE])
+CLUSTER_TEMPLATE = {
+    "features": ["U0:%cluster[0,0]", "U1:%x[0,0]", "B"],
+    "words": clusters(),
+}
+
+
 @pytest.mark.parametrize(
-    "options",
+    "kind, options",
     [
-        {},
-        {"min_count": 2},
-        {"features": ["U0:%x[0,0]", "U1:%av2[0,0]", "B"]},
-        {"words": clusters()},
-        {"features": ["U0:%cluster[0,0]", "U1:%x[0,0]", "B"], "words": clusters()},
-        {"class_weight": "balanced"},
+        pytest.param(ALONE, {}, id="plain"),
+        pytest.param(TWICE, {}, id="plain, twice"),
+        pytest.param(TWICE, {"min_count": 2}, id="min_count, twice"),
+        pytest.param(
+            TWICE,
+            {"features": ["U0:%x[0,0]", "U1:%av2[0,0]", "B"]},
+            id="accessor, twice",
+        ),
+        pytest.param(ALONE, {"words": clusters()}, id="words"),
+        pytest.param(TWICE, CLUSTER_TEMPLATE, id="cluster-template, twice"),
+        pytest.param(ALONE, {"class_weight": "balanced"}, id="balanced"),
     ],
-    ids=["plain", "min_count", "accessor", "words", "cluster-template", "balanced"],
 )
 @pytest.mark.filterwarnings("ignore:The number of unique classes")
 def test_a_fold_is_a_fit_to_its_training_part(corpus, options, kind):

@@ -10,7 +10,7 @@ from skstruct._data.corpus import (
     SPARSE,
     STRINGS,
     Block,
-    TokenCorpus,
+    BlockCorpus,
     kind_of_token,
     number_block,
 )
@@ -26,16 +26,16 @@ def of_words():
 
 
 def of_rows():
-    return TokenCorpus.of((number_block(ROWS),), LENGTHS)
+    return BlockCorpus.of((number_block(ROWS),), LENGTHS)
 
 
 def of_sparse_rows():
-    return TokenCorpus.of((number_block(sparse.csr_array(ROWS)),), LENGTHS)
+    return BlockCorpus.of((number_block(sparse.csr_array(ROWS)),), LENGTHS)
 
 
 def of_both_kinds():
     blocks = number_block(ROWS[:, :1]), number_block(sparse.csr_array(ROWS[:, 1:]))
-    return TokenCorpus.of(blocks, LENGTHS, runs=(1, 1))
+    return BlockCorpus.of(blocks, LENGTHS, runs=(1, 1))
 
 
 ALL = pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from skstruct import SequenceMatrix
 from skstruct._data.inputs import as_tokens
 from skstruct._data.reads import (
     FeatureNames,
-    Reads,
+    TransformerReads,
     joined_runs,
     mask_of,
     names_of_all,
@@ -70,17 +70,17 @@ def matrix(width, names=None):
     ],
 )
 def test_a_corpus_of_another_kind_is_refused(known, new, said):
-    reads = Reads.of(known)
+    reads = TransformerReads.of(known)
     reads.check(known)
     with pytest.raises(ValueError, match=said):
         reads.check(new)
 
 
 def test_columns_may_have_new_names_where_they_stood():
-    Reads.of(matrix(2, "ab")).check(matrix(2, "cd"))
-    Reads.of(matrix(2, "ab")).check(matrix(2))
+    TransformerReads.of(matrix(2, "ab")).check(matrix(2, "cd"))
+    TransformerReads.of(matrix(2, "ab")).check(matrix(2))
     with pytest.raises(ValueError, match="column 0 is 'c', was 'a'"):
-        Reads.of(matrix(2, "ab"))._replace(by_place=False).check(matrix(2, "cb"))
+        TransformerReads.of(matrix(2, "ab")).check_strictly(matrix(2, "cb"))
 
 
 def test_widths():

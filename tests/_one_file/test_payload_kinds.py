@@ -13,7 +13,7 @@ from skstruct.inspection import explain
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-N_SENTENCES, N_EXPLAINED = 300, 15
+N_SENTENCES, N_EXPLAINED = 100, 10
 
 
 @pytest.fixture(scope="module", params=MODELS)

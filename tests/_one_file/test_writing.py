@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from cli_cases import run
+from forked import python
 from one_file_cases import NODE, asked, check_source, loaded, needs_node, written
 
 from skstruct import L1CRF, StructuredPerceptron, load
@@ -48,7 +49,7 @@ def test_from_the_command_line(chunker, tmp_path):
         [sys.executable, "-I", "-S", path, corpus], capture_output=True, check=True
     )
     command = [
-        sys.executable,
+        *python(),
         "-m",
         "skstruct",
         "tag",

@@ -217,8 +217,8 @@ def test_classifiers_of_single_rows_are_no_taggers(kind, tagger):
             SpanTagger,
             (),
             {"random_state": 3},
-            "SpanTagger(BaggingShuffleAverager(estimator=StructuredPerceptron(dropout=0.1), "
-            "n_estimators='auto', random_state=3))",
+            "SpanTagger(BaggingShuffleAverager(estimator=StructuredPerceptron("
+            "dropout=0.1, max_iter='auto'), n_estimators='auto', random_state=3))",
         ),
         (
             SpanTagger,

@@ -8,10 +8,18 @@ import pytest
 
 from skstruct._core.codes import AVERAGES, DONE, NO_PENALTY, PERCEPTRON, POOL_FULL
 from skstruct._core.store import Clock, Rule, Store, grow_pool, new_clock, new_store
-from skstruct._training.epochs import run_epoch
+from skstruct._training.epochs import epochs_for, run_epoch
 from skstruct._training.run import Run, TrainingState
 
 RULE = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, AVERAGES[None])
+
+
+@pytest.mark.parametrize(
+    ("asked", "n", "epochs"),
+    [("auto", 0, 20), ("auto", 199, 20), ("auto", 200, 10), (7, 50, 7), (7, 500, 7)],
+)
+def test_epochs_follow_the_number_of_sequences(asked, n, epochs):
+    assert epochs_for(asked, n) == epochs
 
 
 class Model(NamedTuple):

@@ -1,11 +1,11 @@
 """Held-out sequences of the user: scores, early stopping, checkpoints, and what is refused."""
 
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 import sklearn
+from forked import python
 from inside import after_each_report, before_each_line, before_each_round
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -479,6 +479,6 @@ except AttributeError as error:
     print(error)
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [*python(), "-c", program], capture_output=True, text=True, check=True
     )
     assert "callbacks need scikit-learn 1.9 or newer, this is" in done.stdout

@@ -14,7 +14,7 @@ from skstruct.cli.input_files import Source
 from skstruct.datasets.formats.span_files import AnnotationReader
 
 TEXT = "Ann is in Rome. " * 100
-N = 2000  # the beginning of a file, which says its format, is held several times
+N = 1000  # the beginning of a file, which says its format, is held several times
 
 
 @pytest.mark.parametrize("road", ["to learn from", "to be labelled"])

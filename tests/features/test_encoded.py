@@ -95,7 +95,7 @@ def test_dense_rows_as_features():
 
 def test_a_corpus_keeps_what_an_encoder_made_of_it():
     encoder, corpus, found = encoded("templates")
-    kept = EncodedCorpus.by(encoder, corpus, found)
+    kept = EncodedCorpus(corpus, encoder, found)
     assert kept.encoded_by(encoder) is found
     assert kept.encoded_by(encoder.copy()) is None
     assert corpus.encoded_by(encoder) is None

@@ -7,7 +7,7 @@ import pytest
 from skstruct import ParameterMixer, StructuredPerceptron
 from skstruct._data.corpus import OTHER
 from skstruct._data.inputs import as_tokens
-from skstruct._data.reads import Reads
+from skstruct._data.reads import ModelReads
 from skstruct.features import encoder_choice
 from skstruct.features.bag_encoder import BagEncoder
 from skstruct.inspection import explain, features_of
@@ -26,7 +26,7 @@ class NamespaceEncoder(BagEncoder):
 
     TOKENS = (SimpleNamespace,)
     token_type = SimpleNamespace
-    reads = Reads(OTHER)
+    reads = ModelReads(OTHER)
 
     def encode(self, corpus, grow):
         """As lists."""

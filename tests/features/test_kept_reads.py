@@ -6,7 +6,7 @@ from scipy import sparse
 
 from skstruct import SequenceMatrix
 from skstruct._data.inputs import as_tokens
-from skstruct._data.reads import FeatureNames, Reads
+from skstruct._data.reads import FeatureNames, TransformerReads
 from skstruct._saving.container import ModelFileError
 from skstruct._saving.fields import Members
 from skstruct._saving.values import Reader, Writer
@@ -23,9 +23,11 @@ def again(table, value, change=lambda node: None):
 @pytest.mark.parametrize(
     "reads",
     [
-        Reads("strings or tuples of strings", 2, titles=("a", "é"), by_place=True),
-        Reads(None, None, decides=False),
-        Reads("rows of numbers", 2, of_frames=True),
+        TransformerReads(
+            "strings or tuples of strings", 2, titles=("a", "é"), by_place=True
+        ),
+        TransformerReads(None, None, decides=False),
+        TransformerReads("rows of numbers", 2, of_frames=True),
     ],
 )
 def test_reads(reads):
@@ -34,7 +36,10 @@ def test_reads(reads):
 
 def test_names():
     names = FeatureNames(["a", "b"])
-    assert again(READS, Reads("rows of numbers", 2, names)).names.all() == ["a", "b"]
+    assert again(READS, TransformerReads("rows of numbers", 2, names)).names.all() == [
+        "a",
+        "b",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -499,4 +499,5 @@ def _train(
     member: OnlineLearner, run: Run, X: Corpus, y: Corpus, **options: Any
 ) -> None:
     """Train a member under its callbacks, which the decorator closes."""
-    run.train(X, y, member._callback_context(), keep_checkpoint=True, **options)
+    context = member._callback_context(run)
+    run.train(X, y, context, keep_checkpoint=True, **options)

@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from ..._sklearn import set_fitted
 from ..._training.checkpoint import arrays_of, simple_parameters, with_arrays
+from ..._training.epochs import epochs_for
 from ..._training.held_out import held_out_facts
 from ..._training.loop import Loop, LoopSettings
 from ..pieces import add_changes
@@ -70,7 +71,7 @@ class Rounds(Loop):
         halves: Any = run.node_halves
         self.mixed = Mixture(halves, zeros, run.state.rule, mixer.mixing == NONZERO)
         once = mixer.strategy == "once" and not self.alone
-        n = run.estimator.max_iter
+        n = epochs_for(run.estimator.max_iter, n_examples)
         self.n_rounds, self.n_epochs = (1, n) if once else (n, 1)
 
     def loop_settings(self) -> LoopSettings:

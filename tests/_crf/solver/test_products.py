@@ -38,20 +38,26 @@ def hidden(y):
     ]
 
 
-@pytest.mark.parametrize("window", [(0, 0), (-2, 1)])
-@pytest.mark.parametrize("labels", [list, hidden])
+OPTIONS = [
+    {"c1": 0.0, "c2": 0.5},
+    {"c1": 0.5},
+    {"c1": 0.1, "c2": 0.1, "all_pairs": False, "class_weight": {"L0": 1.5}},
+    {"c1": 0.1, "solver": "owlqn"},
+    {"c1": 0.1, "solver": "sgd", "sgd_iter": 5},
+]
+WINDOWS = (0, 0), (-2, 1)
+
+
 @pytest.mark.parametrize(
-    "options",
+    "options, labels, window",
     [
-        {"c1": 0.0, "c2": 0.5},
-        {"c1": 0.5},
-        {"c1": 0.1, "c2": 0.1, "all_pairs": False, "class_weight": {"L0": 1.5}},
-        {"c1": 0.1, "solver": "owlqn"},
-        {"c1": 0.1, "solver": "sgd", "sgd_iter": 5},
+        (options, labels, WINDOWS[(number + which) % 2])  # each two of them meet
+        for number, options in enumerate(OPTIONS)
+        for which, labels in enumerate((list, hidden))
     ],
 )
 def test_dense_and_sparse_rows_have_one_optimum(options, labels, window):
-    X, y = data()
+    X, y = data(n=40)
     crf = L1CRF(NumericFeatures(window=window), tol=1e-9, random_state=0, **options)
     weight = np.arange(len(X)) % 3 + 1.0
     dense = crf.fit(X, labels(y), sample_weight=weight)

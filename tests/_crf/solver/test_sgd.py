@@ -133,7 +133,7 @@ def test_stage_one_is_what_the_papers_say(partial, max_trials):
 
 @pytest.mark.parametrize("c1, c2", [(0.0, 5.0), (0.5, 0.5), (0.0, 0.01)])
 def test_stochastic_descent_alone_reaches_the_optimum(c1, c2):
-    task = learnable(n=60)
+    task = learnable(n=30)
     long = {"solver": "sgd", "sgd_iter": 2000, "eta0": 0.3, "decay": 0.997}
     found = train_crf(task, L, 20, c1=c1, c2=c2, **long)
     best = train_crf(task, L, 20, c1=c1, c2=c2, solver="owlqn", tol=1e-9)

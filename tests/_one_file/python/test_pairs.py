@@ -20,7 +20,7 @@ def random_case(
     draw = random.Random(n_labels)
     labels = [f"L{k}" for k in range(n_labels)]
     follow = {p: sorted({p, *draw.sample(labels, (n_labels + 1) // 2)}) for p in labels}
-    X = [[draw.choice("abc") for _ in range(length)] for length in LENGTHS * 6]
+    X = [[draw.choice("abc") for _ in range(length)] for length in LENGTHS * 2]
     y = []
     for x in X:
         y.append([draw.choice(labels)])

@@ -70,7 +70,7 @@ def test_segmenters(scheme, tagged, tmp_path):
     if tagged:
         y = [[(word, "N" if len(word) > 1 else "V") for word in words] for words in y]
     model = Segmenter(perceptron("char"), scheme=scheme).fit(X[:80], y[:80])
-    check_file(model, [*X[80:120], *random_texts(200, "".join(X[:20]))], tmp_path)
+    check_file(model, [*X[80:120], *random_texts(100, "".join(X[:20]))], tmp_path)
 
 
 TEXTS = [
@@ -105,7 +105,7 @@ def test_span_taggers(options, tmp_path):
         TEXTS, SPANS
     )
     words = [*" ".join(TEXTS).split(), "\r\n", "\n\n", "\n \n", " "]
-    X = [*TEXTS, *random_texts(300, words)]
+    X = [*TEXTS, *random_texts(100, words)]
     check_file(model, X, tmp_path)
     if NODE:
         for name in ("tagger.js", "tagger.mjs"):

@@ -2,10 +2,10 @@
 
 import signal
 import subprocess
-import sys
 import textwrap
 
 import pytest
+from forked import python
 from inside import before_each_round
 from mixer_cases import LEARNERS, NOISY, TREES, X, Y, assert_same
 from sklearn.base import clone
@@ -236,7 +236,7 @@ def test_a_worker_lost_while_it_answers_does_not_keep_the_interpreter_from_endin
         assert Client.workers == {"b": 1}
         """
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+    subprocess.run([*python(), "-c", code], check=True, timeout=300)
 
 
 # -- callbacks -----------------------------------------------------------------------------------------
