@@ -142,7 +142,7 @@ class Evidence:
             self.labels,
             ((self.text_of(i, span), span.label) for i, span in self.places()),
         )
-        self._own = [defaultdict(list) for _ in judged]
+        self._own: list[Any] = [defaultdict(list) for _ in judged]
         for i, span in self.places():
             self._own[i][span[:2]].append(span.label)
         self._confused = self._confusions()

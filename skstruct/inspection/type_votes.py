@@ -132,17 +132,17 @@ class TypeVotes:
         small = _shares([p + SMALL for p in model])
         loose = _shares([p + LOOSE for p in model])
         joined = _backed(string, _backed(ends, loose, ENDS), STRING)
-        shares = (
-            joined,
-            small,
-            loose,
-            _backed(ends, self.usual, ENDS),
-            _backed(words, self.usual, ENDS),
-            _backed(string, self.usual, 2 * STRING),
+        return TypeEvidence(
+            all=_logs(joined),
+            model=_logs(small),
+            smoothed=_logs(loose),
+            by_ends=_logs(_backed(ends, self.usual, ENDS)),
+            by_words=_logs(_backed(words, self.usual, ENDS)),
+            by_string=_logs(_backed(string, self.usual, 2 * STRING)),
+            string=string,
+            ends=ends,
+            usual=_logs(self.usual),
         )
-        usual = [math.log(p) for p in self.usual]
-        logs = [[math.log(p) for p in each] for each in shares]
-        return TypeEvidence(*logs, string, ends, usual)
 
     def _none(self) -> Numbers:
         return [0.0] * len(self.labels)
@@ -165,6 +165,10 @@ def _keys(text: str) -> Iterator[tuple[str, str, str]]:
 def _shares(numbers: Numbers) -> Numbers:
     total = sum(numbers)
     return [each / total for each in numbers]
+
+
+def _logs(numbers: Numbers) -> Numbers:
+    return [math.log(each) for each in numbers]
 
 
 def _backed(votes: Numbers, general: Numbers, weight: float) -> Numbers:

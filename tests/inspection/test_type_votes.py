@@ -7,7 +7,11 @@ import pytest
 from skstruct.inspection.type_votes import ODDS, TypeVotes
 
 LABELS = ["LOC", "ORG", "PER"]
-NAMED = [("Rome", "LOC")] * 3 + [("ROME", "PER"), ("Bank of Rome", "ORG"), ("?!", "ORG")]
+NAMED = [("Rome", "LOC")] * 3 + [
+    ("ROME", "PER"),
+    ("Bank of Rome", "ORG"),
+    ("?!", "ORG"),
+]
 NOTHING = [0.0, 0.0, 0.0]
 
 
