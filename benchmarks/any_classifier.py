@@ -1,8 +1,10 @@
-"""Parts of scikit-learn in structured models: classifiers under a chain, columns of a table, unions.
+"""Parts of scikit-learn in structured models: classifiers under a chain, columns of a
+table, unions.
 
-Idea: a classifier's scores, out of fold by sequence, are the rows of a tagger; what it says alone stands
-beside it. Letters are those of `benchmarks.numeric`: *small*, trained on one of ten folds and tested on nine.
-Chunks are those of CoNLL-2000, with the columns made by a `ColumnTransformer`.
+Idea: a classifier's scores, out of fold by sequence, are the rows of a tagger; what it
+says alone stands beside it. Letters are those of `benchmarks.numeric`: *small*, trained
+on one of ten folds and tested on nine. Chunks are those of CoNLL-2000, with the columns
+made by a `ColumnTransformer`.
 """
 
 import argparse
@@ -41,11 +43,13 @@ CLASSIFIERS = {
 }
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Letters
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def classifiers(folds, names):
-    """Letters right: each classifier alone, under a chain, and under a chain of order 2."""
+    """Letters right: each classifier alone, under a chain, and under a chain of order
+    2.
+    """
     X, y, fold = letters()
     rows = []
     for name in names or CLASSIFIERS:
@@ -80,11 +84,13 @@ def classifiers(folds, names):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Chunks
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def chunk_pipeline(with_letters):
-    """Forms and tags, and character n-grams, by a `ColumnTransformer`, with those of the neighbours."""
+    """Forms and tags, and character n-grams, by a `ColumnTransformer`, with those of
+    the neighbours.
+    """
     letters_of = HashingVectorizer(
         analyzer="char_wb", ngram_range=(1, 4), n_features=2**18, norm=None, binary=True
     )
@@ -119,9 +125,9 @@ def chunks(n_sentences):
     table(["model", "F1", "fit (s)", "tag (s)"], rows)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Unions
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def union(repeat, n_columns):
     """Training on templates and vectors together against the sum of both apart."""
     X, y = load_conll2000("train")

@@ -1,4 +1,6 @@
-"""The experiment of Collins (2002): averaging, and a cut-off for rare features, in trigram tagging."""
+"""The experiment of Collins (2002): averaging, and a cut-off for rare features, in
+trigram tagging.
+"""
 
 import argparse
 import time

@@ -70,7 +70,9 @@ def load_ewt(part, genres=("answers", "email", "newsgroup", "reviews", "weblog")
 
 
 def char_features(x):
-    """The seven character templates as feature strings, boundary symbols as in CRF++."""
+    """The seven character templates as feature strings, boundary symbols as in
+    CRF++.
+    """
     p = ["_B-2", "_B-1", *x, "_B+1", "_B+2"]
     return [
         [
@@ -106,7 +108,9 @@ CORPORA = {
 
 
 class Stopwatch:
-    """Seconds of named things, over repetitions; by the wall clock unless told otherwise."""
+    """Seconds of named things, over repetitions; by the wall clock unless told
+    otherwise.
+    """
 
     def __init__(self, clock=time.perf_counter):
         self.clock, self.seconds = clock, {}

@@ -1,7 +1,9 @@
-"""The tests of python-crfsuite and sklearn-crfsuite, from their source packages, over ``skstruct.compat``.
+"""The tests of python-crfsuite and sklearn-crfsuite, from their source packages, over
+``skstruct.compat``.
 
-Makes an environment of its own with this package and pytest, fetches the source packages with pip into a
-temporary folder, and runs their tests there, unchanged. It needs a package index and some minutes.
+Makes an environment of its own with this package and pytest, fetches the source
+packages with pip into a temporary folder, and runs their tests there, unchanged. It
+needs a package index and some minutes.
 """
 
 import os
@@ -45,7 +47,8 @@ def main():
             ]
             subprocess.run(fetch, check=True, env=clean)
             with tarfile.open(next(into.glob("*.tar.gz"))) as archive:
-                # The tests alone, so that no package of the same name is found beside them.
+                # The tests alone, so that no package of the same name is found beside
+                # them.
                 members = [
                     m
                     for m in archive.getmembers()

@@ -1,17 +1,20 @@
-"""What the defaults cost and gain: ``averages`` and ``tried`` those of ``SpanTagger``, ``Segmenter`` and ``train``, ``crf`` those of ``L1CRF``.
+"""What the defaults cost and gain: ``averages`` and ``tried`` those of ``SpanTagger``,
+``Segmenter`` and ``train``, ``crf`` those of ``L1CRF``.
 
-Sentences are drawn from the training part, several times. Medians of processor time of one thread; means of
-the scores: F1 of spans, segments or words, or the share of right tags.
+Sentences are drawn from the training part, several times. Medians of processor time of
+one thread; means of the scores: F1 of spans, segments or words, or the share of right
+tags.
 
-``averages``: by corpus and size one perceptron, the default average, and, for spans, CRFsuite with its
-tutorial's features (it reads the corpus's own tokens); scores on a development and a test part. Text that is
-encoded twice as distributed is repaired, and sentences are joined to text.
+``averages``: by corpus and size one perceptron, the default average, and, for spans,
+CRFsuite with its tutorial's features (it reads the corpus's own tokens); scores on a
+development and a test part. Text that is encoded twice as distributed is repaired, and
+sentences are joined to text.
 
-``tried``: members, epochs, dropout and features by size. One fit of the most members serves all smaller
-averages, which are of its first ones.
+``tried``: members, epochs, dropout and features by size. One fit of the most members
+serves all smaller averages, which are of its first ones.
 
-``crf``: which pairs have weights, both penalties, when training ends; ``all_pairs`` and ``tol`` vary at c1 = c2
-= 0.1, the penalties with ``all_pairs="transitions"``.
+``crf``: which pairs have weights, both penalties, when training ends; ``all_pairs`` and
+``tol`` vary at c1 = c2 = 0.1, the penalties with ``all_pairs="transitions"``.
 """
 
 import argparse
@@ -51,16 +54,18 @@ from skstruct.metrics import (
 )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Averages: (training, development, test), each (X, y)
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def as_texts(sentences):
     """Texts, a sentence each, and their spans."""
     return tuple(map(list, zip(*(detokenized([s]) for s in sentences))))
 
 
 def columns(name):
-    """(words, labels) of the sentences of a file of columns, which may differ in number."""
+    """(words, labels) of the sentences of a file of columns, which may differ in
+    number.
+    """
     lines = corpus(name).read_text(encoding="utf-8").split("\n")
     sentences = [[]]
     for line in lines:
@@ -95,7 +100,9 @@ def load_spanish():
 
 
 def load_dutch():
-    """Entities of CoNLL-2002 Dutch; both held-out parts are halves of its development part."""
+    """Entities of CoNLL-2002 Dutch; both held-out parts are halves of its development
+    part.
+    """
     return [
         columns("conll2002-ned/train.txt"),
         *halves(columns("conll2002-ned/dev.txt")),
@@ -188,7 +195,9 @@ TRIED = [
 ]
 
 ALONE = {"gsd": "char", "sxu": "char"}
-"""Features of one perceptron, as it was the default, where they are not those of the default average."""
+"""Features of one perceptron, as it was the default, where they are not those of the
+default average.
+"""
 
 SIZES = (50, 200, 1000, 5000, 10**9)
 DRAWS = ((50, 10), (200, 5), (1000, 2))
@@ -225,7 +234,9 @@ def drawn_pairs(X, y, size, draw):
 
 
 def contenders(name):
-    """{name: what makes a tagger of the number of a draw} of one perceptron and the default."""
+    """{name: what makes a tagger of the number of a draw} of one perceptron and the
+    default.
+    """
     _, around, features, _ = LEARNED[name]
     first = next(iter(features.values()))
 
@@ -240,7 +251,9 @@ def contenders(name):
 
 
 class TutorialCRF:
-    """CRFsuite with the features of sklearn-crfsuite's tutorial that need no tags, and its settings."""
+    """CRFsuite with the features of sklearn-crfsuite's tutorial that need no tags, and
+    its settings.
+    """
 
     def __init__(self, draw):
         """A draw has no effect: there is no chance in it."""
@@ -328,9 +341,9 @@ def run_tried(name, size, draws, most, held_out):
     table(["", "members", "dev", "test", "s"], rows)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # The CRF
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 TASKS = {
     "tutorial": (users_road.load, "test", "auto", segment_f1_score),
     "esp": (load_esp, "test", "word", segment_f1_score),

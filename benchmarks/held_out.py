@@ -1,8 +1,10 @@
-"""Whether the intervals of `skstruct train --holdout` hold: how many of 100 cover the score on a large test set.
+"""Whether the intervals of `skstruct train --holdout` hold: how many of 100 cover the
+score on a large test set.
 
-Small corpora are drawn from CoNLL-2002: single sentences of the Spanish part, and whole documents of the Dutch one,
-whose sentences are alike. A fifth is held out, and the interval of its F1 is compared with the F1 of the same model on
-sentences, or documents, of the rest. An interval of 95 % should cover that in 88 of 100 draws or more.
+Small corpora are drawn from CoNLL-2002: single sentences of the Spanish part, and whole
+documents of the Dutch one, whose sentences are alike. A fifth is held out, and the
+interval of its F1 is compared with the F1 of the same model on sentences, or documents,
+of the rest. An interval of 95 % should cover that in 88 of 100 draws or more.
 """
 
 import argparse
@@ -19,11 +21,15 @@ from skstruct.inspection.report_scores import FEWEST
 from skstruct.metrics import segment_f1_score
 
 N_TEST = 12_000
-"""Sentences of the large test set, or all the rest: a small one would vary as much as what is held out."""
+"""Sentences of the large test set, or all the rest: a small one would vary as much as
+what is held out.
+"""
 
 
 def repaired(line):
-    """A line of CoNLL-2002, which is distributed as UTF-8 that was encoded twice, as it was meant."""
+    """A line of CoNLL-2002, which is distributed as UTF-8 that was encoded twice, as it
+    was meant.
+    """
     word, *cells = line.rsplit(" ", 2)
     word = word.replace(" ", "\u00a0")  # which was a part of a letter
     with contextlib.suppress(ValueError):  # a character is lost
@@ -56,7 +62,9 @@ def drawn(documents, n, random):
 
 
 def draw(X, y, documents, n, seed):
-    """(score on what is held out, F1 on the test set, number of documents) of one draw."""
+    """(score on what is held out, F1 on the test set, number of documents) of one
+    draw.
+    """
     small, test = drawn(documents, n, np.random.RandomState(seed))
     _, own = np.unique(documents[small], return_inverse=True)
     (out,) = folds_of(own, 0.2, None, seed)

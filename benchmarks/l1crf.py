@@ -1,7 +1,9 @@
-"""L1CRF against CRFsuite's ``lbfgs`` (OWL-QN): time to the optimum of the same objective, from raw tokens.
+"""L1CRF against CRFsuite's ``lbfgs`` (OWL-QN): time to the optimum of the same
+objective, from raw tokens.
 
-CRFsuite reports the processor time of its iterations. Ours is wall time, and for ``n_jobs=1`` processor time
-beside it, which is what can be compared on a machine that has other work to do.
+CRFsuite reports the processor time of its iterations. Ours is wall time, and for
+``n_jobs=1`` processor time beside it, which is what can be compared on a machine that
+has other work to do.
 """
 
 import argparse
@@ -23,7 +25,9 @@ GAPS = (0.01, 0.001, 0.0005)
 
 
 def crfsuite(X, y, features, c1):
-    """(seconds of processor time, objective) after each iteration, features included."""
+    """(seconds of processor time, objective) after each iteration, features
+    included.
+    """
     trainer = pycrfsuite.Trainer("lbfgs", verbose=False)
     trainer.set_params({"c1": c1, "c2": 0.0})
     began = time.process_time()
@@ -40,7 +44,9 @@ def crfsuite(X, y, features, c1):
 
 
 def ours(X, y, preset, c1, n_jobs):
-    """The fitted model, seconds of the whole fit, of the processor, (seconds, objective) after each pass."""
+    """The fitted model, seconds of the whole fit, of the processor, (seconds,
+    objective) after each pass.
+    """
     began, began_cpu = time.perf_counter(), time.process_time()
     crf = L1CRF(
         preset, c1=c1, c2=0.0, all_pairs=False, n_jobs=n_jobs, random_state=0

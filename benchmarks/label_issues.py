@@ -1,12 +1,16 @@
-"""Planted errors found by `skstruct.inspection.label_issues`, and how many it says there are.
+"""Planted errors found by `skstruct.inspection.label_issues`, and how many it says
+there are.
 
-Three in a hundred entities of Spanish and Dutch texts (CoNLL-2002, repaired) are made wrong: a quarter gets another
-type, a quarter other ends, a quarter is left out, and as many spans are added where there are none. A kind is found as far
-as its errors are among three times as many findings of that kind. Real errors of the corpora count as false alarms here.
+Three in a hundred entities of Spanish and Dutch texts (CoNLL-2002, repaired) are made
+wrong: a quarter gets another type, a quarter other ends, a quarter is left out, and as
+many spans are added where there are none. A kind is found as far as its errors are
+among three times as many findings of that kind. Real errors of the corpora count as
+false alarms here.
 
-With ``--cleanlab`` its token classification ranks the same labels, by out-of-fold probabilities of the same model: of its
-tokens, three times as many as there are errors of all kinds, a share lies in planted spans. With ``--tokens`` the labels of
-chunks are replaced, as often as they occur.
+With ``--cleanlab`` its token classification ranks the same labels, by out-of-fold
+probabilities of the same model: of its tokens, three times as many as there are errors
+of all kinds, a share lies in planted spans. With ``--tokens`` the labels of chunks are
+replaced, as often as they occur.
 """
 
 import argparse
@@ -47,7 +51,9 @@ def repaired(word):
 
 
 class Planter:
-    """Plants errors into the spans of texts; ``planted`` has (text, kind, what is found there)."""
+    """Plants errors into the spans of texts; ``planted`` has (text, kind, what is found
+    there).
+    """
 
     def __init__(self, X, y, seed):
         self.X = X
@@ -123,7 +129,9 @@ def counted(findings, planter):
 
 
 def of_cleanlab(model, planter):
-    """How many planted errors are among three times as many tokens of cleanlab's, and how many there are."""
+    """How many planted errors are among three times as many tokens of cleanlab's, and
+    how many there are.
+    """
     from cleanlab.token_classification.filter import find_label_issues
 
     marginals, classes = out_of_fold_marginals(model, planter.X, planter.y)
@@ -151,7 +159,9 @@ def of_cleanlab(model, planter):
 
 
 def spans(language, size, seeds, cleanlab):
-    """A row of the table: shares found by kind, the number expected, cleanlab's share."""
+    """A row of the table: shares found by kind, the number expected, cleanlab's
+    share.
+    """
     X, y = load(language)
     totals = {kind: np.zeros(3) for kind in (*KINDS, "all")}
     theirs = np.zeros(2)
@@ -187,7 +197,9 @@ def spans(language, size, seeds, cleanlab):
 
 
 def tokens(seeds):
-    """Rows for labels of tokens: 30 that are replaced among the chunks of 162 sentences."""
+    """Rows for labels of tokens: 30 that are replaced among the chunks of 162
+    sentences.
+    """
     X, y = load_chunking()
     every = [label for labels in y for label in labels]
     places = [(i, t) for i, labels in enumerate(y) for t in range(len(labels))]

@@ -1,18 +1,23 @@
-"""Tagging a few sentences at a time, against CRFsuite: where calls, not tokens, are what costs.
+"""Tagging a few sentences at a time, against CRFsuite: where calls, not tokens, are
+what costs.
 
-Both sides start from the same Python lists; sentences of CoNLL-2000's test part, the nineteen chunking
-templates. Then calls with one sequence, under a model that CRFsuite trained (3,000 sentences of CoNLL-2002
-Spanish, the tutorial's features, c1 = c2 = 0.1, 60 iterations, all transitions), opened by ``load_crfsuite``
-and by ``skstruct.compat``: twenty sequences of n tokens, cut from the test text; and windows of twenty sparse
-dicts, as GECCO tags genomes. Processor time of one thread, medians of alternating pairs.
+Both sides start from the same Python lists; sentences of CoNLL-2000's test part, the
+nineteen chunking templates. Then calls with one sequence, under a model that CRFsuite
+trained (3,000 sentences of CoNLL-2002 Spanish, the tutorial's features, c1 = c2 = 0.1,
+60 iterations, all transitions), opened by ``load_crfsuite`` and by ``skstruct.compat``:
+twenty sequences of n tokens, cut from the test text; and windows of twenty sparse
+dicts, as GECCO tags genomes. Processor time of one thread, medians of alternating
+pairs.
 
-Why figures of such calls differ by half from one measurement to the next: a call with five dicts takes as long
-as a hundred strings take to hash. Where the same objects are tagged again, their strings have their hashes, and
-all of them are in the processor's cache (*warm*); a program that makes features for each call pays both
-(*fresh*: copies of all strings, made before the clock starts). CRFsuite, which encodes each string anew, gains
-less from warm objects. And pairs that the model lacks were the dear ones: five dicts of a test text have 2.4
-of them under a model of CoNLL-2000 after 20 iterations (24,085 attributes), and 5.4 under the Spanish one
-after 60 (8,756), where c1 has dropped more. So both kinds are printed, under the second model.
+Why figures of such calls differ by half from one measurement to the next: a call with
+five dicts takes as long as a hundred strings take to hash. Where the same objects are
+tagged again, their strings have their hashes, and all of them are in the processor's
+cache (*warm*); a program that makes features for each call pays both (*fresh*: copies
+of all strings, made before the clock starts). CRFsuite, which encodes each string anew,
+gains less from warm objects. And pairs that the model lacks were the dear ones: five
+dicts of a test text have 2.4 of them under a model of CoNLL-2000 after 20 iterations
+(24,085 attributes), and 5.4 under the Spanish one after 60 (8,756), where c1 has
+dropped more. So both kinds are printed, under the second model.
 """
 
 import argparse
@@ -95,7 +100,9 @@ class Opened:
 
 
 def paired(calls, batch, rounds=9):
-    """Seconds of a batch by side, one sequence a call: of warm objects, and of fresh ones."""
+    """Seconds of a batch by side, one sequence a call: of warm objects, and of fresh
+    ones.
+    """
     watch = Stopwatch(time.process_time)
     for k in range(rounds + 1):
         for side, call in calls.items():

@@ -1,7 +1,8 @@
 """The main job: fit and tag from raw tokens, against CRFsuite's averaged perceptron.
 
-Both sides start from the same Python lists and end with the same kind of lists; feature extraction
-counts on both sides. Ten epochs, the same templates. Processor time of one thread.
+Both sides start from the same Python lists and end with the same kind of lists; feature
+extraction counts on both sides. Ten epochs, the same templates. Processor time of one
+thread.
 """
 
 import argparse

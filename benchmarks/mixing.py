@@ -1,9 +1,11 @@
-"""Parameter mixing, and the CRF on shards, on a local Dask cluster, against loading and fitting serially.
+"""Parameter mixing, and the CRF on shards, on a local Dask cluster, against loading and
+fitting serially.
 
-Each worker loads its own shards from the files, so that reading and encoding are shared out too. Times are
-wall times from the call to the fitted model, with the cluster running and the kernels loaded; repetitions
-alternate. Beside them stand CPU times along the critical path, which a machine that is busy with other things
-distorts less: those of the driver and its busiest worker, added up as if they never worked at the same time.
+Each worker loads its own shards from the files, so that reading and encoding are shared
+out too. Times are wall times from the call to the fitted model, with the cluster
+running and the kernels loaded; repetitions alternate. Beside them stand CPU times along
+the critical path, which a machine that is busy with other things distorts less: those
+of the driver and its busiest worker, added up as if they never worked at the same time.
 """
 
 import argparse
@@ -27,7 +29,9 @@ def load_copies(corpus, copies):
 
 
 def load_shard(corpus, copies, s, n_shards):
-    """A shard of so many copies: whole ones, and every ``n_shards``-th sentence of what does not divide."""
+    """A shard of so many copies: whole ones, and every ``n_shards``-th sentence of what
+    does not divide.
+    """
     X, y = load_copies(corpus, copies // n_shards)
     if copies % n_shards:
         more = load_copies(corpus, 1)
@@ -87,7 +91,9 @@ def crf_sharded(corpus, copies, passes, n_shards):
 
 
 def word_f1(corpus, model):
-    """F1 of words (gsd: of words without their tags, and with them) on the test part."""
+    """F1 of words (gsd: of words without their tags, and with them) on the test
+    part.
+    """
     if corpus == "gsd":
         X, y = load_gsd("test")
         predicted = model.predict(X)
@@ -200,7 +206,9 @@ def main():
 
 
 def _compared(client, repeat, alone, together):
-    """(watch, CPU times, model of each) of two functions, the latter of which has the workers busy."""
+    """(watch, CPU times, model of each) of two functions, the latter of which has the
+    workers busy.
+    """
     watch, cpu = Stopwatch(), Stopwatch()
     for _ in range(repeat):
         before, began = client.run(time.process_time), time.process_time()

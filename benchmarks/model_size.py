@@ -1,4 +1,6 @@
-"""What a saved model takes: its file, whole and compressed, time to load it, memory, and its answers."""
+"""What a saved model takes: its file, whole and compressed, time to load it, memory,
+and its answers.
+"""
 
 import gzip
 import pathlib
@@ -24,7 +26,9 @@ SMALLER = {
 
 
 def rows_of(name, model, X, y, path):
-    """A row for the file with the state of training, and one for each kind of smaller model."""
+    """A row for the file with the state of training, and one for each kind of smaller
+    model.
+    """
     labels = model.predict(X)
     model.save(path)
     rows = [[name, "with the state of training", *_sizes(path), "", "", ""]]

@@ -1,9 +1,10 @@
 """Rows of numbers as tokens: OCR letters, made-up rows, and peers.
 
-The same numbers on both sides, in one process, by processor time, the best of some repetitions.
-CRFsuite gets ready dicts. Letters are 128 binary pixels (Taskar's cleaned version of Kassel's data, ten
-folds): *small* is trained on one fold and tested on nine, *large* the other way round. Only 55 different
-words occur, which a model of order 2 learns.
+The same numbers on both sides, in one process, by processor time, the best of some
+repetitions. CRFsuite gets ready dicts. Letters are 128 binary pixels (Taskar's cleaned
+version of Kassel's data, ten folds): *small* is trained on one fold and tested on nine,
+*large* the other way round. Only 55 different words occur, which a model of order 2
+learns.
 """
 
 import argparse
@@ -74,9 +75,9 @@ def of(y, which):
     return [labels for labels, use in zip(y, which.tolist()) if use]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Accuracy
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def accuracy(folds):
     """Letters right, by part of the data and model."""
     X, y, fold = letters()
@@ -103,11 +104,13 @@ def accuracy(folds):
     table(["model", "small", "large"], rows)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Speed
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def against_crfsuite(repeat):
-    """Letters: fit on nine folds and tag nine others, against CRFsuite `ap` on ready dicts."""
+    """Letters: fit on nine folds and tag nine others, against CRFsuite `ap` on ready
+    dicts.
+    """
     import sklearn_crfsuite
 
     X, y, fold = letters()
@@ -146,7 +149,9 @@ def against_crfsuite(repeat):
 
 
 def against_seqlearn(repeat):
-    """Letters, small: fit and tag, against seqlearn's perceptron, where it installs (it takes `six`)."""
+    """Letters, small: fit and tag, against seqlearn's perceptron, where it installs (it
+    takes `six`).
+    """
     try:
         import six
 
@@ -332,7 +337,9 @@ def against_logistic():
 
 
 def memory(megabytes):
-    """Peak of a fit on float32 rows beyond the rows themselves, in a process of its own."""
+    """Peak of a fit on float32 rows beyond the rows themselves, in a process of its
+    own.
+    """
     code = f"""
 import resource, numpy as np
 from skstruct import SequenceMatrix, StructuredPerceptron

@@ -1,8 +1,9 @@
-"""Models as one file: size, labels and scores beside those of the model, and speed, in Python and JavaScript.
+"""Models as one file: size, labels and scores beside those of the model, and speed, in
+Python and JavaScript.
 
-Scores are compared on the whole test part with ``==``. Speeds are processor time of the file's own process,
-after a first pass over the sentences; *first label* is from the start of the process to a label, by the
-clock.
+Scores are compared on the whole test part with ``==``. Speeds are processor time of the
+file's own process, after a first pass over the sentences; *first label* is from the
+start of the process to a label, by the clock.
 """
 
 import argparse

@@ -1,4 +1,6 @@
-"""Dependency parsing on UD English EWT: attachment scores, speed, merging, files, time by length."""
+"""Dependency parsing on UD English EWT: attachment scores, speed, merging, files, time
+by length.
+"""
 
 import argparse
 import pathlib

@@ -1,9 +1,11 @@
-"""What one would pick instead, on public corpora: spaCy, CRFsuite, NLTK and pkuseg on entities, tags, words.
+"""What one would pick instead, on public corpora: spaCy, CRFsuite, NLTK and pkuseg on
+entities, tags, words.
 
-Same split, same scorer, one thread; seconds are processor time, without compilation of ours. spaCy trains
-what ``init config --optimize efficiency`` writes, from nothing, until it stops by itself. Peers that are not
-installed are left out: ``pip install ".[peers]"``, best in an environment of its own. No CRF of CRFsuite has
-more than 100 passes.
+Same split, same scorer, one thread; seconds are processor time, without compilation of
+ours. spaCy trains what ``init config --optimize efficiency`` writes, from nothing,
+until it stops by itself. Peers that are not installed are left out: ``pip install
+".[peers]"``, best in an environment of its own. No CRF of CRFsuite has more than 100
+passes.
 """
 
 import argparse
@@ -38,9 +40,9 @@ STEPS = int(os.environ.get("SPACY_STEPS", 20_000))
 """After which spaCy stops at the latest; its own default, which it hardly reaches."""
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Entities: (words, labels) of sentences, and (text, spans) of the same
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def entities(n, seed):
     """The training sentences chosen, the raw text of all, and dev and test."""
     train, dev, test = (list(zip(*load_esp(part))) for part in ("train", "dev", "test"))
@@ -54,7 +56,9 @@ def as_texts(sentences):
 
 
 def our_entities(data, watch, seed, clusters=False):
-    """``SpanTagger()``; with clusters of the words of all training texts, labelled or not."""
+    """``SpanTagger()``; with clusters of the words of all training texts, labelled or
+    not.
+    """
     train, _, test, raw = data
 
     def fit():
@@ -72,7 +76,9 @@ def our_entities(data, watch, seed, clusters=False):
 
 
 def crfsuite_entities(data, watch, seed):
-    """The features of sklearn-crfsuite's tutorial that need no tags, and its settings."""
+    """The features of sklearn-crfsuite's tutorial that need no tags, and its
+    settings.
+    """
     import sklearn_crfsuite
 
     train, _, test, _ = data
@@ -162,9 +168,9 @@ def spacy_entities(data, watch, seed):
     return span_f1_score(y, found), sum(map(len, X))
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Tags and words
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def tags(n, seed):
     """Some of the training sentences, and the dev set."""
     train = list(zip(*load_ewt("train")))
@@ -269,7 +275,9 @@ TASKS = {
         },
     ),
 }
-"""Task -> (what loads its data, {model: (what measures it, the package that it needs)})."""
+"""Task -> (what loads its data, {model: (what measures it, the package that it
+needs)}).
+"""
 
 
 def main():

@@ -1,7 +1,9 @@
-"""Corpora in the layout that studies and tests read: ``python -m benchmarks.prepare FOLDER``.
+"""Corpora in the layout that studies and tests read: ``python -m benchmarks.prepare
+FOLDER``.
 
-Each corpus is a few files with their addresses, and a function that writes them in the layout. What cannot be
-downloaded, or not from here, is taken from a folder with the same files (``--source NAME=FOLDER``).
+Each corpus is a few files with their addresses, and a function that writes them in the
+layout. What cannot be downloaded, or not from here, is taken from a folder with the
+same files (``--source NAME=FOLDER``).
 """
 
 from __future__ import annotations
@@ -63,7 +65,9 @@ def _as_they_are(encoding="utf-8"):
 
 
 def _by_genre(paths, folder):
-    """A treebank whose sentences say their genre first in ``sent_id``: a file for each genre and part."""
+    """A treebank whose sentences say their genre first in ``sent_id``: a file for each
+    genre and part.
+    """
     for name, path in paths.items():
         genres: dict[str, list[str]] = {}
         for number, sentence in enumerate(filter(None, _text(path).split("\n\n")), 1):

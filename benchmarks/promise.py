@@ -1,10 +1,11 @@
 """Promised recall, and what sets of labels are worth, on CoNLL-2002 Spanish.
 
-*Recall*: a model of the training part marks the documents of the two others, half of which, drawn anew each
-time, calibrate. Recall is the mean over the documents of the other half. A document begins with its dateline.
+*Recall*: a model of the training part marks the documents of the two others, half of
+which, drawn anew each time, calibrate. Recall is the mean over the documents of the
+other half. A document begins with its dateline.
 
-*Types*: half of the sentences annotate PER and LOC, half ORG and MISC. *Noise*: a share of the labels is
-replaced by None, or by the right one with another.
+*Types*: half of the sentences annotate PER and LOC, half ORG and MISC. *Noise*: a share
+of the labels is replaced by None, or by the right one with another.
 """
 
 import argparse
@@ -73,7 +74,9 @@ class Judged:
         self.n_tokens = sum(map(len, X))
 
     def draw(self, recall, precision, chosen):
-        """(recall, candidates a gold span, precision of sure spans and their share of the gold ones)."""
+        """(recall, candidates a gold span, precision of sure spans and their share of
+        the gold ones).
+        """
         mine, theirs = np.isin(self.document, chosen), np.isin(self.of_offered, chosen)
         threshold = offering_threshold(self.p[mine], self.document[mine], recall)
         sure = certain_threshold(

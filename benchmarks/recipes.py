@@ -1,4 +1,6 @@
-"""The best taggers and segmenters the package builds, beside the plain ones; see docs/recipes.md."""
+"""The best taggers and segmenters the package builds, beside the plain ones; see
+docs/recipes.md.
+"""
 
 import argparse
 import time
@@ -42,7 +44,9 @@ def fit_and_score(estimator, data, score):
 
 
 def taggers(task, plain, best, data, score, seeds, n_jobs):
-    """A row for each estimator of one task; ``plain`` and ``best`` make one from a seed."""
+    """A row for each estimator of one task; ``plain`` and ``best`` make one from a
+    seed.
+    """
     makers = {"plain": plain, "best features, one model": best}
     makers["best features, five averaged"] = lambda seed: averaged(
         best(seed), seed, n_jobs
@@ -67,7 +71,9 @@ def _row(task, name, scores, seconds):
 
 
 def sxu(seeds, n_jobs):
-    """Segmentation; the last rows adapt accessor varieties to training and test text."""
+    """Segmentation; the last rows adapt accessor varieties to training and test
+    text.
+    """
     words, gold = (
         read_segmented(corpus(f"sxu/{part}.txt")) for part in ("train", "test")
     )
@@ -152,7 +158,9 @@ def ewt(seeds, n_jobs):
 
 
 def defaults(seeds, n_jobs):
-    """What ``features="auto"`` and ``Segmenter()`` take, beside the best sets, on small and large corpora."""
+    """What ``features="auto"`` and ``Segmenter()`` take, beside the best sets, on small
+    and large corpora.
+    """
     rows, segmented = [], {}
     for name in ("SXU", "GSD", "GSD with tags"):
         if name == "SXU":

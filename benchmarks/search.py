@@ -1,8 +1,11 @@
-"""A search over c1 and c2, as the tutorial of sklearn-crfsuite makes it: CRFsuite, GridSearchCV, L1CRFCV.
+"""A search over c1 and c2, as the tutorial of sklearn-crfsuite makes it: CRFsuite,
+GridSearchCV, L1CRFCV.
 
-Three folds of the development part of CoNLL-2002 Spanish (or 2,000 sentences of CoNLL-2000 with a dozen
-features a token), from dicts. Processor time of one thread on both sides, in one run. With ``--optima`` each
-candidate is also minimised to 1e-7 in each fold, which says how far the search was from there."""
+Three folds of the development part of CoNLL-2002 Spanish (or 2,000 sentences of
+CoNLL-2000 with a dozen features a token), from dicts. Processor time of one thread on
+both sides, in one run. With ``--optima`` each candidate is also minimised to 1e-7 in
+each fold, which says how far the search was from there.
+"""
 
 import argparse
 import functools

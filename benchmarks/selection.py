@@ -1,8 +1,10 @@
-"""What to label next: tokens to be labelled until a model reaches an F1, by how sentences are chosen.
+"""What to label next: tokens to be labelled until a model reaches an F1, by how
+sentences are chosen.
 
-CoNLL-2002 Spanish. The first 25 sentences are drawn at random from a pool of 1,000; then each round trains
-`L1CRF` on what is labelled, and the next 25 are chosen by `skstruct.inspection.select`. F1 is that of the
-entities of 400 sentences of the development set. Strategies of one seed share the first 25.
+CoNLL-2002 Spanish. The first 25 sentences are drawn at random from a pool of 1,000;
+then each round trains `L1CRF` on what is labelled, and the next 25 are chosen by
+`skstruct.inspection.select`. F1 is that of the entities of 400 sentences of the
+development set. Strategies of one seed share the first 25.
 """
 
 import argparse
@@ -49,7 +51,9 @@ def curve(pool, test, options, seed, rounds, batch=25):
 
 
 def tokens_to(points, f1):
-    """Tokens at which a curve first reaches an F1, between its points; inf if it does not."""
+    """Tokens at which a curve first reaches an F1, between its points; inf if it does
+    not.
+    """
     for (a, low), (b, high) in zip(points, points[1:]):
         if high >= f1:
             return a if low >= f1 else a + (b - a) * (f1 - low) / (high - low)

@@ -1,8 +1,9 @@
-"""What sharding costs in accuracy: iterative parameter mixing over more and more shards, against one.
+"""What sharding costs in accuracy: iterative parameter mixing over more and more
+shards, against one.
 
-Segmentation, part-of-speech tagging and named entities, averaged perceptrons with the plain templates, the
-same rounds for all. The published figures beside which ours stand are those of LTP for averaged
-perceptrons on 1 and on 8 threads.
+Segmentation, part-of-speech tagging and named entities, averaged perceptrons with the
+plain templates, the same rounds for all. The published figures beside which ours stand
+are those of LTP for averaged perceptrons on 1 and on 8 threads.
 """
 
 import argparse

@@ -1,8 +1,9 @@
-"""Spans of raw text: F1 of layouts, alignment and pieces, calibration, and time and memory of prediction.
+"""Spans of raw text: F1 of layouts, alignment and pieces, calibration, and time and
+memory of prediction.
 
-CoNLL-2002 Spanish as text: letters that were encoded twice are repaired, tokens are joined as Spanish is
-written, and a sentence is a line of its document. F1 counts spans whose start, end and label are right; every
-figure is a mean over seeds.
+CoNLL-2002 Spanish as text: letters that were encoded twice are repaired, tokens are
+joined as Spanish is written, and a sentence is a line of its document. F1 counts spans
+whose start, end and label are right; every figure is a mean over seeds.
 """
 
 import argparse
@@ -31,9 +32,9 @@ _TIGHT_BEFORE = set(",.;:?!)]}%»…")  # no space before these
 _TIGHT_BEHIND = set("([{¿¡«")  # nor behind these
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Corpora
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def repaired(token):
     """The token as it was before its bytes were taken for Latin-1."""
     try:
@@ -43,7 +44,9 @@ def repaired(token):
 
 
 def detokenized(sentences):
-    """A text with a sentence a line, and its spans, from sentences of (tokens, labels)."""
+    """A text with a sentence a line, and its spans, from sentences of (tokens,
+    labels).
+    """
     text, spans = [], []
     length = 0
     for tokens, labels in sentences:
@@ -68,7 +71,9 @@ def detokenized(sentences):
 
 
 def load_texts(part):
-    """Documents as texts, and their spans; a dash alone follows the first line of each."""
+    """Documents as texts, and their spans; a dash alone follows the first line of
+    each.
+    """
     sentences = list(zip(*load_esp(part)))
     starts = [i for i in range(len(sentences) - 1) if sentences[i + 1][0] == ["-"]] or [
         0
@@ -80,7 +85,9 @@ def load_texts(part):
 
 
 def moved(X, y, share, seed):
-    """Spans of which a share is cut inside of a word, reaches into the next, or takes white space along."""
+    """Spans of which a share is cut inside of a word, reaches into the next, or takes
+    white space along.
+    """
     rng, out = random.Random(seed), []
     for text, spans in zip(X, y):
         new, behind = [], 0
@@ -100,7 +107,9 @@ def moved(X, y, share, seed):
 
 
 def wrapped(text, spans, width):
-    """The text with lines no longer than ``width``, and a blank line where there was a line break."""
+    """The text with lines no longer than ``width``, and a blank line where there was a
+    line break.
+    """
     lines = text.split("\n")
     out, new = list(text), []
     at = 0
@@ -130,16 +139,18 @@ def one_line(text, spans):
 
 
 def half(text, spans, annotated):
-    """The spans of the first half of the lines; the rest is not annotated, or as if it held nothing."""
+    """The spans of the first half of the lines; the rest is not annotated, or as if it
+    held nothing.
+    """
     lines = text.split("\n")
     end = len("\n".join(lines[: (len(lines) + 1) // 2]))
     kept = [span for span in spans if span[1] <= end]
     return kept if annotated else [*kept, (end, len(text), None)]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Figures
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def perceptron(seed):
     """The default tagger."""
     return StructuredPerceptron(random_state=seed)
@@ -179,7 +190,9 @@ def defaults(train, test, seeds):
 
 
 def alignment(train, test, seeds, share=0.15):
-    """What the ways to align do where spans are moved; the last leaves these spans out."""
+    """What the ways to align do where spans are moved; the last leaves these spans
+    out.
+    """
     X, y = train
     shifted = X, moved(X, y, share, 0)
     cases = {
@@ -203,7 +216,9 @@ def alignment(train, test, seeds, share=0.15):
 
 
 def pieces(train, test, seeds):
-    """What pieces do for text on wrapped lines, for documents on one line, for half annotated ones."""
+    """What pieces do for text on wrapped lines, for documents on one line, for half
+    annotated ones.
+    """
 
     def as_(change, data):
         X, y = zip(*(change(text, spans) for text, spans in zip(*data)))
@@ -275,7 +290,9 @@ def speed(train, test, characters, repeat):
 
 
 def memory(train, test, characters):
-    """What ``predict`` takes at its peak, above what a process with model and texts takes."""
+    """What ``predict`` takes at its peak, above what a process with model and texts
+    takes.
+    """
     texts = test[0] * (characters // sum(map(len, test[0])) + 1)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "model")

@@ -1,7 +1,9 @@
-"""What a fresh process waits for: the import, and the first use of each part, with and without a cache.
+"""What a fresh process waits for: the import, and the first use of each part, with and
+without a cache.
 
-Processor time, so that other jobs on the machine do not count. Without compiled kernels in a cache each part
-compiles what those above it in the table have not: the sum is for a process that uses all of them.
+Processor time, so that other jobs on the machine do not count. Without compiled kernels
+in a cache each part compiles what those above it in the table have not: the sum is for
+a process that uses all of them.
 """
 
 import os

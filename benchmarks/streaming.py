@@ -1,13 +1,14 @@
-"""A stream of batches through ``partial_fit``: memory over the stream, and the time of a call.
+"""A stream of batches through ``partial_fit``: memory over the stream, and the time of
+a call.
 
-The stream is SXU again and again, made batch by batch. After the first time round the vocabulary has
-settled, and memory must not grow any more. A call copies what it may have to give up (see
-``docs/scaling.md``), so that its time is a fixed part, in proportion to the model, and a part in proportion
-to the batch.
+The stream is SXU again and again, made batch by batch. After the first time round the
+vocabulary has settled, and memory must not grow any more. A call copies what it may
+have to give up (see ``docs/scaling.md``), so that its time is a fixed part, in
+proportion to the model, and a part in proportion to the batch.
 
-With ``--text`` instead: raw text of so many megabytes through ``WordVectors.fit_text``, its speed and the
-peak of memory. The text is sentences of CoNLL-2000 and EWT, drawn at random, in which one word in fifty is
-one of a long tail of new ones.
+With ``--text`` instead: raw text of so many megabytes through ``WordVectors.fit_text``,
+its speed and the peak of memory. The text is sentences of CoNLL-2000 and EWT, drawn at
+random, in which one word in fifty is one of a long tail of new ones.
 """
 
 import argparse
@@ -25,7 +26,9 @@ from skstruct.features import WordVectors
 
 
 def resident(name="VmRSS"):
-    """Resident memory of this process, now or at its peak (VmHWM), in MB; 0 where the system does not say."""
+    """Resident memory of this process, now or at its peak (VmHWM), in MB; 0 where the
+    system does not say.
+    """
     try:
         with open("/proc/self/status") as file:
             return (

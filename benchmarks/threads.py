@@ -1,4 +1,6 @@
-"""Threads, averages, checkpoints and lists of the k best, beside a plain fit and prediction: wall times."""
+"""Threads, averages, checkpoints and lists of the k best, beside a plain fit and
+prediction: wall times.
+"""
 
 import pathlib
 import tempfile

@@ -1,7 +1,8 @@
-"""What a script written for sklearn-crfsuite does, as its tutorial: dicts, CoNLL-2002 Spanish.
+"""What a script written for sklearn-crfsuite does, as its tutorial: dicts, CoNLL-2002
+Spanish.
 
-Both sides get the same dicts, made before. Processor time of one thread on both sides, the best of several
-runs that take turns; what is quoted are ratios.
+Both sides get the same dicts, made before. Processor time of one thread on both sides,
+the best of several runs that take turns; what is quoted are ratios.
 """
 
 import argparse
@@ -132,7 +133,9 @@ def tagging(X, y, X_test, arguments):
 
 
 def nested(sequences):
-    """The same features by the token that they look at, as ``{"-1": {"postag": "DA"}, ...}``."""
+    """The same features by the token that they look at, as ``{"-1": {"postag": "DA"},
+    ...}``.
+    """
     out = []
     for x in sequences:
         out.append([{"": {}, "-1": {}, "+1": {}} for _ in x])
@@ -202,7 +205,9 @@ def online(X, y, X_test, y_test, arguments):
 
 
 def fitting(X, y, arguments):
-    """Fit to CRFsuite's objective after 100 iterations, and to the own stop, dicts to model."""
+    """Fit to CRFsuite's objective after 100 iterations, and to the own stop, dicts to
+    model.
+    """
     kinds = {"elastic net": (0.1, 0.1), "L2 alone": (0.0, 1.0), "L1 alone": (1.0, 0.0)}
     rows = []
     L1CRF(c1=0.1, c2=0.1, all_pairs="transitions", max_iter=20).fit(

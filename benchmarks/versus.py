@@ -1,14 +1,18 @@
-"""Two commits side by side: do they compute the same, bit for bit, and do they take the same time?
+"""Two commits side by side: do they compute the same, bit for bit, and do they take the
+same time?
 
-``python -m benchmarks.versus REV`` compares the package of commit REV with that of the working tree, or of
-the commit given second. Each side is an environment of its own: a copy of its source, processes of its own,
-and folders of its own for compiled kernels and temporary files. The dependencies are those of the
-interpreter that runs this; nothing is installed. Every process makes sure that the package it has imported is
-the copy. Both sides run the same files, ``versus_results`` and ``versus_speed`` of the working tree.
+``python -m benchmarks.versus REV`` compares the package of commit REV with that of the
+working tree, or of the commit given second. Each side is an environment of its own: a
+copy of its source, processes of its own, and folders of its own for compiled kernels
+and temporary files. The dependencies are those of the interpreter that runs this;
+nothing is installed. Every process makes sure that the package it has imported is the
+copy. Both sides run the same files, ``versus_results`` and ``versus_speed`` of the
+working tree.
 
-``--results`` (the default) compares hashes and ends with status 1 if one differs or a case fails. ``--speed``
-runs both sides in turns, each time in a fresh process, with kernels compiled before. ``--cold`` does so with
-the first fit when no kernel is compiled. Both show ratios of the second side to the first.
+``--results`` (the default) compares hashes and ends with status 1 if one differs or a
+case fails. ``--speed`` runs both sides in turns, each time in a fresh process, with
+kernels compiled before. ``--cold`` does so with the first fit when no kernel is
+compiled. Both show ratios of the second side to the first.
 """
 
 import argparse
@@ -32,9 +36,9 @@ REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 PAIRS = 5
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Environments
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def git(*arguments, env=None):
     """Output of a git command in this repository; ends the script where it fails."""
     done = subprocess.run(
@@ -53,7 +57,9 @@ def own_index():
 
 
 def tree_of(commit):
-    """Hash of the package's folder in a commit; in the working tree for None, new files included."""
+    """Hash of the package's folder in a commit; in the working tree for None, new files
+    included.
+    """
     if commit is None:
         with own_index() as environment:
             git("read-tree", "HEAD", env=environment)
@@ -72,7 +78,8 @@ class Side:
     commit : str or None
         None is the working tree.
     folder : path
-        Where the copy, kernels and temporary files go. If it holds them already they are used again.
+        Where the copy, kernels and temporary files go. If it holds them already they
+        are used again.
     """
 
     def __init__(self, name, commit, folder):
@@ -133,9 +140,9 @@ def both(sides, *arguments):
         return list(pool.map(lambda side: side.run(*arguments), sides))
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Results
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def verdict(fact, first, second):
     """The cell of one fact of one case."""
     if fact not in first and fact not in second:
@@ -144,7 +151,9 @@ def verdict(fact, first, second):
 
 
 def verdicts(first, second):
-    """Rows of the table, and whether everything is the same: a case that fails is not."""
+    """Rows of the table, and whether everything is the same: a case that fails is
+    not.
+    """
     rows, same = [], True
     for case, a in first.items():
         b = second[case]
@@ -171,11 +180,13 @@ def compare_results(sides):
     return same
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Speed
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def summary(pairs, names):
-    """Print medians of both sides, and of the ratios; ``pairs``: {(figure, unit): [(first, second)]}."""
+    """Print medians of both sides, and of the ratios; ``pairs``: {(figure, unit):
+    [(first, second)]}.
+    """
     rows = []
     for (figure, unit), values in pairs.items():
         ratios = [second / first for first, second in values]

@@ -1,11 +1,13 @@
-"""What two commits are compared by: many small fits, and SHA-256 of all that comes out of them.
+"""What two commits are compared by: many small fits, and SHA-256 of all that comes out
+of them.
 
-Only the public interface is used, so that the same file runs on both commits. A case fits one model on the
-embedded sample, and on a part of a corpus where there is one. What is hashed is written out first, floats in
-hexadecimal: one bit more or less in one weight is another hash.
+Only the public interface is used, so that the same file runs on both commits. A case
+fits one model on the embedded sample, and on a part of a corpus where there is one.
+What is hashed is written out first, floats in hexadecimal: one bit more or less in one
+weight is another hash.
 
-``python -m benchmarks.versus_results FOLDER`` prints the hashes as JSON. FOLDER is where the package has to
-come from.
+``python -m benchmarks.versus_results FOLDER`` prints the hashes as JSON. FOLDER is
+where the package has to come from.
 """
 
 import hashlib
@@ -46,9 +48,9 @@ TAGGERS = (StructuredPerceptron, PassiveAggressiveTagger, L1CRF)
 EPOCHS = 3
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Data: (X, y) of a task; the last quarter of the sequences is not trained on
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _pairs(sample):
     return [[*zip(words, tags)] for words, tags in zip(sample.words, sample.tags)]
 
@@ -99,7 +101,9 @@ TASKS = {
 
 
 def data_of(task):
-    """{name: (X, y)} of the data there is for a task: the sample, and 400 sentences of the corpus."""
+    """{name: (X, y)} of the data there is for a task: the sample, and 400 sentences of
+    the corpus.
+    """
     sample, folder, corpus = TASKS[task]
     out = {"sample": sample()}
     if (DATA / folder).is_dir():
@@ -107,11 +111,13 @@ def data_of(task):
     return out
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Cases
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 CASES = {}
-"""Name -> (task, function of training and test data that returns a fitted model and other outputs)."""
+"""Name -> (task, function of training and test data that returns a fitted model and
+other outputs).
+"""
 
 
 def case(task, name):
@@ -130,7 +136,9 @@ def fits(task, name, model):
 
 
 def streams(task, name, model):
-    """Enter a case that feeds a model in four parts, short sequences first: labels and features grow."""
+    """Enter a case that feeds a model in four parts, short sequences first: labels and
+    features grow.
+    """
 
     def run(X, y, X_test):
         order = sorted(range(len(X)), key=lambda i: len(X[i]))
@@ -441,9 +449,9 @@ fits(
 )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Hashes
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def spelled(value):
     """A value as text, the same for the same bits."""
     if isinstance(value, float):
@@ -502,7 +510,9 @@ def results(names=None, data_of=data_of):
 
 
 def check_place(folder):
-    """End the process unless the package comes from this folder, as an editable install may prevent."""
+    """End the process unless the package comes from this folder, as an editable install
+    may prevent.
+    """
     found = pathlib.Path(skstruct.__file__).resolve().parent.parent
     if found != pathlib.Path(folder).resolve():
         sys.exit(f"skstruct was imported from {found}, expected {folder}")

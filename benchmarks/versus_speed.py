@@ -1,8 +1,9 @@
 """Times and memory by which two commits are compared; one figure a process.
 
-``python -m benchmarks.versus_speed FIGURE SEQUENCES FOLDER`` prints ``{name: {unit: value}}`` as JSON.
-SEQUENCES limits the data: 50 are enough to compile everything, 0 means all. FOLDER is where the package has
-to come from. Small data is fitted first, so that loading compiled kernels is not counted.
+``python -m benchmarks.versus_speed FIGURE SEQUENCES FOLDER`` prints ``{name: {unit:
+value}}`` as JSON. SEQUENCES limits the data: 50 are enough to compile everything, 0
+means all. FOLDER is where the package has to come from. Small data is fitted first, so
+that loading compiled kernels is not counted.
 """
 
 import functools
@@ -40,7 +41,9 @@ def cut(data, limit):
 
 
 def perceptron(limit, corpus):
-    """Fit and tag with the perceptron; memory of the first fit above a process that has read the corpus."""
+    """Fit and tag with the perceptron; memory of the first fit above a process that has
+    read the corpus.
+    """
     load, _, preset = CORPORA[corpus]
     X, y = cut(load("train"), limit)
     X_test, _ = cut(load("test"), limit)
@@ -91,7 +94,9 @@ def words(limit):
 
 
 def start(limit):
-    """The first fit of a process, on a few words: loads the kernels, or compiles them."""
+    """The first fit of a process, on a few words: loads the kernels, or compiles
+    them.
+    """
     X, y = (
         [["the", "dog", "barks"], ["a", "cat", "sleeps"]] * 10,
         [["D", "N", "V"]] * 20,

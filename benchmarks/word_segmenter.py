@@ -72,7 +72,9 @@ def right_words(words, true):
 
 
 def lists(segmenter, dev):
-    """Rows of the third table: what the best of the k best would reach, and the time that they take."""
+    """Rows of the third table: what the best of the k best would reach, and the time
+    that they take.
+    """
     X, y = dev
     rows = []
 
@@ -112,7 +114,9 @@ def lists(segmenter, dev):
 
 
 def corpus_of(name, part):
-    """Texts and words: UD Chinese GSD, or 6,000 sentences of SXU, whose test part stands for dev too."""
+    """Texts and words: UD Chinese GSD, or 6,000 sentences of SXU, whose test part
+    stands for dev too.
+    """
     if name == "gsd-zh":
         X, y = load_gsd(part)
         return X, [[word for word, _ in words] for words in y]

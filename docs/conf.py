@@ -1,7 +1,8 @@
-"""Sphinx configuration: the pages of this folder, the gallery of examples, and the API from docstrings.
+"""Sphinx configuration: the pages of this folder, the gallery of examples, and the API
+from docstrings.
 
-Build with ``pip install ".[docs]"`` and ``sphinx-build -W docs build/docs``. Where there is a network,
-names of other packages are links into their documentation.
+Build with ``pip install ".[docs]"`` and ``sphinx-build -W docs build/docs``. Where
+there is a network, names of other packages are links into their documentation.
 """
 
 import contextlib
@@ -61,14 +62,17 @@ templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
-# Class pages list methods in a table of their own (see _templates); numpydoc would list them again.
+# Class pages list methods in a table of their own (see _templates); numpydoc would list
+# them again.
 autosummary_generate = True
 numpydoc_show_class_members = False
 smartquotes = False  # quotes in signatures and code stay straight
 
 
 def foreign_methods():
-    """For each public class the names of the methods that it has from other packages."""
+    """For each public class the names of the methods that it has from other
+    packages.
+    """
     found = {}
     parts = (
         "features",
@@ -123,9 +127,11 @@ html_sidebars = {"index": [], "install": [], "choosing": []}
 html_show_sourcelink = False
 
 
-# -- links into other documentation ---------------------------------------------------------------------
+# -- links into other documentation ----------------------------------------------------
 def inventories(pages, seconds=5):
-    """Those of ``pages`` (name -> address) whose inventory can be had: none without a network."""
+    """Those of ``pages`` (name -> address) whose inventory can be had: none without a
+    network.
+    """
     found = {}
     for name, address in pages.items():
         try:
@@ -145,7 +151,7 @@ intersphinx_mapping = inventories(
     }
 )
 
-# -- gallery --------------------------------------------------------------------------------------------
+# -- gallery ---------------------------------------------------------------------------
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["auto_examples"],
@@ -163,7 +169,7 @@ sphinx_gallery_conf = {
 }
 
 
-# -- the living example of the first page ---------------------------------------------------------------
+# -- the living example of the first page ----------------------------------------------
 def write_living_example(app, error):
     """A page of a tagger of names in text, which the first page embeds."""
     if error is None and app.builder.format == "html":

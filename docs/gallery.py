@@ -1,4 +1,6 @@
-"""How the gallery of the documentation runs the examples, and in which order it shows them."""
+"""How the gallery of the documentation runs the examples, and in which order it shows
+them.
+"""
 
 import pathlib
 
@@ -15,7 +17,9 @@ def is_study(path):
 
 
 def arguments_of(gallery_conf, script_vars):
-    """The command line: a study shows what it found on its corpora, others run on embedded data."""
+    """The command line: a study shows what it found on its corpora, others run on
+    embedded data.
+    """
     path = pathlib.Path(script_vars["src_file"])
     if not is_study(path):
         return []

@@ -1,7 +1,8 @@
 """What the studies share: corpora, options, stored results, tables, verdicts, figures.
 
-A study measures (``run``), and says what it found (``report``). What was measured can be stored in
-``results/``, with the commit and the seeds, and reported again without measuring.
+A study measures (``run``), and says what it found (``report``). What was measured can
+be stored in ``results/``, with the commit and the seeds, and reported again without
+measuring.
 """
 
 import argparse
@@ -30,12 +31,14 @@ def study(name, description, needs, run, report, seeds=3, **extra):
     name : str
         Of the file of stored results.
     needs : list of str
-        Folders of corpora; if one is absent the study runs on the embedded samples, as with --quick.
+        Folders of corpora; if one is absent the study runs on the embedded samples, as
+        with --quick.
     run : callable
-        ``run(arguments)`` returns the results: numbers in lists and in dicts whose keys are str.
+        ``run(arguments)`` returns the results: numbers in lists and in dicts whose keys
+        are str.
     report : callable
-        ``report(results, quick)`` prints tables and verdicts, and returns what draws them: a function of
-        ``matplotlib.pyplot`` that returns a figure.
+        ``report(results, quick)`` prints tables and verdicts, and returns what draws
+        them: a function of ``matplotlib.pyplot`` that returns a figure.
     seeds : int
         Default of --seeds.
     **extra
@@ -165,7 +168,9 @@ def mean_and_spread(values):
 
 
 def below_and_above(groups):
-    """How far the values of each group lie from their mean: (below, above), for error bars."""
+    """How far the values of each group lie from their mean: (below, above), for error
+    bars.
+    """
     means = [statistics.mean(values) for values in groups]
     return (
         [mean - min(values) for mean, values in zip(means, groups)],
@@ -174,7 +179,9 @@ def below_and_above(groups):
 
 
 def claim(text, holds, numbers, quick):
-    """Say whether a claim holds here; with ``quick`` nothing, since the samples are too small to tell."""
+    """Say whether a claim holds here; with ``quick`` nothing, since the samples are too
+    small to tell.
+    """
     if not quick:
         print(f"{'holds' if holds else 'does not hold'}: {text} ({numbers})")
 

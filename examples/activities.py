@@ -2,14 +2,15 @@
 Sensor windows to activities
 ============================
 
-A phone in a pocket measures acceleration 50 times a second. The measurements of each second are one token, a
-row of a few numbers, and what a person does (sit, stand, walk, climb, run) is its label. People differ, so a
-model is tried on persons that it has not met; and people go on doing what they do, so a chain beats a
-classifier of single seconds.
+A phone in a pocket measures acceleration 50 times a second. The measurements of each
+second are one token, a row of a few numbers, and what a person does (sit, stand, walk,
+climb, run) is its label. People differ, so a model is tried on persons that it has not
+met; and people go on doing what they do, so a chain beats a classifier of single
+seconds.
 
-The measurements are made up here: gravity, steps of a rhythm and a strength that depend on activity and
-person, noise, and seconds in which the phone is moved about. The figure shows one
-person's session.
+The measurements are made up here: gravity, steps of a rhythm and a strength that depend
+on activity and person, noise, and seconds in which the phone is moved about. The figure
+shows one person's session.
 """
 
 import matplotlib.pyplot as plt
@@ -94,8 +95,8 @@ print(X)
 # %%
 # Persons that were not met in training
 # -------------------------------------
-# ``TokenTransformer`` lets any transformer of scikit-learn work on the tokens; ``window`` lets a second see
-# its neighbours.
+# ``TokenTransformer`` lets any transformer of scikit-learn work on the tokens;
+# ``window`` lets a second see its neighbours.
 
 models = {
     "seconds alone": None,

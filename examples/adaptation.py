@@ -4,10 +4,11 @@ A segmenter in another domain
 
 Adapting a segmenter to another domain with nothing but raw text of it.
 
-Gao, Qiu and Huang (2010) give a passive-aggressive segmenter features of accessor variety, the number of
-distinct neighbours of a string, and count them anew on the text to be segmented (their tables 2 and 3).
-This study trains on SXU (newswire) and segments UD Chinese GSD (encyclopedia, other conventions of what a
-word is), with and without counting anew; SXU's own test set stands beside it.
+Gao, Qiu and Huang (2010) give a passive-aggressive segmenter features of accessor
+variety, the number of distinct neighbours of a string, and count them anew on the text
+to be segmented (their tables 2 and 3). This study trains on SXU (newswire) and segments
+UD Chinese GSD (encyclopedia, other conventions of what a word is), with and without
+counting anew; SXU's own test set stands beside it.
 
 Run it with::
 
@@ -119,7 +120,9 @@ def report(results, quick):
 
 
 def draw(plt, results):
-    """F1 and recall of unknown words, by target; bars show the smallest and the largest seed."""
+    """F1 and recall of unknown words, by target; bars show the smallest and the largest
+    seed.
+    """
     figure, axes = plt.subplots(
         1,
         len(results),

@@ -2,16 +2,18 @@
 Annotate, train, correct
 ========================
 
-Texts are annotated in a tool, a model learns from them, and the tool shows its predictions for more texts,
-which a person only has to correct. This script goes round that loop once, with the files of Label Studio. The
-texts are made up by patterns, so that we know what a careful person would mark; real ones are harder.
+Texts are annotated in a tool, a model learns from them, and the tool shows its
+predictions for more texts, which a person only has to correct. This script goes round
+that loop once, with the files of Label Studio. The texts are made up by patterns, so
+that we know what a careful person would mark; real ones are harder.
 """
 
 # %%
 # Texts, and what is right
 # ------------------------
-# Spans are (start, end, label), in characters. Half of the texts begin with an emoji, which Label Studio
-# counts as two characters; the readers and writers of the package convert.
+# Spans are (start, end, label), in characters. Half of the texts begin with an emoji,
+# which Label Studio counts as two characters; the readers and writers of the package
+# convert.
 import json
 import os
 import random
@@ -76,8 +78,8 @@ path = os.path.join(folder.name, "tasks.json")
 # %%
 # Forty annotated texts
 # ---------------------
-# This is the tool's part: what it exports after forty texts were annotated by hand. ``read_spans`` takes the
-# file as it is.
+# This is the tool's part: what it exports after forty texts were annotated by hand.
+# ``read_spans`` takes the file as it is.
 
 
 def export(texts, spans):
@@ -115,9 +117,9 @@ print(f"Trained on  40 texts: F1 {first:.3f} on 300 others")
 # %%
 # Predictions for two hundred more
 # --------------------------------
-# They are written as tasks with predictions, which Label Studio shows for review: each span with its
-# probability, each text with the mean of these, by which the tool can sort. Spans of which the model is less
-# sure are more often wrong.
+# They are written as tasks with predictions, which Label Studio shows for review: each
+# span with its probability, each text with the mean of these, by which the tool can
+# sort. Spans of which the model is less sure are more often wrong.
 
 more, right = list(texts[40:240]), truth[40:240]
 found = model.predict_segment_proba(more)
@@ -134,8 +136,8 @@ render(more[:3], predicted[:3])
 # %%
 # Corrected
 # ---------
-# A person who corrects them changes what is wrong, and leaves alone what is right: far fewer marks than from
-# scratch. Here the corrections come from the patterns.
+# A person who corrects them changes what is wrong, and leaves alone what is right: far
+# fewer marks than from scratch. Here the corrections come from the patterns.
 
 kept = sum(span in gold for spans, gold in zip(predicted, right) for span in spans)
 n_right, n_predicted = sum(map(len, right)), sum(map(len, predicted))

@@ -2,14 +2,16 @@
 Any classifier of letters, and a chain over what it says
 ========================================================
 
-A classifier reads letters one at a time. Its scores are rows of numbers, and a tagger over these rows learns
-what letter follows what, and how much to believe the classifier. The scores that the tagger learns from are
-those of classifiers which have not seen the word: ``TokenPredictions`` trains one for each part of the words.
+A classifier reads letters one at a time. Its scores are rows of numbers, and a tagger
+over these rows learns what letter follows what, and how much to believe the classifier.
+The scores that the tagger learns from are those of classifiers which have not seen the
+word: ``TokenPredictions`` trains one for each part of the words.
 
-The pictures are those of R. Kassel's hand-written words (``ocr/ocr_letters.npz`` in the folder
-``SKSTRUCT_DATA``): one of ten parts to learn from, the others to read. Only 55 different words occur, so
-that a model which looks two letters back reads that well. Where they are absent, words are put together from
-the digits that come with scikit-learn: 40 codes of five digits.
+The pictures are those of R. Kassel's hand-written words (``ocr/ocr_letters.npz`` in the
+folder ``SKSTRUCT_DATA``): one of ten parts to learn from, the others to read. Only 55
+different words occur, so that a model which looks two letters back reads that well.
+Where they are absent, words are put together from the digits that come with
+scikit-learn: 40 codes of five digits.
 """
 
 import matplotlib.pyplot as plt
@@ -35,7 +37,9 @@ no_options(__doc__)
 # Words as rows of pixels
 # -----------------------
 def kassel():
-    """(X, y, shape of a picture, which words are for training) of the hand-written words."""
+    """(X, y, shape of a picture, which words are for training) of the hand-written
+    words.
+    """
     data = np.load(DATA / "ocr" / "ocr_letters.npz")
     X = SequenceMatrix(np.unpackbits(data["pixels"], axis=1)[:, :128], data["length"])
     return (
@@ -69,8 +73,8 @@ print(f"{len(X_train)} words to learn from, {len(X_test)} to read")
 # %%
 # Four classifiers, alone and under a chain
 # -----------------------------------------
-# In a pipeline this is ``make_pipeline(TokenPredictions(classifier), StructuredPerceptron())``. Here the
-# scores are made once for two taggers.
+# In a pipeline this is ``make_pipeline(TokenPredictions(classifier),
+# StructuredPerceptron())``. Here the scores are made once for two taggers.
 
 classifiers = {
     "naive Bayes": make_pipeline(MinMaxScaler(), BernoulliNB(binarize=0.5)),
@@ -104,8 +108,8 @@ table(
 # %%
 # With the pixels besides
 # -----------------------
-# Scores of two classifiers, and the pixels themselves, side by side: the steps of a pipeline are transformers
-# of sequences, and a union of them is one too.
+# Scores of two classifiers, and the pixels themselves, side by side: the steps of a
+# pipeline are transformers of sequences, and a union of them is one too.
 
 union = SequenceUnion(
     [

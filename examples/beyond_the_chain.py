@@ -2,19 +2,22 @@
 Averaging and dropout for words and trees
 =========================================
 
-Shuffle-and-average and dropout beyond the character tagger: words, words with tags, trees.
+Shuffle-and-average and dropout beyond the character tagger: words, words with tags,
+trees.
 
-Zhang, Su and Zhou (2014, tables 3 to 5) add two regularisers to a word-based segmenter, a joint model of
-segmentation and tagging, and a dependency parser: averaging over shuffled orders, and dropout of input
-tokens; and a word-based reranker to the joint model. This script repeats the comparison on UD Chinese GSD,
-and for the parser on UD English EWT too, with means and spread over seeds.
+Zhang, Su and Zhou (2014, tables 3 to 5) add two regularisers to a word-based segmenter,
+a joint model of segmentation and tagging, and a dependency parser: averaging over
+shuffled orders, and dropout of input tokens; and a word-based reranker to the joint
+model. This script repeats the comparison on UD Chinese GSD, and for the parser on UD
+English EWT too, with means and spread over seeds.
 
 Run it with::
 
     python examples/beyond_the_chain.py --seeds 3 --plot tables.png
 
-Corpora are looked for in the folder ``SKSTRUCT_DATA``. Without them, or with ``--quick``,
-it runs on the embedded samples in seconds, and then only shows that it runs.
+Corpora are looked for in the folder ``SKSTRUCT_DATA``. Without them, or with
+``--quick``, it runs on the embedded samples in seconds, and then only shows that it
+runs.
 """
 
 import argparse
@@ -42,9 +45,9 @@ CONDITIONS = {  # shuffle-and-average, dropout
 }
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Corpora
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def read(folder, part):
     """Sentences of (form, tag, head, label without subtype)."""
     path = DATA / folder / part
@@ -64,7 +67,9 @@ def read(folder, part):
 
 
 def sample():
-    """A training and a test set of the embedded Chinese sample; each tree is a chain to the right."""
+    """A training and a test set of the embedded Chinese sample; each tree is a chain to
+    the right.
+    """
     found = load_sample("zh")
     sentences = [
         [
@@ -97,9 +102,9 @@ def trees_of(sentences):
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Tasks: what to train, and what to report
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def words(arguments, shuffle, dropout, seed):
     """The word-based segmenter."""
     model = WordSegmenter(
@@ -165,11 +170,15 @@ TASKS = {
     "parse-en": (parse, tree_scores, trees_of, "ewt", "train", "dev"),
 }
 USUAL = {"words": (5, 10), "joint": (5, 10), "parse-zh": (3, 3), "parse-en": (3, 3)}
-"""Members of an average and epochs of each; a parser takes as long for one epoch as a tagger for thirty."""
+"""Members of an average and epochs of each; a parser takes as long for one epoch as a
+tagger for thirty.
+"""
 
 
 def run_task(name, arguments):
-    """{condition: {score: [value by seed]}} of one task; alone means the mean of members, if kept."""
+    """{condition: {score: [value by seed]}} of one task; alone means the mean of
+    members, if kept.
+    """
     make, scores, view, folder, *parts = TASKS[name]
     corpora = sample() if arguments.quick else [read(folder, part) for part in parts]
     (X, y), (X_test, y_test) = map(view, corpora)
@@ -218,9 +227,9 @@ def note(name, condition, results, found, began):
     progress(f"{name}, {condition}: {text} ({time.perf_counter() - began:.0f} s)")
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Report
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def reduction(results, condition, score):
     """Share of the base's errors that a condition avoids, of the means over seeds."""
     base, other = (mean(results[c][score]) for c in ("base", condition))

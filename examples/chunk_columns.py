@@ -2,12 +2,14 @@
 Chunks from the columns of a table
 ==================================
 
-A corpus is a data frame with one row a token: the sentence it belongs to, its form, its part of speech, and
-its label. There are two ways to learn from it. Taggers give columns of strings to templates and take columns
-of numbers as rows. Or a ``ColumnTransformer`` says what becomes of each column, as for any table, and a
-tagger learns from the rows that it makes, and from those of the neighbours.
+A corpus is a data frame with one row a token: the sentence it belongs to, its form, its
+part of speech, and its label. There are two ways to learn from it. Taggers give columns
+of strings to templates and take columns of numbers as rows. Or a ``ColumnTransformer``
+says what becomes of each column, as for any table, and a tagger learns from the rows
+that it makes, and from those of the neighbours.
 
-The corpus is that of CoNLL-2000 (``conll2000`` in the folder ``SKSTRUCT_DATA``), or 162 embedded sentences.
+The corpus is that of CoNLL-2000 (``conll2000`` in the folder ``SKSTRUCT_DATA``), or 162
+embedded sentences.
 """
 
 import matplotlib.pyplot as plt
@@ -61,8 +63,8 @@ print(learn_df.head(4).to_string(index=False))
 # %%
 # What becomes of each column
 # ---------------------------
-# Names are those of the table. ``NumericFeatures(window=(-1, 1))`` makes the columns of both neighbours
-# features too.
+# Names are those of the table. ``NumericFeatures(window=(-1, 1))`` makes the columns of
+# both neighbours features too.
 
 letters = HashingVectorizer(
     analyzer="char_wb",

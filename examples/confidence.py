@@ -4,14 +4,17 @@ How sure is a tagger?
 
 How sure is a tagger, and where should a person look?
 
-``CalibratedTagger`` makes probabilities of a perceptron's scores. Three questions about them:
+``CalibratedTagger`` makes probabilities of a perceptron's scores. Three questions about
+them:
 
-1. Do they hold? Confidence against accuracy on text that neither the weights nor the temperature have seen:
-   English tags and Spanish entities.
-2. Which labels should a person check? The tagger labels all words; a person corrects the least sure.
-3. Which sentences should a person label? Active learning: the tagger chooses those whose labellings it is
-   least sure of (D. Lewis and W. Gale 1994, A sequential algorithm for training text classifiers, SIGIR; for
-   sequences A. Culotta and A. McCallum 2005, Reducing labeling effort for structured prediction tasks, AAAI).
+1. Do they hold? Confidence against accuracy on text that neither the weights nor the
+   temperature have seen: English tags and Spanish entities.
+2. Which labels should a person check? The tagger labels all words; a person corrects
+   the least sure.
+3. Which sentences should a person label? Active learning: the tagger chooses those
+   whose labellings it is least sure of (D. Lewis and W. Gale 1994, A sequential
+   algorithm for training text classifiers, SIGIR; for sequences A. Culotta and A.
+   McCallum 2005, Reducing labeling effort for structured prediction tasks, AAAI).
 
 Run it with::
 
@@ -57,7 +60,9 @@ def tags(part):
 
 
 def entities(part):
-    """Words and entities of CoNLL-2002 Spanish; the few that begin with I are given their B."""
+    """Words and entities of CoNLL-2002 Spanish; the few that begin with I are given
+    their B.
+    """
     rows = read_columns(DATA / "conll2002-esp" / f"{part}.txt")
     y = [[row[-1] for row in s] for s in rows]
     y = [
@@ -90,7 +95,9 @@ def calibrated(arguments, seed, **parameters):
 
 
 def sure_of_labels(arguments, train, test):
-    """Confidence of tags: a row and the labellings to be checked for each seed; diagram of the first."""
+    """Confidence of tags: a row and the labellings to be checked for each seed; diagram
+    of the first.
+    """
     X, y = test
     rows, found = [], []
     for seed in range(arguments.seeds):
@@ -115,7 +122,9 @@ def sure_of_labels(arguments, train, test):
 
 
 def sure_of_entities(arguments, train, test):
-    """Mean probability of the entities found, and the share that is right, by seed; diagram of the first."""
+    """Mean probability of the entities found, and the share that is right, by seed;
+    diagram of the first.
+    """
     X, y = test
     gold = [set(labels_to_spans(labels, "BIO")) for labels in y]
     rows = []
@@ -149,7 +158,9 @@ def diagram_of(*predictions, **options):
 
 
 def left_over(y, found):
-    """Errors left, and errors expected, when a person has corrected the least sure words; by share."""
+    """Errors left, and errors expected, when a person has corrected the least sure
+    words; by share.
+    """
     predicted, marginals = found
     wrong = np.array([a != b for g, p in zip(y, predicted) for a, b in zip(g, p)])
     sure = np.concatenate([rows.max(axis=1) for rows in marginals])
@@ -161,7 +172,9 @@ def left_over(y, found):
 
 
 def learn_actively(name, seed, train, test, arguments):
-    """[(words labelled, F1)] after each round; the first part is random in every strategy."""
+    """[(words labelled, F1)] after each round; the first part is random in every
+    strategy.
+    """
     X, y = train
     random = np.random.RandomState(seed)
     n_words = np.array([len(x) for x in X])
@@ -192,7 +205,9 @@ def learn_actively(name, seed, train, test, arguments):
 
 
 def words_needed(curve, target):
-    """Words to be labelled for an F1, between rounds in proportion; None if it was not reached."""
+    """Words to be labelled for an F1, between rounds in proportion; None if it was not
+    reached.
+    """
     before = (0, 0.0)
     for words, score in curve:
         if score >= target:
@@ -272,7 +287,9 @@ def report(results, quick):
 
 
 def compare(curves, quick):
-    """Tables of active learning: F1 by round, and words needed for what random order reaches at the end."""
+    """Tables of active learning: F1 by round, and words needed for what random order
+    reaches at the end.
+    """
     names = list(curves)
     averages = {name: np.mean(curves[name], axis=0) for name in names}
     rows = zip(*(averages[name] for name in names))

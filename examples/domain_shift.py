@@ -2,12 +2,14 @@
 Noise in training for another domain
 ====================================
 
-Noise in training for text unlike the training text: does it help, and does the kind of noise matter?
+Noise in training for text unlike the training text: does it help, and does the kind of
+noise matter?
 
-Søgaard (2013) corrupts features during training, either leaving them out (binary dropout) or dividing them by
-Zipf-distributed numbers, so that a tagger relies less on features that other domains lack. This study repeats
-his table 1: train on newswire, tune the noise on e-mail, test on the other genres of the web treebank, which
-nothing was tuned on. Differences are tested over sentences with a paired bootstrap.
+Søgaard (2013) corrupts features during training, either leaving them out (binary
+dropout) or dividing them by Zipf-distributed numbers, so that a tagger relies less on
+features that other domains lack. This study repeats his table 1: train on newswire,
+tune the noise on e-mail, test on the other genres of the web treebank, which nothing
+was tuned on. Differences are tested over sentences with a paired bootstrap.
 
 Run it with::
 
@@ -84,7 +86,9 @@ def fit(train, seed, epochs, parameters):
 
 
 def run(arguments):
-    """Parameters and score of the best setting of each noise, and what it reaches on each genre by seed."""
+    """Parameters and score of the best setting of each noise, and what it reaches on
+    each genre by seed.
+    """
     train, tune, tests = corpora(arguments.quick)
     seeds = range(arguments.seeds)
     models, tuned = {}, {}
@@ -200,7 +204,9 @@ def is_inside(tried):
 
 
 def draw(plt, genres, names):
-    """Bars: points gained by genre; thin lines show the smallest and the largest seed."""
+    """Bars: points gained by genre; thin lines show the smallest and the largest
+    seed.
+    """
     figure, axes = plt.subplots(figsize=(9, 4), layout="constrained")
     width = 0.8 / len(names)
     for k, name in enumerate(names):

@@ -2,18 +2,21 @@
 Tuning the regularisers
 =======================
 
-A structured perceptron has several means against overfitting: averaging, penalties on the weights, and
-noise during training. Which helps depends on the data, so ask the data: a tagger is an estimator like
-any other, and ``GridSearchCV`` tunes it, also as a step of a ``Pipeline``.
+A structured perceptron has several means against overfitting: averaging, penalties on
+the weights, and noise during training. Which helps depends on the data, so ask the
+data: a tagger is an estimator like any other, and ``GridSearchCV`` tunes it, also as a
+step of a ``Pipeline``.
 
-Here the task is finding named entities in the small English sample that comes with the package.
+Here the task is finding named entities in the small English sample that comes with the
+package.
 """
 
 # %%
 # A pipeline of two steps
 # -----------------------
-# The first step turns (form, part of speech) into the columns that the templates read: it adds the
-# form in lower case. Any function from a list of sentences to a list of sentences will do.
+# The first step turns (form, part of speech) into the columns that the templates read:
+# it adds the form in lower case. Any function from a list of sentences to a list of
+# sentences will do.
 
 import time
 
@@ -52,8 +55,9 @@ model = Pipeline([("columns", FunctionTransformer(add_lower_case)), ("tagger", t
 # %%
 # The grid
 # --------
-# Two grids, because ``alpha`` matters only with a penalty. It is small, for penalties act once per
-# training example visited. ``segment_f1_scorer`` compares whole entities, as conlleval does.
+# Two grids, because ``alpha`` matters only with a penalty. It is small, for penalties
+# act once per training example visited. ``segment_f1_scorer`` compares whole entities,
+# as conlleval does.
 
 regularisers = {"tagger__average": [True, False], "tagger__dropout": [0.0, 0.1, 0.2]}
 grid = [

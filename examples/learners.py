@@ -2,9 +2,10 @@
 Perceptron, passive-aggressive, CRF
 ===================================
 
-Three ways to learn the weights of the same chain from the same features: mistakes (Collins 2002), margins
-(Crammer et al. 2006; Gao, Qiu and Huang 2010), and the likelihood with an L2 or an L1 penalty. Which is the
-most accurate, after how many epochs does an online learner stop gaining, and at what price in processor time?
+Three ways to learn the weights of the same chain from the same features: mistakes
+(Collins 2002), margins (Crammer et al. 2006; Gao, Qiu and Huang 2010), and the
+likelihood with an L2 or an L1 penalty. Which is the most accurate, after how many
+epochs does an online learner stop gaining, and at what price in processor time?
 
 Run it with::
 
@@ -89,7 +90,9 @@ def fitted(model, train, test, **held_out):
 
 
 def run(arguments):
-    """By task: of online learners F1 after each epoch by seed and seconds; of CRFs F1 and seconds by seed."""
+    """By task: of online learners F1 after each epoch by seed and seconds; of CRFs F1
+    and seconds by seed.
+    """
     results = {}
     for task, (load, features, scheme) in TASKS.items():
         train, test = load(arguments.quick)

@@ -2,13 +2,15 @@
 Letters read with and without structure
 =======================================
 
-A word is a sequence of pictures, a picture is a row of pixels. Reading each letter by itself is
-classification; reading words is a chain, in which a letter that is hard to read is helped by its neighbours.
+A word is a sequence of pictures, a picture is a row of pixels. Reading each letter by
+itself is classification; reading words is a chain, in which a letter that is hard to
+read is helped by its neighbours.
 
-The pictures are those of R. Kassel's hand-written words, 128 pixels each, in the ten parts that B. Taskar
-made of them (``ocr/ocr_letters.npz`` in the folder ``SKSTRUCT_DATA``). Only 55 different words occur, and a
-model that looks two letters back learns them. Where they are absent, words are put together from the digits
-that come with scikit-learn: 40 codes of five digits.
+The pictures are those of R. Kassel's hand-written words, 128 pixels each, in the ten
+parts that B. Taskar made of them (``ocr/ocr_letters.npz`` in the folder
+``SKSTRUCT_DATA``). Only 55 different words occur, and a model that looks two letters
+back learns them. Where they are absent, words are put together from the digits that
+come with scikit-learn: 40 codes of five digits.
 """
 
 import warnings
@@ -34,7 +36,9 @@ no_options(__doc__)
 
 
 def kassel():
-    """(X, y, shape of a picture, which words are for training) of the hand-written words."""
+    """(X, y, shape of a picture, which words are for training) of the hand-written
+    words.
+    """
     data = np.load(DATA / "ocr" / "ocr_letters.npz")
     X = SequenceMatrix(np.unpackbits(data["pixels"], axis=1)[:, :128], data["length"])
     return (
@@ -67,8 +71,9 @@ print(f"{len(X_train)} words to learn from, {len(X_test)} to read")
 # %%
 # One letter at a time, a chain, and a chain that looks two letters back
 # ----------------------------------------------------------------------
-# ``NumericFeatures()`` is what ``features="auto"`` means for rows of numbers. The perceptrons scale them by
-# themselves; columns in different units would have to be standardised first, as in the pipeline below.
+# ``NumericFeatures()`` is what ``features="auto"`` means for rows of numbers. The
+# perceptrons scale them by themselves; columns in different units would have to be
+# standardised first, as in the pipeline below.
 
 flat = np.concatenate([np.array(labels) for labels in y_train])
 with warnings.catch_warnings():

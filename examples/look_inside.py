@@ -2,8 +2,8 @@
 See what a model does
 =====================
 
-Why it labels as it does, what it confuses, what it has learned. Every picture here is what a notebook shows
-when the object stands at the end of a cell.
+Why it labels as it does, what it confuses, what it has learned. Every picture here is
+what a notebook shows when the object stands at the end of a cell.
 """
 
 # %%
@@ -49,8 +49,8 @@ print(mistakes)
 mistakes
 
 # %%
-# Why one of these sentences was labelled as it was: bars that add up to the score, and for each token the
-# smallest set of features without which it would have another label.
+# Why one of these sentences was labelled as it was: bars that add up to the score, and
+# for each token the smallest set of features without which it would have another label.
 
 explanation = explain(tagger, X_test[wrong[0]])
 change = next(t for t in explanation.tokens if t.counterfactual is not None)
@@ -82,8 +82,8 @@ print(f"A tree of {len(sentences[0])} words has {arcs.count('<path') // 2} arcs.
 arcs
 
 # %%
-# The displays: transitions with constraints, epochs and the spread of an averager's members, confusions, and
-# the regularisation path of a CRF.
+# The displays: transitions with constraints, epochs and the spread of an averager's
+# members, confusions, and the regularisation path of a CRF.
 
 members = BaggingShuffleAverager(
     StructuredPerceptron("word", max_iter=5), 3, random_state=0

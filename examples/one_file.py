@@ -2,8 +2,9 @@
 A model without the package
 ===========================
 
-A fitted tagger becomes one file of Python, and one of JavaScript, that need nothing else: no numpy, no
-environment of 400 MB. Labels and scores are those of the model, to the last bit.
+A fitted tagger becomes one file of Python, and one of JavaScript, that need nothing
+else: no numpy, no environment of 400 MB. Labels and scores are those of the model, to
+the last bit.
 """
 
 # %%
@@ -30,7 +31,8 @@ print("\n".join(str(report).splitlines()[1:]))
 # %%
 # The file, run
 # -------------
-# Any Python from 3.8 on imports it; here we do, as if it were the program of somebody else.
+# Any Python from 3.8 on imports it; here we do, as if it were the program of somebody
+# else.
 spec = importlib.util.spec_from_file_location("tagger", path)
 file = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(file)
@@ -59,7 +61,8 @@ plt.show()
 # %%
 # Other files
 # -----------
-# JavaScript for Node and browsers, with smaller weights; and a page, which works offline.
+# JavaScript for Node and browsers, with smaller weights; and a page, which works
+# offline.
 for name in ("tagger.js", "tagger.html"):
     report = export(
         tagger,

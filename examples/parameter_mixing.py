@@ -2,10 +2,10 @@
 What sharding costs in accuracy
 ===============================
 
-Iterative parameter mixing (McDonald, Hall and Mann 2010) trains a perceptron on every shard of the data from
-the mixed weights, mixes what comes back, and goes on. How much accuracy do more shards cost after the same
-number of rounds, with the uniform mixture and with that of the non-zero weights (equation 8 of Zhang, Su and
-Zhou 2014)?
+Iterative parameter mixing (McDonald, Hall and Mann 2010) trains a perceptron on every
+shard of the data from the mixed weights, mixes what comes back, and goes on. How much
+accuracy do more shards cost after the same number of rounds, with the uniform mixture
+and with that of the non-zero weights (equation 8 of Zhang, Su and Zhou 2014)?
 
 Run it with::
 
@@ -45,7 +45,9 @@ def tags(quick):
 
 
 def entities(quick):
-    """Words and entities of CoNLL-2002 Spanish: training and dev set, and how they are scored."""
+    """Words and entities of CoNLL-2002 Spanish: training and dev set, and how they are
+    scored.
+    """
     if quick:
         return tags(quick)
     rows = [

@@ -2,8 +2,9 @@
 Dependency parsing
 ==================
 
-A parser learns from sentences and their trees: for each word its head, and what it is to its head. The
-treebank here is a few lines that come with this example, so that everything runs in seconds.
+A parser learns from sentences and their trees: for each word its head, and what it is
+to its head. The treebank here is a few lines that come with this example, so that
+everything runs in seconds.
 """
 
 # sphinx_gallery_thumbnail_path = 'picture.svg'
@@ -11,7 +12,8 @@ treebank here is a few lines that come with this example, so that everything run
 # %%
 # A small treebank
 # ----------------
-# A word is written as form/tag/head/label. Heads count words from 1; the root has head 0.
+# A word is written as form/tag/head/label. Heads count words from 1; the root has head
+# 0.
 
 from skstruct import ShiftReduceParser
 from skstruct.inspection import render
@@ -43,7 +45,8 @@ for line in TREEBANK.split("\n")[1:-1]:
 # %%
 # Learning and parsing
 # --------------------
-# X holds sentences of (form, tag), y trees of (head, label). What comes back has the form of y.
+# X holds sentences of (form, tag), y trees of (head, label). What comes back has the
+# form of y.
 
 parser = ShiftReduceParser(max_iter=15, random_state=0).fit(X, y)
 print(
@@ -82,8 +85,9 @@ render([sentence], [tree])
 # %%
 # Heads alone
 # -----------
-# Without labels a tree is the list of its heads. The templates are here those of Huang and Sagae (2010); the
-# default ones are more, and better where there is more to learn from.
+# Without labels a tree is the list of its heads. The templates are here those of Huang
+# and Sagae (2010); the default ones are more, and better where there is more to learn
+# from.
 
 heads = [[head for head, _ in tree] for tree in y]
 unlabeled = ShiftReduceParser("hs28", labeled=False, max_iter=15, random_state=0).fit(

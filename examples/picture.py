@@ -1,12 +1,14 @@
 """Tags, words and trees in one picture
 ====================================
 
-Three models learn from the embedded samples and label one sentence each that they have not seen. The result
-is drawn as SVG, which goes to standard output: ``python examples/picture.py > picture.svg``.
+Three models learn from the embedded samples and label one sentence each that they have
+not seen. The result is drawn as SVG, which goes to standard output: ``python
+examples/picture.py > picture.svg``.
 """
 
 # %%
-# What is drawn: coloured boxes for segments, arcs for dependencies. All letters are equally wide.
+# What is drawn: coloured boxes for segments, arcs for dependencies. All letters are
+# equally wide.
 import sys
 from html import escape
 

@@ -2,9 +2,10 @@
 A promised recall, and corpora that annotate different types
 ============================================================
 
-Who has to find every name in a text, to hide them say, needs more than the best guess: a set of spans that
-holds 95 % of the true ones. And two corpora often annotate different things. The texts here are made up by
-patterns, in which a surname may be a person, a place or a firm.
+Who has to find every name in a text, to hide them say, needs more than the best guess:
+a set of spans that holds 95 % of the true ones. And two corpora often annotate
+different things. The texts here are made up by patterns, in which a surname may be a
+person, a place or a firm.
 """
 
 # %%
@@ -47,8 +48,8 @@ X, X_test, y, y_test = X[:300], X[300:], y[:300], y[300:]
 # %%
 # Sets with a promised recall
 # ---------------------------
-# Where a sentence leaves open what a name is, the set offers all that it may be. The promise is a mean over
-# texts.
+# Where a sentence leaves open what a name is, the set offers all that it may be. The
+# promise is a mean over texts.
 
 
 def recall(found):
@@ -85,8 +86,9 @@ print(f"{n_sure} spans are sure: {right / n_sure:.1%} of them are right")
 # %%
 # Two corpora
 # -----------
-# One annotates persons, the other places and firms. Read as they are, each says that what it does not
-# annotate is nothing; :class:`~skstruct.PartialSpans` says what is annotated.
+# One annotates persons, the other places and firms. Read as they are, each says that
+# what it does not annotate is nothing; :class:`~skstruct.PartialSpans` says what is
+# annotated.
 
 kinds = {"PER"}, {"LOC", "ORG"}
 halves = [

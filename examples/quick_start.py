@@ -2,18 +2,19 @@
 Quick start
 ===========
 
-The main things in one script: segmenting Chinese text into words, chunking English sentences,
-constraints, forced labels, the k best labellings, and saving a model.
+The main things in one script: segmenting Chinese text into words, chunking English
+sentences, constraints, forced labels, the k best labellings, and saving a model.
 
-The corpora are the small samples that come with the package, so that the script runs anywhere in
-seconds. They are too small for claims about accuracy.
+The corpora are the small samples that come with the package, so that the script runs
+anywhere in seconds. They are too small for claims about accuracy.
 """
 
 # %%
 # Word segmentation
 # -----------------
-# A :class:`~skstruct.Segmenter` takes raw text and gives lists of words. Inside of it is a tagger of
-# characters, here a structured perceptron with the seven features of the preset ``"char"``.
+# A :class:`~skstruct.Segmenter` takes raw text and gives lists of words. Inside of it
+# is a tagger of characters, here a structured perceptron with the seven features of the
+# preset ``"char"``.
 
 import os
 import tempfile
@@ -36,9 +37,10 @@ print(f"Word F1 on held-out sentences: {segmenter.score(X[120:], y[120:]):.3f}\n
 # %%
 # Chunking
 # --------
-# A tagger takes sequences of tokens, here of (form, part of speech), and gives one label for each
-# token. ``features="chunk"`` names a set of templates over both columns; a list of your own templates,
-# a CRF++ template file, or ready-made features as dicts would do as well.
+# A tagger takes sequences of tokens, here of (form, part of speech), and gives one
+# label for each token. ``features="chunk"`` names a set of templates over both columns;
+# a list of your own templates, a CRF++ template file, or ready-made features as dicts
+# would do as well.
 
 X, y = load_chunking()
 X_train, y_train, X_test, y_test = X[:120], y[:120], X[120:], y[120:]
@@ -49,8 +51,8 @@ print(segment_report(y_test, predicted), "\n")
 # %%
 # Constraints
 # -----------
-# An I-NP can only follow B-NP or I-NP. With ``constraints="BIO"`` neither training nor prediction
-# considers anything else.
+# An I-NP can only follow B-NP or I-NP. With ``constraints="BIO"`` neither training nor
+# prediction considers anything else.
 
 constrained = StructuredPerceptron(features="chunk", constraints="BIO", random_state=0)
 predicted = constrained.fit(X_train, y_train).predict(X_test)
@@ -73,8 +75,9 @@ for labels, score in constrained.predict_kbest([sentence], k=3)[0]:
 # %%
 # Forced labels
 # -------------
-# ``allowed`` says, token by token, what you already know: None for nothing, a label, or several labels
-# to choose from. The best labelling that agrees with it is found, so the neighbours may change too.
+# ``allowed`` says, token by token, what you already know: None for nothing, a label, or
+# several labels to choose from. The best labelling that agrees with it is found, so the
+# neighbours may change too.
 
 best = constrained.predict([sentence])[0]
 position = best.index("I-NP")

@@ -2,12 +2,14 @@
 The regularised perceptron
 ==========================
 
-The regularised structured perceptron on word segmentation: which regulariser is worth what.
+The regularised structured perceptron on word segmentation: which regulariser is worth
+what.
 
-Zhang, Su and Zhou (2014) regularise the averaged perceptron by averaging models that saw the examples in
-other orders (shuffle-and-average, equations 6 to 8), by L2, L1 and cumulative L1 penalties, and by dropout of
-input tokens and of features; alone and combined (their figures 2 to 5 and table 2). This study repeats that
-on the SXU corpus with their seven templates.
+Zhang, Su and Zhou (2014) regularise the averaged perceptron by averaging models that
+saw the examples in other orders (shuffle-and-average, equations 6 to 8), by L2, L1 and
+cumulative L1 penalties, and by dropout of input tokens and of features; alone and
+combined (their figures 2 to 5 and table 2). This study repeats that on the SXU corpus
+with their seven templates.
 
 Run it with::
 
@@ -73,7 +75,8 @@ class Trainer:
         )
 
     def ensemble(self, seed, n, **parameters):
-        """Word F1 of the first 1 ... n members: alone, averaged over all, over the non-zero.
+        """Word F1 of the first 1 ... n members: alone, averaged over all, over the
+        non-zero.
 
         The members that an averager trains first do not depend on how many it trains.
         """
@@ -100,7 +103,9 @@ class Trainer:
 
 
 def crf_scores(data):
-    """Word F1 of CRFs with the same features: CRFsuite's with an L2 penalty, ours with an L1 penalty."""
+    """Word F1 of CRFs with the same features: CRFsuite's with an L2 penalty, ours with
+    an L1 penalty.
+    """
     try:
         import sklearn_crfsuite
     except ImportError:
@@ -134,7 +139,9 @@ def crf_scores(data):
 
 
 def run(arguments):
-    """Word F1 by seed: of single models by setting; of ensembles by setting, rule and number of members."""
+    """Word F1 by seed: of single models by setting; of ensembles by setting, rule and
+    number of members.
+    """
     seeds, n = range(arguments.seeds), arguments.members
     data = corpora(arguments.quick)
     trainer = Trainer(data, arguments.epochs, arguments.n_jobs)

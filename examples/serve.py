@@ -2,8 +2,8 @@
 A tagger as a web service
 =========================
 
-``skstruct serve model.skstruct`` answers requests over HTTP. This script starts the same service from
-Python, and asks it as any client would.
+``skstruct serve model.skstruct`` answers requests over HTTP. This script starts the
+same service from Python, and asks it as any client would.
 """
 
 import json
@@ -16,7 +16,8 @@ from skstruct.datasets import load_tagging
 from skstruct.serving import addresses_of, app, new_server, stop
 
 # %%
-# A model, made small, behind a server in a thread. All requests share the model: prediction never changes it.
+# A model, made small, behind a server in a thread. All requests share the model:
+# prediction never changes it.
 X, y = load_tagging()
 model = StructuredPerceptron("word", random_state=0).fit(X, y).compress()
 server = new_server(app({"tags": model}), port=0, max_bytes=1_000_000)
@@ -25,7 +26,8 @@ threading.Thread(target=server.run, daemon=True).start()
 
 
 # %%
-# JSON in, JSON out; a text does as well. What is wrong with a request is said with its place.
+# JSON in, JSON out; a text does as well. What is wrong with a request is said with its
+# place.
 def ask(path, body, kind="application/json"):
     url = f"http://{host}:{port}{path}"
     try:

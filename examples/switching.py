@@ -2,9 +2,10 @@
 Coming from sklearn-crfsuite
 ============================
 
-One script, before and after: finding named entities with the features of sklearn-crfsuite's tutorial.
-The features and the data stay as they are; what changes is the estimator, and where the scores come from.
-The part "before" runs if sklearn-crfsuite is installed.
+One script, before and after: finding named entities with the features of
+sklearn-crfsuite's tutorial. The features and the data stay as they are; what changes is
+the estimator, and where the scores come from. The part "before" runs if
+sklearn-crfsuite is installed.
 """
 
 # %%
@@ -88,8 +89,8 @@ print(
 # %%
 # What more there is
 # ------------------
-# Constraints rule out labellings such as O, I-PER; and templates do what the function above does, without
-# a dict for each token: tokens are tuples then.
+# Constraints rule out labellings such as O, I-PER; and templates do what the function
+# above does, without a dict for each token: tokens are tuples then.
 
 templates = [
     *(f"Uword{o:+d}:%lower[{o},0]" for o in (-1, 0, 1)),

@@ -2,15 +2,17 @@
 A trained model of CRFsuite
 ===========================
 
-Somebody has trained an address parser with sklearn-crfsuite; only the model file is there. It is loaded,
-asked why it labels an address as it does, taught a kind of address that it has never seen, and written back
-for programs that have CRFsuite only. The file itself is made here first, from a few made-up addresses.
+Somebody has trained an address parser with sklearn-crfsuite; only the model file is
+there. It is loaded, asked why it labels an address as it does, taught a kind of address
+that it has never seen, and written back for programs that have CRFsuite only. The file
+itself is made here first, from a few made-up addresses.
 """
 
 # %%
 # The model
 # ---------
-# Addresses, and the features of their words: a dict for each word, with the neighbours nested in it.
+# Addresses, and the features of their words: a dict for each word, with the neighbours
+# nested in it.
 
 import itertools
 import pathlib
@@ -71,8 +73,8 @@ save_crfsuite(L1CRF(c1=0.05, random_state=0).fit([features(x) for x in X], y), p
 # %%
 # Loading it
 # ----------
-# ``load_crfsuite`` reads a model file, a pickled ``sklearn_crfsuite.CRF`` (without running its code), or such
-# an object. What comes back is a fitted ``L1CRF``.
+# ``load_crfsuite`` reads a model file, a pickled ``sklearn_crfsuite.CRF`` (without
+# running its code), or such an object. What comes back is a fitted ``L1CRF``.
 
 crf = load_crfsuite(path)
 print(f"{path.name}: {len(crf.classes_)} labels, {crf.n_features()} attributes")
@@ -84,7 +86,8 @@ plt.show()
 # %%
 # Why?
 # ----
-# It has never seen a post-office box. What it says about one, and from which features, word by word:
+# It has never seen a post-office box. What it says about one, and from which features,
+# word by word:
 
 box = ["PO", "Box", "114,", "Salem,", "OR", "97301"]
 truth = ["BoxType", "BoxType", "Box", "Place", "State", "Zip"]
@@ -94,9 +97,9 @@ print(explanation.describe(2))
 # %%
 # Training on
 # -----------
-# ``warm_start`` begins with the weights of the file. ``fit`` then fits the data that it is given: what this
-# data does not show is forgotten. The old training data is not there, but addresses without labels are, and
-# the model itself labels them.
+# ``warm_start`` begins with the weights of the file. ``fit`` then fits the data that it
+# is given: what this data does not show is forgotten. The old training data is not
+# there, but addresses without labels are, and the model itself labels them.
 
 unlabelled, _ = addresses(
     ["Oak", "Lake", "First"], ["Street", "Road"], [("Salem", "OR"), ("Dover", "DE")]

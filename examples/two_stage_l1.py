@@ -4,13 +4,15 @@ Two-stage training of an L1-regularised CRF
 
 Two-stage training of an L1-regularised CRF: what each stage is worth.
 
-Three ways to the same optimum, or near it: OWL-QN on all weights, stochastic gradient descent (SGD) with
-a cumulative penalty, and two stages, a little of the one and then a batch method. The comparison is that
-of Zhou, Qiu and Huang (2011), *A Fast Accurate Two-stage Training Algorithm for L1-regularized CRFs with
-Heuristic Line Search Strategy*: objective, active features (weights that are not zero), F-score, passes and
-time on word segmentation and on named entities; and how SGD depends on its learning rate, with and without
-the line search that tries several rates for each sequence. OWL-QN and SGD are as published; two stages as
-they are by default here, with fewer, gentler passes of SGD, and a batch method on the active weights only.
+Three ways to the same optimum, or near it: OWL-QN on all weights, stochastic gradient
+descent (SGD) with a cumulative penalty, and two stages, a little of the one and then a
+batch method. The comparison is that of Zhou, Qiu and Huang (2011), *A Fast Accurate
+Two-stage Training Algorithm for L1-regularized CRFs with Heuristic Line Search
+Strategy*: objective, active features (weights that are not zero), F-score, passes and
+time on word segmentation and on named entities; and how SGD depends on its learning
+rate, with and without the line search that tries several rates for each sequence.
+OWL-QN and SGD are as published; two stages as they are by default here, with fewer,
+gentler passes of SGD, and a batch method on the active weights only.
 
 Run it with::
 
@@ -44,7 +46,9 @@ RATES = {
     "fixed decay": [(1.0, 0.85), (0.5, 0.85), (0.1, 0.85)],
     "fixed first rate": [(1.0, 0.9), (1.0, 0.85), (1.0, 0.8)],
 }
-"""First rate and decay of SGD, by figure: the rate of pass k is ``eta0 * decay ** k``."""
+"""First rate and decay of SGD, by figure: the rate of pass k is ``eta0 * decay **
+k``.
+"""
 
 
 def segmentation(quick):
@@ -92,7 +96,9 @@ def fitted(train, features, seed, **options):
 
 
 def run(arguments):
-    """By task: each solver's figures by seed, and the objective after each pass of SGD by rate."""
+    """By task: each solver's figures by seed, and the objective after each pass of SGD
+    by rate.
+    """
     results, passes = {}, arguments.passes
     sgd = {"solver": "sgd", "sgd_iter": passes, "eta0": 0.5, "decay": 0.85}
     solvers = {

@@ -3,8 +3,9 @@ Word-based segmentation
 =======================
 
 :class:`~skstruct.WordSegmenter` segments text by searching for words, not for labels of characters: its
-features see the word in progress and the word before. This script trains one on a handful of sentences
-and shows what can be known beforehand: boundaries, words of a dictionary, text that is segmented in part.
+features see the word in progress and the word before. This script trains one on a
+handful of sentences and shows what can be known beforehand: boundaries, words of a
+dictionary, text that is segmented in part.
 
 The sentences are invented for this purpose, and far too few for a claim about accuracy.
 """
@@ -46,8 +47,9 @@ plt.show()
 # %%
 # White space, boundaries, a dictionary
 # -------------------------------------
-# White space always separates words. Flags say the same character by character: True, a word starts here;
-# False, it goes on; None, find out. Words of a dictionary become words where a text holds them.
+# White space always separates words. Flags say the same character by character: True, a
+# word starts here; False, it goes on; None, find out. Words of a dictionary become
+# words where a text holds them.
 
 print("White space:    ", " | ".join(segmenter.predict(["她喜欢大学的图书 馆"])[0]))
 flags = [None] * len(text)
@@ -61,8 +63,8 @@ print(
 # %%
 # Text that is segmented in part
 # ------------------------------
-# In training, flags may stand in for words. The right segmentation of such a text is the best one that
-# agrees with them. Here all that is known is that 火车站 is a word.
+# In training, flags may stand in for words. The right segmentation of such a text is
+# the best one that agrees with them. Here all that is known is that 火车站 is a word.
 
 more = "我在火车站看书"
 known = [None, None, True, False, False, True, None]
@@ -72,7 +74,8 @@ print("After learning: ", " | ".join(segmenter.predict(["朋友在火车站工�
 # %%
 # Scores, and exact search
 # ------------------------
-# A beam of eight states loses little. ``beam_size=None`` keeps all of them: no segmentation scores better.
+# A beam of eight states loses little. ``beam_size=None`` keeps all of them: no
+# segmentation scores better.
 
 exact = WordSegmenter(beam_size=None, random_state=0).fit(X, y)
 print(f"Score of the best segmentation: {exact.decision_function([text])[0]:.2f}")
@@ -80,7 +83,8 @@ print(f"Score of the best segmentation: {exact.decision_function([text])[0]:.2f}
 # %%
 # The k best
 # ----------
-# What else a text could be, with scores; dictionary and boundaries count as in ``predict``.
+# What else a text could be, with scores; dictionary and boundaries count as in
+# ``predict``.
 
 for words, score in exact.predict_kbest([text], k=3)[0]:
     print(f"{score:6.2f}  ", " | ".join(words))

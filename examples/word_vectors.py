@@ -4,21 +4,25 @@ Words from raw text
 
 What do words tell that nobody has labelled?
 
-``WordVectors`` learns from raw text which words are alike. A tagger can use that in two ways, both beside the
-templates "word-best": as a further column of the token, the cluster of the word, which templates read; or as
-numbers, the vector of the word. Three questions:
+``WordVectors`` learns from raw text which words are alike. A tagger can use that in two
+ways, both beside the templates "word-best": as a further column of the token, the
+cluster of the word, which templates read; or as numbers, the vector of the word. Three
+questions:
 
-1. What is the gain where all of the raw text has labels? Spanish entities and English tags.
-2. What is the gain where only a part has labels? The tagger is trained on some of the sentences, the vectors
-   on all of them.
-3. What is the gain of raw text that comes on top? English tags, with the words of CoNLL-2000.
+1. What is the gain where all of the raw text has labels? Spanish entities and English
+   tags.
+2. What is the gain where only a part has labels? The tagger is trained on some of the
+   sentences, the vectors on all of them.
+3. What is the gain of raw text that comes on top? English tags, with the words of
+   CoNLL-2000.
 
 Run it with::
 
     python examples/word_vectors.py --plot figure.png
 
-Corpora are looked for in the folder ``SKSTRUCT_DATA``. Without them, and with ``--quick``,
-the embedded sample is read, which is too small to tell anything; docs/studies.md has the figures.
+Corpora are looked for in the folder ``SKSTRUCT_DATA``. Without them, and with
+``--quick``, the embedded sample is read, which is too small to tell anything;
+docs/studies.md has the figures.
 """
 
 from itertools import product

@@ -107,8 +107,8 @@ else:
                             function.__qualname__ = name
 
         def __new__(cls, *_: Any, **given: Any) -> Any:
-            """Make an estimator; a parameter that it has not is answered with one that it
-            has.
+            """Make an estimator; a parameter that it has not is answered with one that
+            it has.
             """
             for name in given if given else ():
                 known = _parameters_of(cls)

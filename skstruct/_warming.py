@@ -89,7 +89,10 @@ def _jobs() -> dict[str, list[tuple[Any, ...]]]:
             (StructuredPerceptron(words, **online), *plain, *lists, "partial_fit")
         ],
         "passive-aggressive": [(PassiveAggressiveTagger(words, **online), *plain)],
-        "conditional random field": [(L1CRF(words, random_state=0), *plain, *sums)],
+        "conditional random field": [
+            (L1CRF(words, random_state=0), *plain, *sums),
+            (L1CRF(random_state=0), *plain),
+        ],
         "columns and ready-made features": [
             (StructuredPerceptron("auto", **online), pairs, _TAGS),
             (StructuredPerceptron("auto", **online), dicts, _TAGS),

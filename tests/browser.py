@@ -1,4 +1,6 @@
-"""Headless Chromium, driven over a pair of pipes: what tests of pages need of its DevTools protocol."""
+"""Headless Chromium, driven over a pair of pipes: what tests of pages need of its
+DevTools protocol.
+"""
 
 import base64
 import fcntl
@@ -27,7 +29,9 @@ KEYS = {
 
 
 class Browser:
-    """One page of a browser; ``problems`` lists requests, errors on the console, and dialogs."""
+    """One page of a browser; ``problems`` lists requests, errors on the console, and
+    dialogs.
+    """
 
     def __init__(self, folder):
         (to_read, self._out), (self._in, to_write) = os.pipe(), os.pipe()
@@ -157,7 +161,9 @@ class Browser:
         return got["result"].get("value")
 
     def until(self, expression, value):
-        """Wait until an expression has a value: a page that is slow waits for pauses in typing."""
+        """Wait until an expression has a value: a page that is slow waits for pauses in
+        typing.
+        """
         for _ in range(600):
             if (got := self(expression)) == value:
                 return

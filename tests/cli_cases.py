@@ -34,7 +34,9 @@ def without_notice(err):
 
 
 def run_train(capsys, *arguments):
-    """Run ``train``, which may replace the model that an earlier line of a test has written."""
+    """Run ``train``, which may replace the model that an earlier line of a test has
+    written.
+    """
     return run(capsys, "train", *arguments, "--force")
 
 

@@ -12,7 +12,9 @@ from skstruct.datasets import (
 
 
 def labelling_files(folder):
-    """Write a corpus with a wrong label in its line 5, and models; returns the folder."""
+    """Write a corpus with a wrong label in its line 5, and models; returns the
+    folder.
+    """
     X, y = (part[:60] for part in load_chunking())
     L1CRF(random_state=0).fit(X, y).save(folder / "crf")
     StructuredPerceptron(random_state=0).fit(X, y).save(folder / "perceptron")

@@ -1,4 +1,6 @@
-"""Counting instead of timing: how many calls something makes, which is the same on every machine."""
+"""Counting instead of timing: how many calls something makes, which is the same on
+every machine.
+"""
 
 import os
 import sys
@@ -13,7 +15,9 @@ needs_compiled = pytest.mark.skipif(
 
 
 def calls(act):
-    """(calls of Python and C functions that ``act()`` makes, what it returns); kernels are one call each."""
+    """(calls of Python and C functions that ``act()`` makes, what it returns); kernels
+    are one call each.
+    """
     n = 0
 
     def count(frame, event, argument):
@@ -30,7 +34,9 @@ def calls(act):
 
 
 def allocated(act):
-    """Bytes that ``act()`` allocates, freed ones too: between any two calls what is most at a time."""
+    """Bytes that ``act()`` allocates, freed ones too: between any two calls what is
+    most at a time.
+    """
     total = before = 0
 
     def look(frame, event, argument):

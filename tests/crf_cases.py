@@ -23,7 +23,9 @@ def no_grid():
 def make_task(
     seed=0, n=8, R=6, edges=False, partial=False, valued=True, longest=4, n_labels=L
 ):
-    """A corpus of bags of features, with transitions that look at the input if wanted."""
+    """A corpus of bags of features, with transitions that look at the input if
+    wanted.
+    """
     rng = np.random.RandomState(seed)
     lengths = rng.randint(1, longest + 1, n)
     token = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

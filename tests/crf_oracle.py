@@ -7,7 +7,9 @@ from crf_cases import L
 
 
 def labellings(task, o, weights):
-    """For each sequence its first token, and its labellings: (labels, score, margin, whether gold agrees)."""
+    """For each sequence its first token, and its labellings: (labels, score, margin,
+    whether gold agrees).
+    """
     table = {}
     for k in range(o.n_pairs):
         table[o.row[o.pair_feature][k], o.pair_label[k]] = weights[k]
@@ -58,7 +60,9 @@ def enumerated(task, o, weights):
 
 
 def enumerated_curvature(task, o, weights):
-    """Σ weight x² p (1 - p) of features, half the expected count of transitions, and 2 c2."""
+    """Σ weight x² p (1 - p) of features, half the expected count of transitions, and 2
+    c2.
+    """
     nodes, steps, edges = np.zeros((6, L)), np.zeros((L, L)), np.zeros((3, L, L))
     for weight, (a, found) in zip(task.weight, labellings(task, o, weights)):
         score = np.array([s + margin for _, s, margin, _ in found])

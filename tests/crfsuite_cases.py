@@ -21,7 +21,7 @@ def corpus(seed, n=40):
     return sequences, labels
 
 
-# -- where models come from ------------------------------------------------------------------------------
+# -- where models come from ------------------------------------------------------------
 def fitted_crf(**parameters):
     sklearn_crfsuite = pytest.importorskip("sklearn_crfsuite")
     sequences, labels = corpus(1)

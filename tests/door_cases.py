@@ -1,4 +1,6 @@
-"""What a string, a container of strings and a container of labels may be, for the table in ``test_door``."""
+"""What a string, a container of strings and a container of labels may be, for the table
+in ``test_door``.
+"""
 
 import enum
 import functools
@@ -16,7 +18,9 @@ STRINGS = "the dog barks a cat DT NN VB B-PER O Ann sleeps Ann-sleeps".split()
 
 
 class Member(str, enum.Enum):
-    """Strings as typed code has them; ``str(x)`` is ``Member.the``, the string is ``the``."""
+    """Strings as typed code has them; ``str(x)`` is ``Member.the``, the string is
+    ``the``.
+    """
 
     THE, DOG, BARKS, A, CAT, DT, NN, VB, B_PER, O, ANN, SLEEPS, ANN_SLEEPS = STRINGS  # noqa: E741
 

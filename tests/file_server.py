@@ -1,4 +1,6 @@
-"""A web server on this machine, for tests of downloads; `tests/datasets/conftest.py` starts it."""
+"""A web server on this machine, for tests of downloads; `tests/datasets/conftest.py`
+starts it.
+"""
 
 import hashlib
 import http.server

@@ -1,4 +1,6 @@
-"""Model files of CRFsuite, CRF++ and Wapiti written byte by byte, apart from what the package writes."""
+"""Model files of CRFsuite, CRF++ and Wapiti written byte by byte, apart from what the
+package writes.
+"""
 
 import struct
 
@@ -35,7 +37,8 @@ def lists(tag, members, at, spare=0):
 def crfsuite(labels, attributes, states, transitions):
     """A model file of CRFsuite.
 
-    ``states`` are (attribute, label, weight), ``transitions`` (label, label, weight), all by name.
+    ``states`` are (attribute, label, weight), ``transitions`` (label, label, weight),
+    all by name.
     """
     features = [(0, attributes.index(a), labels.index(y), w) for a, y, w in states]
     features += [(1, labels.index(p), labels.index(y), w) for p, y, w in transitions]
@@ -91,7 +94,9 @@ def crfpp_text(labels, templates, keys, weights, n_columns=2):
 
 
 def double_array(keys):
-    """Units (base, check) of a trie that takes a new stretch of 257 units for each node."""
+    """Units (base, check) of a trie that takes a new stretch of 257 units for each
+    node.
+    """
     units = {0: [1, 0]}
     used = 1
 
@@ -132,7 +137,9 @@ CRFPP_TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,1]", "Ubias", "B", "B1:%x[0,1
 
 
 def crfpp_small():
-    """(labels, templates, keys, weights): three labels, weights that have few binary digits."""
+    """(labels, templates, keys, weights): three labels, weights that have few binary
+    digits.
+    """
     names = ["U0:he", "U0:ran", "U1:_B-1/P", "U1:he/V", "Ubias", "B", "B1:V"]
     keys, weights = [], []
     for k, name in enumerate(names):
@@ -171,7 +178,9 @@ WAPITI_PATTERNS = [
 
 
 def wapiti_small():
-    """(labels, patterns, observations, weights); observation k has its weights in the order of the file."""
+    """(labels, patterns, observations, weights); observation k has its weights in the
+    order of the file.
+    """
     observations = ["u:w=he", "u:l=_x-1", "u:s=n", "*:p=V", "b", "u:l=he"]
     weights = {
         k: ((5 * k) % 9 - 4) / 8 for k in range(3 * 3 + 12 + 9 + 3) if (5 * k) % 9 != 4
@@ -180,7 +189,9 @@ def wapiti_small():
 
 
 def damaged(raw, random):
-    """Some bytes changed, lost, added, moved or cut off; ``random`` is a ``random.Random``."""
+    """Some bytes changed, lost, added, moved or cut off; ``random`` is a
+    ``random.Random``.
+    """
     out, kind = bytearray(raw), random.randrange(7)
     at, size = random.randrange(len(out) - 4), random.randrange(1, 20)
     if kind == 0:

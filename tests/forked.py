@@ -1,8 +1,10 @@
-"""Processes that need not import numba and scikit-learn again: each is forked from one that has.
+"""Processes that need not import numba and scikit-learn again: each is forked from one
+that has.
 
-What is run meets a new process with an environment, a folder, arguments and open files of its own, in which
-nothing of skstruct is imported, and numba's settings are read anew. ``forking_server`` is the process from which
-others are forked. What a test says about importing itself, or about signals, needs a Python of its own.
+What is run meets a new process with an environment, a folder, arguments and open files
+of its own, in which nothing of skstruct is imported, and numba's settings are read
+anew. ``forking_server`` is the process from which others are forked. What a test says
+about importing itself, or about signals, needs a Python of its own.
 """
 
 import functools
@@ -19,7 +21,8 @@ READ_ONCE = "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_DISABLE_JIT"
 
 
 def python(bound=False):
-    """How a command begins that runs Python: behind it come ``-c``, ``-m`` or a script, and ``-W`` before these.
+    """How a command begins that runs Python: behind it come ``-c``, ``-m`` or a script,
+    and ``-W`` before these.
 
     Parameters
     ----------

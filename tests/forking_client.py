@@ -1,7 +1,8 @@
-"""Starts like Python with the arguments behind the first two, in no time: a process is forked that runs them.
+"""Starts like Python with the arguments behind the first two, in no time: a process is
+forked that runs them.
 
-Run as a script. The first argument is the socket of the server, the second is 1 if a superuser's privileges
-are dropped.
+Run as a script. The first argument is the socket of the server, the second is 1 if a
+superuser's privileges are dropped.
 """
 
 import json
@@ -12,7 +13,9 @@ import sys
 
 
 def ask(path, bound, arguments):
-    """Have a process forked that has this one's files, folder and environment; returns how it ended."""
+    """Have a process forked that has this one's files, folder and environment; returns
+    how it ended.
+    """
     server = socket.socket(socket.AF_UNIX)
     server.connect(path)
     socket.send_fds(server, [b"."], [0, 1, 2])

@@ -1,7 +1,9 @@
-"""A Python that has imported what is slow to import, from which ``forked`` lets others be forked: run as a script.
+"""A Python that has imported what is slow to import, from which ``forked`` lets others
+be forked: run as a script.
 
-It listens on the socket whose path it is given, until its standard input ends. A client sends its three open
-files and a line of JSON, and is told how the process ended that was forked for it.
+It listens on the socket whose path it is given, until its standard input ends. A client
+sends its three open files and a line of JSON, and is told how the process ended that
+was forked for it.
 """
 
 import builtins
@@ -40,7 +42,9 @@ def compile_something():
 
 
 def serve(path):
-    """Fork a process for each request, and return the request there; None when there are no more."""
+    """Fork a process for each request, and return the request there; None when there
+    are no more.
+    """
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen()
@@ -89,7 +93,9 @@ def answer(clients, options=0):
 
 
 def drop_privileges():
-    """Let permissions bind root too: without the capabilities to override them (Linux)."""
+    """Let permissions bind root too: without the capabilities to override them
+    (Linux).
+    """
     if sys.platform == "linux" and os.getuid() == 0:
         libc = ctypes.CDLL(None)
         header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # of capabilities of 64 bits

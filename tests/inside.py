@@ -1,7 +1,7 @@
 """The one module of the tests that knows private attributes of the package.
 
-All other tests use what users can use, or these functions (``test_house.py`` holds that), so that a change
-inside the package is followed here and nowhere else.
+All other tests use what users can use, or these functions (``test_house.py`` holds
+that), so that a change inside the package is followed here and nowhere else.
 """
 
 import gc
@@ -28,9 +28,11 @@ Part = corpora._Part
 plant = contexts._plant
 
 
-# -- what an estimator is given ------------------------------------------------------------------------
+# -- what an estimator is given --------------------------------------------------------
 def weights_noted(log):
-    """Base of a learner that appends (sequences, weights) to ``log`` when it begins to learn."""
+    """Base of a learner that appends (sequences, weights) to ``log`` when it begins to
+    learn.
+    """
 
     class Noted:
         def _prepare(self, X, y, sample_weight, *given, **more):
@@ -40,7 +42,7 @@ def weights_noted(log):
     return Noted
 
 
-# -- what an estimator has learned ---------------------------------------------------------------------
+# -- what an estimator has learned -----------------------------------------------------
 def model_of(estimator):
     """What prediction needs."""
     return estimator._model
@@ -52,7 +54,9 @@ def distribution_of(tagger):
 
 
 def tables_of(tagger):
-    """``{name: array of shape (rows, columns)}``: the final weights of a tagger of sequences."""
+    """``{name: array of shape (rows, columns)}``: the final weights of a tagger of
+    sequences.
+    """
     found = {}
     for name in tagger._model.stores():
         store = getattr(tagger._model, name)
@@ -135,7 +139,9 @@ def contents_of(encoder):
 
 
 def variety_of(statistics, string):
-    """The accessor variety of a string of 1 to 4 tokens; 0 for what the text does not hold."""
+    """The accessor variety of a string of 1 to 4 tokens; 0 for what the text does not
+    hold.
+    """
     nodes = statistics.nodes(list(string), np.array([0, len(string)]))
     return np.append(statistics.varieties[len(string) - 1], 0)[
         nodes[len(string) - 1][0]
@@ -147,7 +153,7 @@ def remembered_pairs(encoder):
     return encoder._known
 
 
-# -- stopping in the middle ----------------------------------------------------------------------------
+# -- stopping in the middle ------------------------------------------------------------
 def after_each_report(patch, act):
     """Let ``act(run)`` follow each epoch's report; what it raises ends the fit."""
     report = Run.report
@@ -171,7 +177,9 @@ def before_each_round(patch, act):
 
 
 def after_each_submission(patch, act):
-    """Let ``act(cluster, shard, epoch)`` follow each order to train that is sent to a worker."""
+    """Let ``act(cluster, shard, epoch)`` follow each order to train that is sent to a
+    worker.
+    """
     submit = held.DaskShards._submit
 
     def submitting(cluster, shards, function, calls, add):
@@ -187,7 +195,9 @@ def after_each_submission(patch, act):
 
 
 def before_each_sum(patch, act):
-    """Let ``act(cluster, name)`` precede each sum over shards that are held by workers."""
+    """Let ``act(cluster, name)`` precede each sum over shards that are held by
+    workers.
+    """
     total = held.DaskShards.total
 
     def acting(cluster, name, *arguments, **named):
@@ -230,7 +240,9 @@ def kept_by_a_worker():
 
 
 def kept_by_workers(client, seconds=2.0):
-    """How many shards the workers of a cluster hold, once they had time to let go of them."""
+    """How many shards the workers of a cluster hold, once they had time to let go of
+    them.
+    """
     for _ in range(int(seconds / 0.1)):
         kept = sum(client.run(kept_by_a_worker).values())
         if kept == 0:
@@ -240,12 +252,14 @@ def kept_by_workers(client, seconds=2.0):
 
 
 def forget_shards():
-    """Let the shards that this process holds for others be others than the driver knows, as if made anew."""
+    """Let the shards that this process holds for others be others than the driver
+    knows, as if made anew.
+    """
     for each in shards_here():
         each.n_steps = -1
 
 
-# -- files ---------------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------
 def attributes_kept(estimator):
     """The attributes that a file or a pickle gives back."""
     follows = getattr(estimator, "_follows", ())
@@ -271,7 +285,7 @@ def put_chunk_size(patch, n_bytes):
     patch.setattr(container, "_CHUNK_BYTES", n_bytes)
 
 
-# -- what cannot be had otherwise ----------------------------------------------------------------------
+# -- what cannot be had otherwise ------------------------------------------------------
 def score_of(scorer):
     """The function that a scorer of scikit-learn calls."""
     return scorer._score_func
@@ -283,7 +297,9 @@ def check_parameters(estimator):
 
 
 def ask_shards(tasks):
-    """Ask the shards of `skstruct._shards.tasks.Tasks` for something, and wait for their answers."""
+    """Ask the shards of `skstruct._shards.tasks.Tasks` for something, and wait for
+    their answers.
+    """
     return tasks._run(None, lambda shard, lost: ())
 
 
@@ -293,7 +309,9 @@ def wait_for_sum(tasks, task):
 
 
 def counting_bounds(monkeypatch):
-    """A dict that counts the bounds of solvers from now on, and the rows of gradients read for them."""
+    """A dict that counts the bounds of solvers from now on, and the rows of gradients
+    read for them.
+    """
     count = {"bounds": 0, "rows": 0}
 
     def counted(function, what, size):

@@ -1,7 +1,9 @@
-"""Kinds of corpus: the same sentences in every container and every form of token that ``X`` may have.
+"""Kinds of corpus: the same sentences in every container and every form of token that
+``X`` may have.
 
-Kinds of one *family* hold the same content: what was trained on one of them reads the others. The first kind
-of a family is its plain lists; what a verb gives for these is what it has to give for the others.
+Kinds of one *family* hold the same content: what was trained on one of them reads the
+others. The first kind of a family is its plain lists; what a verb gives for these is
+what it has to give for the others.
 """
 
 import functools
@@ -32,7 +34,9 @@ SENTENCES = {
     "empty ones": [[], [1, 2, 5], [], [0, 4, 3]],
     "only empty ones": [[], []],
 }
-"""Numbers of words. All are as long where 3-D arrays shall hold them; word 5 is in no training corpus."""
+"""Numbers of words. All are as long where 3-D arrays shall hold them; word 5 is in no
+training corpus.
+"""
 
 TABLE = np.array(
     [
@@ -44,7 +48,9 @@ TABLE = np.array(
         [1, 1, 1, 1],
     ]
 )
-"""A row of numbers for each word. Their sums are exact, so that dense and sparse columns may take turns."""
+"""A row of numbers for each word. Their sums are exact, so that dense and sparse
+columns may take turns.
+"""
 
 
 class Content(NamedTuple):
@@ -94,7 +100,7 @@ def labels(part):
     ]
 
 
-# -- content as a corpus -------------------------------------------------------------------------------
+# -- content as a corpus ---------------------------------------------------------------
 def of_tokens(token):
     """The maker of lists of tokens, given the token of a word."""
     return lambda content: [
@@ -191,7 +197,9 @@ def series(sequences):
 
 
 class Tensor:
-    """What the tensors of other libraries have of an array, and no more: it is no ndarray."""
+    """What the tensors of other libraries have of an array, and no more: it is no
+    ndarray.
+    """
 
     def __init__(self, array):
         self.array = np.asarray(array)

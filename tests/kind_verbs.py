@@ -1,7 +1,8 @@
-"""The verbs that take X, for the table *kinds of corpus x verbs*; each gives what can be compared.
+"""The verbs that take X, for the table *kinds of corpus x verbs*; each gives what can
+be compared.
 
-A verb is a function of a `Cell`. It says all that it found but the tokens as they are shown, which differ
-from kind to kind.
+A verb is a function of a `Cell`. It says all that it found but the tokens as they are
+shown, which differ from kind to kind.
 """
 
 import copy
@@ -90,7 +91,9 @@ def trained(kind, model):
 
 
 class Cell:
-    """What a verb gets: the corpus of training, of one kind, and new sentences, of another one."""
+    """What a verb gets: the corpus of training, of one kind, and new sentences, of
+    another one.
+    """
 
     def __init__(self, training, prediction, folder, part="new", form="as trained"):
         self.kind, self.family, self.folder = training, KINDS[training], folder
@@ -138,7 +141,7 @@ def seen(cell, model):
     return model.predict(cell.new), model.decision_function(cell.new)
 
 
-# -- learning ------------------------------------------------------------------------------------------
+# -- learning --------------------------------------------------------------------------
 @verb
 def fit(cell):
     """Trained on the one kind, with held-out sentences of the other."""
@@ -218,7 +221,7 @@ def cross_validate(cell):
     return list(cross_val_predict(cell.make(), cell.X, object_array(cell.y), cv=2))
 
 
-# -- predicting ----------------------------------------------------------------------------------------
+# -- predicting ------------------------------------------------------------------------
 @verb
 def predict(cell):
     return cell.model().predict(cell.new)
@@ -273,7 +276,7 @@ def score(cell):
     return cell.model().score(cell.new, cell.new_y)
 
 
-# -- looking -------------------------------------------------------------------------------------------
+# -- looking ---------------------------------------------------------------------------
 @verb
 def explain(cell):
     return [inspection.explain(cell.model(), x).to_dict() for x in cell.new]
@@ -339,7 +342,7 @@ def size_curve(cell):
     return curve.keep, curve.score
 
 
-# -- keeping -------------------------------------------------------------------------------------------
+# -- keeping ---------------------------------------------------------------------------
 @verb
 def save_and_load(cell):
     """And go on training."""
@@ -353,9 +356,11 @@ def compress(cell):
     return cell.model().compress(dtype="float64").predict(cell.new)
 
 
-# -- pipelines -----------------------------------------------------------------------------------------
+# -- pipelines -------------------------------------------------------------------------
 def last_letters(tokens):
-    """Those of words, of the columns of tuples, of the names of features, in whatever form they come."""
+    """Those of words, of the columns of tuples, of the names of features, in whatever
+    form they come.
+    """
 
     def parts(token):
         if isinstance(token, dict):
@@ -427,7 +432,9 @@ STEPS = {
         [("a", "passthrough"), ("b", Window(1, 0))], transformer_weights={"b": 2.0}
     ),
 }
-"""Transformers, by the verb that fits one to one kind and lets it see the other; a tagger is behind it."""
+"""Transformers, by the verb that fits one to one kind and lets it see the other; a
+tagger is behind it.
+"""
 
 
 @functools.cache

@@ -1,5 +1,6 @@
-"""A corpus of six texts and one of four, for what holds an estimator inside: as texts and words, as characters
-and places, and as prose and spans. Tests repeat them as often as they have folds.
+"""A corpus of six texts and one of four, for what holds an estimator inside: as texts
+and words, as characters and places, and as prose and spans. Tests repeat them as often
+as they have folds.
 """
 
 WORDS = [

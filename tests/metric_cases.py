@@ -1,8 +1,9 @@
 """Every metric and every scorer as a function of the same gold and predicted labels.
 
-A score takes ``(y, said, sample_weight)``, lists of label sequences of the scheme BIO and a number for
-each, and returns numbers. ``y`` may hold None, and labels that nobody predicts. A structure is made of the
-labels: a token with a label that is not O is a span, a head, a word boundary.
+A score takes ``(y, said, sample_weight)``, lists of label sequences of the scheme BIO
+and a number for each, and returns numbers. ``y`` may hold None, and labels that nobody
+predicts. A structure is made of the labels: a token with a label that is not O is a
+span, a head, a word boundary.
 """
 
 import numpy as np
@@ -198,7 +199,9 @@ NO_METRICS = {
 
 
 class Says(BaseEstimator):
-    """A model that predicts what it is told; a token of X is the number of its sequence."""
+    """A model that predicts what it is told; a token of X is the number of its
+    sequence.
+    """
 
     classes_ = np.array(LABELS, dtype=object)
 

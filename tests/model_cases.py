@@ -1,4 +1,6 @@
-"""Small estimators of every family with as many labels as asked for, and data to try their files on."""
+"""Small estimators of every family with as many labels as asked for, and data to try
+their files on.
+"""
 
 import numpy as np
 import pandas
@@ -64,7 +66,9 @@ def bags(n_labels):
 
 
 def rows(n_labels):
-    """The same, each token a row of numbers: one column a word, and one that all have."""
+    """The same, each token a row of numbers: one column a word, and one that all
+    have.
+    """
     X, y = tokens(n_labels)
     numbers = [[int(token[1:]) for token in sequence] for sequence in X]
     columns = np.eye(n_labels + 3) * 1.5
@@ -109,14 +113,17 @@ def texts(n_labels):
 
 
 def annotated(n_labels):
-    """(X, y) of texts and their spans, whose labels under the scheme "BIO" are that many."""
+    """(X, y) of texts and their spans, whose labels under the scheme "BIO" are that
+    many.
+    """
     letters = "abcdefghijklmnopqrstuvwxyz"
     n_types, names = n_labels // 2, [c * 2 for c in letters]
     X, y = [], []
     for numbers in sentences(n_types + 1):
         text, spans = "", []
         for k in numbers:
-            # With an even number of labels, the spans of the last type are single words.
+            # With an even number of labels, the spans of the last type are single
+            # words.
             word = names[k] + (f" {letters[k]}x" if 2 * k + 2 < n_labels else "")
             if k < n_types:
                 spans.append((len(text), len(text) + len(word), f"T{k:02}"))
@@ -250,7 +257,9 @@ CASES = {
     "reranker-l1crf": (tokens, lambda: _reranker(_l1crf())),
     "reranker-segmenter": (texts, lambda: _reranker(_segmenter())),
 }
-"""Name -> the maker of its data, given the number of labels, and the maker of the estimator."""
+"""Name -> the maker of its data, given the number of labels, and the maker of the
+estimator.
+"""
 
 WITHOUT_LABELS = {"word-segmenter": (words, _word_segmenter)}
 

@@ -53,7 +53,9 @@ def loaded(path):
 
 
 def check_source(path):
-    """A written file is Python 3.8, and imports modules of the standard library only."""
+    """A written file is Python 3.8, and imports modules of the standard library
+    only.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 8))
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):

@@ -1,4 +1,5 @@
-"""Training by brute force: a trainer that keeps complete weight vectors, and the optimum of an L1 CRF.
+"""Training by brute force: a trainer that keeps complete weight vectors, and the
+optimum of an L1 CRF.
 
 It imports nothing of the package. Features and enumeration are those of `oracles`.
 """
@@ -24,7 +25,7 @@ from oracles import (
 )
 
 
-# ------------------------------------------------------------------------------------- update and penalty
+# ------------------------------------------------------------------- update and penalty
 def step_size(variant, C, loss, norm):
     """[G] eqs 12, 13; [P] section 4."""
     if loss <= 0 or norm == 0:
@@ -55,7 +56,9 @@ def l1_step(weights, delta, alpha):
 
 
 def l1_cumulative_step(weights, due, delta, alpha, steps_before):
-    """[Z] eqs 13 to 17. ``due`` is c; weights that have never been touched owe alpha for each step before."""
+    """[Z] eqs 13 to 17. ``due`` is c; weights that have never been touched owe alpha
+    for each step before.
+    """
     for key, value in delta.items():
         if key not in weights:
             weights[key], due[key] = 0.0, alpha * steps_before
@@ -70,7 +73,8 @@ def l1_cumulative_step(weights, due, delta, alpha, steps_before):
 class Learner:
     """Weights under a penalty and an average, one complete vector at a time.
 
-    ``step(delta)`` is one example visited; ``delta`` may be empty. ``average`` is "step", "epoch" or None.
+    ``step(delta)`` is one example visited; ``delta`` may be empty. ``average`` is
+    "step", "epoch" or None.
     """
 
     def __init__(self, penalty=None, alpha=0.0, average="step"):
@@ -108,7 +112,7 @@ class Learner:
         return {key: value / self.n_summed for key, value in self.total.items()}
 
 
-# -------------------------------------------------------------------------------------------- training
+# ----------------------------------------------------------------------------- training
 @dataclass
 class Trained:
     weights: dict
@@ -120,7 +124,9 @@ class Trained:
 
 
 def is_exact(weights):
-    """Whether sums of these weights are exact in any order: small multiples of 2^-20."""
+    """Whether sums of these weights are exact in any order: small multiples of
+    2^-20.
+    """
     return all(
         abs(w) < 2**20 and (w * 2**20).is_integer()
         for w in map(float, weights.values())
@@ -145,8 +151,9 @@ def train(
 ):
     """Train on ``corpus``, a list of (Features, gold); gold may hold None.
 
-    costs : dict, cost of missing a token of a label; for margin="hamming" every other label costs 1.
-    corrupt : function (step, example, Features) -> Features, the noise of a visit; steps count from 0.
+    costs : dict, cost of missing a token of a label; for margin="hamming" every other
+    label costs 1. corrupt : function (step, example, Features) -> Features, the noise
+    of a visit; steps count from 0.
     """
     labels = list(labels)
     learner = Learner(penalty, alpha, average)
@@ -225,7 +232,8 @@ def _exact_scores(features, weights, costs):
 
 
 def _near_tie(pairs, features):
-    """Whether the best of several labellings beats one with another phi by less than rounding can undo.
+    """Whether the best of several labellings beats one with another phi by less than
+    rounding can undo.
 
     Among equals with one and the same phi the choice does not matter.
     """
@@ -282,13 +290,14 @@ def _sum(table, z):
     return math.fsum(terms)
 
 
-# --------------------------------------------------------------------------------- conditional random fields
+# ------------------------------------------------------------ conditional random fields
 def l1_crf(phi, gold, c1, c2=0.0, n_iter=5000):
-    """(w, objective) that minimise ``sum_i logZ_i(all) - logZ_i(gold) + c2 |w|^2 + c1 |w|_1``.
+    """(w, objective) that minimise ``sum_i logZ_i(all) - logZ_i(gold) + c2 |w|^2 + c1
+    |w|_1``.
 
-    ``phi[i]`` (labellings, F) holds the features of every labelling, ``gold[i]`` says which agree with what
-    is given. FISTA (Beck and Teboulle 2009, section 4) with backtracking; begun anew where the objective
-    rises.
+    ``phi[i]`` (labellings, F) holds the features of every labelling, ``gold[i]`` says
+    which agree with what is given. FISTA (Beck and Teboulle 2009, section 4) with
+    backtracking; begun anew where the objective rises.
     """
 
     def smooth(w):

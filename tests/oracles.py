@@ -1,18 +1,23 @@
-"""Brute-force references: slow, obvious, and written from the papers, not from the package.
+"""Brute-force references: slow, obvious, and written from the papers, not from the
+package.
 
-Nothing here imports ``skstruct``. Features are strings, weights are dictionaries, decoding enumerates all
-labellings, averages add up complete weight vectors. A weight's key is ``(feature, label)`` or, for
-features of a label transition, ``(feature, previous, next)``; the label bigram is the feature ``"B"``. In
-the second order the label trigram is ``("BB", a, p, y)``, with None for the start of the sequence.
+Nothing here imports ``skstruct``. Features are strings, weights are dictionaries,
+decoding enumerates all labellings, averages add up complete weight vectors. A weight's
+key is ``(feature, label)`` or, for features of a label transition, ``(feature,
+previous, next)``; the label bigram is the feature ``"B"``. In the second order the
+label trigram is ``("BB", a, p, y)``, with None for the start of the sequence.
 
-Papers: [Z] Zhang, Su, Zhou 2014 (regularised structured perceptron); [G] Gao, Qiu, Huang 2010
-(passive-aggressive); [C] Collins 2002 (slides, theorem 1); [P] Crammer et al. 2006.
+Papers: [Z] Zhang, Su, Zhou 2014 (regularised structured perceptron); [G] Gao, Qiu,
+Huang 2010 (passive-aggressive); [C] Collins 2002 (slides, theorem 1); [P] Crammer et
+al. 2006.
 
-Ties. The papers leave open which of several best labellings is taken. The oracles take the one whose
-*reversed* label ids are smallest (the last label decides first), what a Viterbi search does that prefers
-the smaller label everywhere; among wrong labellings those come first that went wrong earlier, see
+Ties. The papers leave open which of several best labellings is taken. The oracles take
+the one whose *reversed* label ids are smallest (the last label decides first), what a
+Viterbi search does that prefers the smaller label everywhere; among wrong labellings
+those come first that went wrong earlier, see
 :func:`wrong_tie`. Where weights are not small dyadic numbers, rounding decides ties instead; the trainer
-counts such decisions in ``Trained.ambiguous``, and a comparison is meaningful only if it is 0.
+counts such decisions in ``Trained.ambiguous``, and a comparison is meaningful only if
+it is 0.
 """
 
 import itertools
@@ -23,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# ------------------------------------------------------------------------------ features of templates
+# ---------------------------------------------------------------- features of templates
 MACRO = re.compile(r"%([a-zA-Z]\w*)\[\s*([-+]?\d+)\s*,\s*(\d+)\s*\]")
 
 
@@ -57,7 +62,8 @@ def apply_function(name, token):
 
 
 def read(sequence, position, column, function):
-    """A column of a token, or the CRF++ symbol of a place outside: _B-1, _B-2 ... before, _B+1 ... after.
+    """A column of a token, or the CRF++ symbol of a place outside: _B-1, _B-2 ...
+    before, _B+1 ... after.
 
     Values of tokens start with "=", so that a token spelled "_B-1" is not a boundary.
     """
@@ -74,7 +80,8 @@ def read(sequence, position, column, function):
 def template_string(line, sequence, t, masked=lambda position, column: False):
     """The feature of one template at position t, or None where it reads a masked token.
 
-    The identifier is the line without offsets and columns; equal identifiers share features, as in CRF++.
+    The identifier is the line without offsets and columns; equal identifiers share
+    features, as in CRF++.
     """
     values = []
     for function, offset, column in MACRO.findall(line):
@@ -87,7 +94,9 @@ def template_string(line, sequence, t, masked=lambda position, column: False):
 
 @dataclass
 class Features:
-    """Features of one sequence: a Counter (name -> value) for each token, and for each transition."""
+    """Features of one sequence: a Counter (name -> value) for each token, and for each
+    transition.
+    """
 
     nodes: list
     edges: list  # edges[t] belongs to the transition from t - 1 to t; edges[0] is empty
@@ -132,7 +141,7 @@ def template_features(lines, sequence, masked=lambda position, column: False):
     return Features(nodes, edges)
 
 
-# ------------------------------------------------------------------------------------ bags of features
+# --------------------------------------------------------------------- bags of features
 def bag_items(token):
     """(name, value) pairs of a token, as python-crfsuite's ItemSequence reads it."""
     if not isinstance(token, dict):
@@ -164,7 +173,9 @@ def bag_features(sequence):
 
 
 def occurrences(corpus):
-    """How often each feature of templates occurs; a template that occurs twice counts twice."""
+    """How often each feature of templates occurs; a template that occurs twice counts
+    twice.
+    """
     nodes, edges = Counter(), Counter()
     for features in corpus:
         for node in features.nodes:
@@ -183,7 +194,9 @@ def bag_occurrences(X):
 
 
 def keep_frequent(corpus, min_count, counts):
-    """The corpus without features that occur fewer than ``min_count`` times; the label bigram stays."""
+    """The corpus without features that occur fewer than ``min_count`` times; the label
+    bigram stays.
+    """
     nodes, edges = counts
     edges = {**edges, BIGRAM: min_count}
     return [
@@ -202,7 +215,7 @@ def keep_frequent(corpus, min_count, counts):
     ]
 
 
-# ---------------------------------------------------------------------------------- scores, enumeration
+# ------------------------------------------------------------------ scores, enumeration
 def phi(features, labelling):
     """The feature vector of a labelling: a Counter of weight keys."""
     total = Counter()
@@ -262,7 +275,9 @@ FREE = Constraints()
 
 
 def labellings(length, labels, constraints=FREE, options=None):
-    """All labellings that are allowed; ``options[t]`` is None (any label) or the labels allowed at t."""
+    """All labellings that are allowed; ``options[t]`` is None (any label) or the labels
+    allowed at t.
+    """
     choices = [
         [y for y in labels if options is None or options[t] is None or y in options[t]]
         for t in range(length)
@@ -271,7 +286,9 @@ def labellings(length, labels, constraints=FREE, options=None):
 
 
 def options_of(gold):
-    """What tokens may be: None (any), or a list of labels; gold holds labels, sets, and None."""
+    """What tokens may be: None (any), or a list of labels; gold holds labels, sets, and
+    None.
+    """
     return [
         None if g is None else sorted(g) if isinstance(g, (set, frozenset)) else [g]
         for g in gold
@@ -279,7 +296,9 @@ def options_of(gold):
 
 
 def agrees(labelling, gold):
-    """Whether a labelling has every label that is given, or one of its set; None is not given."""
+    """Whether a labelling has every label that is given, or one of its set; None is not
+    given.
+    """
     return all(
         options is None or z in options
         for z, options in zip(labelling, options_of(gold))
@@ -287,7 +306,9 @@ def agrees(labelling, gold):
 
 
 def cost_of(labelling, gold, costs):
-    """Sum of the costs of the labels missed, of a set the least; unlabelled tokens cost nothing."""
+    """Sum of the costs of the labels missed, of a set the least; unlabelled tokens cost
+    nothing.
+    """
     pairs = [
         (z, options)
         for z, options in zip(labelling, options_of(gold))
@@ -308,8 +329,8 @@ def reversed_ids(labelling, labels):
 def wrong_tie(gold, order=1):
     """The order of ties among labellings that contradict gold.
 
-    From the last label backwards, as :func:`reversed_ids`; but a labelling whose earlier part contradicts
-    gold already precedes one whose earlier part agrees.
+    From the last label backwards, as :func:`reversed_ids`; but a labelling whose
+    earlier part contradicts gold already precedes one whose earlier part agrees.
     """
 
     def tie(labelling, labels):
@@ -342,7 +363,9 @@ def best_completion(features, gold, weights, labels, constraints=FREE):
 
 
 def best_wrong(features, gold, weights, labels, constraints=FREE, costs=None):
-    """[G] eq. 2: the best labelling that contradicts gold, by score plus cost; None if none does."""
+    """[G] eq. 2: the best labelling that contradicts gold, by score plus cost; None if
+    none does.
+    """
     wrong = [
         z for z in labellings(len(features), labels, constraints) if not agrees(z, gold)
     ]
@@ -355,9 +378,11 @@ def best_wrong(features, gold, weights, labels, constraints=FREE, costs=None):
     return best[0] if best else None
 
 
-# -------------------------------------------------------------------------------------- the mistake bound
+# -------------------------------------------------------------------- the mistake bound
 def mistake_bound(corpus, labels, separator):
-    """[C] theorem 1: R² / δ² for a weight dictionary that separates the corpus; None if it does not."""
+    """[C] theorem 1: R² / δ² for a weight dictionary that separates the corpus; None if
+    it does not.
+    """
     length = math.sqrt(squared_norm(separator))
     radius, delta = 0.0, math.inf
     for features, gold in corpus:
@@ -369,9 +394,11 @@ def mistake_bound(corpus, labels, separator):
     return radius / delta**2 if delta > 0 else None
 
 
-# ------------------------------------------------------------------------------------------ dense chains
+# ------------------------------------------------------------------------- dense chains
 def chain_score(emission, transition, z):
-    """Score of label ids z; emission (T, L); transition (T, L, L), [t, p, q] into t, or (L, L)."""
+    """Score of label ids z; emission (T, L); transition (T, L, L), [t, p, q] into t, or
+    (L, L).
+    """
     if np.ndim(transition) == 2:
         transition = [transition] * len(z)
     return math.fsum(

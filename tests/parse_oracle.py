@@ -32,7 +32,9 @@ def distance(gap):
 
 
 def state_atom(name, sentence, stack, j):
-    """The value of an atom in a state: a stack of trees and the number of words read."""
+    """The value of an atom in a state: a stack of trees and the number of words
+    read.
+    """
     if name == "d":
         return distance(stack[-1].word - stack[-2].word) if len(stack) > 1 else 0
     word, *rest = name.split(".")
@@ -223,7 +225,9 @@ def reduction_features(lines, sentence, stack, j, action):
 
 
 def joint_gains(lines, weights, sentence, stack, j, action):
-    """(score, number of the label) of an action whose label is the best one; -1 for none."""
+    """(score, number of the label) of an action whose label is the best one; -1 for
+    none.
+    """
     score = gains(lines.states, weights[0], sentence, stack, j)[action]
     if action == SH:
         return score, -1
@@ -237,7 +241,9 @@ def joint_gains(lines, weights, sentence, stack, j, action):
 
 
 def joint_score(lines, weights, names, sentence, actions):
-    """(score, labels of the words, None for the root) of actions whose labels are the best ones."""
+    """(score, labels of the words, None for the root) of actions whose labels are the
+    best ones.
+    """
     stack, j, total, labels = [], 0, 0.0, [None] * len(sentence)
     for action in actions:
         score, y = joint_gains(lines, weights, sentence, stack, j, action)

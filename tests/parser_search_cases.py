@@ -36,7 +36,9 @@ ALL = 260
 
 @kernel
 def decode(task, i, model, rule, noise, work, path):
-    """Search one sentence; writes its actions, returns the score and the states of the last step."""
+    """Search one sentence; writes its actions, returns the score and the states of the
+    last step.
+    """
     first, n = task.token[i], task.token[i + 1] - task.token[i]
     load(task, first, n, np.int64(0), noise, work)
     m, best, _ = search(n, task.action[:0], model, Adjustment(rule, noise), work)
@@ -45,7 +47,9 @@ def decode(task, i, model, rule, noise, work, path):
 
 
 class Problem:
-    """Sentences over a small vocabulary, so that words repeat, with random projective trees."""
+    """Sentences over a small vocabulary, so that words repeat, with random projective
+    trees.
+    """
 
     def __init__(
         self,

@@ -44,9 +44,9 @@ def sparse_model():
         return StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0).fit(X, Y)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Files that are no models, or damaged ones
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def refuse(path, match):
     with pytest.raises(ModelFileError, match=match) as caught:
         skstruct.load(path)

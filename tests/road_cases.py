@@ -30,7 +30,7 @@ N, LABELS = 24, "ABCD"
 TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"]
 
 
-# -- corpora -------------------------------------------------------------------------------------------
+# -- corpora ---------------------------------------------------------------------------
 def words(missing=0.0):
     """Words, of which half are rare, and labels; ``missing``: the share of None."""
     rng = np.random.default_rng(3)
@@ -156,7 +156,7 @@ def shards_of(X, y):
     return [functools.partial(part_of, X, y, list(range(s, N, 3))) for s in range(3)]
 
 
-# -- roads: each returns two models ----------------------------------------------------------------------
+# -- roads: each returns two models ----------------------------------------------------
 class Killed(Exception):
     """The process that trains is gone."""
 
@@ -231,7 +231,9 @@ def resumed_shards(estimator, X, y, monkeypatch, folder):
 
 
 def warm(estimator, X, y, *_):
-    """Four epochs, and two fits of two; of the CRF a fit, and one more from its optimum."""
+    """Four epochs, and two fits of two; of the CRF a fit, and one more from its
+    optimum.
+    """
     half = {"tol": 1e-7} if isinstance(estimator, L1CRF) else {"max_iter": 2}
     halves = clone(estimator).set_params(**half, warm_start=True).fit(X, y).fit(X, y)
     return clone(estimator).fit(X, y), halves
@@ -301,7 +303,9 @@ def lost(estimator, X, y, monkeypatch, folder, client):
 
 
 def fold(estimator, X, y, *_):
-    """A fit to the training part, and the fold of a search; positions may be there twice."""
+    """A fit to the training part, and the fold of a search; positions may be there
+    twice.
+    """
     train, test = [*range(8, N), *range(8, 12)], list(range(8))
     found = cross_validate(estimator, X, y, cv=[(train, test)], return_estimator=True)
     return clone(estimator).fit(*part_of(X, y, train)), found["estimator"][0]

@@ -70,7 +70,9 @@ TOKENS = {
 
 
 def corpus(kind="str", labels="str", seed=0, n=40, words=30):
-    """Sequences of tokens of a kind, the empty one among them, with labels of a type."""
+    """Sequences of tokens of a kind, the empty one among them, with labels of a
+    type.
+    """
     rng, make, choices = np.random.default_rng(seed), TOKENS[kind][0], LABELS[labels]
     X, y = [], []
     for i in range(n):
@@ -89,7 +91,8 @@ def corpus(kind="str", labels="str", seed=0, n=40, words=30):
 def assert_same(a, b, where="it"):
     """Equal in type and bits, through all containers and objects.
 
-    So it notices when somebody adds an attribute that ``skstruct._saving`` does not know yet.
+    So it notices when somebody adds an attribute that ``skstruct._saving`` does not
+    know yet.
     """
     assert type(a) is type(b), where
     if isinstance(a, np.ndarray):

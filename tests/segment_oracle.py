@@ -1,8 +1,9 @@
-"""Features of word segmentations, written down from the papers, and all segmentations of a text.
+"""Features of word segmentations, written down from the papers, and all segmentations
+of a text.
 
-Nothing here imports ``skstruct``. A feature is a tuple (number, decision before, left, right, column):
-numbers as in the docstring of ``words/word_features.py``, words as str, characters as code points
-plus 1.
+Nothing here imports ``skstruct``. A feature is a tuple (number, decision before, left,
+right, column): numbers as in the docstring of ``words/word_features.py``, words as str,
+characters as code points plus 1.
 """
 
 import itertools
@@ -27,7 +28,9 @@ def decisions_of(words):
 
 
 def zsz18(words, m=None, hidden=()):
-    """Features (number, decision before, left, right, decision) of the decisions 1 ... m - 1."""
+    """Features (number, decision before, left, right, decision) of the decisions 1 ...
+    m - 1.
+    """
     text = "".join(words)
     n = len(text)
     b = [*decisions_of(words), START]
@@ -75,7 +78,9 @@ def zsz18(words, m=None, hidden=()):
 
 
 def zc14(words, m=None, hidden=()):
-    """Features of the words, the last of which may be the part of one that the prefix has."""
+    """Features of the words, the last of which may be the part of one that the prefix
+    has.
+    """
     if m is not None and m <= sum(map(len, words)):
         text = "".join(words)[:m]
         stops = [s for s in itertools.accumulate(map(len, words)) if s < m] + [m]

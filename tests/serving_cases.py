@@ -1,4 +1,6 @@
-"""What tests of the service share: a server in a thread, clients, and a WSGI call without any."""
+"""What tests of the service share: a server in a thread, clients, and a WSGI call
+without any.
+"""
 
 import io
 import json
@@ -14,7 +16,9 @@ from skstruct.serving.server import addresses_of, new_server, stop
 
 @contextmanager
 def served(application, *, max_bytes=1_000_000, **options):
-    """The (host, port) of an application, or of that for a model, while it runs on waitress."""
+    """The (host, port) of an application, or of that for a model, while it runs on
+    waitress.
+    """
     if not callable(application):
         application = app(application, max_bytes=max_bytes)
     server = new_server(application, port=0, max_bytes=max_bytes, **options)
@@ -43,7 +47,9 @@ def ask(address, requests, path="/predict", kind="application/json"):
 
 
 def call(application, method="GET", path="/", body=b"", query="", kind=None, **environ):
-    """(status, headers, body) of a request, checked on both sides to be as WSGI says."""
+    """(status, headers, body) of a request, checked on both sides to be as WSGI
+    says.
+    """
     body = body if isinstance(body, bytes) else json.dumps(body).encode()
     environ |= {
         "REQUEST_METHOD": method,

@@ -32,7 +32,9 @@ def covered(span, token):
 
 
 def aligned(text, tokens, spans, align, overlap="longest"):
-    """(labels by token as (position of the span or None for unknown or "O"), problem by span)."""
+    """(labels by token as (position of the span or None for unknown or "O"), problem by
+    span).
+    """
     problem, rest = [None] * len(spans), []
     unknown, seen = set(), set()
     for k, (start, end, label) in enumerate(spans):

@@ -1,4 +1,6 @@
-"""The comparison of two commits: what it hashes, what it calls the same, and what it builds."""
+"""The comparison of two commits: what it hashes, what it calls the same, and what it
+builds.
+"""
 
 import pathlib
 import subprocess
@@ -10,7 +12,9 @@ REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
 
 def _tiny(change=None):
-    """Texts of four letters and their words; ``change`` replaces the words of the first."""
+    """Texts of four letters and their words; ``change`` replaces the words of the
+    first.
+    """
     X, y = (
         ["abab", "baab", "abba", "aabb"] * 3,
         [["ab", "ab"], ["ba", "ab"], ["ab", "ba"], ["a", "abb"]] * 3,

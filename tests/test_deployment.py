@@ -1,4 +1,6 @@
-"""Models at work are never changed by being asked; the service is tested in `tests/serving`."""
+"""Models at work are never changed by being asked; the service is tested in
+`tests/serving`.
+"""
 
 import joblib
 import pytest

@@ -1,4 +1,6 @@
-"""The HTML of estimators links to the documentation, where the package says that there is one."""
+"""The HTML of estimators links to the documentation, where the package says that there
+is one.
+"""
 
 from email.message import Message
 from importlib import metadata

@@ -102,7 +102,9 @@ def test_code_runs(page, tmp_path, monkeypatch):
 
 
 def test_the_first_commands_run(tmp_path, monkeypatch, capsys):
-    """The blocks of commands of the README, in an empty folder; what they write to files is read back."""
+    """The blocks of commands of the README, in an empty folder; what they write to
+    files is read back.
+    """
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(
         r"```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S
@@ -196,7 +198,7 @@ def test_the_pages_stay_short():
     )
 
 
-# -- names of files, folders and modules ---------------------------------------------------------------
+# -- names of files, folders and modules -----------------------------------------------
 TEXTS = [
     "README.md",
     "benchmarks/README.md",
@@ -214,11 +216,15 @@ ABOUT_CODE = (
     "docs/decisions.md",
     "docs/file-format.md",
 )
-"""Pages on which a dotted name that begins with a folder means a module of the package."""
+"""Pages on which a dotted name that begins with a folder means a module of the
+package.
+"""
 
 
 def is_there(path):
-    """Whether a file is there: seen from the top, the package or the examples, or in one of the folders."""
+    """Whether a file is there: seen from the top, the package or the examples, or in
+    one of the folders.
+    """
     beside = (
         ROOT,
         PACKAGE,
@@ -229,7 +235,9 @@ def is_there(path):
 
 
 def leads_somewhere(name, *starts):
-    """Whether a dotted name is a module or what is in one, from the package or one of these modules."""
+    """Whether a dotted name is a module or what is in one, from the package or one of
+    these modules.
+    """
     name = name.removeprefix("skstruct").lstrip(".")
     return any(
         pydoc.locate(f"{start}.{name}") is not None for start in ("skstruct", *starts)
@@ -260,7 +268,9 @@ def test_what_a_page_names_exists(page):
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_what_docstrings_name_exists(folder):
-    """Modules, classes and functions in roles, which are looked for in the same folder and in the package."""
+    """Modules, classes and functions in roles, which are looked for in the same folder
+    and in the package.
+    """
     files = sorted((PACKAGE / folder).glob("*.py"))
     beside = [
         f"skstruct.{folder}",

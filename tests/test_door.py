@@ -1,7 +1,8 @@
-"""The table *strings x {tokens, columns, features, labels, spans, texts, words} x verbs*.
+"""The table *strings x {tokens, columns, features, labels, spans, texts, words} x
+verbs*.
 
-Whatever class a string is of, models learn, predict, go on, come back from files and are
-exported as with plain str; to the bit.
+Whatever class a string is of, models learn, predict, go on, come back from files and
+are exported as with plain str; to the bit.
 """
 
 import subprocess
@@ -121,7 +122,9 @@ def test_arcs_and_their_words():
 
 
 def test_a_span_does_not_spoil_the_labels_of_later_ones():
-    """What is remembered of labels is found by equality, which members of enumerations have."""
+    """What is remembered of labels is found by equality, which members of enumerations
+    have.
+    """
     assert spans_to_labels([(0, 2, Spoken("unheard"))], 2, "BIO") == [
         "B-unheard",
         "I-unheard",

@@ -1,4 +1,6 @@
-"""What the door says of weights of tokens, of texts where lists belong, and of one label too few."""
+"""What the door says of weights of tokens, of texts where lists belong, and of one
+label too few.
+"""
 
 import numpy as np
 import pytest
@@ -76,9 +78,9 @@ def test_weights_of_tokens(verb, weight):
         weighted()[verb](weight)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What people write instead
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "X, y, message",
     [

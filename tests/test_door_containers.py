@@ -1,7 +1,8 @@
-"""The table *{containers, tables} x {tokens, columns, labels, texts} x verbs*; tensors and categories.
+"""The table *{containers, tables} x {tokens, columns, labels, texts} x verbs*; tensors
+and categories.
 
-What a container holds is read as the same in lists; to the bit. Other verbs are tried with
-some of them by ``test_kinds``.
+What a container holds is read as the same in lists; to the bit. Other verbs are tried
+with some of them by ``test_kinds``.
 """
 
 import numpy as np
@@ -163,9 +164,9 @@ def test_columns_are_as_many_everywhere():
         as_tokens([np.array(PAIRS[0]), [["a", "b"]]])
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Categories and tensors
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("new", [[8, 7], [8, 9], [9]])
 def test_categories_are_strings_whatever_they_are(new):
     frames = [
@@ -233,9 +234,9 @@ def test_a_tensor_that_cannot_be_read():
             as_tokens(X)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Labels that do not go together
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def test_labels_of_two_types_are_refused_by_transformers():
     from sklearn.tree import DecisionTreeClassifier
 

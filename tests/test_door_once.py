@@ -1,6 +1,8 @@
-"""Doors ask once: behind them nothing is checked again, and nothing once for each sequence.
+"""Doors ask once: behind them nothing is checked again, and nothing once for each
+sequence.
 
-The calls of functions that check are counted, on a small corpus and on one four times as large.
+The calls of functions that check are counted, on a small corpus and on one four times
+as large.
 """
 
 import collections
@@ -28,7 +30,9 @@ FEW = 10
 MANY = 4 * FEW
 
 OF_ONE_SPAN = {"_checked", "_check_span"}
-"""What is asked of each span: whether it lies in its text, and is disjoint from the one before."""
+"""What is asked of each span: whether it lies in its text, and is disjoint from the one
+before.
+"""
 
 
 def asked(act):

@@ -168,7 +168,9 @@ def test_example(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_study(name, tmp_path):
-    """On the embedded samples: the path that the corpora take, not their figures, and so no verdicts."""
+    """On the embedded samples: the path that the corpora take, not their figures, and
+    so no verdicts.
+    """
     done = subprocess.run(
         [sys.executable, EXAMPLES / name, "--quick"],
         capture_output=True,
@@ -190,7 +192,9 @@ def test_study(name, tmp_path):
     ids=lambda path: path.stem,
 )
 def test_help_of_scripts_that_take_long_runs_nothing(path):
-    """The studies, and what shares their helpers: --help answers, other options are refused."""
+    """The studies, and what shares their helpers: --help answers, other options are
+    refused.
+    """
     environment = {**os.environ, "MPLBACKEND": "agg"}
     command = [*python(), str(path), "--help"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)

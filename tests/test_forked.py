@@ -1,4 +1,6 @@
-"""Processes that tests fork: they are what a new Python would be, but for what is imported already."""
+"""Processes that tests fork: they are what a new Python would be, but for what is
+imported already.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""A fixed set of random cases, with bounds checks in the kernels: see the package `fuzz`."""
+"""A fixed set of random cases, with bounds checks in the kernels: see the package
+`fuzz`.
+"""
 
 import importlib
 import os

@@ -1,4 +1,6 @@
-"""Type hints: mypy accepts code that is right and names the mistakes in code that is wrong."""
+"""Type hints: mypy accepts code that is right and names the mistakes in code that is
+wrong.
+"""
 
 import os
 import pathlib

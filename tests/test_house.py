@@ -5,6 +5,7 @@ do not know each other. `docs/architecture.md` draws the same table.
 """
 
 import ast
+import functools
 import pathlib
 
 import pytest
@@ -39,6 +40,18 @@ FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
+@functools.cache
+def tree_of(file):
+    """The syntax tree of a file, which several tests look at."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget_the_trees():
+    yield
+    tree_of.cache_clear()
+
+
 def module_name(file):
     """``("skstruct", "core", "store")`` of a file; a package is named by its folder."""
     parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -69,7 +82,7 @@ def imported(file):
     """
     name = module_name(file)
     package = name if file.name == "__init__.py" else name[:-1]
-    for node in running(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in running(tree_of(file)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name.split(".")[0] == "skstruct":
@@ -169,7 +182,7 @@ def functions(file):
                     yield ".".join(names), inner
             yield from visit(inner, names)
 
-    yield from visit(ast.parse(file.read_text(encoding="utf-8")), ())
+    yield from visit(tree_of(file), ())
 
 
 def path_of(file):
@@ -180,7 +193,7 @@ def test_a_file_holds_one_idea():
     """As far as its size tells."""
     found = {}
     for file in FILES:
-        size = statements(ast.parse(file.read_text(encoding="utf-8")))
+        size = statements(tree_of(file))
         if size > MOST_OF_A_FILE:
             found[path_of(file)] = size
     assert found == {}
@@ -226,7 +239,7 @@ def test_no_field_is_an_object():
     found = [
         f"{path_of(file)}:{node.lineno}"
         for file in FILES
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(file))
         if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "object"
     ]
     assert found == []
@@ -245,7 +258,7 @@ def test_docstrings_can_be_read_alone():
 
 def tuple_assignments():
     for file in FILES:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(file)):
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple):
                 if isinstance(node.targets[0], ast.Tuple):
                     yield f"{path_of(file)}:{node.lineno}"
@@ -253,7 +266,7 @@ def tuple_assignments():
 
 def test_a_line_says_one_thing():
     """Assignments of several values at once are for what has to happen at once."""
-    total = sum(statements(ast.parse(file.read_text("utf-8"))) for file in FILES)
+    total = sum(statements(tree_of(file)) for file in FILES)
     found = list(tuple_assignments())
     assert len(found) * 1000 <= 10 * total, found
 
@@ -262,7 +275,7 @@ def test_private_names_stay_at_home():
     """A name with an underscore in front is imported by files of its own folder at most."""
     wrong = []
     for file in FILES:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(file)):
             if isinstance(node, ast.ImportFrom) and node.module != "__future__":
                 for alias in node.names:
                     private = alias.name.startswith("_") and not alias.name.startswith(
@@ -374,7 +387,7 @@ def test_the_tests_look_inside_in_one_place():
     wrong = []
     for file in sorted(TESTS.rglob("*.py")):
         if file != TESTS / "inside.py":
-            tree = ast.parse(file.read_text(encoding="utf-8"))
+            tree = tree_of(file)
             wrong += [
                 f"{file.relative_to(TESTS)}:{line} {name}"
                 for line, name in private_names(tree)
@@ -393,7 +406,7 @@ def test_the_tests_live_in_the_same_rooms():
 
 def test_a_file_of_tests_is_about_one_thing():
     sizes = {
-        str(file.relative_to(TESTS)): statements(ast.parse(file.read_text("utf-8")))
+        str(file.relative_to(TESTS)): statements(tree_of(file))
         for file in TESTS.rglob("*.py")
     }
     assert {name: n for name, n in sizes.items() if n > MOST_OF_A_FILE} == {}
@@ -445,7 +458,7 @@ def test_test_modules_do_not_import_each_other():
     """What several of them share is a module of its own."""
     wrong = []
     for file in sorted(TESTS.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(file)):
             module = (
                 getattr(node, "module", None)
                 if isinstance(node, ast.ImportFrom)
@@ -459,7 +472,7 @@ def test_test_modules_do_not_import_each_other():
 def test_no_test_asserts_seconds():
     wrong = []
     for file in sorted(TESTS.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(file)):
             if isinstance(node, ast.Assert):
                 for part in ast.walk(node):
                     name = getattr(part, "attr", getattr(part, "id", ""))
@@ -477,7 +490,7 @@ GENERATOR = {"_core/compile.py", "_core/linking.py"}
 
 def kernels(file):
     """The functions that numba compiles; `overload` of `typing` has no arguments."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.FunctionDef):
             names = list(map(ast.unparse, node.decorator_list))
             if "overload" not in names and DECORATORS & {
@@ -488,7 +501,7 @@ def kernels(file):
 
 def origins(file):
     """Where the names come from that a file imports at its top from others of the package."""
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    for node in tree_of(file).body:
         if isinstance(node, ast.ImportFrom) and node.level:
             folder = file.parents[node.level - 1].joinpath(
                 *(node.module or "").split(".")

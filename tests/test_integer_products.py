@@ -1,10 +1,12 @@
-"""Products of two sizes have 64 bits: rows or tokens times labels, labels times labels, k times tokens.
+"""Products of two sizes have 64 bits: rows or tokens times labels, labels times labels,
+k times tokens.
 
-numpy multiplies an array of int32 by a Python integer in 32 bits, and wraps in silence beyond 2^31. Numba
-multiplies integers of any size in 64 bits, so that only code outside of kernels is looked at here. What is
-known to be int32, as far as it can be told: fields of named tuples whose comment says so, indices of scipy's
-matrices, arguments of lambdas that have such a name, what is made as int32 where the reader sees it, and
-names that are given such values.
+numpy multiplies an array of int32 by a Python integer in 32 bits, and wraps in silence
+beyond 2^31. Numba multiplies integers of any size in 64 bits, so that only code outside
+of kernels is looked at here. What is known to be int32, as far as it can be told:
+fields of named tuples whose comment says so, indices of scipy's matrices, arguments of
+lambdas that have such a name, what is made as int32 where the reader sees it, and names
+that are given such values.
 """
 
 import ast
@@ -27,7 +29,9 @@ KIND = re.compile(r"#.*?\b(u?int\d+|float\d+|bool)\b")
 WIDE = re.compile(
     r"u?int64|float64|\b(float|int|len|range)\(|\.(tolist|nonzero|shape|size)\b|bincount"
 )
-"""In the text of what has 64 bits, or is an integer of Python, whatever is inside of it."""
+"""In the text of what has 64 bits, or is an integer of Python, whatever is inside of
+it.
+"""
 NARROW = re.compile(r"\bu?int32\b")
 SAME_TYPE = {
     "ravel",
@@ -54,7 +58,9 @@ HARMLESS = {
 
 
 def fields():
-    """The names of fields of named tuples that hold int32, and nothing else anywhere."""
+    """The names of fields of named tuples that hold int32, and nothing else
+    anywhere.
+    """
     found = {}
     for file in FILES:
         above = ""
@@ -75,7 +81,9 @@ def is_compiled(function):
 
 
 def is_narrow(node, narrow, names):
-    """Whether an expression may be an array of int32, or an element of one; ``names``: those that may."""
+    """Whether an expression may be an array of int32, or an element of one; ``names``:
+    those that may.
+    """
     if isinstance(node, ast.Name):
         return node.id in names
     if WIDE.search(ast.unparse(node)):
@@ -128,7 +136,8 @@ def assignments(function):
 
 
 def narrow_names(function, narrow):
-    """The local names that are given int32; with brackets, functions that are handed over.
+    """The local names that are given int32; with brackets, functions that are handed
+    over.
 
     These are taken to return what they are given.
     """

@@ -1,9 +1,10 @@
 """The table *kinds of corpus x verbs x (kind in training, kind in prediction)*.
 
-A cell gives, to the bit, what the plain lists of its family give, or it is refused with the message that is
-foreseen. There is nothing else: no other error, no other result. A new kind is entered in `kind_cases`, a
-new verb in `kind_verbs`. Kinds with themselves run each time, all pairs with all verbs under the mark
-``slow``; both run with bounds checks in the kernels, too (``tox -e boundscheck``).
+A cell gives, to the bit, what the plain lists of its family give, or it is refused with
+the message that is foreseen. There is nothing else: no other error, no other result. A
+new kind is entered in `kind_cases`, a new verb in `kind_verbs`. Kinds with themselves
+run each time, all pairs with all verbs under the mark ``slow``; both run with bounds
+checks in the kernels, too (``tox -e boundscheck``).
 """
 
 import collections
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:.*feature names", "ignore::sklearn.exceptions.ConvergenceWarning"
 )
 
-# -- what is refused, and why ------------------------------------------------------------------------------
+# -- what is refused, and why ----------------------------------------------------------
 TRAINED_ON = {
     "words": "(of (the )?type str|strings)",
     "columns": "(of type tuple|tuples?) ",
@@ -136,7 +137,9 @@ def refusal(verb, training, prediction):
 
 
 def other_columns(verb, kind, form):
-    """The pattern of the message for other columns than in training, or None if they do not matter."""
+    """The pattern of the message for other columns than in training, or None if they do
+    not matter.
+    """
     family = KINDS[kind]
     whole = verb in WHOLE
     if form == "more columns":  # templates read the first ones
@@ -162,7 +165,7 @@ def other_columns(verb, kind, form):
     return f"{OTHER_COLUMNS[form]}|{OTHER_NAMES}"
 
 
-# -- the cells ---------------------------------------------------------------------------------------------
+# -- the cells -------------------------------------------------------------------------
 def outcome(verb, cell):
     """(what a verb found, None) or (None, its error)."""
     try:
@@ -180,7 +183,9 @@ def expected(verb, family, folder, part="new"):
 
 
 def wrong(cell, verb, pattern, part="new"):
-    """What is wrong with a cell, or None; ``pattern`` is that of its error, if it is to have one."""
+    """What is wrong with a cell, or None; ``pattern`` is that of its error, if it is to
+    have one.
+    """
     found, error = outcome(verb, cell)
     if pattern is not None:
         return (
@@ -215,8 +220,8 @@ def folder(tmp_path_factory):
 
 
 def cells(*lists, kinds=ORDINARY, there=lambda *cell: True):
-    """Parameters, of cells that are there; what is of one family is for one worker, which fits its models
-    once.
+    """Parameters, of cells that are there; what is of one family is for one worker,
+    which fits its models once.
     """
     return [
         pytest.param(
@@ -287,7 +292,7 @@ def test_every_verb_that_takes_a_corpus_has_a_column():
     } <= steps
 
 
-# -- corpora without tokens, and other columns ---------------------------------------------------------
+# -- corpora without tokens, and other columns -----------------------------------------
 FEW = (
     "partial_fit fit_shards predict predict_marginals explain report token_transformer token_vectorizer union"
 ).split()
@@ -298,7 +303,9 @@ AMOUNTS = [
 
 
 def learns(kind, amount):
-    """Those of some verbs that a kind can be given to, but for those that see no other corpus."""
+    """Those of some verbs that a kind can be given to, but for those that see no other
+    corpus.
+    """
     return [
         verb
         for verb in amount
@@ -343,7 +350,8 @@ def has_columns(kind, form):
 @pytest.mark.parametrize("kind, form", cells(OTHER_COLUMNS, there=has_columns))
 def test_other_columns(kind, form, verbs, folder):
     found = {}
-    # The templates of `adapt` read the first column; a sequence of a matrix is an array, which has no names.
+    # The templates of `adapt` read the first column; a sequence of a matrix is an
+    # array, which has no names.
     other = {"adapt"} | (
         {"explain", "features_of"}
         if re.match("table of numbers|union", kind)

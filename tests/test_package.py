@@ -2,9 +2,11 @@
 
 import ast
 import importlib
+import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -18,9 +20,9 @@ import skstruct
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def run(*arguments):
+def run(*arguments, start=(sys.executable,)):
     return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, encoding="utf-8", timeout=300
+        [*start, *arguments], capture_output=True, encoding="utf-8", timeout=300
     )
 
 
@@ -39,7 +41,7 @@ def test_one_import_gives_all_public_modules():
         "print(skstruct.inspection.explain.__name__, skstruct.metrics.word_f1_score.__name__, len(words))\n"
         "assert {'datasets', 'inspection', 'metrics'} <= set(dir(skstruct))\n"
     )
-    done = run("-c", code)
+    done = run("-c", code, start=python())
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("explain word_f1_score ")
     assert all(hasattr(skstruct, name) for name in skstruct.__all__)
@@ -87,7 +89,7 @@ def test_the_command_and_the_module(arguments, code, out, err):
         if code == 2
         else ("skstruct", command())
     )
-    done = run(*start, *arguments)
+    done = run(*start, *arguments, start=python())
     assert done.returncode == code
     assert done.stdout.startswith(out.format(program=program)) and bool(out) == bool(
         done.stdout
@@ -175,17 +177,31 @@ def test_each_kind_of_file_is_loaded_where_no_model_was_imported():
     assert done.stdout.split() == [*files] and {*files} == {*savable()}
 
 
-def test_a_wheel_holds_the_parts_of_written_files(tmp_path):
-    """Modules, and what is no module: the JavaScript, the page, the samples."""
+def build_wheel(folder, **environment):
+    """The path of a wheel of the sources."""
     pytest.importorskip(
         "hatchling", reason="hatchling, which builds the wheel, is not installed"
     )
     if not (ROOT / "pyproject.toml").is_file():
         pytest.skip("the sources are not here")
-    options = ["-q", "--no-deps", "--no-build-isolation", "-w", str(tmp_path)]
-    done = run("-m", "pip", "wheel", *options, str(ROOT))
+    options = ["-q", "--no-deps", "--no-build-isolation", "-w", str(folder)]
+    command = [sys.executable, "-m", "pip", "wheel", *options, str(ROOT)]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, **environment},
+        timeout=1800,
+    )
     assert done.returncode == 0, done.stderr
-    (wheel,) = tmp_path.glob("*.whl")
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def test_a_wheel_holds_the_parts_of_written_files(tmp_path):
+    """Modules, and what is no module: the JavaScript, the page, the samples; no kernels."""
+    wheel = build_wheel(tmp_path)
+    assert wheel.name.endswith("-py3-none-any.whl")
     held = {
         name
         for name in zipfile.ZipFile(wheel).namelist()
@@ -197,3 +213,69 @@ def test_a_wheel_holds_the_parts_of_written_files(tmp_path):
         if path.is_file()
     }
     assert held == {path for path in own if "__pycache__" not in path}
+
+
+FIRST_USE = """
+import json, sys, warnings
+warnings.simplefilter("error")
+import numba
+numba.__version__ = sys.argv[1] or numba.__version__
+import skstruct
+from skstruct._core.compile import cache_counts
+texts, spans = ["The dog barks.", "Ann sleeps."] * 4, [[(4, 7, "PET")], [(0, 3, "NAME")]] * 4
+tagger = skstruct.SpanTagger().fit(texts, spans)
+crf = skstruct.SpanTagger(skstruct.L1CRF()).fit(texts, spans)
+found = [[list(span) for span in spans] for model in (tagger, crf) for spans in model.predict(texts)]
+print(json.dumps([skstruct.__file__, *cache_counts(), found]))
+"""
+
+
+@pytest.mark.slow
+def test_a_wheel_with_kernels_compiles_nothing(tmp_path):
+    """Where all is as it was; with another numba, or for a damaged file, kernels are compiled."""
+    path = build_wheel(tmp_path, HATCH_BUILD_HOOK_ENABLE_CUSTOM="true")
+    assert not path.name.endswith("-any.whl")
+    site = tmp_path / "site"
+    with zipfile.ZipFile(path) as wheel:
+        wheel.extractall(site)
+
+    def first_use(number, numba=""):
+        home = tmp_path / f"home{number}"
+        home.mkdir()
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("NUMBA_", "XDG_"))
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", FIRST_USE, numba],
+            capture_output=True,
+            encoding="utf-8",
+            env={
+                **environment,
+                "HOME": str(home),
+                "LOCALAPPDATA": str(home),
+                "PYTHONPATH": str(site),
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
+            cwd=tmp_path,
+            timeout=300,
+        )
+        assert done.returncode == 0, done.stderr
+        place, loaded, compiled, found = json.loads(done.stdout)
+        assert place == str(site / "skstruct/__init__.py")
+        shutil.rmtree(site / "skstruct/__pycache__", ignore_errors=True)
+        return loaded, compiled, found
+
+    loaded, compiled, found = first_use(0)
+    assert loaded > 10 and compiled == 0
+    loads, compiles, same = first_use(1, numba="0.0.0")
+    assert loads == 0 and compiles > loaded and same == found
+    damaged = [*site.glob("skstruct/_kernels/*/*/*_chain.chain_epoch.predict_small-*")]
+    assert damaged
+    for path in damaged:
+        code = bytearray(path.read_bytes())
+        code[len(code) // 2] ^= 4
+        path.write_bytes(code)
+    loads, compiles, same = first_use(2)
+    assert loads > 0 and compiles > 0 and same == found

@@ -1,4 +1,6 @@
-"""Corpora written in the layout of the studies, from files as their publishers give them."""
+"""Corpora written in the layout of the studies, from files as their publishers give
+them.
+"""
 
 import gzip
 import zipfile

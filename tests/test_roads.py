@@ -1,14 +1,14 @@
 """Whatever road a model comes by, it is the same: a table of roads and options.
 
 A road is a way to train: in one go, stopped and resumed, in two fits, in two calls of
-``partial_fit``, in threads, on shards, on Dask, with workers that lose what they hold, as
-a fold of a search. The options are those whose effect the corpus decides: which pairs,
-features and columns there are, how often, on which scale, what they cost.
+``partial_fit``, in threads, on shards, on Dask, with workers that lose what they hold,
+as a fold of a search. The options are those whose effect the corpus decides: which
+pairs, features and columns there are, how often, on which scale, what they cost.
 
-Each cell trains on the road and in one go, and asks for the same weights, to the bit, by
-name. Where nothing of the kind is promised ``OTHERWISE`` has the reason. Then the road
-has to lead elsewhere indeed, or to be refused in the words of ``REFUSED``: if it does not,
-the promise can be made.
+Each cell trains on the road and in one go, and asks for the same weights, to the bit,
+by name. Where nothing of the kind is promised ``OTHERWISE`` has the reason. Then the
+road has to lead elsewhere indeed, or to be refused in the words of ``REFUSED``: if it
+does not, the promise can be made.
 """
 
 import sys
@@ -21,7 +21,7 @@ from sklearn.base import clone
 
 from skstruct import L1CRFCV
 
-# -- what is not promised --------------------------------------------------------------------------------
+# -- what is not promised --------------------------------------------------------------
 LACKS = {
     ("perceptron", "checkpoint of shards"): "its shards are those of ParameterMixer",
     (

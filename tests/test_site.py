@@ -1,4 +1,6 @@
-"""The documentation as a site: every public name has a page, and Sphinx builds it without a warning."""
+"""The documentation as a site: every public name has a page, and Sphinx builds it
+without a warning.
+"""
 
 import importlib
 import pathlib

@@ -1,8 +1,10 @@
-"""The table *every model x every verb*: each cell works, or has a named reason why the model lacks the verb.
+"""The table *every model x every verb*: each cell works, or has a named reason why the
+model lacks the verb.
 
-A new model is entered in `model_cases`, a new verb in the package `verbs`; tests at the end hold that none
-is left out. What a cell may lack stands in `verbs.lacks`: the error that a user gets. Every other cell has to
-work, but for those of costly verbs, which are tried on `BASES`.
+A new model is entered in `model_cases`, a new verb in the package `verbs`; tests at the
+end hold that none is left out. What a cell may lack stands in `verbs.lacks`: the error
+that a user gets. Every other cell has to work, but for those of costly verbs, which are
+tried on `BASES`.
 """
 
 import functools
@@ -94,7 +96,9 @@ REASONED = (
     "partial_fit", "fit_shards", "member_scores", "adapt", "predict_kbest", "predict_marginals",
     "predict_posterior", "sequence_log_proba", "predict_segment_proba", "decision_function",
 )  # fmt: skip
-"""Methods that not every estimator has: the error that another one raises ends with the reason."""
+"""Methods that not every estimator has: the error that another one raises ends with the
+reason.
+"""
 
 
 @pytest.mark.xdist_group("refusals")
@@ -112,7 +116,7 @@ def test_what_is_absent_says_why(verb):
                 getattr(model, verb)
 
 
-# -- nothing is left out -------------------------------------------------------------------------------
+# -- nothing is left out ---------------------------------------------------------------
 PLUMBING = r"(get|set)_params|get_metadata_routing|set_\w+_request|set_callbacks"
 """Methods of scikit-learn's."""
 

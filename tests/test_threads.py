@@ -102,7 +102,9 @@ def hammered(jobs, rounds=3):
 
 
 def check(jobs_of, shared, alone):
-    """Compare what threads get of a shared object with what one gets of an equal one."""
+    """Compare what threads get of a shared object with what one gets of an equal
+    one.
+    """
     found = hammered(jobs_of(shared))
     for number, job in enumerate(jobs_of(alone)):
         expected = outcome(job)
@@ -226,7 +228,9 @@ def test_the_application_of_a_service(tmp_path):
 
 
 class Leaking:
-    """Passes its argument through an attribute, which no object that is shared may do."""
+    """Passes its argument through an attribute, which no object that is shared may
+    do.
+    """
 
     def predict(self, X):
         self.X = X

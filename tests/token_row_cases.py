@@ -22,7 +22,9 @@ def words():
 
 
 class Memory(ClassifierMixin, BaseEstimator):
-    """Knows the samples that it was trained on by heart, and gives others a probability of one half."""
+    """Knows the samples that it was trained on by heart, and gives others a probability
+    of one half.
+    """
 
     def fit(self, X, y, sample_weight=None):
         self.classes_, self.weights_ = np.unique(y), sample_weight

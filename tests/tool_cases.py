@@ -28,7 +28,7 @@ LOADERS = {"CRF++": load_crfpp, "CRF++ text": load_crfpp, "Wapiti": load_wapiti}
 NAMES = list(BYTES)
 
 
-# -- damage ------------------------------------------------------------------------------------------------
+# -- damage ----------------------------------------------------------------------------
 def text(**changes):
     parts = dict(zip(("labels", "templates", "keys", "weights"), crfpp_small()))
     return crfpp_text(**(parts | changes))

@@ -1,4 +1,6 @@
-"""A package of a few kernels in a folder of its own, whose cache tests fill, move and lock."""
+"""A package of a few kernels in a folder of its own, whose cache tests fill, move and
+lock.
+"""
 
 import json
 import os
@@ -67,7 +69,9 @@ print(json.dumps({
 
 
 def _environment(place, **settings):
-    """The environment of a user whose home is ``place / "home"``; of numba's settings only those given."""
+    """The environment of a user whose home is ``place / "home"``; of numba's settings
+    only those given.
+    """
     environment = {
         k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "XDG_"))
     }
@@ -108,14 +112,21 @@ def folders_in(parent):
 
 @pytest.fixture
 def place():
-    """A folder with the package ``code/toy``, a home and a folder for temporary files."""
+    """A folder with the package ``code/toy``, a home and a folder for temporary
+    files.
+    """
     place = Path(tempfile.mkdtemp(prefix="skstruct-test-")).resolve()
     for name in ("code/toy/core", "home", "temporary"):
         (place / name).mkdir(parents=True)
     for name, text in SOURCES.items():
         (place / "code/toy" / name).write_text(text)
     core = Path(under_test.__file__).parent
-    for name in ("compile.py", "kernel_folders.py", "linking.py"):
+    for name in (
+        "brought_kernels.py",
+        "compile.py",
+        "kernel_folders.py",
+        "linking.py",
+    ):
         shutil.copy(core / name, place / "code/toy/core" / name)
     text = (core / "sources.py").read_text().split('"""')
     text[3] = "caller.py core/compile.py core/helper.py core/linking.py"
@@ -131,7 +142,9 @@ def place():
 
 @pytest.fixture
 def read_only(place):
-    """A function that takes the right to write from folders of ``place``, or from all of it."""
+    """A function that takes the right to write from folders of ``place``, or from all
+    of it.
+    """
 
     def close(*names):
         for name in names or ("",):

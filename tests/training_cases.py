@@ -1,4 +1,6 @@
-"""Small random corpora and comparisons with the naive trainer, for the tests of all learners."""
+"""Small random corpora and comparisons with the naive trainer, for the tests of all
+learners.
+"""
 
 import numpy as np
 import weights_view
@@ -21,7 +23,9 @@ PAIRS = [
 
 
 def corpus(seed, kind="str", n=6, labels="XYZ", missing=0.0, longest=5):
-    """(X, y) of random tokens and labels; ``missing`` is the share of unlabelled tokens."""
+    """(X, y) of random tokens and labels; ``missing`` is the share of unlabelled
+    tokens.
+    """
     generator = np.random.default_rng(seed)
 
     def word():

@@ -1,7 +1,9 @@
-"""A fitted model as dictionaries with the oracles' keys: reads the encoder, so that tests need not.
+"""A fitted model as dictionaries with the oracles' keys: reads the encoder, so that
+tests need not.
 
-The names of features come from ``oracles.template_string``; which weight row stands for which name is
-read off the encoding of a corpus. A row with two names, or a name with two rows, is an error.
+The names of features come from ``oracles.template_string``; which weight row stands for
+which name is read off the encoding of a corpus. A row with two names, or a name with
+two rows, is an error.
 """
 
 import numpy as np
@@ -15,7 +17,9 @@ from skstruct.features.bag_encoder import BagEncoder
 
 
 def used_lines(encoder, edge):
-    """``{(compound, shift, slot): template line}`` for one side of a template encoder."""
+    """``{(compound, shift, slot): template line}`` for one side of a template
+    encoder.
+    """
     plan, channels = encoder.plan, {c: k for k, c in enumerate(encoder.plan.channels)}
     compounds = [c.atoms for c in (plan.edges if edge else plan.nodes)]
     uses = []
@@ -39,9 +43,11 @@ def used_lines(encoder, edge):
 
 
 def occurrences(encoder, X):
-    """(edge, sequence, position, feature name, row) of every feature that has a row, one by one.
+    """(edge, sequence, position, feature name, row) of every feature that has a row,
+    one by one.
 
-    A feature of a transition stands at its second token. Rows of transition features are combinations.
+    A feature of a transition stands at its second token. Rows of transition features
+    are combinations.
     """
     X = [list(sequence) for sequence in X]
     given = as_tokens(X)
@@ -118,7 +124,9 @@ def table(store):
 
 
 def weights_of(estimator, X):
-    """The model's weights that are not zero, by the oracles' keys; ``X`` holds the training sequences."""
+    """The model's weights that are not zero, by the oracles' keys; ``X`` holds the
+    training sequences.
+    """
     model = model_of(estimator)
     labels, L = model.labels.values, len(model.labels)
     nodes, edges = table(model.nodes), table(model.edges).reshape(-1, L, L)
@@ -154,7 +162,7 @@ def assert_same_weights(found, expected, rtol=1e-9, atol=1e-12):
         )
 
 
-# --------------------------------------------------------------------------------------- replaying noise
+# ---------------------------------------------------------------------- replaying noise
 
 
 @kernel
@@ -170,9 +178,10 @@ def _masked(noise, step, position, column):
 class Corruption:
     """The noise of each visit, for ``oracle_training.train(corrupt=...)``.
 
-    Which features there are and what masks them is the oracles' business; only the draws are the
-    package's: one for each feature and visit, one for each (position, column) and visit, one for each pair
-    of labels of the label bigram and visit, and for each three labels of the label trigram.
+    Which features there are and what masks them is the oracles' business; only the
+    draws are the package's: one for each feature and visit, one for each (position,
+    column) and visit, one for each pair of labels of the label bigram and visit, and
+    for each three labels of the label trigram.
     """
 
     def __init__(self, encoder, X, labels, noise, lines=None):

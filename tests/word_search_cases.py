@@ -41,7 +41,7 @@ BOTH = [ZSZ18, ZC14]
 ORACLE = {ZSZ18: zsz18, ZC14: zc14}
 
 
-# -- arrays ----------------------------------------------------------------------------------------
+# -- arrays ----------------------------------------------------------------------------
 def make_task(texts, gold=None, limit=None):
     """A task; ``gold``: words, or decisions with FREE."""
     token = np.concatenate([[0], np.cumsum([len(t) for t in texts])]).astype(np.int64)
@@ -150,7 +150,9 @@ def _decode(task, i, model, adjustment, work):
 
 
 def decoded(model, texts, rule):
-    """The decisions that training would find under a rule, and under the cut-off of the model."""
+    """The decisions that training would find under a rule, and under the cut-off of the
+    model.
+    """
     task = make_task(texts)
     work = new_work(task, model.beam, training=False)
     for i, text in enumerate(texts):

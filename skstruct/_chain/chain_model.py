@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._core.final_weights import Average, count_weights, pruned, rows_in_use, with_rows
+from .._core.final_weights import (
+    Average,
+    count_weights,
+    pruned,
+    rows_with_weights,
+    with_rows,
+)
 from .._core.store import Store, new_clock
 from .._data.inputs import LABELS, Inputs, PlaceError, check_some, place
 from .._data.labels import UNLABELLED, Gold, Labels
@@ -255,8 +261,8 @@ class ChainModel(SavableModel):
         L = len(self.labels)
         stores = dict(zip(names, pruned(list(stores), dtype, keep)))
         used: tuple[Any, Any] = (
-            rows_in_use(stores["nodes"]),
-            rows_in_use(stores["edges"]).reshape(-1, L).any(axis=1),
+            rows_with_weights(stores["nodes"]),
+            rows_with_weights(stores["edges"]).reshape(-1, L).any(axis=1),
         )
         encoder, nodes, edges = self.encoder.keep_rows(*used)
         stores["nodes"] = with_rows(stores["nodes"], nodes)

@@ -18,7 +18,6 @@ from .._core.store import (
     Clock,
     Store,
     grow_rows,
-    in_use,
     is_sparse,
     made_sparse,
     n_rows,
@@ -27,6 +26,7 @@ from .._core.store import (
     remap_columns,
     restart_average,
     weights,
+    without_spare_places,
 )
 from .._data.labels import UNLABELLED
 from .._training.epochs import stores_of
@@ -165,7 +165,7 @@ def final_model(
     """
 
     def final(store: Store) -> Store:
-        store = in_use(store)
+        store = without_spare_places(store)
         return store._replace(
             value=weights(store, chain.clock, rule, reuse),
             moment=np.zeros(0),

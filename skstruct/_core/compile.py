@@ -13,7 +13,8 @@ that a kernel cannot return an array.
 Compiled kernels are kept in files (:mod:`.kernel_folders`), one for each kernel,
 signature and kind of processor. Those compiled for any processor (``PORTABLE``, if
 numba was told so by ``NUMBA_CPU_NAME`` and ``NUMBA_CPU_FEATURES``) serve where there
-are none for this one. Numba's own settings, and its cache of other packages, stay as
+are none for this one, and then those that a wheel brings with it
+(:mod:`.brought_kernels`). Numba's own settings, and its cache of other packages, stay as
 they are. What is used here of numba's insides may change with any version: if so, the
 kernels are the same, and compilation takes longer or is repeated by each process.
 """
@@ -44,6 +45,7 @@ try:
 except ImportError:
     CompileResult = CPUTargetOptions = dumps = None  # type: ignore[assignment,misc]
 
+from .brought_kernels import PORTABLE, brought_folder, processor_of_brought
 from .kernel_folders import folders, make_folder, read_file, warn_once
 from .linking import HELPER, KERNEL, HelperContext, is_of_helper
 from .sources import HASH, are_edited, hash_file
@@ -53,11 +55,6 @@ TEXT = (
     "of model; they are kept"
 )
 """What is said before the first compilation of a process."""
-
-PORTABLE = "generic", ""
-"""Name and features of a processor of which nothing is known but its kind, as numba's
-settings have them.
-"""
 
 
 @functools.cache
@@ -120,6 +117,8 @@ class _Cache:
             found = self._load(sig, processor, target_context)
             if found is None:
                 found = self._load(sig, (processor[0], *PORTABLE), target_context)
+            if found is None:
+                found = self._load_brought(sig, processor, target_context)
         if found is None:
             _tell()
         _COUNTS["loaded"] += found is not None
@@ -131,16 +130,32 @@ class _Cache:
         """
         for self.cache_path in folders():
             with suppress(OSError):
-                payload = self._payload(sig, processor)
-                if payload is None:
+                found = self._rebuild(sig, processor, context)
+                if found is None:
                     make_folder(self.cache_path)
-                    return None
-                found = CompileResult._rebuild(
-                    HelperContext(context) if is_of_helper(payload) else context,
-                    *payload,
-                )
-                return found._replace(target_context=context)
+                return found
         return None
+
+    def _load_brought(self, sig: Any, processor: tuple[str, ...], context: Any) -> Any:
+        """Look into the folder that came with the package."""
+        level = processor_of_brought(processor[0], processor[2])
+        folder = brought_folder()
+        if level is None or not os.path.isdir(folder):
+            return None
+        self.cache_path = folder
+        return self._rebuild(sig, level, context)
+
+    def _rebuild(self, sig: Any, processor: tuple[str, ...], context: Any) -> Any:
+        """Return the compiled kernel that a file of the folder holds; None if there is
+        none.
+        """
+        payload = self._payload(sig, processor)
+        if payload is None:
+            return None
+        found = CompileResult._rebuild(
+            HelperContext(context) if is_of_helper(payload) else context, *payload
+        )
+        return found._replace(target_context=context)
 
     def _payload(self, sig: Any, processor: tuple[str, ...]) -> Any:
         """Return what the file of a kernel holds; None if there is none, or it is

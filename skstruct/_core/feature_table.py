@@ -246,7 +246,7 @@ def keys(features: FeatureTable) -> np.ndarray:
     return keys_of(features.table, features.entries[0])
 
 
-def in_use(features: FeatureTable) -> Store:
+def weights_of_features(features: FeatureTable) -> Store:
     """Return the weights without the rows that no feature has yet."""
     R = int(features.entries[0])
     store = features.weights
@@ -262,7 +262,7 @@ def in_use(features: FeatureTable) -> Store:
     return store._replace(**rows, **places)
 
 
-def seen_in_use(features: FeatureTable) -> np.ndarray:
+def seen_of_features(features: FeatureTable) -> np.ndarray:
     """Return the counts of updates of the features."""
     return features.seen[: int(features.entries[0]) * counters(features)]
 
@@ -294,7 +294,7 @@ def final(
         Whether training ends here, and goes on, if ever, with copies: the table may be
         shared.
     """
-    store = stores.in_use(in_use(features))
+    store = stores.without_spare_places(weights_of_features(features))
     R = int(features.entries[0])
     C = store.columns
     table = features.table
@@ -303,7 +303,11 @@ def final(
     like = new_store(0, C, READ_ONLY, store.sparse)
     rare = np.zeros((0, 1), np.bool_)
     if features.min_count > 1:
-        rare = seen_in_use(features).reshape(R, -1) < features.min_count if R else rare
+        rare = (
+            seen_of_features(features).reshape(R, -1) < features.min_count
+            if R
+            else rare
+        )
     if not store.sparse:
         if rare.shape[0]:
             value.reshape(R, C)[np.broadcast_to(rare, (R, C))] = 0.0

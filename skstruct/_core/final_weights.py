@@ -243,7 +243,7 @@ def _packed(store: Store) -> Store:
     return sparse_store(store, keys[held], values[held])
 
 
-def rows_in_use(store: Store) -> np.ndarray:
+def rows_with_weights(store: Store) -> np.ndarray:
     """(R,) whether a row of a final store has a weight that is not zero."""
     if not store.sparse:
         return (

@@ -53,7 +53,8 @@ machines may share.
 """
 
 
-def _folder_name() -> str:
+def folder_name() -> str:
+    """Return the name of a folder of kernels of these sources, version and settings."""
     values = {name: getattr(config, name, None) or 0 for name in _SETTINGS}
     changed = [
         f"-{name.lower()}-{int(value)}"
@@ -127,9 +128,7 @@ def _check_folder(folder: str) -> None:
     try:
         _check_writers(folder, status)
     except PermissionError:
-        if config.CACHE_DIR and folder == os.path.join(
-            config.CACHE_DIR, _folder_name()
-        ):
+        if config.CACHE_DIR and folder == os.path.join(config.CACHE_DIR, folder_name()):
             remedy = (
                 "since others can write to it: chown and chmod go-w it, or set "
                 "NUMBA_CACHE_DIR to another"
@@ -162,7 +161,7 @@ def _own_places() -> Iterator[str]:
 
 def folders() -> Iterator[str]:
     """Yield the folders that may hold compiled kernels, the preferred ones first."""
-    name = _folder_name()
+    name = folder_name()
     if config.CACHE_DIR:
         yield os.path.join(config.CACHE_DIR, name)
     for place in _own_places():

@@ -354,7 +354,7 @@ def remap_columns(store: Store, new_of_old: np.ndarray, columns: int) -> Store:
     )
 
 
-def in_use(store: Store) -> Store:
+def without_spare_places(store: Store) -> Store:
     """Return a view of ``store`` without the places of a pool that are not given away
     yet.
     """

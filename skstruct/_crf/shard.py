@@ -346,7 +346,9 @@ class CRFShard:
         return self._vector(value, gradient, weights.shape[0])
 
     def curvature(self, _: None, weights: np.ndarray) -> np.ndarray:
-        """Estimate the Hessian's diagonal on the working set, with a 0 in front of it."""
+        """Estimate the Hessian's diagonal on the working set, with a 0 in front of
+        it.
+        """
         found = self.objective.curvature(self.view, weights[self.into])
         return self._vector(0.0, found, weights.shape[0])
 

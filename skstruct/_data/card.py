@@ -1,5 +1,5 @@
-"""The card of a model: when it was made, of which data, by which options, and how good it
-was on data that it had not seen.
+"""The card of a model: when it was made, of which data, by which options, and how good
+it was on data that it had not seen.
 """
 
 from __future__ import annotations

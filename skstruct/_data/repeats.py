@@ -25,8 +25,8 @@ def repeats_of(X: Sequence[Any], y: Sequence[Any], order: bool = False) -> Repea
     """Find the sequences that are there several times; blank texts do not count.
 
     Spans speak of what they annotate: where two annotations name types, as
-    `PartialSpans` do, those of types that both name can contradict each other, and where
-    one has a span with the label None, nothing is said there.
+    `PartialSpans` do, those of types that both name can contradict each other, and
+    where one has a span with the label None, nothing is said there.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """How the file was laid out that a model learned from, and that it expects again.
 
-Column 1 of one file is a word, of another a number; UPOS and XPOS are columns of the same
-CoNLL-U. Nobody can see afterwards which of them a model has learned, so the model's
-file says it.
+Column 1 of one file is a word, of another a number; UPOS and XPOS are columns of the
+same CoNLL-U. Nobody can see afterwards which of them a model has learned, so the
+model's file says it.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class TemplateKeys(Keys):
         plan = encoder.plan
         self.pairs = [side.all_pairs(encoder.table) for side in self.sides]
         self.kept = [
-            side.in_use(pairs, mine)[1]
+            side.used_nodes(pairs, mine)[1]
             for side, pairs, mine in zip(self.sides, self.pairs, used)
         ]
         met = [
@@ -112,7 +112,7 @@ class TemplateKeys(Keys):
             "features": "templates",
             "unicode": tables_for(name for name, _ in plan.channels),
         }
-        if self.encoder.contexts.in_use:
+        if self.encoder.contexts.are_read:
             out.update(contexts_header(self.encoder, sections))
         if words is not None:
             out["clusters"] = words.by_label()

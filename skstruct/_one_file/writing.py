@@ -272,8 +272,8 @@ _JAVASCRIPT_HEAD = """\
 PARTS = """
 reading names templates patterns characters clusters contexts chain pairs sums calls words spans
 """.split()
-"""Sources of every program, of Python and of JavaScript, in an order in which none needs
-a later one while it is read.
+"""Sources of every program, of Python and of JavaScript, in an order in which none
+needs a later one while it is read.
 """
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.final_weights import rows_in_use, with_rows
+from .._core.final_weights import rows_with_weights, with_rows
 from .._core.hashing import key_order
 from .._saving.container import require
 from .._saving.fields import (
@@ -129,7 +129,7 @@ def pack_features(
     """
     store = model.table(prefix).weights
     writer = Writer(False, None)
-    rows = np.flatnonzero(rows_in_use(store))
+    rows = np.flatnonzero(rows_with_weights(store))
     known = Members({"divisor": model.divisor})
     with writer.packing(model.packed):
         node = FEATURES[prefix].write(_stored(model, prefix, rows), writer, "", known)

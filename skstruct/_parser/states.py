@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .state_features import Templates
 
 Int: TypeAlias = int | np.integer
-"""A whole number in a kernel: of arrays, or an int64 where a literal would have a helper
-compiled once more.
+"""A whole number in a kernel: of arrays, or an int64 where a literal would have a
+helper compiled once more.
 """
 
 Places: TypeAlias = dict[str, tuple[int, int, bool, bool]]

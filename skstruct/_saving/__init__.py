@@ -1,1 +1,3 @@
-"""Model files: a checked container, JSON values, and the registry of what can be saved."""
+"""Model files: a checked container, JSON values, and the registry of what can be
+saved.
+"""

@@ -64,7 +64,9 @@ def naming(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Return a context whose errors of a disk name the file, which the system does not."""
+    """Return a context whose errors of a disk name the file, which the system does
+    not.
+    """
     try:
         yield
     except OSError as error:
@@ -201,7 +203,9 @@ def write_files(contents: dict[Any, str], encoding: str | None) -> None:
 
 
 def _is_device(path: Path) -> bool:
-    """Tell whether there is something that is no regular file: a device, a named pipe."""
+    """Tell whether there is something that is no regular file: a device, a named
+    pipe.
+    """
     return os.path.exists(path) and not os.path.isfile(path)
 
 

@@ -1,9 +1,11 @@
-r"""The model-file container: one checked file of JSON and plain arrays, read without running code.
+r"""The model-file container: one checked file of JSON and plain arrays, read without
+running code.
 
-A fitted model is settings and flat arrays, so its file is a JSON header and raw array bytes.
-Nothing in it is executed or unpickled. A SHA-256 of all the rest ends the file, so that
-every flipped bit and every cut is refused (it finds accidents; it does not prove who wrote the file).
-No size that a file declares is believed before it is compared with the size that the file has.
+A fitted model is settings and flat arrays, so its file is a JSON header and raw array
+bytes. Nothing in it is executed or unpickled. A SHA-256 of all the rest ends the file,
+so that every flipped bit and every cut is refused (it finds accidents; it does not
+prove who wrote the file). No size that a file declares is believed before it is
+compared with the size that the file has.
 
 Format, versions 1 to 4 (all integers little-endian)::
 
@@ -16,17 +18,18 @@ Format, versions 1 to 4 (all integers little-endian)::
                     between them zero, no gap after the last one
     20+H+A   32     SHA-256 of all bytes before it
 
-The header object holds ``"kind"`` (a non-empty string such as ``"model"`` or ``"checkpoint"``),
-``"arrays"`` and whatever else the writer put there. ``"arrays"`` is a list of objects with exactly
-these members: ``"name"`` (unique string), ``"dtype"`` (``bool``, ``int8`` to ``int64``, ``uint8`` to
-``uint64``, ``float32``, ``float64``, from version 2 on ``float16``; a bool is one byte, 0 or 1),
-``"shape"`` (at most 32 integers; ``[]`` is one scalar) and ``"offset"`` (bytes from 20 + H). Offsets are
-fully determined: the first is 0, each next one is the end of its predecessor rounded up to a multiple of 64.
-From version 4 on an array may have ``"zlib"``, too: the bytes that it takes in the file, as a stream of zlib
-(RFC 1950), fewer than it has.
+The header object holds ``"kind"`` (a non-empty string such as ``"model"`` or
+``"checkpoint"``), ``"arrays"`` and whatever else the writer put there. ``"arrays"`` is
+a list of objects with exactly these members: ``"name"`` (unique string), ``"dtype"``
+(``bool``, ``int8`` to ``int64``, ``uint8`` to ``uint64``, ``float32``, ``float64``,
+from version 2 on ``float16``; a bool is one byte, 0 or 1), ``"shape"`` (at most 32
+integers; ``[]`` is one scalar) and ``"offset"`` (bytes from 20 + H). Offsets are fully
+determined: the first is 0, each next one is the end of its predecessor rounded up to a
+multiple of 64. From version 4 on an array may have ``"zlib"``, too: the bytes that it
+takes in the file, as a stream of zlib (RFC 1950), fewer than it has.
 
-Lists of strings are two arrays: the concatenated UTF-8 bytes (uint8; ``surrogatepass``) and n + 1 offsets
-(int64), string i being ``bytes[offsets[i]:offsets[i + 1]]``.
+Lists of strings are two arrays: the concatenated UTF-8 bytes (uint8; ``surrogatepass``)
+and n + 1 offsets (int64), string i being ``bytes[offsets[i]:offsets[i + 1]]``.
 """
 
 from __future__ import annotations
@@ -165,7 +168,9 @@ def write_container(
 def container_array(
     header: dict[str, Any], arrays: dict[str, np.ndarray], version: int = 1
 ) -> np.ndarray:
-    """Return what :func:`write_container` would write, as a read-only array of bytes."""
+    """Return what :func:`write_container` would write, as a read-only array of
+    bytes.
+    """
     stored = _stored(arrays, False)
     encoded, specs = _encode_header(header, arrays, version, stored)
     out = np.empty(_size(encoded, specs, stored), np.uint8)

@@ -143,7 +143,9 @@ class Members(dict):
         return value
 
     def size(self, of: str | float | None) -> Any:
-        """Return a number, or None, as it is; of a name its number, or how many it has."""
+        """Return a number, or None, as it is; of a name its number, or how many it
+        has.
+        """
         found: Any = self[of] if isinstance(of, str) else of
         return len(found) if hasattr(found, "__len__") else found
 
@@ -209,7 +211,9 @@ class Table:
         return out
 
     def read(self, node: Any, where: str, around: Members | None) -> Any:
-        """Return the object that some JSON describes; every member is read and checked."""
+        """Return the object that some JSON describes; every member is read and
+        checked.
+        """
         require(isinstance(node, dict), f"{where} must be a JSON object")
 
         def find(field: Field) -> Any:

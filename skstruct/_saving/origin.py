@@ -1,9 +1,9 @@
 """What a model's file says besides the model: how the file was laid out that it learned
 from, and its card.
 
-Both belong to the whole of what is saved, a pipeline as well, and so they are members of
-the header and attributes of the outermost object. They speak of one fit: a model that
-is fitted again says nothing.
+Both belong to the whole of what is saved, a pipeline as well, and so they are members
+of the header and attributes of the outermost object. They speak of one fit: a model
+that is fitted again says nothing.
 """
 
 from __future__ import annotations

@@ -43,8 +43,9 @@ def save(
     ----------
     model : estimator, Pipeline or transformer
         Transformers are ``WordVectors``, ``TokenVectorizer`` and ``SequenceUnion`` of
-        these. Of a pipeline all steps have to be estimators of this package, alone or frozen:
-        ``WordVectors``, ``TokenVectorizer``, ``SequenceUnion`` of these, and taggers.
+        these. Of a pipeline all steps have to be estimators of this package, alone or
+        frozen: ``WordVectors``, ``TokenVectorizer``, ``SequenceUnion`` of these, and
+        taggers.
     path : str or os.PathLike
     training : bool, default=True
         As of the method ``save`` of estimators.

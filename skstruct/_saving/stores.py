@@ -16,7 +16,7 @@ from .._core.codes import (
     VARIANTS,
 )
 from .._core.final_weights import LARGEST_WEIGHT, are_weights
-from .._core.store import READ_ONLY, Clock, Rule, in_use, new_store, sizes
+from .._core.store import READ_ONLY, Clock, Rule, new_store, sizes, without_spare_places
 from .container import require
 from .fields import (
     Field,
@@ -173,7 +173,7 @@ def weights(
     """
 
     def write(store: Store, writer: Writer, name: str, f: Members) -> dict[str, Any]:
-        store = in_use(store)._replace(columns=int(store.columns))
+        store = without_spare_places(store)._replace(columns=int(store.columns))
         for field in ("value", "moment", "received"):
             if not np.isfinite(getattr(store, field)).all():
                 raise ValueError(

@@ -1,4 +1,6 @@
-"""Lists of strings as two arrays: the UTF-8 bytes of all of them, and where each begins."""
+"""Lists of strings as two arrays: the UTF-8 bytes of all of them, and where each
+begins.
+"""
 
 from __future__ import annotations
 

@@ -371,7 +371,9 @@ class Reader:
         return found
 
     def same(self, node: Any, where: str) -> Any:
-        """Return one of the estimators, or shared values, before; ``node`` numbers it."""
+        """Return one of the estimators, or shared values, before; ``node`` numbers
+        it.
+        """
         return self._estimators[
             integer(0, len(self._estimators)).read(node, where, self._known)
         ]
@@ -461,7 +463,9 @@ def stands_alone(value: Any) -> bool:
 
 
 def _stands_beside(value: Any) -> bool:
-    """Tell whether a value keeps a state of its own: an estimator, or what is shared."""
+    """Tell whether a value keeps a state of its own: an estimator, or what is
+    shared.
+    """
     if type(value) in _ENCODERS and _ENCODERS[type(value)][0] in _SHARED:
         return True
     return hasattr(value, "get_params") and not isinstance(value, type)

@@ -50,7 +50,9 @@ class Piece(NamedTuple):
 
     @classmethod
     def of(cls, keys: np.ndarray, value: np.ndarray, size: int) -> Piece:
-        """Sort some elements of a vector of ``size``, and leave out those that are 0."""
+        """Sort some elements of a vector of ``size``, and leave out those that are
+        0.
+        """
         order = np.argsort(keys, kind="stable")
         order = order[value[order] != 0.0]
         return cls(keys[order].astype(key_type(size)), value[order])

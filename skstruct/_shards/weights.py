@@ -10,9 +10,9 @@ steps long, the averaged model is
 ([] rounds to an integer): all weight vectors over rounds, shards and steps count, each
 shard as much as in the mixture. With one shard it is the average of the plain learner.
 
-In terms of a store (see ``_core.store``), shard i starts a round from value v, moment m,
-scales (s, S), and ends with v_i, m_i, (s_i, S_i). With f_i = T_n / T_{i,n}, s' = Σ μ_i
-s_i and S' = Σ μ_i (f_i S_i + (1 - f_i) S),
+In terms of a store (see ``_core.store``), shard i starts a round from value v, moment
+m, scales (s, S), and ends with v_i, m_i, (s_i, S_i). With f_i = T_n / T_{i,n}, s' = Σ
+μ_i s_i and S' = Σ μ_i (f_i S_i + (1 - f_i) S),
 
     v' = v + Σ_i μ_i (s_i / s') (v_i - v)
     m' = m + Σ_i μ_i [ f_i (m_i - m) + (v_i - v) (S' s_i / s' - f_i S_i) ]

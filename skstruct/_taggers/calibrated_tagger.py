@@ -100,8 +100,8 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
 
     References
     ----------
-    .. [1] C. Guo, G. Pleiss, Y. Sun, K. Weinberger (2017). On calibration of modern neural networks.
-       ICML.
+    .. [1] C. Guo, G. Pleiss, Y. Sun, K. Weinberger (2017). On calibration of modern
+       neural networks. ICML.
 
     Examples
     --------

@@ -42,10 +42,10 @@ class StructuredPerceptron(OnlineTagger):
 
     References
     ----------
-    .. [1] M. Collins (2002). Discriminative training methods for hidden Markov models: theory and
-       experiments with perceptron algorithms. EMNLP.
-    .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
-       word segmentation, POS tagging and parsing. EACL.
+    .. [1] M. Collins (2002). Discriminative training methods for hidden Markov models:
+       theory and experiments with perceptron algorithms. EMNLP.
+    .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case
+       study on Chinese word segmentation, POS tagging and parsing. EACL.
     .. [3] A. Søgaard (2013). Zipfian corruptions for robust POS tagging.
        NAACL.
 
@@ -93,14 +93,14 @@ class PassiveAggressiveTagger(OnlineTagger):
 
     References
     ----------
-    .. [1] W. Gao, X. Qiu, X. Huang (2010). Adaptive Chinese word segmentation with online
-       passive-aggressive algorithm. CIPS-SIGHAN.
-    .. [2] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online passive-aggressive
-       algorithms. JMLR 7.
-    .. [3] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
-       word segmentation, POS tagging and parsing. EACL.
-    .. [4] M. Collins (2002). Discriminative training methods for hidden Markov models: theory and
-       experiments with perceptron algorithms. EMNLP.
+    .. [1] W. Gao, X. Qiu, X. Huang (2010). Adaptive Chinese word segmentation with
+       online passive-aggressive algorithm. CIPS-SIGHAN.
+    .. [2] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online
+       passive-aggressive algorithms. JMLR 7.
+    .. [3] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case
+       study on Chinese word segmentation, POS tagging and parsing. EACL.
+    .. [4] M. Collins (2002). Discriminative training methods for hidden Markov models:
+       theory and experiments with perceptron algorithms. EMNLP.
 
     Examples
     --------

@@ -84,8 +84,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
     ----------
     .. [1] N. Xue (2003). Chinese word segmentation as character tagging.
        Computational Linguistics and Chinese Language Processing 8(1).
-    .. [2] H. T. Ng and J. K. Low (2004). Chinese part-of-speech tagging: one-at-a-time or
-       all-at-once? Word-based or character-based? EMNLP.
+    .. [2] H. T. Ng and J. K. Low (2004). Chinese part-of-speech tagging: one-at-a-time
+       or all-at-once? Word-based or character-based? EMNLP.
 
     Examples
     --------

@@ -257,8 +257,8 @@ class SequenceTagger(SavableLearner, BaseEstimator):
 
         References
         ----------
-        .. [1] W. Gao, X. Qiu, X. Huang (2010). Adaptive Chinese word segmentation with online
-           passive-aggressive algorithm. CIPS-SIGHAN.
+        .. [1] W. Gao, X. Qiu, X. Huang (2010). Adaptive Chinese word segmentation with
+           online passive-aggressive algorithm. CIPS-SIGHAN.
         """
         check_is_fitted(self)
         sequences = None if X is None else as_tokens(X)

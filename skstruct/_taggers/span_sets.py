@@ -98,10 +98,11 @@ class SpanSets(
 
     References
     ----------
-    .. [1] A. Angelopoulos, S. Bates, A. Fisch, L. Lei, T. Schuster (2024). Conformal risk control. ICLR.
-    .. [2] A. Angelopoulos, S. Bates, E. Candès, M. Jordan, L. Lei (2025). Learn then test: calibrating
-       predictive algorithms to achieve risk control. Annals of Applied Statistics
-       19(2).
+    .. [1] A. Angelopoulos, S. Bates, A. Fisch, L. Lei, T. Schuster (2024). Conformal
+       risk control. ICLR.
+    .. [2] A. Angelopoulos, S. Bates, E. Candès, M. Jordan, L. Lei (2025). Learn then
+       test: calibrating predictive algorithms to achieve risk control. Annals of
+       Applied Statistics 19(2).
 
     Examples
     --------

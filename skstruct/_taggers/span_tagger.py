@@ -59,8 +59,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     pieces_ : {"lines", "paragraphs", "texts"}
         What texts are cut into.
     alignment_ : dict of str to int
-        The counts of the :class:`skstruct._data.alignment_report.AlignmentReport` of the
-        training texts.
+        The counts of the :class:`skstruct._data.alignment_report.AlignmentReport` of
+        the training texts.
     history_ : list of dict
         That of ``tagger_``, if it has one.
     n_iter_ : int
@@ -85,8 +85,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
 
     References
     ----------
-    .. [1] L. Ratinov and D. Roth (2009). Design challenges and misconceptions in named entity recognition.
-       CoNLL.
+    .. [1] L. Ratinov and D. Roth (2009). Design challenges and misconceptions in named
+       entity recognition. CoNLL.
 
     Examples
     --------

@@ -136,7 +136,9 @@ def certain_threshold(
 
 
 def numbered_documents(groups: Any, n: int) -> np.ndarray:
-    """Return (n,) the number of each sequence's document, in the order of the corpus."""
+    """Return (n,) the number of each sequence's document, in the order of the
+    corpus.
+    """
     groups = range(n) if groups is None else list(groups)
     if len(groups) != n:
         raise ValueError(

@@ -174,7 +174,8 @@ class _Likelihood:
 
 
 def fit_temperature(parts: list[EncodedFold], n_jobs: int | None = None) -> float:
-    """Find the temperature under which the labels of held-out sequences are most likely.
+    """Find the temperature under which the labels of held-out sequences are most
+    likely.
 
     Parameters
     ----------

@@ -115,7 +115,9 @@ class SpanAnalyses:
     def _spans(
         self, labels: list[list[str]], part: Pieces, which: np.ndarray
     ) -> list[list[Span]]:
-        """Read the spans that labels of the pieces ``which`` spell, in a list for each."""
+        """Read the spans that labels of the pieces ``which`` spell, in a list for
+        each.
+        """
 
     @inside_has("predict_kbest")
     def predict_kbest(
@@ -309,7 +311,9 @@ class WordAnalyses:
     def _read(
         self, X: Texts, dictionary: Collection[str] | None
     ) -> tuple[int, list[int], list[list[str]], np.ndarray | None]:
-        """Return the number of texts, and positions, pieces and marks of those filled."""
+        """Return the number of texts, and positions, pieces and marks of those
+        filled.
+        """
 
     @abstractmethod
     def _sequences(self, X: Texts) -> list[list[str]]:

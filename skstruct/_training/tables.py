@@ -21,17 +21,17 @@ from .._core.feature_table import (
     final,
     for_reading,
     for_training,
-    in_use,
     keys,
     restart_average,
-    seen_in_use,
+    seen_of_features,
     table_from_keys,
+    weights_of_features,
 )
 from .._core.final_weights import (
     count_weights,
     in_order,
     pruned,
-    rows_in_use,
+    rows_with_weights,
     with_rows,
 )
 from .._core.hashing import key_order
@@ -108,7 +108,7 @@ class TableModel(SavableModel):
         )
         smaller = {}
         for (prefix, name), store in zip(self.TABLES.items(), stores):
-            rows, kept = self.rows_to_keep(self.keys(prefix), rows_in_use(store))
+            rows, kept = self.rows_to_keep(self.keys(prefix), rows_with_weights(store))
             table = for_reading(
                 with_rows(store, rows), table_from_keys(kept)[0], len(rows)
             )
@@ -273,8 +273,8 @@ def training_of(names: dict[str, str], *, ascending: bool = False) -> Kind:
         parts: dict[str, Any] = {}
         for prefix, name in names.items():
             features = getattr(model, name)
-            store = in_use(features)
-            seen = seen_in_use(features)
+            store = weights_of_features(features)
+            seen = seen_of_features(features)
             if ascending:
                 order = key_order(keys(features))
                 store = in_order(store, order)

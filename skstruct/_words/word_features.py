@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from .word_beam import SegmentWork
 
 Int: TypeAlias = int | np.integer
-"""A whole number in a kernel: of arrays, or an int64 where a literal would have a helper
-compiled once more.
+"""A whole number in a kernel: of arrays, or an int64 where a literal would have a
+helper compiled once more.
 """
 
 NONE = 2

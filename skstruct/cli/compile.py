@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from numba import config
 
-from .._core.compile import PORTABLE
+from .._core.brought_kernels import PORTABLE
 from .._core.kernel_folders import cache_folder, clear_cache
 from .._warming import warm_up
 from .common import CommandError, tell

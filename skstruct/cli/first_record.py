@@ -1,5 +1,5 @@
-"""What was understood of a file, said in two lines: how it is read and why, and its first
-record.
+"""What was understood of a file, said in two lines: how it is read and why, and its
+first record.
 
 Who sees numbers where words should stand, or spans that cut words, stops here.
 """
@@ -35,7 +35,8 @@ def tell_understood(corpus: Corpus, amount: str) -> None:
 
 
 def first_record(format: str, X: Any, y: Any) -> str:
-    """The first sequence that is not empty with its labels, words or spans, in one line.
+    """The first sequence that is not empty with its labels, words or spans, in one
+    line.
 
     Of texts the first that has spans.
     """

@@ -158,7 +158,9 @@ def hold_out(
 def score_rows(
     model: Any, X: Any, y: Any, predicted: Any, documents: np.ndarray
 ) -> tuple[Scores, str]:
-    """(`Scores` of predictions, by documents; the name of the one that a card holds)."""
+    """(`Scores` of predictions, by documents; the name of the one that a card
+    holds).
+    """
     task = final_step(model)[0].inputs.task
     kind = _KINDS.get(task, "labels")
     scheme = scheme_of(model) if kind == "labels" else None

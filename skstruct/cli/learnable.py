@@ -1,7 +1,8 @@
-"""Whether there is something to learn: asked before a training, and of what was learned.
+"""Whether there is something to learn: asked before a training, and of what was
+learned.
 
-A model of one label is always right, and of no use. Where a corpus has nothing to learn,
-another column or key of its file mostly has: the error names what else is there.
+A model of one label is always right, and of no use. Where a corpus has nothing to
+learn, another column or key of its file mostly has: the error names what else is there.
 ``--force`` trains all the same.
 """
 

@@ -1,9 +1,9 @@
 """The layout of a model's file as the default of the commands that use the model.
 
-A model that learned column 1 as the word and column 2 as the label reads and writes these
-columns again, without options; an option overrides. A file that cannot be laid out in
-this way is an error that shows both: to guess other columns would be a wrong answer
-that looks like a right one.
+A model that learned column 1 as the word and column 2 as the label reads and writes
+these columns again, without options; an option overrides. A file that cannot be laid
+out in this way is an error that shows both: to guess other columns would be a wrong
+answer that looks like a right one.
 """
 
 from __future__ import annotations

@@ -321,7 +321,9 @@ def _held_out(
 
 
 def _write(arguments: Arguments, model: Model, **said: Any) -> None:
-    """Write a model: small, and the same to the last bit, unless its training is kept."""
+    """Write a model: small, and the same to the last bit, unless its training is
+    kept.
+    """
     if arguments.keep_training:
         model.save(arguments.model, **said)
     else:

@@ -1,4 +1,6 @@
-"""The training parameters of CRFsuite: names, types, defaults and what they mean here."""
+"""The training parameters of CRFsuite: names, types, defaults and what they mean
+here.
+"""
 
 from __future__ import annotations
 

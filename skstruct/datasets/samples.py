@@ -13,7 +13,8 @@ alone. Every label owns a block of the vocabulary and ranks the words starting t
 its frequent words are its own and its rare words are the frequent ones of other labels:
 
     p(y_1 = l)             = 1 / L
-    p(y_t = m | y_{t-1}=l) = stickiness if l = m, else (1 - stickiness) a[l, m], a[l] ~ Dirichlet(1)
+    p(y_t = m | y_{t-1}=l) = stickiness if l = m, else (1 - stickiness) a[l, m], a[l] ~
+    Dirichlet(1)
     p(word of rank r | l)  proportional to r ** -s,   r = 1..W
 
 References

@@ -200,12 +200,8 @@ class AccessorVariety:
 
         Parameters
         ----------
-        flat : list of str
-            N tokens.
-        token : ndarray of shape (n + 1,), int64
-            Where each sentence starts.
-        longest : int
-            Length of the longest strings asked for.
+        flat, token, longest
+            As of :meth:`nodes`.
 
         Returns
         -------

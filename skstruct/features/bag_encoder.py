@@ -102,8 +102,8 @@ class BagEncoder(NamedEncoder):
         """Make an encoder that knows the features with these names, row by row in their
         order.
 
-        Of which (key, value) a name was made it does not tell, and need not: ``"a:b:c"`` is
-        ``{"a": "b:c"}``, ``{"a:b": "c"}`` and ``{"a:b:c": True}``.
+        Of which (key, value) a name was made it does not tell, and need not:
+        ``"a:b:c"`` is ``{"a": "b:c"}``, ``{"a:b": "c"}`` and ``{"a:b:c": True}``.
         """
         encoder = cls()
         encoder.nodes = FeatureIndex.of_names(names)
@@ -148,7 +148,9 @@ class BagEncoder(NamedEncoder):
     def _encode_lists(
         self, tokens: list[list[str]], first: int, offsets: np.ndarray, grow: bool
     ) -> Chunk:
-        """Encode a chunk of lists of names; ``first`` and ``offsets`` are for errors."""
+        """Encode a chunk of lists of names; ``first`` and ``offsets`` are for
+        errors.
+        """
         try:
             return encode_names(self._features(grow), tokens)
         except (Odd, TypeError):

@@ -84,7 +84,7 @@ class Contexts:
     ----------
     lexicon_columns : set of int
         The columns that lexicons are matched with.
-    in_use : bool
+    are_read : bool
         Whether any template reads one of these functions.
     trained : dict of int to AccessorVariety
         By column, the statistics of the first text learned from; empty before.
@@ -108,7 +108,7 @@ class Contexts:
                 self._uses.append((lexicon, column))
         self._entries = lexicons
         self.lexicon_columns = {column for _, column in self._uses}
-        self.in_use = bool(self.longest or self._uses)
+        self.are_read = bool(self.longest or self._uses)
         # By lexicon, and whether it is of characters; copies share it.
         self._lexicons: dict[tuple[str, bool], Lexicon] = {}
         self.trained: dict[int, AccessorVariety] = {}

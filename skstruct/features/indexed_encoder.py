@@ -129,20 +129,7 @@ class NamedEncoder(IndexedEncoder):
     ) -> tuple[Self, list[RowMap]]:
         """Make one encoder of all names that those of several shards know.
 
-        Parameters
-        ----------
-        encoders : list of NamedEncoder
-            This is the first of them.
-        counts : list of RowMap or None
-            Occurrences of each row; needed if ``min_count`` is above 1.
-        min_count : int
-            The count cut-off of all shards together.
-
-        Returns
-        -------
-        encoder : NamedEncoder
-        maps : list of RowMap
-            What the rows of each shard have become.
+        Arguments are those of :meth:`.Encoder.merged`.
         """
         out = copy.copy(self)
         out.min_count = min_count

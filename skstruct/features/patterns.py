@@ -133,7 +133,9 @@ class Patterns:
 
     @classmethod
     def as_written(cls, lines: Iterable[str], syntax: str) -> Self:
-        """Take lines as a model holds them: a line feed in a pattern is in its features."""
+        """Take lines as a model holds them: a line feed in a pattern is in its
+        features.
+        """
         self = cls.__new__(cls)
         self._hold(lines, syntax)
         return self

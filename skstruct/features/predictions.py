@@ -40,6 +40,7 @@ from .kept_reads import READS, names
 from .sequence_transformer import (
     KnowsColumns,
     SequenceTransformer,
+    as_in_fit,
     by_fold,
     fit_on,
     reading,
@@ -79,8 +80,8 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         :class:`TokenTransformer` does. It may be a pipeline.
     method : str, default="auto"
         Which scores: ``"predict_log_proba"``, ``"predict_proba"`` or
-        ``"decision_function"``. Logarithms are those of probabilities of at least 0.01. ``"auto"``
-        takes the first of these methods that the classifier has.
+        ``"decision_function"``. Logarithms are those of probabilities of at least 0.01.
+        ``"auto"`` takes the first of these methods that the classifier has.
     cv : int, splitter or iterable of splits, default=5
         How ``fit_transform`` splits *sequences*: those of a part are scored by a
         classifier that was trained on the others.
@@ -169,11 +170,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         -------
         sklearn.utils.metadata_routing.MetadataRouter
         """
-        mapping = (
-            MethodMapping()
-            .add(caller="fit", callee="fit")
-            .add(caller="fit_transform", callee="fit")
-        )
+        mapping = as_in_fit()
         router = MetadataRouter(owner=self).add(
             classifier=self.classifier, method_mapping=mapping
         )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.corpus import DENSE, called_by_kind
@@ -100,6 +101,12 @@ class SequenceTransformer(KeepsState, TransformerMixin):
     def _parts(self) -> Iterable[Any]:
         """What may be an estimator inside."""
         return vars(self).values()
+
+
+def as_in_fit() -> MethodMapping:
+    """Return the routing of metadata of ``fit``, which ``fit_transform`` shares."""
+    mapping = MethodMapping().add(caller="fit", callee="fit")
+    return mapping.add(caller="fit_transform", callee="fit")
 
 
 class KnowsColumns:

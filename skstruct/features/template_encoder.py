@@ -541,7 +541,7 @@ def _new_encoder(f: Members) -> TemplateEncoder:
 def _encoder(f: Members) -> TemplateEncoder:
     encoder = f["encoder"]
     pairs = [*f["nodes"], *f["edges"]]
-    require(f["contexts"] or not encoder.contexts.in_use, f"{f.where} lacks contexts")
+    require(f["contexts"] or not encoder.contexts.are_read, f"{f.where} lacks contexts")
     encoder.table, is_distinct = table_of(pairs)
     require(is_distinct, f"{f.where}: a combination occurs twice")
     encoder.entries = np.array([sum(map(len, pairs))], np.int64)
@@ -590,7 +590,7 @@ TEMPLATE_ENCODER = Table(
     Field(
         "contexts",
         CONTEXTS,
-        of=lambda e: e.contexts if e.contexts.in_use else None,
+        of=lambda e: e.contexts if e.contexts.are_read else None,
         default=None,
     ),
     TITLES,

@@ -240,7 +240,7 @@ class TemplateSide:
                 self.counts[c] = count
             self.assign_rows(c, min_count)
 
-    def in_use(
+    def used_nodes(
         self, pairs: list[np.ndarray], used: np.ndarray
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Tell which nodes have rows that are used.
@@ -289,7 +289,7 @@ class TemplateSide:
         rows : ndarray
             The row that each one was; there is no other use for rows that were lost.
         """
-        has_rows, kept = self.in_use(pairs, used)
+        has_rows, kept = self.used_nodes(pairs, used)
         old_rows = [np.arange(self.first_row)]
         new_pairs = []
         self.n_rows = self.first_row

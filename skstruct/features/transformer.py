@@ -13,7 +13,6 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
-    MethodMapping,
     process_routing,
 )
 from sklearn.utils.validation import check_is_fitted
@@ -39,6 +38,7 @@ from .kept_reads import NOTHING, READS
 from .sequence_transformer import (
     KnowsColumns,
     SequenceTransformer,
+    as_in_fit,
     as_rows,
     fit_on,
     reading,
@@ -172,12 +172,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         -------
         sklearn.utils.metadata_routing.MetadataRouter
         """
-        mapping = (
-            MethodMapping()
-            .add(caller="fit", callee="fit")
-            .add(caller="fit_transform", callee="fit")
-        )
-        mapping.add(caller="partial_fit", callee="partial_fit")
+        mapping = as_in_fit().add(caller="partial_fit", callee="partial_fit")
         return MetadataRouter(owner=self).add(
             transformer=self.transformer, method_mapping=mapping
         )

@@ -12,8 +12,8 @@ from the data where these are wrong, as of words that the model has not seen.
 
 References
 ----------
-.. [1] M. Saerens, P. Latinne, C. Decaestecker (2002). Adjusting the outputs of a classifier to new a priori
-   probabilities. Neural Computation 14.
+.. [1] M. Saerens, P. Latinne, C. Decaestecker (2002). Adjusting the outputs of a
+   classifier to new a priori probabilities. Neural Computation 14.
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ from .html import readable
 
 
 class RegularizationPathDisplay:
-    """Held-out score and number of active weights against the strength of an L1 penalty.
+    """Held-out score and number of active weights against the strength of an L1
+    penalty.
 
     There is a line for each strength of the L2 penalty.
 

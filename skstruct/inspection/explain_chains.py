@@ -200,7 +200,9 @@ def _trigrams(store: Store, L: int) -> np.ndarray:
 def _into(
     model: ChainModel, path: list[int], t: int, features: list[tuple[int, float, str]]
 ) -> Iterator[Contribution]:
-    """Yield the contributions of the transition into token t, broken constraints too."""
+    """Yield the contributions of the transition into token t, broken constraints
+    too.
+    """
     values = list(map(spelled, model.labels.values))
     L = len(values)
     y = path[t]

@@ -297,7 +297,9 @@ class _Explained(Shown):
         return new_frame(rows, type(self).__name__, columns=names)
 
     def _details(self, heading: Callable[[int, Any], str]) -> tuple[list[str], str]:
-        """Write the contributions of each item as HTML, and a note on what is left out."""
+        """Write the contributions of each item as HTML, and a note on what is left
+        out.
+        """
         items = self._numbered()
         listed = [
             (heading(k, item), self._words(item.largest), item._would())
@@ -425,7 +427,9 @@ class Explanation(_Explained):
         }
 
     def _repr_html_(self) -> str:
-        """Draw the sequence, and bars for its tokens; those of no segment are folded."""
+        """Draw the sequence, and bars for its tokens; those of no segment are
+        folded.
+        """
         segments = self.segments
         if segments is None:
             segments = [

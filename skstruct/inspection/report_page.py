@@ -59,7 +59,9 @@ TOP = 6
 
 LABELS_WITH_WEIGHTS = 40
 LABELS_WITH_TRANSITIONS = 50
-"""Labels whose weights are listed, and up to which the matrix of transitions is drawn."""
+"""Labels whose weights are listed, and up to which the matrix of transitions is
+drawn.
+"""
 
 SURE = {"least_confident": "probability a token", "margin": "lead over the second best"}
 """By which strategies of ``select`` the surest come first, and what is said of each
@@ -314,8 +316,8 @@ def _wrong(
 ) -> str:
     """Draw the wrong sequences, as many as there is room for.
 
-    ``order`` is what `_surest_first` returns; ``names`` are the places of all sequences,
-    and their words or None.
+    ``order`` is what `_surest_first` returns; ``names`` are the places of all
+    sequences, and their words or None.
     """
     wrong, sure, how = order
     where, words = names

@@ -244,7 +244,8 @@ def _grouped(counts: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
 class _Interval(NamedTuple):
     """How an interval is made of resamples: which percentiles are its ends.
 
-    ``quantile`` is that of Student's t, of groups so few that resamples have few values.
+    ``quantile`` is that of Student's t, of groups so few that resamples have few
+    values.
     """
 
     percentiles: tuple[float, float]
@@ -298,7 +299,8 @@ def _jackknifed(
     """Compute the interval of a ratio over n groups, each of which is left out once.
 
     The variance is (n - 1) / n times the sum of the squares of what leaving out one
-    changes (Efron and Tibshirani, 1993, equation 11.5); a large group weighs as it does.
+    changes (Efron and Tibshirani, 1993, equation 11.5); a large group weighs as it
+    does.
     """
     n = counts.shape[0]
     without = _ratio(counts.sum((0, 1)) - counts.sum(1), of)

@@ -78,8 +78,8 @@ def select(
 
     References
     ----------
-    .. [1] B. Settles and M. Craven (2008). An analysis of active learning strategies for sequence labeling
-       tasks. EMNLP.
+    .. [1] B. Settles and M. Craven (2008). An analysis of active learning strategies
+       for sequence labeling tasks. EMNLP.
 
     Examples
     --------

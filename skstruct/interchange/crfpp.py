@@ -104,7 +104,9 @@ def _load_binary(file: ForeignBytes) -> L1CRF:
 
 
 def _strings(file: ForeignBytes, at: int, what: str) -> tuple[list[bytes], int]:
-    """Read strings that end in NUL, padded by more; return them, and the byte behind."""
+    """Read strings that end in NUL, padded by more; return them, and the byte
+    behind.
+    """
     size = int(file.array(at, 1, "<u4", what)[0])
     end = at + 4 + size
     file.require(

@@ -377,7 +377,9 @@ def save_crfsuite(model: object, path: Path | BinaryIO) -> None:
 
 
 def crfsuite_model(model: Any) -> NamedModel:
-    """Return the :class:`.NamedModel` of a fitted tagger, if the format can express it."""
+    """Return the :class:`.NamedModel` of a fitted tagger, if the format can express
+    it.
+    """
     named = named_model(chain_model(model, "CRFsuite"), "CRFsuite")
     if len(named.transitions) > 1:
         refuse("CRFsuite", "transitions conditioned on the input")

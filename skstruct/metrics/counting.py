@@ -46,7 +46,9 @@ NO_WEIGHT = "there is nothing to score: sample_weight is 0 for all that counts"
 
 # -- tokens and sequences --------------------------------------------------------------
 def has_label(labels: Iterable[Any]) -> bool:
-    """Tell whether any token of a sequence has a gold label, so that the sequence counts."""
+    """Tell whether any token of a sequence has a gold label, so that the sequence
+    counts.
+    """
     return any(label is not None for label in labels)
 
 
@@ -85,7 +87,9 @@ def refuse_nothing(counted: Any, what: str = NOTHING) -> None:
 
 # -- segments --------------------------------------------------------------------------
 def with_none(table: LabelTable) -> LabelTable:
-    """Copy a table of labels; the copy reads a token without label as one in no segment."""
+    """Copy a table of labels; the copy reads a token without label as one in no
+    segment.
+    """
     table = copy(table)
     table[None] = "O", ""
     return table
@@ -94,12 +98,16 @@ def with_none(table: LabelTable) -> LabelTable:
 def surroundings_known(
     labels: Sequence[Any], start: int, stop: int, beside: int = 1
 ) -> bool:
-    """Tell whether the tokens of a segment, and ``beside`` more on each side, have labels."""
+    """Tell whether the tokens of a segment, and ``beside`` more on each side, have
+    labels.
+    """
     return None not in labels[max(start - beside, 0) : stop + beside]
 
 
 def segments_that_count(segments: list[Segment], labels: Labels) -> list[Segment]:
-    """Keep the segments (start, stop, ...) that count, given a sequence's gold labels."""
+    """Keep the segments (start, stop, ...) that count, given a sequence's gold
+    labels.
+    """
     if None not in labels:
         return segments
     return [each for each in segments if surroundings_known(labels, each[0], each[1])]
@@ -134,7 +142,9 @@ def as_known(
 
 
 def _as_known(label: Any, known: frozenset[Any]) -> Any:
-    """Return the label, of a set those that are known, or None; what is no label stays."""
+    """Return the label, of a set those that are known, or None; what is no label
+    stays.
+    """
     if isinstance(label, (set, frozenset)):
         return frozenset(label & known) or None
     if isinstance(label, AllBut):
@@ -162,7 +172,8 @@ def check_weight(sample_weight: Weights, n: int) -> np.ndarray:
 def weights_of(
     sample_weight: Weights, counts: Sequence[float], nothing: str = NOTHING
 ) -> list[Any]:
-    """Check weights, and return Python numbers; what counts must have a weight somewhere.
+    """Check weights, and return Python numbers; what counts must have a weight
+    somewhere.
 
     Parameters
     ----------

@@ -46,7 +46,9 @@ Row: TypeAlias = dict[str, float]
 """Precision, recall, f1 and support of a type, or on average."""
 
 Counts: TypeAlias = "tuple[Counter[Any], Counter[Any], Counter[Any]]"
-"""By type or label: how many segments, spans or tokens are right, true and predicted."""
+"""By type or label: how many segments, spans or tokens are right, true and
+predicted.
+"""
 
 
 PLAIN = "labels that encode no segments are scored by token_report"

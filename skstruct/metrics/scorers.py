@@ -22,7 +22,9 @@ Scorer: TypeAlias = Callable[..., float]
 
 
 class TextScorer(type(metrics.make_scorer(len))):  # type: ignore[misc]
-    """A scorer whose score is handed the texts that the model reads, too, as ``texts``."""
+    """A scorer whose score is handed the texts that the model reads, too, as
+    ``texts``.
+    """
 
     def _score(
         self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **metadata: Any

@@ -354,7 +354,9 @@ def word_f1_score(
 
 
 class SegmentationReport(Bunch):
-    """Scores of a segmentation: a dict whose keys are attributes, and that prints well."""
+    """Scores of a segmentation: a dict whose keys are attributes, and that prints
+    well.
+    """
 
     recall: float
     precision: float

@@ -213,7 +213,9 @@ def _known(i: int, true: Any, pred: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _plain(labels: Iterable[Any]) -> list[Any]:
-    """Return labels as Python values; of subclasses of str the strings that they hold."""
+    """Return labels as Python values; of subclasses of str the strings that they
+    hold.
+    """
     return [
         exact(label) if isinstance(label, str) else plain_value(label)
         for label in labels

@@ -111,7 +111,9 @@ class Lines:
 
 
 def is_collected(record: dict[str, Any]) -> bool:
-    """Tell whether a record came by an annotation; others were there before, and stay."""
+    """Tell whether a record came by an annotation; others were there before, and
+    stay.
+    """
     return "annotation" in record
 
 

@@ -1,5 +1,5 @@
-"""What a service counts, in Prometheus' text format: requests, errors, seconds, and what
-models were asked and said.
+"""What a service counts, in Prometheus' text format: requests, errors, seconds, and
+what models were asked and said.
 
 Two of the numbers tell that texts have changed since a model was trained: the share of
 words that it does not know, and how sure it is.

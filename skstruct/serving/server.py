@@ -95,7 +95,9 @@ def _channel(patience: float) -> type:
 
     class Parser(HTTPRequestParser):
         def parse_header(self, header_plus: bytes) -> None:
-            """Parse a header, and refuse one that says the length of the body in two ways."""
+            """Parse a header, and refuse one that says the length of the body in two
+            ways.
+            """
             try:
                 super().parse_header(header_plus)
             except ValueError:  # Python reads no numbers of 5,000 digits

@@ -197,7 +197,9 @@ def loaded(files: Mapping[str, str | Path]) -> dict[str, Any]:
 
 
 def _page(models: dict[str, Any], name: str, text: str) -> Html:
-    """Draw the page to try models at, with the prediction for a text if there is one."""
+    """Draw the page to try models at, with the prediction for a text if there is
+    one.
+    """
     name = name or next(iter(models))
     shown = ""
     if name not in models:

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:overflow encountered", "ignore:invalid value encountered"
 )
 
-# -------------------------------------------------------------------- whole models under given weights
+# ----------------------------------------------------- whole models under given weights
 PLAIN = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"]
 CONDITIONED = ["U0:%x[0,0]", "U1:%x[1,0]", "B", "B1:%x[0,0]", "B2:%x[-1,0]/%x[0,0]"]
 ONLY_CONDITIONED = ["U0:%x[0,0]", "B1:%x[0,0]"]
@@ -50,7 +50,9 @@ SHARES = 0.3, 0.4, 0.3
 
 
 class World:
-    """A few sequences, an encoder that knows them, and arbitrary weights; one model, two readings."""
+    """A few sequences, an encoder that knows them, and arbitrary weights; one model,
+    two readings.
+    """
 
     def __init__(
         self,
@@ -239,7 +241,9 @@ def test_predictions_equal_enumeration(
 
 
 def visit(world, task, chain, i, noise=QUIET):
-    """One example visited; returns the change of the weights by the oracles' keys, and the stats."""
+    """One example visited; returns the change of the weights by the oracles' keys, and
+    the stats.
+    """
     before = world.weights(chain)
     work = new_work(task, len(world.names))
     order = np.array([i])
@@ -309,7 +313,8 @@ def test_a_passive_aggressive_step(
         wrong, _ = found
         loss = max(0.0, wrong - right + (0.0 if hamming else 1.0))
         assert stats[2] == pytest.approx(loss, abs=1e-9)
-        # A step before this one can make two wrong labellings equally good: rounding chooses between them.
+        # A step before this one can make two wrong labellings equally good: rounding
+        # chooses between them.
         for z in oracles.labellings(len(features), world.names):
             score = oracles.score(features, z, before) + oracles.cost_of(
                 z, gold[i], costs
@@ -358,7 +363,9 @@ NOISE = {
 @pytest.mark.parametrize("kind", sorted(FEATURES))
 @pytest.mark.parametrize("noise", sorted(NOISE))
 def test_decoding_and_update_see_the_same_noise(kind, noise):
-    """A step under noise is the difference of corrupted features ([Z] eqs 18 to 20), decoded with them."""
+    """A step under noise is the difference of corrupted features ([Z] eqs 18 to 20),
+    decoded with them.
+    """
     for seed in range(6):
         world = World(seed, kind, 3, lengths=(4, 3))
         task, chain = world.build(world.gold)

@@ -1,4 +1,6 @@
-"""What the small kernels learn is what the kernels for everything learn, bit for bit."""
+"""What the small kernels learn is what the kernels for everything learn, bit for
+bit.
+"""
 
 import numpy as np
 import pytest

@@ -38,7 +38,9 @@ COLUMNS = [
 
 
 def train_both(make, X, y, lines, weight=None, min_count=1, **options):
-    """The estimator's weights and the oracle's, or None where rounding decides a tie."""
+    """The estimator's weights and the oracle's, or None where rounding decides a
+    tie.
+    """
     estimator = make().fit(X, y, sample_weight=weight)
     visited = [
         i for i in range(len(X)) if len(X[i]) and (weight is None or weight[i] > 0)
@@ -248,7 +250,7 @@ def test_labels_without_a_legal_completion_are_refused(cls, gold):
         cls(["U0:%x[0,0]", "B"], constraints=pairs).fit(X, y)
 
 
-# ---------------------------------------------------------------------------------------------- noise
+# -------------------------------------------------------------------------------- noise
 
 NOISE = [
     {"feature_noise": "dropout", "noise_rate": 0.3},
@@ -279,7 +281,8 @@ NOISE = [
 @pytest.mark.parametrize("variant", ["perceptron", "PA-I"])
 def test_training_under_noise_can_be_replayed(noise, kind, lines, variant):
     def attempt(seed):
-        # A masked bag is empty, so that labels tie: in every other corpus numbers are exact.
+        # A masked bag is empty, so that labels tie: in every other corpus numbers are
+        # exact.
         X, y = corpus(seed, "dyadic" if kind == "dict" and seed % 2 else kind)
         shared = {
             "features": "auto" if lines is None else lines,
@@ -354,7 +357,7 @@ def test_noise_of_rate_zero_is_no_noise():
             np.testing.assert_array_equal(a, b)
 
 
-# ------------------------------------------------------------------------------------------- theorems
+# ----------------------------------------------------------------------------- theorems
 
 
 def separable(seed, n=12):
@@ -391,7 +394,9 @@ def test_mistake_bound(seed):
 @pytest.mark.parametrize("variant", ["PA", "PA-I", "PA-II"])
 @pytest.mark.parametrize("seed", range(2))
 def test_passive_aggressive_reaches_the_margin(variant, seed):
-    """Without a limit on its steps it ends with a margin of 1 on separable data ([G] eq. 5)."""
+    """Without a limit on its steps it ends with a margin of 1 on separable data ([G]
+    eq. 5).
+    """
     X, y, features, _ = separable(seed)
     tagger = PassiveAggressiveTagger(
         PLAIN, variant=variant, C=1e6, max_iter=2000, average=None, random_state=seed

@@ -110,15 +110,17 @@ def test_fewer_are_the_first_of_more_and_pieces_do_not_matter(monkeypatch, order
     assert tagger.predict_kbest(X, 5, allowed) == some
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Segmenter
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 TEXTS, WORDS = load_segmentation()
 
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_room_grows_with_the_labellings(order):
-    """And not with their square: what is asked for at once, of a long sequence with many labels."""
+    """And not with their square: what is asked for at once, of a long sequence with
+    many labels.
+    """
     T, L, k = 2500, 40, 1000
     room = sum(array.nbytes for array in new_lists(np.array([0, T]), L, order, k))
     assert room < 1000 * T * k

@@ -1,4 +1,6 @@
-"""What prediction prepares once for a model shows in no copy and no file, and never outlives the model."""
+"""What prediction prepares once for a model shows in no copy and no file, and never
+outlives the model.
+"""
 
 import copy
 import pickle

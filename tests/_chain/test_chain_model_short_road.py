@@ -1,4 +1,6 @@
-"""One sequence has a short road to the kernel: what it returns is, to the bit, what the long one does."""
+"""One sequence has a short road to the kernel: what it returns is, to the bit, what the
+long one does.
+"""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,6 @@
-"""Tokens that are dense rows of numbers: weights are, bit for bit, those of sparse rows."""
+"""Tokens that are dense rows of numbers: weights are, bit for bit, those of sparse
+rows.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""Forward-backward, in both versions, against enumeration and at the edge of the number range."""
+"""Forward-backward, in both versions, against enumeration and at the edge of the number
+range.
+"""
 
 from itertools import product
 
@@ -208,7 +210,9 @@ def test_a_long_sequence():
 
 @pytest.mark.parametrize("where", ["emission", "transition", "both"])
 def test_huge_weights_are_exact_or_given_up(where):
-    """The fast version must be right or say that it is not; the other one must be right."""
+    """The fast version must be right or say that it is not; the other one must be
+    right.
+    """
     L = 3
     for seed in range(10):
         rng = np.random.RandomState(seed)

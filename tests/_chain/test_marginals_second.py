@@ -1,4 +1,6 @@
-"""Log Z of second-order chains, and sums over prefixes and suffixes, against enumeration."""
+"""Log Z of second-order chains, and sums over prefixes and suffixes, against
+enumeration.
+"""
 
 from itertools import product
 

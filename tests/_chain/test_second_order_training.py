@@ -1,4 +1,6 @@
-"""Taggers of the second order: weights after training against the naive trainer, and growth."""
+"""Taggers of the second order: weights after training against the naive trainer, and
+growth.
+"""
 
 from dataclasses import replace
 
@@ -32,7 +34,9 @@ def features_of(X, lines, min_count=1):
 
 
 def train_both(cls, X, y, lines, weight=None, seed=0, oracle=None, **options):
-    """The estimator's weights and the oracle's, or None where rounding decides a tie."""
+    """The estimator's weights and the oracle's, or None where rounding decides a
+    tie.
+    """
     estimator = cls(
         "auto" if lines is None else lines,
         order=2,
@@ -211,11 +215,13 @@ def test_sparse_storage_changes_nothing(monkeypatch, penalty, alpha):
     weights_view.assert_same_weights(found, expected)
 
 
-# ------------------------------------------------------------------------------ the rest of the estimator
+# ------------------------------------------------------------ the rest of the estimator
 
 
 def test_labels_that_come_late_leave_the_others_alone():
-    """A stream whose label set grows in the middle ends like one that knew all labels at the start."""
+    """A stream whose label set grows in the middle ends like one that knew all labels
+    at the start.
+    """
     X, y = corpus(1, n=8, labels="MXZ")
     X2, y2 = corpus(2, n=8, labels="AMNXZ")
     labels = sorted({g for s in y + y2 for g in s})

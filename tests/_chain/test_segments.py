@@ -41,7 +41,9 @@ def test_segments_equal_enumeration(scale, order):
 
 
 def _segments(labels):
-    """(start, stop) of the segments of a labelling; I without a segment before it opens one."""
+    """(start, stop) of the segments of a labelling; I without a segment before it opens
+    one.
+    """
     before = ["O", *labels]
     starts = [
         t

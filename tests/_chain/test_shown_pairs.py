@@ -116,7 +116,9 @@ def some_pairs_again(tagger):
 @pytest.mark.parametrize("kind", [False, "states", "transitions"])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_files_keep_the_pairs_shown_that_have_no_weight(learner, kind, tmp_path):
-    """Pairs with a weight follow from the weights; those that were always right are in no other place."""
+    """Pairs with a weight follow from the weights; those that were always right are in
+    no other place.
+    """
     tagger = LEARNERS[learner](all_pairs=kind).set_params(max_iter=1).fit(X, Y)
     tagger.save(tmp_path / "model")
     again = load(tmp_path / "model")
@@ -168,10 +170,12 @@ def test_a_file_whose_pairs_are_wrong_is_refused(broken, tmp_path):
         load(tmp_path / "model")
 
 
-# -- what the choice takes -----------------------------------------------------------------------------
+# -- what the choice takes -------------------------------------------------------------
 @pytest.fixture
 def chosen(monkeypatch):
-    """The tasks of fits, in which pairs are chosen, and the most memory that the choice took."""
+    """The tasks of fits, in which pairs are chosen, and the most memory that the choice
+    took.
+    """
     found = []
 
     def choose(*given):
@@ -197,7 +201,9 @@ def _as_mask(pairs, columns):
     [["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"], ["U:%x[0,0]", "B0:%x[0,0]", "B"]],
 )
 def test_the_pairs_are_those_that_tokens_show(chosen, features):
-    """Of features and labels, and of labels by what transitions look at; sets show each of their labels."""
+    """Of features and labels, and of labels by what transitions look at; sets show each
+    of their labels.
+    """
     words = [[token["w"] for token in x] for x in X]
     y = [[{"A", "B"} if z == "A" and t % 2 else None if z == "D" and not t else z for t, z in enumerate(row)]
          for row in Y]  # fmt: skip
@@ -229,14 +235,18 @@ def test_the_pairs_are_those_that_tokens_show(chosen, features):
 
 
 def _many_labels(n_labels, n_tokens, n_features):
-    """Tokens with features of their own and a label of their own, and all labels that there are."""
+    """Tokens with features of their own and a label of their own, and all labels that
+    there are.
+    """
     tokens = range(n_tokens)
     X = [[{f"f{t * n_features + k}": 1.0 for k in range(n_features)}] for t in tokens]
     return X, [[f"{t:05d}"] for t in tokens], [f"{k:05d}" for k in range(n_labels)]
 
 
 def test_pairs_take_the_memory_of_what_is_shown(chosen):
-    """Not a byte for each row and label, nor for two labels: weights are sparse, and so is the choice."""
+    """Not a byte for each row and label, nor for two labels: weights are sparse, and so
+    is the choice.
+    """
     X, y, classes = _many_labels(n_labels=1200, n_tokens=150, n_features=100)
     tagger = StructuredPerceptron(all_pairs="transitions", random_state=0).partial_fit(
         X, y, classes=classes
@@ -249,7 +259,9 @@ def test_pairs_take_the_memory_of_what_is_shown(chosen):
 
 @pytest.mark.slow
 def test_more_pairs_than_32_bits_can_number():
-    """600,000 features with 4,000 labels are 2.4e9 pairs: those that are shown have weights, others none."""
+    """600,000 features with 4,000 labels are 2.4e9 pairs: those that are shown have
+    weights, others none.
+    """
     script = textwrap.dedent(
         """
         import resource

@@ -1,4 +1,6 @@
-"""States of training: fresh, grown for what is new, and the model that they amount to."""
+"""States of training: fresh, grown for what is new, and the model that they amount
+to.
+"""
 
 import numpy as np
 import pytest

@@ -14,7 +14,9 @@ WORDS = "abcdefgh"
 
 
 def trained(L, seed=0, scale=1.0, **options):
-    """A model with L labels, random weights, and words whose labels are random; transitions of any kind."""
+    """A model with L labels, random weights, and words whose labels are random;
+    transitions of any kind.
+    """
     rng = np.random.RandomState(seed)
     X = [
         [WORDS[k] for k in rng.randint(0, len(WORDS), rng.randint(1, 8))]

@@ -1,4 +1,6 @@
-"""Features of a sequence: listed as runs or added up at once, they give the same scores."""
+"""Features of a sequence: listed as runs or added up at once, they give the same
+scores.
+"""
 
 import numpy as np
 import pytest
@@ -40,7 +42,9 @@ def listed(grid, bag, left, n_anchors, store, rule, noise, masked, runs, out):
 
 
 def corpus(rng, valued):
-    """One sequence; a group of templates of width 2 that begins at each anchor, and a bag."""
+    """One sequence; a group of templates of width 2 that begins at each anchor, and a
+    bag.
+    """
     left = 1
     n_anchors = T + 2
     row = rng.integers(-1, 8, (1, n_anchors)).astype(np.int32)

@@ -1,4 +1,6 @@
-"""The chain's decoders against enumeration of all labellings, and what an example teaches."""
+"""The chain's decoders against enumeration of all labellings, and what an example
+teaches.
+"""
 
 import numpy as np
 import pytest

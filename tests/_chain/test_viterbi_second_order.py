@@ -62,7 +62,9 @@ def run_score(emission, transition, stride, trigrams, start, end, path, T, L):
 
 
 class Case:
-    """Scores of a chain; ``integers`` makes ties, ``barriers`` is the share of -inf, ``spread`` scales."""
+    """Scores of a chain; ``integers`` makes ties, ``barriers`` is the share of -inf,
+    ``spread`` scales.
+    """
 
     def __init__(self, seed, T, L, integers, barriers, conditioned, spread):
         generator = np.random.default_rng(seed)
@@ -190,7 +192,9 @@ def test_best_wrong_labelling(case, data):
 
 
 def test_dropping_predecessors_changes_nothing():
-    """With many labels most candidates are dropped unseen; the result is that of the full recursion."""
+    """With many labels most candidates are dropped unseen; the result is that of the
+    full recursion.
+    """
     generator = np.random.default_rng(0)
     T, L = 12, 9
     for scale in (0.0, 1.0, 20.0):

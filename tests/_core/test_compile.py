@@ -1,4 +1,6 @@
-"""Where compiled kernels are kept: a package of a few kernels, in folders that can be written to or not."""
+"""Where compiled kernels are kept: a package of a few kernels, in folders that can be
+written to or not.
+"""
 
 import os
 import shutil
@@ -67,7 +69,9 @@ def test_edited_helper_in_another_file(place):
 
 
 def test_edit_while_a_process_runs(place):
-    """The process keeps what it has loaded, and leaves the cache of the new sources alone."""
+    """The process keeps what it has loaded, and leaves the cache of the new sources
+    alone.
+    """
     script = """
 import os, subprocess, sys
 from toy import caller
@@ -85,7 +89,9 @@ print(caller.add(40))
 
 @pytest.mark.slow
 def test_upgrade_over_a_warm_cache(place):
-    """The same of the package itself: a lexicon finds nothing once the helper that looks up is changed."""
+    """The same of the package itself: a lexicon finds nothing once the helper that
+    looks up is changed.
+    """
     copy_tree(Path(skstruct.__file__).parent, place / "code/skstruct")
     script = (
         "from skstruct.features.contexts import Lexicon; import numpy as np;"

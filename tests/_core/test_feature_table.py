@@ -8,10 +8,10 @@ from skstruct._core.feature_table import (
     final,
     for_training,
     growth,
-    in_use,
     keys,
     new_table,
     table_from_keys,
+    weights_of_features,
 )
 from skstruct._core.hashing import empty_table
 from skstruct._core.store import Rule, new_clock
@@ -76,7 +76,7 @@ def test_growing_and_going_on_from_a_file_keep_what_is_there():
     )
     assert larger.seen.shape == larger.weights.value.shape
     again = for_training(
-        larger._replace(weights=in_use(larger), seen=larger.seen[:6]), RULE
+        larger._replace(weights=weights_of_features(larger), seen=larger.seen[:6]), RULE
     )
     assert again.table is not larger.table
     for one, other in zip((*again.weights, again.seen), (*larger.weights, larger.seen)):

@@ -12,7 +12,7 @@ from skstruct._core.final_weights import (
     entries,
     in_order,
     pruned,
-    rows_in_use,
+    rows_with_weights,
     with_rows,
 )
 from skstruct._core.store import Rule, made_sparse, new_store
@@ -80,7 +80,7 @@ def test_a_weight_beyond_the_type_is_an_error():
 @pytest.mark.parametrize("sparse", [False, True])
 def test_rows_are_chosen_and_reordered(sparse):
     store = store_of(TABLES[0], sparse)
-    assert rows_in_use(store).tolist() == [True, False, True, True]
+    assert rows_with_weights(store).tolist() == [True, False, True, True]
     rows = np.array([3, 0])
     np.testing.assert_array_equal(table_of(with_rows(store, rows)), TABLES[0][rows])
     np.testing.assert_array_equal(table_of(in_order(store, rows)), TABLES[0][rows])

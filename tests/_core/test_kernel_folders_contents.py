@@ -16,8 +16,9 @@ __all__ = ["place", "read_only"]  # fixtures
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
-# Stops each process before it puts its first file in place until the other is as far; the first process puts
-# its second file, if it has one, in place when the other one is done.
+# Stops each process before it puts its first file in place until the other is as far;
+# the first process puts its second file, if it has one, in place when the other one is
+# done.
 AT_ONCE = """
 import os, sys, time
 import numpy as np
@@ -129,7 +130,9 @@ def test_a_damaged_file_that_cannot_be_replaced_is_passed_over(place, read_only)
 
 
 def test_a_file_is_of_the_folder_it_was_written_to(place):
-    """A folder of kernels with bounds checks that takes the name of one without has none of these."""
+    """A folder of kernels with bounds checks that takes the name of one without has
+    none of these.
+    """
     checked = run_kernels(place, "add", NUMBA_BOUNDSCHECK="1")["folders"][0]
     Path(checked).rename(checked.removesuffix("-boundscheck-1"))
     assert run_kernels(place, "add")["compiled"] == ["add"]
@@ -187,7 +190,9 @@ SPOILED = [
 @on_posix
 @pytest.mark.parametrize("spoil, of, chosen", SPOILED)
 def test_kernels_that_others_can_write_are_not_read(place, spoil, of, chosen):
-    """A cache is code. What is not read is compiled, and kept where others cannot write."""
+    """A cache is code. What is not read is compiled, and kept where others cannot
+    write.
+    """
     settings = {"NUMBA_CACHE_DIR": str(place / "chosen")} if chosen else {}
     first = run_kernels(place, "add", **settings)
     assert first["compiled"] == ["add"]
@@ -249,7 +254,9 @@ def test_a_mask_that_lets_a_group_write(place):
 
 
 def test_two_versions_at_one_path_share_a_home(place, read_only):
-    """As in containers: each keeps its kernels, until nobody has needed them for long."""
+    """As in containers: each keeps its kernels, until nobody has needed them for
+    long.
+    """
     read_only("code")
     first = run_kernels(place, "add")
     helper, old, times = (

@@ -1,4 +1,6 @@
-"""Helpers of kernels are compiled for linking alone, or by numba itself if its insides are not as known."""
+"""Helpers of kernels are compiled for linking alone, or by numba itself if its insides
+are not as known.
+"""
 
 import json
 import os
@@ -67,7 +69,9 @@ def run_script(place, script):
 
 
 def run(place, name, change=""):
-    """[value of a kernel, who made a library of a helper, [loaded, compiled]] under a changed numba."""
+    """[value of a kernel, who made a library of a helper, [loaded, compiled]] under a
+    changed numba.
+    """
     (place / "toy.py").write_text(TOY)
     return json.loads(
         run_script(place, RUN.replace("{change}", change).replace("{name}", name))
@@ -79,7 +83,8 @@ def test_helpers_are_for_linking_alone(tmp_path):
     assert run(tmp_path, "nine") == [9, "skstruct._core.linking", [2, 1]]
 
 
-# Modules of numba that are none of those that it documents cannot be imported by the package.
+# Modules of numba that are none of those that it documents cannot be imported by the
+# package.
 NO_INSIDES = """
 import builtins
 load = builtins.__import__

@@ -1,4 +1,6 @@
-"""Noise: what is drawn is a function of (seed, step, item), with the frequencies asked for."""
+"""Noise: what is drawn is a function of (seed, step, item), with the frequencies asked
+for.
+"""
 
 import numpy as np
 import pytest
@@ -152,7 +154,9 @@ def test_zipf_table_is_a_distribution():
 
 @pytest.mark.parametrize("exponent", [1.1, 1.5, 3.0, 60.0])
 def test_zipf_is_that_of_the_paper(exponent):
-    """P(ξ = k) = k^-s / ζ(s), as ``random.zipf`` draws; what is beyond the largest ξ counts as that."""
+    """P(ξ = k) = k^-s / ζ(s), as ``random.zipf`` draws; what is beyond the largest ξ
+    counts as that.
+    """
     k = np.arange(1, ZIPF_SUPPORT)
     drawn = (
         np.diff(make_noise(exponent=exponent).zipf.astype(float), prepend=0.0) / 2**32

@@ -110,7 +110,9 @@ def test_full_capacity():
     st.sampled_from([1.0, 1e-4, 3.0, 100.0]),
 )
 def test_step_sizes(variant, C, loss, norm2, weight):
-    """An example of weight v is learned as one of weight 1, in units that are v times as large."""
+    """An example of weight v is learned as one of weight 1, in units that are v times
+    as large.
+    """
     found = step(rule_of(VARIANTS[variant], C), weight * loss, norm2, weight)
     expected = weight * oracle_training.step_size(variant, C, loss, norm2)
     assert found == pytest.approx(expected, rel=1e-14, abs=0)
@@ -132,7 +134,9 @@ def test_perceptron_steps_by_one():
 
 @given(st.floats(0.01, 10), st.floats(0.5, 20), st.floats(-3, 0.99))
 def test_pa_solves_its_optimisation_problem(C, norm2, gap):
-    """[G] eq. 5 in one dimension along Δφ: τ minimises ½ τ² ‖Δφ‖² + C max(0, 1 - gap - τ ‖Δφ‖²)."""
+    """[G] eq. 5 in one dimension along Δφ: τ minimises ½ τ² ‖Δφ‖² + C max(0, 1 - gap -
+    τ ‖Δφ‖²).
+    """
     assume(norm2 > 0)
 
     def objective(tau):

@@ -1,4 +1,6 @@
-"""Lazy equals naive: averages, decay and truncation of the weight store against complete vectors."""
+"""Lazy equals naive: averages, decay and truncation of the weight store against
+complete vectors.
+"""
 
 import math
 
@@ -219,8 +221,8 @@ def test_lazy_equals_naive(penalty, alpha, average, sparse, epochs, through_diff
                 )
         lazy.end_epoch()
         learner.end_epoch()
-        # A look at the final weights must not disturb the training. The documented error of an average
-        # under decay is about 1e-10 / alpha.
+        # A look at the final weights must not disturb the training. The documented
+        # error of an average under decay is about 1e-10 / alpha.
         atol = 1e-10 if penalty == "l2" else 1e-12
         np.testing.assert_allclose(
             lazy.final(), naive_table(learner.final()), rtol=1e-9, atol=atol
@@ -323,7 +325,7 @@ def test_new_rows_and_columns_are_as_if_they_had_always_existed(penalty, alpha, 
     )
 
 
-# ------------------------------------------------------------------------------------ a million steps
+# ---------------------------------------------------------------------- a million steps
 
 N_STEPS = 4_000 if config.DISABLE_JIT else 1_000_000
 DECAY = 0.02 if config.DISABLE_JIT else 1e-4
@@ -373,7 +375,9 @@ def run_long(lazy, schedules, n_steps):
 @pytest.mark.parametrize("average", [None, "step"])
 @pytest.mark.parametrize("share", [0.43, 1.0])
 def test_decay_over_a_million_steps(average, share):
-    """``Σ_t w(t)`` of a geometric decay has a closed form; fsum adds up the nudges exactly."""
+    """``Σ_t w(t)`` of a geometric decay has a closed form; fsum adds up the nudges
+    exactly.
+    """
     n = int(N_STEPS * share)
     schedules = [sparse_schedule(n, 40, seed) for seed in range(5)] + [
         {0: 1.0},
@@ -390,7 +394,8 @@ def test_decay_over_a_million_steps(average, share):
                 a * math.exp(log_keep * (n - 1 - t)) for t, a in schedule.items()
             )
         else:
-            # Added at step t, a weight counts a (1 + k + k² + ...) over the n - t steps that remain.
+            # Added at step t, a weight counts a (1 + k + k² + ...) over the n - t steps
+            # that remain.
             expected = (
                 math.fsum(
                     a * -math.expm1(log_keep * (n - t)) / DECAY

@@ -1,4 +1,6 @@
-"""Warnings name a line of the program that was run, and are not repeated for each part of a corpus."""
+"""Warnings name a line of the program that was run, and are not repeated for each part
+of a corpus.
+"""
 
 import warnings
 

@@ -81,7 +81,9 @@ def test_held_out_sequences_are_checked(corpus):
 
 
 def test_held_out_sequences_without_label_do_not_count(corpus):
-    """Neither in the score nor in the mean log-probability; empty ones have no label either."""
+    """Neither in the score nor in the mean log-probability; empty ones have no label
+    either.
+    """
     X, y, X_val, y_val = corpus
     alone = L1CRF(random_state=0).fit(X, y, X_val=X_val, y_val=y_val).history_[-1]
     more = [*X_val, ["a", "b"], []], [*y_val, [None, None], []]
@@ -131,7 +133,9 @@ def test_held_out_labels_that_training_lacks(corpus):
 
 
 def test_held_out_labels_that_constraints_make_impossible():
-    """The labels beside one that is new need not have a labelling under the constraints."""
+    """The labels beside one that is new need not have a labelling under the
+    constraints.
+    """
     X, y = [["he", "saw", "New", "York"]] * 5, [["O", "O", "B-LOC", "I-LOC"]] * 5
     X_val = [["he", "saw"], ["saw", "Max", "M"], ["York"]]
     y_val = [["O", "O"], ["O", "B-PER", "I-LOC"], ["O"]]

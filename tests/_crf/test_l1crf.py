@@ -22,12 +22,14 @@ def corpus():
     return X[:120], y[:120], X[120:], y[120:]
 
 
-# -- the path --------------------------------------------------------------------------------------
+# -- the path --------------------------------------------------------------------------
 
 
-# -- which pairs have weights --------------------------------------------------------------------------
+# -- which pairs have weights ----------------------------------------------------------
 def test_values_that_cancel_are_seen():
-    """Values of a feature that add up to zero for each label do not make it a feature never seen."""
+    """Values of a feature that add up to zero for each label do not make it a feature
+    never seen.
+    """
     points = [
         (1.0, 1.0, "A"),
         (-1.0, 0.2, "A"),
@@ -46,7 +48,7 @@ def test_values_that_cancel_are_seen():
     assert seen.score(X, y) == crf.score(X, y) == 1.0
 
 
-# -- probabilities ---------------------------------------------------------------------------------
+# -- probabilities ---------------------------------------------------------------------
 @pytest.mark.parametrize(
     "features", ["auto", ["U0:%x[0,0]", "U1:%x[-1,0]", "B", "B1:%x[0,0]"]]
 )
@@ -128,7 +130,7 @@ def test_scores_of_any_size():
             predict(X)
 
 
-# -- interrupts ------------------------------------------------------------------------------------
+# -- interrupts ------------------------------------------------------------------------
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 def test_ctrl_c_leaves_a_usable_model(corpus, monkeypatch):
     X, y = corpus[:2]
@@ -176,7 +178,7 @@ def test_passes_in_pieces_change_nothing(corpus, monkeypatch):
     assert crf.fit(X, y).decision_function(X).tolist() == whole
 
 
-# -- callbacks -------------------------------------------------------------------------------------
+# -- callbacks -------------------------------------------------------------------------
 class Looks:
     """A scikit-learn callback that scores what it sees."""
 
@@ -241,7 +243,7 @@ def test_scores_can_be_monitored(corpus):
     assert len(scores) == crf.n_iter_ and scores[-1] == crf.score(X, y)
 
 
-# -- hostile input ---------------------------------------------------------------------------------
+# -- hostile input ---------------------------------------------------------------------
 def test_one_token_and_very_many():
     rng = np.random.RandomState(0)
     long = [f"w{k}" for k in rng.randint(0, 20, 20_000)]

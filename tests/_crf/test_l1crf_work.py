@@ -1,6 +1,8 @@
-"""What training costs, counted on fixed data: passes over the corpus, bounds and what they read, memories.
+"""What training costs, counted on fixed data: passes over the corpus, bounds and what
+they read, memories.
 
-Numbers are those of the day they were written, with a little room. What makes one smaller may lower it.
+Numbers are those of the day they were written, with a little room. What makes one
+smaller may lower it.
 """
 
 import gc
@@ -33,7 +35,9 @@ def test_a_weight_costs_what_copies_cost(c1, c2):
 
 
 def test_the_first_stage_steps_no_further_for_weights():
-    """A weight of 10 is one step as long as ten, which overshoots where the rate is that of weight 1."""
+    """A weight of 10 is one step as long as ten, which overshoots where the rate is
+    that of weight 1.
+    """
     X, y = (each[:60] for each in load_chunking())
     weighted, copied = (
         L1CRF("chunk", c1=0.0, c2=10.0, random_state=0) for _ in range(2)
@@ -63,7 +67,9 @@ PROBLEMS = [(1.0, 0.1), (0.3, 0.1), (0.3, 0.03), (0.1, 0.1), (0.1, 0.01)]
 
 
 def test_bounds_are_a_small_share_of_the_work(monkeypatch):
-    """A row of the table is forty numbers; a pass goes through the pairs of labels at each token."""
+    """A row of the table is forty numbers; a pass goes through the pairs of labels at
+    each token.
+    """
     X, y = load_chunking()
     L = len({label for labels in y for label in labels})
     per_pass = sum(map(len, X)) * L * (L + 19)
@@ -112,7 +118,9 @@ def test_a_path_costs_less_than_its_fits():
 
 
 def test_a_path_keeps_one_memory(monkeypatch):
-    """Where each minimisation starts from the one before; the arrays are the largest of a fit."""
+    """Where each minimisation starts from the one before; the arrays are the largest of
+    a fit.
+    """
     X, y = make_hmm_sequences(60, random_state=0)
     solve, alive = crf_path.solve, []
 

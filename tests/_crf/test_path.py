@@ -1,4 +1,6 @@
-"""Many penalties on one corpus: each is a fit of its own, and starts from the nearest one."""
+"""Many penalties on one corpus: each is a fit of its own, and starts from the nearest
+one.
+"""
 
 import numpy as np
 import pytest

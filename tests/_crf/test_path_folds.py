@@ -1,7 +1,9 @@
-"""A fold of L1CRFCV is what a fit to its training part is, whatever is learned of a corpus.
+"""A fold of L1CRFCV is what a fit to its training part is, whatever is learned of a
+corpus.
 
-What is learned of a corpus: labels, features and their counts (``min_count``), statistics of its text
-(accessor varieties, clusters of words), costs of classes, and how often a sequence is in it.
+What is learned of a corpus: labels, features and their counts (``min_count``),
+statistics of its text (accessor varieties, clusters of words), costs of classes, and
+how often a sequence is in it.
 """
 
 import numpy as np
@@ -22,7 +24,9 @@ def corpus():
 
 
 def folds_of(kind):
-    """Two folds of 60 sequences; as a bootstrap draws them, training parts hold some of them again."""
+    """Two folds of 60 sequences; as a bootstrap draws them, training parts hold some of
+    them again.
+    """
     folds = list(KFold(2).split(np.zeros(60)))
     if kind is TWICE:
         folds = [
@@ -60,12 +64,16 @@ CLUSTER_TEMPLATE = {
 )
 @pytest.mark.filterwarnings("ignore:The number of unique classes")
 def test_a_fold_is_a_fit_to_its_training_part(corpus, options, kind):
-    """Objectives and scores are those of GridSearchCV over L1CRF with the same folds."""
+    """Objectives and scores are those of GridSearchCV over L1CRF with the same
+    folds.
+    """
     grid = {"c1": [0.1, 0.5], "c2": [0.1]}
     shared = {"all_pairs": False, "random_state": 0, **options}
 
     def confidence(model, X, y):
-        """Unlike accuracy the same for models that are equal but for rounding: no tie is decided."""
+        """Unlike accuracy the same for models that are equal but for rounding: no tie
+        is decided.
+        """
         return float(np.vstack(model.predict_marginals(X)).max(axis=1).mean())
 
     def both(model, X, y):

@@ -1,4 +1,6 @@
-"""L1CRF on shards: the objective and its optimum are those of one machine, whatever the shards."""
+"""L1CRF on shards: the objective and its optimum are those of one machine, whatever the
+shards.
+"""
 
 import builtins
 import functools
@@ -244,11 +246,13 @@ def mixed_scales(size):
 @pytest.mark.parametrize("size", [1e-4, 1e-2, 1e3])
 @pytest.mark.parametrize("n", [2, 3])
 def test_features_that_a_shard_lacks_keep_their_scale(size, n):
-    """A shard knows no value of features that it lacks: neither that they are small, nor that they are 1.
+    """A shard knows no value of features that it lacks: neither that they are small,
+    nor that they are 1.
 
-    Beside the largest values there are counts of features, of unlabelled tokens and of labels, the signs of
-    values, and which sequences are labelled completely: `test_partial_labels_and_weights_of_sequences`, and
-    the table of ``tests/test_roads.py``.
+    Beside the largest values there are counts of features, of unlabelled tokens and of
+    labels, the signs of values, and which sequences are labelled completely:
+    `test_partial_labels_and_weights_of_sequences`, and the table of
+    ``tests/test_roads.py``.
     """
     X, y = mixed_scales(size)
     given = {"c1": 1e-5, "c2": 0.0, "random_state": 0}

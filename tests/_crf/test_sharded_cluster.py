@@ -1,4 +1,6 @@
-"""L1CRF on a local Dask cluster: the same bits as in threads, whatever the workers, and if one dies."""
+"""L1CRF on a local Dask cluster: the same bits as in threads, whatever the workers, and
+if one dies.
+"""
 
 import functools
 import inspect

@@ -48,7 +48,9 @@ def test_labels_that_are_missing_values():
 
 
 def test_classes_hold_the_labels_themselves(tmp_path):
-    """So that what is made of them prints as the labels do, those of earlier files too."""
+    """So that what is made of them prints as the labels do, those of earlier files
+    too.
+    """
     X, y = [["a", "b", "a"]] * 4, [["x", "y", "x"]] * 4
     tagger = L1CRF(c1=0.1).fit(X, y)
     tagger.save(tmp_path / "model")

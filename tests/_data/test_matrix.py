@@ -1,4 +1,6 @@
-"""Rows of numbers as sequences: slices, other containers, and errors that name the place."""
+"""Rows of numbers as sequences: slices, other containers, and errors that name the
+place.
+"""
 
 import pickle
 

@@ -1,4 +1,6 @@
-"""What reads a corpus: names of columns, runs of dense ones, and checks against these."""
+"""What reads a corpus: names of columns, runs of dense ones, and checks against
+these.
+"""
 
 import pickle
 

@@ -1,4 +1,6 @@
-"""The rules that follow from how a scheme spells chunks, against listing all spellings."""
+"""The rules that follow from how a scheme spells chunks, against listing all
+spellings.
+"""
 
 from itertools import product
 
@@ -23,7 +25,9 @@ PREFIXED = [
 
 
 def segmentations(length, outside, types=("X", "Y")):
-    """All ways to cut so many tokens into chunks (length, type) and, if there are such, tokens outside."""
+    """All ways to cut so many tokens into chunks (length, type) and, if there are such,
+    tokens outside.
+    """
     if length == 0:
         yield ()
         return
@@ -77,7 +81,9 @@ def test_spans_of_what_is_spelled(name):
 
 @pytest.mark.parametrize("name", PREFIXED)
 def test_transitions_are_those_of_what_is_spelled(name):
-    """A sequence of labels is taken, step by step, if and only if it is the spelling of something."""
+    """A sequence of labels is taken, step by step, if and only if it is the spelling of
+    something.
+    """
     table = LabelTable(name)
     seen = {label for length in range(1, 8) for s in segmentations(length, SPELLINGS[name].outside, ("X",))
             for label in spelled(name, s)[0]}  # fmt: skip

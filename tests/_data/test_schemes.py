@@ -1,4 +1,6 @@
-"""Label schemes: worked examples, round trips, and agreement with a scheme's own definition."""
+"""Label schemes: worked examples, round trips, and agreement with a scheme's own
+definition.
+"""
 
 import itertools
 import re
@@ -54,7 +56,7 @@ def segmentations(draw, gaps=True):
     return spans, end + (draw(st.integers(0, 2)) if gaps else 0)
 
 
-# ------------------------------------------------------------------------------- worked examples
+# ---------------------------------------------------------------------- worked examples
 @pytest.mark.parametrize(
     "scheme, expected",
     [
@@ -173,7 +175,8 @@ def test_strict_spans_values(scheme, labels, spans):
     assert labels_to_spans(labels.split(), scheme, strict=True) == spans
 
 
-# conlleval's published rules as tables of (previous, next) prefixes; a change of type is a rule besides.
+# conlleval's published rules as tables of (previous, next) prefixes; a change of type
+# is a rule besides.
 ENDS = {
     "BB",
     "BS",
@@ -213,7 +216,7 @@ def test_lenient_spans_follow_the_tables(labels):
     assert labels_to_spans(labels, "BIO") == spans
 
 
-# ------------------------------------------------------------------------------------ round trips
+# -------------------------------------------------------------------------- round trips
 @given(segmentations(), st.sampled_from(WITH_O))
 def test_spans_round_trip(segmentation, scheme):
     spans, n = segmentation
@@ -272,7 +275,7 @@ def test_any_labels_spell_the_text(data, scheme, joint):
     assert "".join(words) == text and all(words)
 
 
-# ------------------------------------------------------------------------------------ IO
+# ----------------------------------------------------------------------------------- IO
 IO_LABELS = ["PER", "I-PER", "LOC", "I-B-cell", "O", "I"]
 
 
@@ -333,11 +336,12 @@ def test_io_cannot_keep_neighbours_of_one_type_apart():
     assert convert_labels(["B-X", "B-Y"], "BIO", "IO") == ["X", "Y"]
 
 
-# ------------------------------------------------------------------------------------ transitions
+# -------------------------------------------------------------------------- transitions
 @pytest.mark.parametrize("scheme", WRITE_ALL)
 @pytest.mark.parametrize("kinds", [[""], ["X", "Y"]])
 def test_transitions_permit_exactly_what_spans_can_spell(scheme, kinds):
-    # Every sequence of up to 4 labels is a path if and only if it is how its own chunks are written.
+    # Every sequence of up to 4 labels is a path if and only if it is how its own chunks
+    # are written.
     labels = typed(PREFIXES[scheme], kinds)
     start, transition, end = allowed_transitions(labels, scheme)
     assert start.dtype == transition.dtype == end.dtype == bool
@@ -384,7 +388,7 @@ def test_transitions_joint_words_keep_their_tag():
     assert end.tolist() == [False, True, False, True]
 
 
-# ----------------------------------------------------------------------------------------- errors
+# ------------------------------------------------------------------------------- errors
 @pytest.mark.parametrize("scheme", ["bio", "", None, 3, ["BIO"]])
 def test_unknown_scheme(scheme):
     for call in (

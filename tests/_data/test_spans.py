@@ -1,4 +1,6 @@
-"""Spans: checks, and alignment with tokens against an oracle that goes character by character."""
+"""Spans: checks, and alignment with tokens against an oracle that goes character by
+character.
+"""
 
 import random
 import re

@@ -1,4 +1,6 @@
-"""Data frames as corpora: strings go to templates, numbers are rows, and what is neither is named."""
+"""Data frames as corpora: strings go to templates, numbers are rows, and what is
+neither is named.
+"""
 
 import datetime
 import pickle
@@ -282,7 +284,9 @@ def test_windows_of_numbers_beside_strings(learner):
     "form", ["frames", pytest.param("union", marks=pytest.mark.slow)]
 )
 def test_strings_and_vectors_everywhere(form, tmp_path):
-    """What needs the features of both parts counted, cut into shards, hidden or added one by one."""
+    """What needs the features of both parts counted, cut into shards, hidden or added
+    one by one.
+    """
     X, y = from_frame(pandas)
     X, y = X[np.tile(np.arange(4), 3)], y * 3
     templates = ["U0:%x[0,0]", "U1:%x[-1,1]", "B"]

@@ -1,4 +1,6 @@
-"""Every kind of model that one file can hold: labels and scores are those of the model, in each language."""
+"""Every kind of model that one file can hold: labels and scores are those of the model,
+in each language.
+"""
 
 import json
 import subprocess
@@ -75,7 +77,9 @@ def test_rounded_weights_are_the_same_in_both_languages(case, tmp_path):
 
 
 def test_explanations(case, tmp_path):
-    """Runner-up, features and margin are those of `inspection.explain`; the parts add up to the margin."""
+    """Runner-up, features and margin are those of `inspection.explain`; the parts add
+    up to the margin.
+    """
     model, X = case
     file = loaded(written(model, tmp_path))
     X = [x for x in X if x][:N_EXPLAINED]

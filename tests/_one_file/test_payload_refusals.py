@@ -1,4 +1,6 @@
-"""What cannot be written as one file is refused by name; and what a written file refuses."""
+"""What cannot be written as one file is refused by name; and what a written file
+refuses.
+"""
 
 import numpy as np
 import pytest
@@ -122,7 +124,9 @@ PAIR = "\ud83d\ude00"  # two characters of Python, one of JSON and JavaScript
 
 @pytest.mark.parametrize("name", ["tagger.py", "tagger.js", "tagger.html"])
 def test_two_surrogates_side_by_side(name, tmp_path):
-    """JSON would make one string of the two tokens, and the weights of all others would move."""
+    """JSON would make one string of the two tokens, and the weights of all others would
+    move.
+    """
     X, y = (
         [["a", PAIR, "b"], ["\U0001f600", "z", "b"]],
         [["A", "B", "C"], ["C", "D", "C"]],

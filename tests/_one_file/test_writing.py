@@ -179,7 +179,9 @@ def test_numbers_that_are_not_finite(value, tmp_path):
 
 
 def test_patterns_of_one_column_take_str_and_tuples(tmp_path):
-    """As the model that was read from a file of CRF++, which does not say what tokens are."""
+    """As the model that was read from a file of CRF++, which does not say what tokens
+    are.
+    """
     trained = L1CRF(Patterns(["U:%x[0,0]", "B"]), max_iter=20).fit(
         [["a", "b", "a"]], [["A", "B", "A"]]
     )
@@ -343,7 +345,9 @@ def test_convert(chunker, tmp_path, capsys):
 
 
 def test_a_smaller_file_is_compared_with_the_whole_model(chunker, tmp_path, capsys):
-    """Not with what is left of it; the file, the report and the command tell the same."""
+    """Not with what is left of it; the file, the report and the command tell the
+    same.
+    """
     model, X = chunker
     model.save(tmp_path / "model.skstruct")
     X, smaller = X[100:110], model.compress(dtype="float64", keep=0.02)

@@ -1,4 +1,6 @@
-"""Files of models of whole corpora: the same labels and scores, and the output of ``skstruct tag``."""
+"""Files of models of whole corpora: the same labels and scores, and the output of
+``skstruct tag``.
+"""
 
 import json
 import subprocess
@@ -27,7 +29,9 @@ print(json.dumps([tagger.predict(X), tagger.decision_function(X)]))
 
 
 def check_everywhere(model, X, folder):
-    """Labels and scores are equal in all versions of Python and in Node; rounding changes few sequences."""
+    """Labels and scores are equal in all versions of Python and in Node; rounding
+    changes few sequences.
+    """
     expected, scores = list(model.predict(X)), model.decision_function(X).tolist()
     written(model, folder)
     for program in interpreters().values():

@@ -245,7 +245,7 @@ def test_a_million_characters(name, pages, browser):
     assert browser.problems == []
 
 
-# -- names that try to break out ------------------------------------------------------------------------
+# -- names that try to break out -------------------------------------------------------
 @pytest.fixture(scope="module")
 def hostile():
     X = [[word, "a", word] for word in HOSTILE]

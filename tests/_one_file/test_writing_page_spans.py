@@ -1,4 +1,6 @@
-"""The page of a span tagger in a browser: it tags texts of files, says why, and hands them on."""
+"""The page of a span tagger in a browser: it tags texts of files, says why, and hands
+them on.
+"""
 
 import json
 

@@ -1,4 +1,6 @@
-"""Texts that a page reads, and the files that it hands on, without a page: Node and `read_spans`."""
+"""Texts that a page reads, and the files that it hands on, without a page: Node and
+`read_spans`.
+"""
 
 import io
 import json
@@ -56,7 +58,9 @@ WORDS = ["Ann", "Rome", "😀", "שלום", "in", "  ", "\r\n", "\n", "x😀Y", 
 
 @pytest.mark.parametrize("tool", FORMATS)
 def test_tools_read_what_is_written(tool):
-    """Texts stay as they are, and spans cover what they covered, whatever offsets count."""
+    """Texts stay as they are, and spans cover what they covered, whatever offsets
+    count.
+    """
     draw = random.Random(0)
     texts = [
         "".join(draw.choices(WORDS, k=draw.randint(1, 9))) + "Z" for _ in range(99)

@@ -92,13 +92,15 @@ def test_heads_alone_and_empty_sentences():
     assert explain(parser, []).arcs == []
 
 
-# -- contributions add up --------------------------------------------------------------------------
+# -- contributions add up --------------------------------------------------------------
 JOINT = ["s0.t", "s1.t", "s0.t s1.t q0.t", "s0.w s1.t", "s1.w d", "s0.lc.r s0.t", "s1.rc.r s1.rc2.r q0.t",
          "s1.lc.r s1.lc2.r", "s0.rc.r s1.t", "s0.vl s1.vr"]  # fmt: skip
 
 
 def score_of(parser, sentence, actions):
-    """The score of a way to build a tree, from strings and stacks alone; with the labels that are best."""
+    """The score of a way to build a tree, from strings and stacks alone; with the
+    labels that are best.
+    """
     model = model_of(parser)
     stores = (model.weights, 3), (model.label_weights, len(model.labels))
     weights = [

@@ -1,4 +1,6 @@
-"""Trees: checks, oracle actions, projectivity and lifting, against enumeration; templates and their keys."""
+"""Trees: checks, oracle actions, projectivity and lifting, against enumeration;
+templates and their keys.
+"""
 
 import random
 
@@ -52,7 +54,8 @@ def test_lifting_moves_no_more_than_it_has_to(n):
 
 
 def test_the_shortest_arc_is_lifted_first():
-    # 2 -> 5 and 5 -> 3 cross the root's subtree at 4; the shorter one goes first, and settles it.
+    # 2 -> 5 and 5 -> 3 cross the root's subtree at 4; the shorter one goes first, and
+    # settles it.
     assert lift([4, 4, 5, 0, 4]) == [4, 4, 4, 0, 4]
 
 
@@ -186,7 +189,9 @@ def test_arcs_are_pairs():
 
 @pytest.mark.parametrize("n", [3, 4, 5])
 def test_what_was_lifted_is_found_again(n):
-    """With labels of their own nearly all heads are found, and always a tree with the same labels."""
+    """With labels of their own nearly all heads are found, and always a tree with the
+    same labels.
+    """
     lifted = right = 0
     labels = [f"l{k}" for k in range(n)]
     for heads in oracle.trees(n):

@@ -1,4 +1,6 @@
-"""The parser's kernels against enumeration, and against features written down with strings."""
+"""The parser's kernels against enumeration, and against features written down with
+strings.
+"""
 
 import math
 
@@ -10,7 +12,9 @@ from parser_search_cases import ALL, Problem
 from skstruct._parser.template_sets import reads_labels, template_lines
 
 RICH = [line for line in template_lines("rich") if not reads_labels([line])]
-"""Labels are chosen for the tree that was found, as with all sets that read no labels."""
+"""Labels are chosen for the tree that was found, as with all sets that read no
+labels.
+"""
 
 
 SETS = ["hs28", RICH]

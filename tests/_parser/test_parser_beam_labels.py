@@ -13,7 +13,7 @@ from skstruct._parser import parser_beam as search_module
 from skstruct._parser.parser_fields import TABLES
 from skstruct._parser.template_sets import ARC_LINES
 
-# -- labels in the search --------------------------------------------------------------------------
+# -- labels in the search --------------------------------------------------------------
 JOINT = ["s0.t", "s1.t", "s0.t s1.t q0.t", "s0.w s1.t", "s1.w d", "s0.lc.r s0.t", "s1.rc.r s1.rc2.r q0.t",
          "s1.lc.r s1.lc2.r", "s0.rc.r s1.t", "s0.vl s1.vr"]  # fmt: skip
 
@@ -83,7 +83,9 @@ def test_with_all_states_the_joint_search_is_exact():
 
 @pytest.mark.parametrize("update", [EARLY, MAX_VIOLATION])
 def test_every_joint_update_corrects_a_violation(update):
-    """Where labels are given, those of right arcs are learned besides, by a margin; here they are not."""
+    """Where labels are given, those of right arcs are learned besides, by a margin;
+    here they are not.
+    """
     problem = Problem(JOINT, beam=2, update=update).train(2)
     problem.task = problem.task._replace(label=np.full_like(problem.task.label, -1))
     changed = 0

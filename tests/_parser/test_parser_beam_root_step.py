@@ -24,7 +24,9 @@ class Rooted(Problem):
 
 
 def scores_of(problem, sentence):
-    """(tree, score) of all ways to build trees, with a last RIGHT in the state of a single tree."""
+    """(tree, score) of all ways to build trees, with a last RIGHT in the state of a
+    single tree.
+    """
     weights, names = problem.dictionaries(), problem.labels.values
     joint = problem.final().is_joint
     for actions in oracle.derivations(len(sentence)):
@@ -99,7 +101,9 @@ def test_it_learns(templates, update):
 
 
 def test_it_sees_what_no_action_before_can():
-    """Before the only reduction both words are without children; after it one of them has the other."""
+    """Before the only reduction both words are without children; after it one of them
+    has the other.
+    """
     sentences = [[("a", "A"), ("b", "B")], [("b", "B"), ("a", "A")]]
     trees = [[(0, "root"), (1, "x")], [(2, "x"), (0, "root")]]
     lines = ["s0.lc.t s0.rc.t"]

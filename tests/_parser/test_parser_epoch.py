@@ -26,7 +26,9 @@ from skstruct._parser.template_sets import reads_labels, template_lines
 from skstruct._training.epochs import grow_tables
 
 RICH = [line for line in template_lines("rich") if not reads_labels([line])]
-"""Labels are chosen for the tree that was found, as with all sets that read no labels."""
+"""Labels are chosen for the tree that was found, as with all sets that read no
+labels.
+"""
 
 
 @pytest.mark.parametrize("update", [EARLY, MAX_VIOLATION])

@@ -1,4 +1,6 @@
-"""Files of parsers: small, exact, refused if they lie; and what else keeps parsers small."""
+"""Files of parsers: small, exact, refused if they lie; and what else keeps parsers
+small.
+"""
 
 import copy
 import struct
@@ -100,7 +102,7 @@ def test_weights_trained_further_are_no_longer_means_of_integers(fitted, path):
     assert weights(skstruct.load(path)) == weights(model)
 
 
-# -- files that lie ----------------------------------------------------------------------------------
+# -- files that lie --------------------------------------------------------------------
 def forge(path, change):
     header, arrays = read_container(path, kind="model")
     change(header["estimator"]["state"], arrays)
@@ -124,7 +126,9 @@ def _say(change):
 
 
 def _negative_steps(state, arrays):
-    """One key, the one before the first of none; in plain arrays, since groups here are never negative."""
+    """One key, the one before the first of none; in plain arrays, since groups here are
+    never negative.
+    """
     node = state["keys"]
     for k, part in enumerate([*node["values"], node["steps"]]):
         name, steps = part["$array"], [-1] if k == 3 else []
@@ -193,7 +197,9 @@ def test_lies(change, message, fitted, path):
 
 
 def as_written_early(model, with_keys):
-    """The change that makes of a file one of earlier versions: keys are an array of three columns."""
+    """The change that makes of a file one of earlier versions: keys are an array of
+    three columns.
+    """
 
     def change(state, arrays):
         keys = model_of(model).keys()
@@ -220,7 +226,9 @@ def test_a_file_with_a_feature_twice_is_refused(fitted, path):
 
 
 def test_any_array_is_refused_or_safe(fitted, path):
-    """Whatever one element of an array is, loading refuses it or prediction survives it."""
+    """Whatever one element of an array is, loading refuses it or prediction survives
+    it.
+    """
     fitted.save(path)
     header, arrays = read_container(path, kind="model")
     random, loaded = np.random.default_rng(1), 0
@@ -247,7 +255,7 @@ def test_any_array_is_refused_or_safe(fitted, path):
     assert loaded
 
 
-# -- training that grows ------------------------------------------------------------------------------
+# -- training that grows ---------------------------------------------------------------
 def test_results_do_not_depend_on_the_room_that_training_begins_with(
     fitted, monkeypatch
 ):

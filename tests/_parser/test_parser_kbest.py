@@ -13,7 +13,9 @@ JOINT = ["s0.t", "s1.t", "s0.t s1.t q0.t", "s0.w s1.t", "s1.w d", "s0.lc.r s0.t"
 
 
 def best_by_tree(problem, sentence):
-    """{tree: the score of the best way to build it}; labels of the search, None for the others."""
+    """{tree: the score of the best way to build it}; labels of the search, None for the
+    others.
+    """
     weights, names = problem.dictionaries(), problem.labels.values
     joint = problem.final().is_joint
     best = {}

@@ -1,4 +1,6 @@
-"""A training run of the parser: what is trained on, what is scored, and how shards unite."""
+"""A training run of the parser: what is trained on, what is scored, and how shards
+unite.
+"""
 
 import numpy as np
 import pytest

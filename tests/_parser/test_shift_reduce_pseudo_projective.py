@@ -5,7 +5,7 @@ from parser_cases import X, Y, parser
 
 import skstruct
 
-# -- trees that are not projective -------------------------------------------------------------------
+# -- trees that are not projective -----------------------------------------------------
 CROSSING = [
     ("a", "D"),
     ("hearing", "N"),
@@ -60,7 +60,9 @@ def test_pseudo_projective_labels_are_str(y, parameters, message):
 
 
 def test_new_labels_keep_those_of_features_apart():
-    """Labels are sorted, so that new ones move others; what features say of them stays."""
+    """Labels are sorted, so that new ones move others; what features say of them
+    stays.
+    """
     model = parser(templates="auto", max_iter=5).fit(X, Y)
     before = {name for name, _, _ in skstruct.inspection.feature_weights(model)}
     tree = [(2, "aaa"), (0, "root")]

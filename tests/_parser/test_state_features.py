@@ -8,7 +8,9 @@ from skstruct._parser.parser_fields import TABLES
 from skstruct._parser.template_sets import reads_labels, template_lines
 
 RICH = [line for line in template_lines("rich") if not reads_labels([line])]
-"""Labels are chosen for the tree that was found, as with all sets that read no labels."""
+"""Labels are chosen for the tree that was found, as with all sets that read no
+labels.
+"""
 
 
 def test_masked_forms_take_their_features_along():

@@ -1,4 +1,6 @@
-"""Paths that name nothing, and strings that no file gives back: refused before anything is written."""
+"""Paths that name nothing, and strings that no file gives back: refused before anything
+is written.
+"""
 
 import os
 

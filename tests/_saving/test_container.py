@@ -1,4 +1,6 @@
-"""The container: what goes in comes out, and what fails leaves no trace (damage: test_container_damage)."""
+"""The container: what goes in comes out, and what fails leaves no trace (damage:
+test_container_damage).
+"""
 
 import errno
 import hashlib
@@ -348,7 +350,7 @@ def test_a_device_stays_a_device():
     assert not os.path.isfile("/dev/null")
 
 
-# -- compressed arrays ---------------------------------------------------------------------------------
+# -- compressed arrays -----------------------------------------------------------------
 SPARSE = np.zeros((500, 8))
 SPARSE[::7] = np.arange(8.0)
 RANDOM = np.frombuffer(np.random.default_rng(0).bytes(4000), np.uint8)

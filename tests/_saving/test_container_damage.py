@@ -1,4 +1,6 @@
-"""The container refuses every damaged, foreign or hostile file, and allocates nothing for it."""
+"""The container refuses every damaged, foreign or hostile file, and allocates nothing
+for it.
+"""
 
 import gzip
 import hashlib
@@ -28,7 +30,9 @@ def small(path):
 
 
 def build(header, data=b"", version=1, magic=b"\x89SKS\r\n\x1a\n", length=None):
-    """The bytes of a file as the format's documentation says, written without the code under test."""
+    """The bytes of a file as the format's documentation says, written without the code
+    under test.
+    """
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     text += b" " * (-(20 + len(text)) % 64)
     body = (

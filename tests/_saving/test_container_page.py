@@ -1,4 +1,6 @@
-"""A reader in plain Python, written from `docs/file-format.md` alone, predicts what skstruct predicts."""
+"""A reader in plain Python, written from `docs/file-format.md` alone, predicts what
+skstruct predicts.
+"""
 
 import itertools
 import json

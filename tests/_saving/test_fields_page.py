@@ -1,4 +1,6 @@
-"""``docs/file-format.md`` repeats the tables of fields: each member, what it is, and when it is there."""
+"""``docs/file-format.md`` repeats the tables of fields: each member, what it is, and
+when it is there.
+"""
 
 import pathlib
 import re

@@ -1,7 +1,9 @@
-"""Files of every kind of estimator with few and many labels, of today and of earlier versions.
+"""Files of every kind of estimator with few and many labels, of today and of earlier
+versions.
 
-With more than 16 labels tables of weights may be stored sparsely. ``data_files`` holds files that earlier
-versions wrote, and what their models predicted; see ``data_files/write.py``.
+With more than 16 labels tables of weights may be stored sparsely. ``data_files`` holds
+files that earlier versions wrote, and what their models predicted; see
+``data_files/write.py``.
 """
 
 import copy
@@ -49,16 +51,18 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 @functools.cache
 def trained(name, n_labels, storage="as chosen"):
-    """An estimator and its data; tables of more than 16 columns are all sparse if ``storage`` says so."""
+    """An estimator and its data; tables of more than 16 columns are all sparse if
+    ``storage`` says so.
+    """
     with pytest.MonkeyPatch.context() as patch:
         if storage == "sparse":
             patch.setattr(store_module, "DENSE_WEIGHTS", 0)
         return fitted(name, n_labels)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Save and load
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 CELLS = [
     pytest.param(name, *STORAGE[k], marks=pytest.mark.xdist_group(name))
     for number, name in enumerate(CASES)
@@ -122,9 +126,9 @@ def test_a_fitted_model_holds_no_more_than_its_file(name, tmp_path):
     assert size(model) == size(skstruct.load(tmp_path / "model"))
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Files of earlier versions
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def as_json(values):
     return json.loads(json.dumps(values))
 
@@ -156,7 +160,9 @@ def test_there_are_files_of_every_kind():
 
 
 def as_written_early(path):
-    """Rewrite a file as early versions did: sparse tables of an ``L1CRF`` have ``room``, which is zero."""
+    """Rewrite a file as early versions did: sparse tables of an ``L1CRF`` have
+    ``room``, which is zero.
+    """
     header, arrays = read_container(path, kind="model")
 
     def complete(node):
@@ -211,9 +217,9 @@ def test_such_files_are_those_of_early_versions(name, tmp_path):
         assert arrays[array].tobytes() == early[array].tobytes(), array
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # The command line
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def run(capsys, *arguments):
     """Standard output of a command that succeeds."""
     capsys.readouterr()

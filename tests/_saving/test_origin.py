@@ -1,4 +1,6 @@
-"""What a file says besides the model: every model, and what is around it, keeps it until it is fitted again."""
+"""What a file says besides the model: every model, and what is around it, keeps it
+until it is fitted again.
+"""
 
 import copy
 import pickle

@@ -1,4 +1,6 @@
-"""Pipelines in files: words learned from raw text, frozen, before a tagger; and inside of a `SpanTagger`."""
+"""Pipelines in files: words learned from raw text, frozen, before a tagger; and inside
+of a `SpanTagger`.
+"""
 
 import contextlib
 import copy

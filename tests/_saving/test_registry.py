@@ -1,6 +1,8 @@
-"""Saving and loading: what comes back is the same, bit for bit, and goes on learning the same way.
+"""Saving and loading: what comes back is the same, bit for bit, and goes on learning
+the same way.
 
-Files that are damaged or lie about their content are the business of ``test_registry_refusals``.
+Files that are damaged or lie about their content are the business of
+``test_registry_refusals``.
 """
 
 import math
@@ -31,9 +33,9 @@ from skstruct._saving.values import LONG
 
 TAGGERS = [StructuredPerceptron, PassiveAggressiveTagger]
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Round trips
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 PAIRS = [
     (TAGGERS[(i // 2 + k) % 2], tokens, [*LABELS][(i + k) % 4], penalty)
     for i, tokens in enumerate(TOKENS)
@@ -202,7 +204,9 @@ def test_long_history(reload, path):
 
 
 def test_other_data_does_not_touch_the_saved(reload):
-    """Nothing is shared between a model and the loaded one, nor between model and training."""
+    """Nothing is shared between a model and the loaded one, nor between model and
+    training.
+    """
     X, y = corpus("dict")
     tagger = StructuredPerceptron(max_iter=1, random_state=0).fit(X, y)
     for training in (True, False):
@@ -215,9 +219,9 @@ def test_other_data_does_not_touch_the_saved(reload):
         assert_same(tagger.decision_function(X), before)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Without the training state
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("tokens, penalty", [*zip(TOKENS, [*PENALTIES, None, "l1"])])
 def test_without_training(tokens, penalty, reload, path):
     """A fit goes on as partial_fit after a fit does anyway: from the final weights."""
@@ -247,9 +251,9 @@ def test_without_training_again(reload):
     assert_predicts_same(tagger, loaded, X)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What is not part of an estimator, and what is
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def test_session_settings_are_left_out(reload):
     tagger = StructuredPerceptron(max_iter=1, random_state=0).fit(*corpus())
     tagger.note = lambda: None
@@ -280,9 +284,9 @@ def test_package_version_does_not_matter(version, reload, monkeypatch):
     reload(StructuredPerceptron(max_iter=1, random_state=0).fit(*corpus()))
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Speed
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @needs_compiled
 def test_loading_does_not_go_through_the_rows(path):
     """As many calls for a large model as for a small one with the same words."""

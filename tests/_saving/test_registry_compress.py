@@ -195,10 +195,12 @@ def test_weights_beyond_the_range():
         model.compress(dtype="float16")
 
 
-# -- files that lie ------------------------------------------------------------------------------------
+# -- files that lie --------------------------------------------------------------------
 @pytest.fixture
 def forged(tagger, tmp_path):
-    """A function that changes a compressed model's header and arrays, and says how loading refuses it."""
+    """A function that changes a compressed model's header and arrays, and says how
+    loading refuses it.
+    """
 
     def refusal(change):
         path = tmp_path / "forged"

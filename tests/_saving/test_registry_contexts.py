@@ -1,4 +1,6 @@
-"""Saving and loading models that read accessor varieties and lexicons; files that lie about them."""
+"""Saving and loading models that read accessor varieties and lexicons; files that lie
+about them.
+"""
 
 import numpy as np
 import pytest
@@ -83,9 +85,9 @@ def test_a_lexicon_that_is_only_a_parameter(path):
     assert skstruct.load(path).features.lexicons == {"c": ("x", ("y", "z"))}
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Files that lie
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def _encoder(header):
     return header["estimator"]["state"]["model"]["encoder"]
 

@@ -1,4 +1,6 @@
-"""Files that lie under a right checksum: an error, or a model that stays within its arrays."""
+"""Files that lie under a right checksum: an error, or a model that stays within its
+arrays.
+"""
 
 import copy
 import json
@@ -16,11 +18,13 @@ from skstruct._saving.container import ModelFileError, read_container, write_con
 OLD = pathlib.Path(__file__).parents[1] / "data_files"
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Files that lie
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class Forged:
-    """A file's header and arrays, to change and to write back under a right checksum."""
+    """A file's header and arrays, to change and to write back under a right
+    checksum.
+    """
 
     def __init__(self, path):
         self.path = path
@@ -326,7 +330,9 @@ STRANGE = [
 
 @pytest.mark.parametrize("kind", ["templates", "bag", "sparse"])
 def test_any_header_is_refused_or_safe(kind, path):
-    """Whatever stands at one place of the header, loading refuses it or prediction survives it."""
+    """Whatever stands at one place of the header, loading refuses it or prediction
+    survives it.
+    """
     tokens = X
     if kind == "bag":
         model, tokens = bag_model()

@@ -1,7 +1,8 @@
-"""What cannot be saved, and files that must not be loaded: damaged, foreign, newer, or lying.
+"""What cannot be saved, and files that must not be loaded: damaged, foreign, newer, or
+lying.
 
-A lying file has a right checksum. Loading it must end in a ModelFileError or in a model whose use cannot
-read beyond an array; what it predicts is its writer's business.
+A lying file has a right checksum. Loading it must end in a ModelFileError or in a model
+whose use cannot read beyond an array; what it predicts is its writer's business.
 """
 
 import functools
@@ -21,9 +22,9 @@ from skstruct._saving.container import write_container
 from skstruct._taggers.segmenter import Segmenter
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What cannot be saved
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def test_not_fitted(path):
     with pytest.raises(NotFittedError, match="StructuredPerceptron"):
         StructuredPerceptron().save(path)

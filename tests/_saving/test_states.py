@@ -269,7 +269,7 @@ def test_a_pickle_read_and_written_again_is_the_same():
     assert joblib.hash(again) == joblib.hash(model)
 
 
-# -- damage --------------------------------------------------------------------------------------------
+# -- damage ----------------------------------------------------------------------------
 def changed(state, **attributes):
     model = StructuredPerceptron.__new__(StructuredPerceptron)
     model.__setstate__({**state, **attributes})
@@ -369,7 +369,7 @@ def test_a_hostile_state_takes_no_memory():
         read_container_array(np.frombuffer(data, np.uint8), kind="state")
 
 
-# -- pools of processes --------------------------------------------------------------------------------
+# -- pools of processes ----------------------------------------------------------------
 def test_a_model_for_many_tasks_is_written_and_read_once(tmp_path, monkeypatch):
     """From the second time on; one that has changed is written anew."""
     monkeypatch.setattr("skstruct._saving.states.LARGE", 0)
@@ -392,7 +392,7 @@ def test_a_model_for_many_tasks_is_written_and_read_once(tmp_path, monkeypatch):
     assert other.n_iter_ == 1
 
 
-# -- skops ---------------------------------------------------------------------------------------------
+# -- skops -----------------------------------------------------------------------------
 def names_of_public_classes():
     rooms = skstruct, skstruct.features, skstruct.features.patterns
     found = [getattr(room, name) for room in rooms for name in dir(room)]
@@ -464,7 +464,7 @@ def test_cloudpickle_and_a_file_object():
     assert joblib.load(file).predict(ROWS) == model.predict(ROWS)
 
 
-# -- what earlier versions kept ------------------------------------------------------------------------
+# -- what earlier versions kept --------------------------------------------------------
 FOLDER = pathlib.Path(__file__).parents[1] / "data_files"
 KEPT = sorted(file.stem for file in FOLDER.glob("*.pickle"))
 

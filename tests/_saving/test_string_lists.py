@@ -1,4 +1,6 @@
-"""Lists of strings as two arrays, lone surrogates too; what is no such pair is refused."""
+"""Lists of strings as two arrays, lone surrogates too; what is no such pair is
+refused.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""Parameters, random states and odd strings come back from a file; so do estimators within estimators."""
+"""Parameters, random states and odd strings come back from a file; so do estimators
+within estimators.
+"""
 
 import pathlib
 
@@ -90,7 +92,9 @@ def test_tuple_labels_of_equal_length(reload):
 
 
 def test_numbers_that_no_float_holds(reload):
-    """They are remembered as the nearest float, which costs a look-up but changes nothing."""
+    """They are remembered as the nearest float, which costs a look-up but changes
+    nothing.
+    """
     X = [
         [
             {"n": 2**60 + 1},
@@ -111,11 +115,13 @@ def test_one_token_one_label(reload):
     assert_same(tagger, reload(tagger))
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Other estimators
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 class Wrapper(Savable, BaseEstimator):
-    """A meta-estimator: its fitted attributes are estimators, arrays and plain values."""
+    """A meta-estimator: its fitted attributes are estimators, arrays and plain
+    values.
+    """
 
     def __init__(self, tagger=None, others=()):
         self.tagger = tagger

@@ -1,4 +1,6 @@
-"""Objects that hold a shard each: steps, questions and sums, in threads and as results of tasks."""
+"""Objects that hold a shard each: steps, questions and sums, in threads and as results
+of tasks.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""Sums of what shards have changed: with keys and without, and always in the same tree."""
+"""Sums of what shards have changed: with keys and without, and always in the same
+tree.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""A shard's round is a pure function of its data, the mixed weights, its key and the round."""
+"""A shard's round is a pure function of its data, the mixed weights, its key and the
+round.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""The arithmetic of mixing against complete weight vectors, kept step by step and added up."""
+"""The arithmetic of mixing against complete weight vectors, kept step by step and added
+up.
+"""
 
 import numpy as np
 import pytest

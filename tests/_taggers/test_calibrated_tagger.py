@@ -31,7 +31,9 @@ BIO = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 
 
 def corpus(labels, n=40, longest=5, seed=0):
-    """Words that are mostly, not always, labelled as their number says; under BIO all well formed."""
+    """Words that are mostly, not always, labelled as their number says; under BIO all
+    well formed.
+    """
     random, X, y = np.random.RandomState(seed), [], []
     for _ in range(n):
         words = random.randint(0, 6, random.randint(1, longest + 1))
@@ -49,7 +51,9 @@ def corpus(labels, n=40, longest=5, seed=0):
 
 
 def enumerated(calibrated, x):
-    """{labelling: probability} of one sequence, from the scores of the tagger inside."""
+    """{labelling: probability} of one sequence, from the scores of the tagger
+    inside.
+    """
     scores = dict(
         (tuple(labels), score / calibrated.temperature_)
         for labels, score in calibrated.estimator_.predict_kbest(
@@ -152,7 +156,7 @@ def test_labels_that_are_not_given_are_summed_over(order):
     )
 
 
-# -- the temperature -----------------------------------------------------------------------------------
+# -- the temperature -------------------------------------------------------------------
 def log_likelihood(calibrated, X, y, temperature):
     other = clone(calibrated)
     vars(other).update(vars(calibrated), temperature_=temperature)
@@ -177,7 +181,9 @@ def test_the_temperature_makes_labels_not_trained_on_most_likely(order, partial)
 
 
 def test_scores_times_a_number_have_that_temperature():
-    """The same labels, from scores in another unit: the steps of a perceptron times the weight."""
+    """The same labels, from scores in another unit: the steps of a perceptron times the
+    weight.
+    """
     X, y = corpus(["A", "B", "C"], n=100)
     one = CalibratedTagger(perceptron()).fit(X, y)
     for factor in (2.0**20, 2.0**-20):
@@ -284,7 +290,7 @@ def test_too_few_sequences():
             CalibratedTagger(frozen).fit([["w1"]], [[unknown]])
 
 
-# -- scikit-learn --------------------------------------------------------------------------------------
+# -- scikit-learn ----------------------------------------------------------------------
 def test_parts_threads_and_weights():
     X, y = corpus(["A", "B", "C"], n=60)
     by_number = CalibratedTagger(perceptron(), cv=3).fit(X, y)
@@ -406,7 +412,7 @@ def test_a_frozen_tagger_is_kept_once(tmp_path):
         np.testing.assert_array_equal(a, b)
 
 
-# -- segments ------------------------------------------------------------------------------------------
+# -- segments --------------------------------------------------------------------------
 @pytest.mark.parametrize("scheme", ["BIO", "IOB1", "BIOES", "BMES"])
 @pytest.mark.parametrize("order", [1, 2])
 def test_segments_of_any_scheme_without_constraints(scheme, order):

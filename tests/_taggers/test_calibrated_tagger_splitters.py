@@ -1,7 +1,9 @@
-"""Splitters see what is split: X and y as the user gave them, and groups where there are some.
+"""Splitters see what is split: X and y as the user gave them, and groups where there
+are some.
 
-The kind: every estimator and function of the package that takes ``cv``. What stratifies by content, by the
-labels of a sequence, say, works nowhere if it is shown positions alone.
+The kind: every estimator and function of the package that takes ``cv``. What stratifies
+by content, by the labels of a sequence, say, works nowhere if it is shown positions
+alone.
 """
 
 import inspect

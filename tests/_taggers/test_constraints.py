@@ -1,8 +1,9 @@
 """Labels against constraints: by brute force, and what that takes.
 
-What is asked of every token, pair of labels or sequence is array work: it grows with the corpus, the number
-of calls does not. Of this kind are gold labels with gaps, held-out sequences with unknown labels, and the
-tables over pairs of labels that schemes and segments of labels need.
+What is asked of every token, pair of labels or sequence is array work: it grows with
+the corpus, the number of calls does not. Of this kind are gold labels with gaps,
+held-out sequences with unknown labels, and the tables over pairs of labels that schemes
+and segments of labels need.
 """
 
 import itertools
@@ -115,7 +116,9 @@ def test_sequences_with_unknown_labels_are_passed_over(seed):
 
 @pytest.mark.parametrize("length", [1, 2, 9, 4000])
 def test_where_steps_change_nothing_more_none_are_made(length):
-    """A gap of any length, of which each step would be the product of a vector and a matrix."""
+    """A gap of any length, of which each step would be the product of a vector and a
+    matrix.
+    """
     labels = Labels(["A", "B", "C"])
     ids = np.r_[0, np.full(length, -1), 2].astype(np.int32)
     arrays = (
@@ -148,7 +151,9 @@ def test_labels_that_alternate_fill_gaps_of_odd_lengths_only():
 
 
 def _gold(n, gap):
-    """n sequences under BIO, with a gap in each: of None, of a set, or of a label that is unknown."""
+    """n sequences under BIO, with a gap in each: of None, of a set, or of a label that
+    is unknown.
+    """
     labels = Labels(["O", *(f"{p}-{k}" for p in "BI" for k in range(20))])
     one = [labels.ids[y] for y in ("O", "B-3", "I-3", "O", "O", "B-7", "O")]
     ids = np.tile(np.array(one, np.int32), n)
@@ -183,7 +188,9 @@ def test_unknown_labels_take_no_call_a_sequence():
 
 @pytest.mark.parametrize("scheme", sorted(SPELLINGS))
 def test_pairs_of_labels_take_no_call_each(scheme):
-    """As many labels as there are types: calls grow with these, not with their square."""
+    """As many labels as there are types: calls grow with these, not with their
+    square.
+    """
     counts = []
     for n in (10, 100):
         prefixes = sorted(
@@ -207,7 +214,9 @@ def test_pairs_of_labels_take_no_call_each(scheme):
 
 
 def test_probabilities_of_segments_take_no_call_a_pair_of_labels():
-    """At each call of prediction: a model of many types asks no more of one sequence than one of few."""
+    """At each call of prediction: a model of many types asks no more of one sequence
+    than one of few.
+    """
     counts = []
     for n in (4, 64):
         X = [[f"w{k}", f"w{k}"] for k in range(n)]

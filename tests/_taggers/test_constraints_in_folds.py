@@ -1,4 +1,6 @@
-"""Labels that the scheme of the constraints does not know, where parts of the corpus are trained on."""
+"""Labels that the scheme of the constraints does not know, where parts of the corpus
+are trained on.
+"""
 
 import pytest
 from cli_cases import run

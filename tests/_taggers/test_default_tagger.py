@@ -1,4 +1,6 @@
-"""``SpanTagger()`` and ``Segmenter()``: an average of perceptrons, with all that one learner can do."""
+"""``SpanTagger()`` and ``Segmenter()``: an average of perceptrons, with all that one
+learner can do.
+"""
 
 import os
 import pickle
@@ -75,7 +77,7 @@ def test_epochs_that_are_written_down_are_made(make, X, y):
     assert make().get_params()["tagger__estimator__max_iter"] == "auto"
 
 
-# -- parameters ----------------------------------------------------------------------------------------
+# -- parameters ------------------------------------------------------------------------
 @pytest.mark.parametrize("make, role", AROUND)
 def test_parameters_of_what_none_stands_for_can_be_read_and_set(make, role):
     model = make()
@@ -126,7 +128,7 @@ def test_a_parameter_of_the_tagger_says_where_to_write_it():
         SpanTagger(max_iter=3)
 
 
-# -- what one learner can do ---------------------------------------------------------------------------
+# -- what one learner can do -----------------------------------------------------------
 @BOTH
 def test_partial_fit_goes_on_from_the_average(make, X, y):
     model = make().fit(X[:10], y[:10])

@@ -1,4 +1,6 @@
-"""Sets of labels in the place of a label, and texts of which some types are annotated."""
+"""Sets of labels in the place of a label, and texts of which some types are
+annotated.
+"""
 
 import copy
 import itertools
@@ -80,7 +82,9 @@ WORDS = [
 
 
 def token_labels(word, u):
-    """(with sets, without those of one label or of all) of a token, given a random number."""
+    """(with sets, without those of one label or of all) of a token, given a random
+    number.
+    """
     label = "ABC"[int(word[1:]) % 3]
     several = frozenset([label, "A"]) if label != "A" else "A"
     return [(set("ABC"), None), ({label}, label), (several, several), (label, label)][
@@ -157,7 +161,9 @@ OF_CRF = (
     ids=str,
 )
 def test_every_way_of_training(learner, way):
-    """Sets of one label and of all are labels and None to the bit, among others, also from a file."""
+    """Sets of one label and of all are labels and None to the bit, among others, also
+    from a file.
+    """
     with_sets, without = (
         WAYS[way](copy.deepcopy(learner), y) for y in (LABELS, AS_PLAIN)
     )

@@ -1,7 +1,9 @@
-"""Numbers whose products no float holds are refused where they come in, so that no score is NaN in silence.
+"""Numbers whose products no float holds are refused where they come in, so that no
+score is NaN in silence.
 
-They come in as weights of sequences, costs of labels, values of features, in training and in prediction, and
-as weights in files. What is allowed, up to its limit, gives scores that are numbers.
+They come in as weights of sequences, costs of labels, values of features, in training
+and in prediction, and as weights in files. What is allowed, up to its limit, gives
+scores that are numbers.
 """
 
 import numpy as np
@@ -84,7 +86,9 @@ def _kinds(value):
 @pytest.mark.parametrize("value", [1e101, -1.7e308])
 @pytest.mark.parametrize("others", [0, 1])
 def test_values_in_prediction(kind, value, others):
-    """By every verb, and of one sequence as of several; the model has learned from ordinary ones."""
+    """By every verb, and of one sequence as of several; the model has learned from
+    ordinary ones.
+    """
     x, wrong = _kinds(0.5)[kind], _kinds(value)[kind]
     perceptron, crf = (
         make.fit(x * 2, [["A", "B"]] * 2)

@@ -1,7 +1,8 @@
 """What is known of a fitted estimator: each of a family knows what the others know.
 
-The families: what predicts labels of tokens, words, spans, or trees; and transformers that read rows. An
-estimator around another one knows what that one knows of its training and of the columns that it read.
+The families: what predicts labels of tokens, words, spans, or trees; and transformers
+that read rows. An estimator around another one knows what that one knows of its
+training and of the columns that it read.
 """
 
 import numpy as np
@@ -55,7 +56,7 @@ def test_each_of_a_family_has_its_attributes(name):
     assert isinstance(model.history_, list)
 
 
-# -- columns -------------------------------------------------------------------------------------------
+# -- columns ---------------------------------------------------------------------------
 NUMBERS = np.random.default_rng(0).normal(size=(60, 3))
 ROWS = [NUMBERS[k : k + 3] for k in range(0, 60, 3)]
 FRAMES = [pandas.DataFrame(rows, columns=["size", "place", "shape"]) for rows in ROWS]

@@ -1,7 +1,9 @@
-"""What a user puts inside of another estimator stays the user's own: no verb changes it, frozen or not.
+"""What a user puts inside of another estimator stays the user's own: no verb changes
+it, frozen or not.
 
-The kind: whatever keeps an object of the caller's as an attribute and hands a verb on to it. scikit-learn's
-``clone`` gives a frozen estimator back as it is, so that a "clone" may be the user's own model.
+The kind: whatever keeps an object of the caller's as an attribute and hands a verb on
+to it. scikit-learn's ``clone`` gives a frozen estimator back as it is, so that a
+"clone" may be the user's own model.
 """
 
 import inspect
@@ -146,7 +148,9 @@ METAS = {
         (np.concatenate(ROWS), None),
     ),
 }
-"""Name -> class, parameter, what is inside, data, and data of its own for what is inside."""
+"""Name -> class, parameter, what is inside, data, and data of its own for what is
+inside.
+"""
 
 MORE = {
     "CalibratedTagger": {"cv": 2},
@@ -181,7 +185,9 @@ def around(name, inner):
 
 
 def contents(inner):
-    """All that an object holds, as one digest of its bits; and which objects it holds."""
+    """All that an object holds, as one digest of its bits; and which objects it
+    holds.
+    """
     own = (
         getattr(inner, "estimator", inner)
         if isinstance(inner, FrozenEstimator)
@@ -278,7 +284,9 @@ def test_no_verb_changes_what_the_user_put_inside(name, state, tmp_path):
     ],
 )
 def test_what_is_frozen_is_refused_before_anything_changes(name, verb):
-    """Also in the first call of all, and by what a frozen estimator has inside in its turn."""
+    """Also in the first call of all, and by what a frozen estimator has inside in its
+    turn.
+    """
     X, y = METAS[name][3]
     inner = inner_of(name, "frozen")
     model = around(name, inner)

@@ -1,7 +1,9 @@
-"""What an estimator inside of another one requests is honoured, or the call is refused: never ignored.
+"""What an estimator inside of another one requests is honoured, or the call is refused:
+never ignored.
 
-The kind: every estimator that trains another one, every method that does so, every value that a request of
-``sample_weight`` may have. The tagger inside writes down which weights it is given.
+The kind: every estimator that trains another one, every method that does so, every
+value that a request of ``sample_weight`` may have. The tagger inside writes down which
+weights it is given.
 """
 
 import inside
@@ -146,7 +148,9 @@ METAS = {
 }
 
 ALSO_ITSELF = {"calibrated", "reranker"}
-"""Those around the tagger that use weights themselves: they take them, whatever the tagger calls its own."""
+"""Those around the tagger that use weights themselves: they take them, whatever the
+tagger calls its own.
+"""
 
 CELLS = [
     (name, method)
@@ -157,7 +161,9 @@ CELLS = [
 
 
 def calls(name, method, request, **metadata):
-    """The weights that the tagger inside was given, one entry for each time that it was trained."""
+    """The weights that the tagger inside was given, one entry for each time that it was
+    trained.
+    """
     make, X, y = METAS[name]
     getattr(make(request), method)(X, y, **metadata)
     return [weight for _, weight in LOG]

@@ -24,7 +24,7 @@ def Tagger(request):
     return request.param
 
 
-# -- weights of classes and of sequences ---------------------------------------------------------------
+# -- weights of classes and of sequences -----------------------------------------------
 def recall(tagger, X, y, label):
     pairs = [p for s in zip(y, tagger.predict(X)) for p in zip(*s) if p[0] == label]
     return np.mean([a == b for a, b in pairs])
@@ -71,7 +71,9 @@ def test_class_weight_shifts_recall(Tagger):
     ],
 )
 def test_costs_that_are_meant_as_weights(weight, parameters, warned, Tagger):
-    """A cost below 1 makes a label more frequent, where a weight would make it less so."""
+    """A cost below 1 makes a label more frequent, where a weight would make it less
+    so.
+    """
     if parameters and Tagger is not PassiveAggressiveTagger:
         pytest.skip("it has no such cost")
     X, y = corpus(20)
@@ -157,7 +159,7 @@ def test_bad_sample_weight(weight, message):
         tagger.score(X, y, sample_weight=weight)
 
 
-# -- unlabelled tokens ---------------------------------------------------------------------------------
+# -- unlabelled tokens -----------------------------------------------------------------
 def test_partly_labelled_data_helps(Tagger):
     X, y = corpus(150, n_words=200, noise=0.0)
     test = X[100:], y[100:]
@@ -184,7 +186,7 @@ def test_unlabelled_sequences_never_update(Tagger):
         clone(tagger).fit(X, unlabelled)
 
 
-# -- epochs --------------------------------------------------------------------------------------------
+# -- epochs ----------------------------------------------------------------------------
 def test_history(Tagger):
     X, y = corpus()
     tagger = Tagger(TEMPLATES, max_iter=4, random_state=0).fit(X, y)
@@ -266,7 +268,7 @@ def test_random_state(Tagger):
     )
 
 
-# -- features ------------------------------------------------------------------------------------------
+# -- features --------------------------------------------------------------------------
 def test_features_parameter(tmp_path):
     X, y = corpus()
     lines = ["U00:%x[-1,0]", "U01:%x[0,0]", "B"]
@@ -297,7 +299,9 @@ def test_auto_looks_at_the_tokens(tokens, preset):
 
 
 def test_ways_to_write_one_feature():
-    """sklearn-crfsuite's conventions: each token below has the feature ``w:x``, and nothing else."""
+    """sklearn-crfsuite's conventions: each token below has the feature ``w:x``, and
+    nothing else.
+    """
     ways = [{"w": "x"}, ["w:x"], {"w:x": True}, {"w:x": 1}, {"w:x": 1.0}, {"w": ["x"]}, {"w": {"x": 1}},
             {"w": {"x": True}}, {"w": {"x"}}, {"w": "x", "no": False, "zero": 0, "0": 0.0}]  # fmt: skip
     fitted = [
@@ -330,7 +334,7 @@ def test_features_with_newlines_and_odd_strings(Tagger):
     assert Tagger(random_state=0).fit(bags, y).predict(bags) == y
 
 
-# -- storage -------------------------------------------------------------------------------------------
+# -- storage ---------------------------------------------------------------------------
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_sparse_storage_predicts_the_same(Tagger, penalty, monkeypatch):
     X, y = corpus(60, n_labels=6)
@@ -360,7 +364,7 @@ def test_sparse_storage_predicts_the_same(Tagger, penalty, monkeypatch):
     assert model_of(sparse).nodes.sparse and sparse.predict(X) == dense.predict(X)
 
 
-# -- inside scikit-learn -------------------------------------------------------------------------------
+# -- inside scikit-learn ---------------------------------------------------------------
 def test_unfitted():
     tagger = StructuredPerceptron()
     for call in (tagger.predict, tagger.decision_function, tagger.predict_kbest):

@@ -271,7 +271,9 @@ def test_bad_parameters(parameters):
 
 
 def test_dropout_of_many_columns():
-    """It numbers 64 columns a token; the 65th would be masked with the first of the next token."""
+    """It numbers 64 columns a token; the 65th would be masked with the first of the
+    next token.
+    """
     for n in (64, 65):
         X, y = (
             [[tuple(f"{c}{t}" for c in range(n)) for t in range(3)]] * 4,
@@ -331,7 +333,7 @@ def test_scheme_for_labels_that_are_not_str():
         StructuredPerceptron(LINES, constraints="BIO").fit(STR[0], [[1, 2], [2, 1, 1]])
 
 
-# -- before the first fit ------------------------------------------------------------------------------
+# -- before the first fit --------------------------------------------------------------
 @pytest.mark.parametrize(
     "estimator",
     [

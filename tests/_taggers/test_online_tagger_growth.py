@@ -47,7 +47,7 @@ def Tagger(request):
     return request.param
 
 
-# -- warm start ----------------------------------------------------------------------------------------
+# -- warm start ------------------------------------------------------------------------
 def check_warm_start(Tagger, average, penalty, **options):
     X, y = corpus()
     options = {
@@ -155,12 +155,14 @@ def test_rule_may_change_between_calls(Tagger):
         )
 
 
-# -- growth --------------------------------------------------------------------------------------------
+# -- growth ----------------------------------------------------------------------------
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("Tagger, average", AVERAGES)
 def test_labels_that_sort_anywhere(Tagger, average, penalty, sparse, monkeypatch):
-    """Whether a new label sorts before, between or behind the others makes no difference."""
+    """Whether a new label sorts before, between or behind the others makes no
+    difference.
+    """
     if sparse:
         monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
         monkeypatch.setattr(store_module, "FEW_LABELS", 0)
@@ -291,7 +293,7 @@ def test_going_on_leaves_older_copies_alone(method):
     assert kept[1].tolist() == copies[1].tolist() and np.array_equal(kept[2], copies[2])
 
 
-# -- closed label sets ---------------------------------------------------------------------------------
+# -- closed label sets -----------------------------------------------------------------
 def test_classes_close_the_label_set(Tagger):
     X, y = corpus(20)
     tagger = Tagger(TEMPLATES, random_state=0)
@@ -331,7 +333,7 @@ def test_labels_of_another_type_cannot_join(Tagger):
         tagger.partial_fit([["a", "b"]], [[1, 3]])
 
 
-# -- the count cut-off ---------------------------------------------------------------------------------
+# -- the count cut-off -----------------------------------------------------------------
 def test_min_count_counts_over_calls(Tagger):
     X = [["a", "b"], ["a", "c"], ["b", "d"]]
     y = [["A", "B"], ["A", "B"], ["B", "A"]]
@@ -383,7 +385,7 @@ def test_growth_in_many_steps_knows_the_features_of_one(min_count):
         assert [sorted(token) for token in ours] == [sorted(token) for token in theirs]
 
 
-# -- growing out of full rows --------------------------------------------------------------------------
+# -- growing out of full rows ----------------------------------------------------------
 def batches(n_labels, n_words=0):
     """Four batches; each brings words and labels that the ones before lack."""
     labels = [f"L{k:03d}" for k in range(n_labels)]

@@ -19,7 +19,7 @@ def Tagger(request):
     return request.param
 
 
-# -- interrupts ----------------------------------------------------------------------------------------
+# -- interrupts ------------------------------------------------------------------------
 def test_ctrl_c_keeps_the_completed_epochs(Tagger):
     X, y = corpus(400, max_length=30)
     Tagger(TEMPLATES, max_iter=1).fit(X, y)  # compiled

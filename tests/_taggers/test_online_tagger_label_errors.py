@@ -17,7 +17,7 @@ from skstruct import (
 )
 from skstruct.datasets import make_hmm_sequences
 
-# -- labels --------------------------------------------------------------------------------------------
+# -- labels ----------------------------------------------------------------------------
 NO_LABEL = (
     "class_weight: 'N' is no label of y and has no effect; the labels are 'A', 'B'"
 )
@@ -25,7 +25,9 @@ NO_LABEL = (
 
 @pytest.mark.parametrize("kind", [StructuredPerceptron, PassiveAggressiveTagger, L1CRF])
 def test_class_weight_for_a_label_that_does_not_occur(kind):
-    """A misspelt label is not passed over in silence; a fold that lacks a rare one can be trained on."""
+    """A misspelt label is not passed over in silence; a fold that lacks a rare one can
+    be trained on.
+    """
     tagger = kind(LINES, class_weight={"A": 2.0, "N": 3.0}, random_state=0)
     with pytest.warns(UserWarning, match=NO_LABEL):
         tagger.fit(*STR)
@@ -91,7 +93,7 @@ def test_classes():
         assert not hasattr(tagger, "classes_")
 
 
-# -- a failed continuation -----------------------------------------------------------------------------
+# -- a failed continuation -------------------------------------------------------------
 def continuation(corpus, **options):
     features = "auto" if corpus in (DICT, LIST) else LINES
     return StructuredPerceptron(
@@ -100,7 +102,9 @@ def continuation(corpus, **options):
 
 
 def check_unchanged(tagger, X, learn, error, new):
-    """``learn`` raises; afterwards the model predicts as before, what it has not learned included."""
+    """``learn`` raises; afterwards the model predicts as before, what it has not
+    learned included.
+    """
     before = state_of(tagger)
     results = tagger.predict_kbest([*X, new], 9), tagger.n_features()
     with pytest.raises(error):

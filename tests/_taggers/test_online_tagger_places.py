@@ -1,4 +1,6 @@
-"""Errors of taggers name the place in the corpus, wherever the sequence is worked on."""
+"""Errors of taggers name the place in the corpus, wherever the sequence is worked
+on.
+"""
 
 import pickle
 
@@ -14,7 +16,7 @@ from skstruct import (
 )
 
 
-# -- places in a corpus that is predicted piece by piece ---------------------------------------------------
+# -- places in a corpus that is predicted piece by piece -------------------------------
 def check_place(predict, X, i, t, message):
     with pytest.raises(
         ValueError, match=f"sequence {i}, position {t}: {message}"

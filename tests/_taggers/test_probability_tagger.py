@@ -1,4 +1,6 @@
-"""Probabilities of labels, labellings and segments, against enumeration of all labellings."""
+"""Probabilities of labels, labellings and segments, against enumeration of all
+labellings.
+"""
 
 import itertools
 

@@ -22,7 +22,9 @@ WORD_SCHEMES = "BMES", "BI", "B2B3MES"
 
 
 class Recorder(BaseEstimator):
-    """Remembers what it was given; says the first label of training for every character."""
+    """Remembers what it was given; says the first label of training for every
+    character.
+    """
 
     def __init__(self, wrong_length=0, weighted=False):
         self.wrong_length = wrong_length
@@ -48,7 +50,7 @@ def joint():
     return Segmenter(new_tagger()).fit(X[:120], PAIRS[:120])
 
 
-# -- words ---------------------------------------------------------------------------------------
+# -- words -----------------------------------------------------------------------------
 @pytest.mark.parametrize("scheme", WORD_SCHEMES)
 @pytest.mark.parametrize("tagger", [StructuredPerceptron, PassiveAggressiveTagger])
 def test_learns_every_scheme(scheme, tagger):
@@ -111,7 +113,7 @@ def test_tags_with_hyphens_and_pairs_as_lists():
     assert segmenter.predict(TEXTS) == [[tuple(pair) for pair in pairs] for pairs in y]
 
 
-# -- white space ---------------------------------------------------------------------------------
+# -- white space -----------------------------------------------------------------------
 def test_tagger_sees_no_white_space():
     segmenter = Segmenter(Recorder()).fit(
         ["", " 我 喜欢\u3000图书馆\n", "\t ", "他来"],
@@ -164,7 +166,9 @@ def test_white_space_is_searched_not_only_cut():
 
 
 def test_white_space_without_single_character_words():
-    """The label S is unknown; a lone character between white space is a word all the same."""
+    """The label S is unknown; a lone character between white space is a word all the
+    same.
+    """
     segmenter = Segmenter(new_tagger(constraints="BMES")).fit(
         ["喜欢图书馆"], [["喜欢", "图书馆"]]
     )
@@ -177,7 +181,7 @@ def test_english_with_spaces_round_trip():
     assert Segmenter().fit(texts, words).predict(texts) == words
 
 
-# -- any labels ----------------------------------------------------------------------------------
+# -- any labels ------------------------------------------------------------------------
 PREFIXES = {"BMES": "BMESO", "BI": "BI", "B2B3MES": ("B", "B2", "B3", "M", "E", "S")}
 
 
@@ -242,7 +246,7 @@ def test_tagger_that_miscounts_is_refused():
         segmenter.predict(TEXTS)
 
 
-# -- weights -------------------------------------------------------------------------------------
+# -- weights ---------------------------------------------------------------------------
 def test_sample_weight_zero_is_as_good_as_absent(plain):
     weight = np.r_[np.ones(120), np.zeros(len(X) - 120)]
     weighted = Segmenter(new_tagger()).fit(X, Y, sample_weight=weight)
@@ -282,7 +286,7 @@ def test_metadata_routing():
         assert all(len(fold.tagger_.weight_) == 10 for fold in result["estimator"])
 
 
-# -- going on ------------------------------------------------------------------------------------
+# -- going on --------------------------------------------------------------------------
 def test_partial_fit():
     segmenter = Segmenter(new_tagger())
     for _ in range(8):

@@ -1,4 +1,6 @@
-"""A dictionary given at prediction: its words are found, everything else stays in form."""
+"""A dictionary given at prediction: its words are found, everything else stays in
+form.
+"""
 
 import numpy as np
 import pytest
@@ -98,7 +100,9 @@ def test_segmentation_changes_without_training():
 
 
 def test_the_rest_is_searched_around_the_words():
-    """A label before a word of the dictionary ends a word: the tagger knows, it is not just cut there."""
+    """A label before a word of the dictionary ends a word: the tagger knows, it is not
+    just cut there.
+    """
     segmenter = Segmenter(new_tagger()).fit(X, Y)
     asked = []
     segmenter.tagger_.predict = lambda x, allowed=None: (
@@ -126,7 +130,9 @@ def test_nothing_found_changes_nothing():
 
 
 def test_words_that_no_label_spells():
-    """Training without words of three characters knows no M; a word of the dictionary is one all the same."""
+    """Training without words of three characters knows no M; a word of the dictionary
+    is one all the same.
+    """
     for constraints in (None, "BMES"):
         for y in (
             [["今天", "好"], ["好"]],
@@ -183,7 +189,9 @@ def test_a_tagger_without_allowed():
     ids=["averager", "mixer", "mixer of a segmenter", "base of a re-ranker"],
 )  # fmt: skip
 def test_as_with_the_plain_tagger(segmenter, y, tmp_path):
-    """An averager and a mixer search around white space and dictionary, as the tagger inside would."""
+    """An averager and a mixer search around white space and dictionary, as the tagger
+    inside would.
+    """
     segmenter = clone(segmenter).fit(X[:60], y[:60])
     segmenter.save(tmp_path / "model")
     loaded = load(tmp_path / "model")
@@ -258,7 +266,9 @@ def test_what_is_no_dictionary(segmenters, dictionary, message):
 
 @needs_compiled
 def test_texts_do_not_go_through_the_dictionary():
-    """The words are read once: what more texts cost does not depend on how many words there are."""
+    """The words are read once: what more texts cost does not depend on how many words
+    there are.
+    """
     segmenter = Segmenter(new_tagger()).fit(X, Y)
     known, text = sorted({w for words in Y for w in words}), ("".join(X) * 100)[:5000]
     texts = [text[k : k + 50] for k in range(0, len(text), 50)]

@@ -29,7 +29,7 @@ def joint():
     return Segmenter(new_tagger()).fit(X[:120], PAIRS[:120])
 
 
-# -- inside scikit-learn ---------------------------------------------------------------------------
+# -- inside scikit-learn ---------------------------------------------------------------
 def test_clone_parameters_tags_repr(plain):
     copy = clone(plain.set_params(tagger__max_iter=4))
     plain.set_params(tagger__max_iter=5)
@@ -158,7 +158,7 @@ def test_callbacks_reach_the_tagger():
     assert not hasattr(segmenter.tagger_, "_parent_callback_ctx")
 
 
-# -- a corpus --------------------------------------------------------------------------------------
+# -- a corpus --------------------------------------------------------------------------
 @pytest.mark.slow
 @pytest.mark.corpus
 def test_sxu(corpus_path):

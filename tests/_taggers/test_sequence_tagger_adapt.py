@@ -1,4 +1,6 @@
-"""Adapting accessor varieties to another text: whose statistics are read when, and what is refused."""
+"""Adapting accessor varieties to another text: whose statistics are read when, and what
+is refused.
+"""
 
 import copy
 import pickle
@@ -26,7 +28,9 @@ TRAIN, TARGET = slice(0, 120), slice(120, None)
 
 
 def trained_on(tagger):
-    """What the model was trained on, and what is in force: the accessor variety of some strings."""
+    """What the model was trained on, and what is in force: the accessor variety of some
+    strings.
+    """
     contexts = model_of(tagger).encoder.contexts
     in_force = contexts.trained if contexts.adapted is None else contexts.adapted
     return [
@@ -71,7 +75,9 @@ def test_others_that_share_the_model_stay(tagger, fitted):
 
 
 def test_only_statistics_count():
-    """A tagger that reads nothing else sees no difference between a text and one with other characters."""
+    """A tagger that reads nothing else sees no difference between a text and one with
+    other characters.
+    """
     templates = [f"U{n}:%av{n}[0,0]" for n in (1, 2, 3, 4)] + ["B"]
     one = StructuredPerceptron(templates, random_state=0).fit(X[TRAIN], Y[TRAIN])
     renamed = [[chr(ord(c) + 1) for c in x] for x in X]
@@ -83,7 +89,9 @@ def test_only_statistics_count():
 
 
 def test_text_that_statistics_do_not_know(tagger):
-    """Unseen strings have accessor variety 0; nothing breaks, whether or not the model is adapted."""
+    """Unseen strings have accessor variety 0; nothing breaks, whether or not the model
+    is adapted.
+    """
     unseen = [list("ਅਆਇ"), ["ਅ"], []]
     for text in (None, X[TARGET], [["z"]]):
         labels = tagger.adapt(text).predict(unseen)
@@ -213,7 +221,7 @@ def test_bags_have_no_accessor_variety():
         tagger.adapt([[{"w": "a"}]])
 
 
-# -- the segmenter ---------------------------------------------------------------------------------
+# -- the segmenter ---------------------------------------------------------------------
 def new_segmenter():
     return Segmenter(
         PassiveAggressiveTagger("char-av", random_state=0, max_iter=5), scheme="B2B3MES"
@@ -260,7 +268,9 @@ def test_segmenter_of_a_tagger_that_cannot():
 @pytest.mark.slow
 @pytest.mark.corpus
 def test_sxu(corpus_path):
-    """Counting on both texts is worth more than half a point (measured: 95.0 to 95.7)."""
+    """Counting on both texts is worth more than half a point (measured: 95.0 to
+    95.7).
+    """
     from skstruct.datasets import read_segmented
 
     train, test = (

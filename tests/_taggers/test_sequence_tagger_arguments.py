@@ -1,7 +1,8 @@
 """Arguments stay what they are: nothing that a caller hands to a verb is changed by it.
 
-The kind: lists, arrays, dicts, frames, weights, groups, parameters that are containers, splitters. A
-RandomState moves on, as everywhere in scikit-learn; nothing else does. Arrays may be read-only.
+The kind: lists, arrays, dicts, frames, weights, groups, parameters that are containers,
+splitters. A RandomState moves on, as everywhere in scikit-learn; nothing else does.
+Arrays may be read-only.
 """
 
 import copy
@@ -118,7 +119,9 @@ def frozen(value):
 
 
 def bits(*values):
-    """All that values hold, as bytes; elements one by one, so that sharing does not count."""
+    """All that values hold, as bytes; elements one by one, so that sharing does not
+    count.
+    """
     found = []
     for value in values:
         plain = value.to_dict("list") if isinstance(value, pandas.DataFrame) else value

@@ -1,4 +1,6 @@
-"""A corpus that a tagger encoded is not encoded again, and gives what its sequences give."""
+"""A corpus that a tagger encoded is not encoded again, and gives what its sequences
+give.
+"""
 
 import pickle
 

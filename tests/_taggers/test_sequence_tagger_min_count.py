@@ -1,4 +1,6 @@
-"""Which corpora ``min_count`` counts in: that of each fit by itself, and all of a stream."""
+"""Which corpora ``min_count`` counts in: that of each fit by itself, and all of a
+stream.
+"""
 
 import numpy as np
 import pytest
@@ -36,7 +38,8 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("make", [StructuredPerceptron, PassiveAggressiveTagger, L1CRF])
 def test_min_count_counts_the_corpus_of_each_fit_by_itself(kind, make):
-    """The same corpus again has no feature that is new; a larger one has those that are frequent there.
+    """The same corpus again has no feature that is new; a larger one has those that are
+    frequent there.
 
     Parsers and segmenters of words count the changes of weights, in all epochs.
     """

@@ -15,7 +15,7 @@ def Tagger(request):
     return request.param
 
 
-# -- constraints ---------------------------------------------------------------------------------------
+# -- constraints -----------------------------------------------------------------------
 CHUNKS = (
     [["a", "b", "c", "d"], ["c", "a", "b"], ["d", "c"], ["a", "b", "b"]],
     [["B-X", "I-X", "O", "O"], ["O", "B-X", "I-X"], ["O", "O"], ["B-X", "I-X", "I-X"]],
@@ -96,7 +96,7 @@ def test_gold_that_no_completion_fits():
         tagger.fit([["a"], ["a", "b", "c"]], [["A"], ["A", None, "B"]])
 
 
-# -- prediction ----------------------------------------------------------------------------------------
+# -- prediction ------------------------------------------------------------------------
 def test_allowed_forces_and_restricts():
     X, y = corpus()
     tagger = StructuredPerceptron(TEMPLATES, random_state=0).fit(X, y)

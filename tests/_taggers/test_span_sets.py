@@ -1,4 +1,6 @@
-"""Sets of spans with a promised recall, sure spans, and all spans above a probability."""
+"""Sets of spans with a promised recall, sure spans, and all spans above a
+probability.
+"""
 
 import pickle
 
@@ -40,7 +42,7 @@ def corpus(n):
     return X, y
 
 
-# -- all segments above a probability ------------------------------------------------------------------
+# -- all segments above a probability --------------------------------------------------
 
 
 def texts(n=30, seed=0):
@@ -75,7 +77,7 @@ def test_spans_above_a_probability_and_wrong_ones():
             model.predict_segment_proba(X, min_proba=wrong)
 
 
-# -- the estimator -------------------------------------------------------------------------------------
+# -- the estimator ---------------------------------------------------------------------
 pytestmark = pytest.mark.filterwarnings("ignore:.*are few for recall")
 
 

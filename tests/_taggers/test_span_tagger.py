@@ -1,4 +1,6 @@
-"""SpanTagger: texts in, spans out; what its tagger is given, pieces, k best, probabilities, bad input."""
+"""SpanTagger: texts in, spans out; what its tagger is given, pieces, k best,
+probabilities, bad input.
+"""
 
 import itertools
 import pickle

@@ -1,4 +1,6 @@
-"""What SpanTagger says of spans that are moved or left out, of bad input, wrong taggers and parameters."""
+"""What SpanTagger says of spans that are moved or left out, of bad input, wrong taggers
+and parameters.
+"""
 
 import pickle
 import re
@@ -45,7 +47,7 @@ def perceptron(**parameters):
     return StructuredPerceptron(random_state=0, **parameters)
 
 
-# -- spans that change ---------------------------------------------------------------------------
+# -- spans that change -----------------------------------------------------------------
 def test_one_warning_a_fit():
     moved = [[(0, 2, "PER"), (4, 6, "PER"), (17, 18, "LOC")], *y[1:]]
     text = (
@@ -93,7 +95,7 @@ def test_spans_left_out_are_warned_of():
         )
 
 
-# -- bad input -----------------------------------------------------------------------------------
+# -- bad input -------------------------------------------------------------------------
 BAD_TAGGERS = [
     perceptron(constraints="BIO"),
     BaggingShuffleAverager(perceptron(constraints="BIO")),
@@ -187,7 +189,7 @@ def test_bad_input_changes_nothing(X_bad, y_bad, parameters, message, method):
     assert pickle.dumps(model) == before
 
 
-# -- wrong taggers and parameters ----------------------------------------------------------------
+# -- wrong taggers and parameters ------------------------------------------------------
 @pytest.mark.parametrize(
     "tagger",
     [
@@ -266,7 +268,7 @@ def test_fit_without_y_names_the_class_and_what_it_takes(kind):
         kind().fit(X)
 
 
-# -- nothing to score ----------------------------------------------------------------------------------
+# -- nothing to score ------------------------------------------------------------------
 ANN = ["Ann lives in Rome ", " Bob"]
 PEOPLE = [[(0, 3, "P")], [(1, 4, "P")]]
 BLANK = [[(0, 4, None), (3, 18, None)], [(0, 4, None)]]
@@ -282,7 +284,9 @@ def span_model(around):
 
 @pytest.mark.parametrize("around", [None, ParameterMixer, SpanSets])
 def test_texts_that_nobody_annotated_have_no_score(around):
-    """Also through whatever is around the tagger; one that only some parts are known of has one."""
+    """Also through whatever is around the tagger; one that only some parts are known of
+    has one.
+    """
     model = span_model(around).fit(ANN * 9, PEOPLE * 9)
     with pytest.raises(
         ValueError, match="there is nothing to score: y says that no part"

@@ -1,4 +1,6 @@
-"""Thresholds with a promise: the recall of a new document's spans, and the precision of sure ones."""
+"""Thresholds with a promise: the recall of a new document's spans, and the precision of
+sure ones.
+"""
 
 import numpy as np
 import pytest

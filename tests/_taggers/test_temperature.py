@@ -9,7 +9,9 @@ from skstruct import L1CRF, CalibratedTagger, StructuredPerceptron
 @pytest.mark.parametrize("make", [StructuredPerceptron, L1CRF])
 @pytest.mark.parametrize("cv", [2, 3, 5])
 def test_labels_that_a_fold_cannot_give_are_no_warning(make, cv):
-    """Without R nothing leads from A to B: minus infinity is meant, and numpy says nothing of it."""
+    """Without R nothing leads from A to B: minus infinity is meant, and numpy says
+    nothing of it.
+    """
     allowed = [("A", "R"), ("R", "B"), ("B", "B"), ("A", "A"), ("B", "A")]
     y = [["A", "R", "B"], *[["A", "A"], ["B", "A"], ["B", "B", "A", "A"]] * 5]
     X = [[label.lower() for label in labels] for labels in y]

@@ -1,6 +1,8 @@
-"""Labellings that constraints forbid have the log-probability -inf, as is meant: numpy's warnings stay away.
+"""Labellings that constraints forbid have the log-probability -inf, as is meant:
+numpy's warnings stay away.
 
-A held-out part may hold a label that its training part lacks, beside which constraints leave nothing.
+A held-out part may hold a label that its training part lacks, beside which constraints
+leave nothing.
 """
 
 import warnings

@@ -1,4 +1,6 @@
-"""Which fits share a checkpoint: those with the same data and scorer, in the same version."""
+"""Which fits share a checkpoint: those with the same data and scorer, in the same
+version.
+"""
 
 from functools import partial
 

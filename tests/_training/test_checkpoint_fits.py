@@ -1,4 +1,6 @@
-"""Fits that are killed and go on: the same model, to the bit, as one that never stopped."""
+"""Fits that are killed and go on: the same model, to the bit, as one that never
+stopped.
+"""
 
 import errno
 import os
@@ -228,7 +230,9 @@ def test_damaged_file_is_an_error_and_changes_nothing(
 def test_another_numpy_is_an_error_and_changes_nothing(
     tmp_path, monkeypatch, stop_after
 ):
-    """Its random numbers may differ, and with them the orders of the epochs still to come."""
+    """Its random numbers may differ, and with them the orders of the epochs still to
+    come.
+    """
     X, y = corpus()
     estimator = StructuredPerceptron(random_state=0, checkpoint=tmp_path)
     with monkeypatch.context() as before:
@@ -339,7 +343,9 @@ def test_crf_resumed_equals_uninterrupted(tmp_path, parameters, after):
 
 
 def test_a_crf_whose_end_was_certified_ends_there_again(tmp_path, monkeypatch):
-    """A process that is killed after the last state was written, before the file goes."""
+    """A process that is killed after the last state was written, before the file
+    goes.
+    """
     X, y = load_chunking()[:2]
     some = np.random.RandomState(7).permutation(len(X))[:25]
     X, y = [X[i] for i in some], [y[i] for i in some]
@@ -354,7 +360,9 @@ def test_a_crf_whose_end_was_certified_ends_there_again(tmp_path, monkeypatch):
 
 
 def _interrupt_after(run, n, X, y):
-    """Train until so many entries of the history are there, then raise as Ctrl-C does."""
+    """Train until so many entries of the history are there, then raise as Ctrl-C
+    does.
+    """
     seen = []
 
     def counting(record):
@@ -413,7 +421,9 @@ def test_kill_minus_nine(tmp_path):
 def test_an_epoch_that_fails_in_the_middle_is_not_taken_for_a_state(
     tmp_path, monkeypatch
 ):
-    """Even if the state before it was not written, since it came too early after another one."""
+    """Even if the state before it was not written, since it came too early after
+    another one.
+    """
     X, y = corpus()
     whole = StructuredPerceptron(max_iter=5, random_state=0).fit(X, y)
     tagger = StructuredPerceptron(max_iter=5, random_state=0, checkpoint=tmp_path)

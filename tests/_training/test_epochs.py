@@ -40,7 +40,9 @@ class PlainRun(Run):
 
 
 def kernel_that_needs(needed):
-    """Each example takes ``needed[name]`` places of a store, all of which must be free."""
+    """Each example takes ``needed[name]`` places of a store, all of which must be
+    free.
+    """
 
     def epoch(task, order, begin, end, model, rule, noise, work):
         for k in range(begin, end):
@@ -84,7 +86,9 @@ def test_only_the_store_that_is_full_grows(places):
 
 
 def test_a_store_with_less_room_than_the_one_that_is_full_grows_little():
-    """Which one was full is not known: that with the least room is the first to grow."""
+    """Which one was full is not known: that with the least room is the first to
+    grow.
+    """
     model = run({"nodes": 10_000, "edges": 1})
     assert model.nodes.value.shape[0] >= 500_000
     assert model.edges.value.shape[0] <= 2 * 10_000

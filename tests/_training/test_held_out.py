@@ -1,4 +1,6 @@
-"""Held-out sequences of the user: scores, early stopping, checkpoints, and what is refused."""
+"""Held-out sequences of the user: scores, early stopping, checkpoints, and what is
+refused.
+"""
 
 import subprocess
 
@@ -41,7 +43,7 @@ def scores_of(estimator):
     return [record["validation_score"] for record in estimator.history_]
 
 
-# -- scores --------------------------------------------------------------------------------------------
+# -- scores ----------------------------------------------------------------------------
 def test_each_epoch_is_scored_as_a_fit_that_ends_there():
     watched = perceptron().fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     alone = [perceptron(max_iter=n).fit(X, Y).score(X_VAL, Y_VAL) for n in range(1, 5)]
@@ -95,7 +97,7 @@ def test_a_crf_scores_each_pass_and_notes_the_log_probability():
     assert all(record["validation"] < 0.0 for record in crf.history_)
 
 
-# -- early stopping ------------------------------------------------------------------------------------
+# -- early stopping --------------------------------------------------------------------
 def test_early_stopping_goes_by_the_given_part():
     options = {
         "max_iter": 30,
@@ -155,7 +157,7 @@ def test_members_of_an_averager_say_who_they_are(capsys):
     assert all("held-out accuracy 0." in line for line in lines)
 
 
-# -- labels that training lacks ------------------------------------------------------------------------
+# -- labels that training lacks --------------------------------------------------------
 @pytest.mark.parametrize(
     "make",
     [
@@ -197,7 +199,7 @@ def test_constraints_hold_for_held_out_labels():
     assert not hasattr(model, "classes_")
 
 
-# -- what is refused -----------------------------------------------------------------------------------
+# -- what is refused -------------------------------------------------------------------
 TREES = [[("a", "N"), ("b", "V")]] * 6, [[(2, "x"), (0, "root")]] * 6
 
 
@@ -287,7 +289,7 @@ def test_errors_name_the_held_out_part(make, data, held_out, message):
     assert not hasattr(model, "n_iter_")
 
 
-# -- going on ------------------------------------------------------------------------------------------
+# -- going on --------------------------------------------------------------------------
 class Stop(Exception):
     pass
 
@@ -379,7 +381,7 @@ def test_the_history_and_a_named_scorer_are_saved(tmp_path):
         function.save(tmp_path / "other")
 
 
-# -- scikit-learn --------------------------------------------------------------------------------------
+# -- scikit-learn ----------------------------------------------------------------------
 def test_a_pipeline_transforms_what_is_held_out():
     upper = FunctionTransformer(
         lambda X: [[token.upper() for token in x] for x in X], validate=False
@@ -413,9 +415,11 @@ def test_histories_of_searches():
     assert len(scores_of(search.best_estimator_)) == search.best_params_["max_iter"]
 
 
-# -- callbacks -----------------------------------------------------------------------------------------
+# -- callbacks -------------------------------------------------------------------------
 class Tasks:
-    """A scikit-learn callback, handed on to inner estimators, that notes which epochs and rounds end."""
+    """A scikit-learn callback, handed on to inner estimators, that notes which epochs
+    and rounds end.
+    """
 
     max_propagation_depth = None
 

@@ -1,4 +1,6 @@
-"""What a corpus decides is decided by the sequences to train on, without those held out."""
+"""What a corpus decides is decided by the sequences to train on, without those held
+out.
+"""
 
 import numpy as np
 import pytest
@@ -17,7 +19,9 @@ X, Y = make_hmm_sequences(40, n_labels=4, n_words=60, max_length=12, random_stat
     ids=str,
 )
 def test_a_part_of_x_that_is_held_out_decides_nothing(make, options):
-    """Costs, features and pairs are those of a fit to the rest; `X_val` never counts."""
+    """Costs, features and pairs are those of a fit to the rest; `X_val` never
+    counts.
+    """
     given = {
         "random_state": 0,
         "max_iter": 3,
@@ -40,6 +44,7 @@ def test_a_part_of_x_that_is_held_out_decides_nothing(make, options):
     alone = make(**given, early_stopping=True, n_iter_no_change=9)
     alone.fit(*part, X_val=held_out[0], y_val=held_out[1])
     assert alone.classes_.tolist() == judged.classes_.tolist()
-    # By name: without a count cut-off, boundaries beside sequences that are left out have rows, too.
+    # By name: without a count cut-off, boundaries beside sequences that are left out
+    # have rows, too.
     assert sorted(feature_weights(alone)) == sorted(feature_weights(judged))
     np.testing.assert_array_equal(transition_weights(alone), transition_weights(judged))

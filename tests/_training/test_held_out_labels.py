@@ -1,7 +1,9 @@
-"""Labels of held-out sequences that are missing, or that training lacks: they are scored all the same.
+"""Labels of held-out sequences that are missing, or that training lacks: they are
+scored all the same.
 
-Epochs are judged by ``X_val`` or early stopping, candidates by the test part of a fold. The rule is that of
-``skstruct.metrics``: what has no label does not count, what training lacks is wrong, and nothing is no score.
+Epochs are judged by ``X_val`` or early stopping, candidates by the test part of a fold.
+The rule is that of ``skstruct.metrics``: what has no label does not count, what
+training lacks is wrong, and nothing is no score.
 """
 
 import warnings
@@ -140,7 +142,9 @@ def test_other_structures_have_no_score_of_nothing():
 
 @pytest.mark.parametrize("scoring", [None, *OF_LABELS])
 def test_early_stopping_holds_out_what_has_labels(scoring):
-    """Nine of ten sequences have none: a part drawn of all of them could judge nothing."""
+    """Nine of ten sequences have none: a part drawn of all of them could judge
+    nothing.
+    """
     many, labels = [*X, *[["saw", "Rome"]] * 180], [*Y, *[[None, None]] * 180]
     model = StructuredPerceptron(scoring=scoring, validation_fraction=0.2, **EARLY).fit(
         many, labels

@@ -1,4 +1,6 @@
-"""Ctrl-C is noted, not raised, until the owner asks; and afterwards everything is as before."""
+"""Ctrl-C is noted, not raised, until the owner asks; and afterwards everything is as
+before.
+"""
 
 import os
 import signal
@@ -88,7 +90,9 @@ FITS = {
 @pytest.mark.parametrize("kind", FITS)
 @pytest.mark.parametrize("times", [1, 2, 3, 8])
 def test_a_scorer_is_interrupted_by_the_third_one(kind, times):
-    """What was learned before is then not used; one or two leave what they always left."""
+    """What was learned before is then not used; one or two leave what they always
+    left.
+    """
     score, heard = _interrupting(times)
     model = FITS[kind](scoring=score, max_iter=9)
     with pytest.raises(KeyboardInterrupt):

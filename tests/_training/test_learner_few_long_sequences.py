@@ -1,7 +1,8 @@
-"""Few sequences that are very long are too few updates: ``fit`` says so, and what to do.
+"""Few sequences that are very long are too few updates: ``fit`` says so, and what to
+do.
 
-All that learn one example at a time say it, also inside of others; a stream of such sequences goes on, and
-what learns from every token says nothing.
+All that learn one example at a time say it, also inside of others; a stream of such
+sequences goes on, and what learns from every token says nothing.
 """
 
 import warnings

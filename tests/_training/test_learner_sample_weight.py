@@ -1,9 +1,11 @@
-"""The weight of a sequence multiplies its loss: margins and costs that are asked for, and the steps.
+"""The weight of a sequence multiplies its loss: margins and costs that are asked for,
+and the steps.
 
-So weights that are all the same are as none: a model in other units. Powers of two change no digit. Here is
-all that has a margin: costs of labels, passive-aggressive learning with either cost, labels of arcs. What has
-none, words, actions of parsers and paths of lattices, is tried, too (lattices know how large the margins of
-their base are). Penalties are no losses: weights act against them.
+So weights that are all the same are as none: a model in other units. Powers of two
+change no digit. Here is all that has a margin: costs of labels, passive-aggressive
+learning with either cost, labels of arcs. What has none, words, actions of parsers and
+paths of lattices, is tried, too (lattices know how large the margins of their base
+are). Penalties are no losses: weights act against them.
 """
 
 import numpy as np
@@ -104,7 +106,9 @@ def test_equal_weights_are_other_units(name, scale):
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_weights_in_proportion_are_the_same_model(name):
-    """Some sequences count more than others: what the unit of their weights is says nothing."""
+    """Some sequences count more than others: what the unit of their weights is says
+    nothing.
+    """
 
     def weight(n):
         return np.where(np.arange(n) % 3, 1.0, 4.0)

@@ -1,4 +1,6 @@
-"""Who follows ``fit`` with a debugger, or with "go to definition", is soon where weights are read."""
+"""Who follows ``fit`` with a debugger, or with "go to definition", is soon where
+weights are read.
+"""
 
 import json
 import os
@@ -39,7 +41,9 @@ print(json.dumps(all_found))
 
 
 def frames(*parameters):
-    """The package's functions from each ``fit`` to the first score of a sequence, kernels among them."""
+    """The package's functions from each ``fit`` to the first score of a sequence,
+    kernels among them.
+    """
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-c", CHILD, json.dumps(parameters)]
     return json.loads(subprocess.check_output(command, env=environment, text=True))

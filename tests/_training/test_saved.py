@@ -1,4 +1,6 @@
-"""What estimators have learned, in files: a model, and a state of training if asked for."""
+"""What estimators have learned, in files: a model, and a state of training if asked
+for.
+"""
 
 import numpy as np
 import pytest

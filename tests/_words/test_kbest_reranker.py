@@ -1,4 +1,6 @@
-"""Re-ranking: lattices, exact search, training against a naive trainer, and the estimator around them."""
+"""Re-ranking: lattices, exact search, training against a naive trainer, and the
+estimator around them.
+"""
 
 import numpy as np
 import pytest
@@ -151,7 +153,9 @@ def test_clone_and_default_base():
 
 
 def test_its_base_adapts():
-    """That of training is trained anew, so that adapting the base before ``fit`` would be in vain."""
+    """That of training is trained anew, so that adapting the base before ``fit`` would
+    be in vain.
+    """
     X, y = (
         ["abcabc", "cab", "bcab"] * 4,
         [["ab", "c", "ab", "c"], ["c", "ab"], ["b", "c", "ab"]] * 4,

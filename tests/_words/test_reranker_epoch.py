@@ -16,7 +16,9 @@ from skstruct._words.word_lattice import lattice, make_task, view_of
 
 
 def features(path):
-    """The features of a path of (begin, end, word, tag, bucket, ...): the 20 templates."""
+    """The features of a path of (begin, end, word, tag, bucket, ...): the 20
+    templates.
+    """
     found = defaultdict(float)
     start = ("~", "~", 0, "~")
     atoms = [start, start] + [
@@ -56,7 +58,9 @@ def all_paths(nodes, T):
 
 
 def first_path(nodes, T):
-    """Where nothing is known: from the end, nodes of small margins, those that begin earlier first."""
+    """Where nothing is known: from the end, nodes of small margins, those that begin
+    earlier first.
+    """
     way, at = (), T
     last = min(j for j in range(len(nodes)) if nodes[j][1] == T)
     while True:
@@ -69,8 +73,8 @@ def first_path(nodes, T):
 def naive_training(lattices, targets, orders):
     """Averaged perceptron with complete weight vectors; None where a tie would decide.
 
-    At weights of zero everything ties: there the search takes the arc listed first at each step, which
-    prefers small margins and is found by :func:`first_path`.
+    At weights of zero everything ties: there the search takes the arc listed first at
+    each step, which prefers small margins and is found by :func:`first_path`.
     """
     weights, total, steps = defaultdict(float), defaultdict(float), 0
     for order in orders:

@@ -1,4 +1,6 @@
-"""The word segmenter's kernels against features written down from the papers, and enumeration."""
+"""The word segmenter's kernels against features written down from the papers, and
+enumeration.
+"""
 
 import numpy as np
 import pytest

@@ -46,7 +46,9 @@ from skstruct._words.word_features import PAD
 
 
 def change(templates, update, beam, generator, hidden_rate=0.0, partly=False):
-    """(model before, weights after minus weights before, path, target, hidden) of one visit."""
+    """(model before, weights after minus weights before, path, target, hidden) of one
+    visit.
+    """
     model = random_model(templates, beam, generator, update)
     before = as_dict(model)
     words = random_words(generator, 9)
@@ -175,7 +177,9 @@ def test_partial_annotation_teaches():
 @pytest.mark.parametrize("average", [EACH_STEP, NO_AVERAGE])
 @pytest.mark.parametrize("penalty, alpha", [(NO_PENALTY, 0.0), (L2, 0.05), (L1, 2**-5)])
 def test_training_is_that_of_complete_vectors(templates, average, penalty, alpha):
-    """Exact search, whole texts; all weights are kept, shrunk and summed at every step."""
+    """Exact search, whole texts; all weights are kept, shrunk and summed at every
+    step.
+    """
     generator = np.random.default_rng(13)
     words = [random_words(generator, int(generator.integers(1, 8))) for _ in range(6)]
     task = make_task(["".join(w) for w in words], words)

@@ -1,4 +1,6 @@
-"""The best segmentation with another decision at each place, against a decoding for each."""
+"""The best segmentation with another decision at each place, against a decoding for
+each.
+"""
 
 import numpy as np
 import pytest

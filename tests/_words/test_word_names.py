@@ -63,7 +63,7 @@ def test_names_say_what_a_feature_looks_at():
 
 
 @pytest.mark.parametrize("templates", BOTH)
-def test_rows_in_use_bring_the_words_that_they_hold(templates):
+def test_rows_with_weights_bring_the_words_that_they_hold(templates):
     model = random_model(templates, 4, np.random.default_rng(5), n=40)
     keys = keys_of(model.features.table, model.features.entries[0])
     for row in range(0, len(keys), 7):

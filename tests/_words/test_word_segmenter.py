@@ -30,7 +30,7 @@ def fitted():
     return new().fit(X[:120], Y[:120])
 
 
-# -- words -----------------------------------------------------------------------------------------
+# -- words -----------------------------------------------------------------------------
 @pytest.mark.parametrize("templates", ["zsz18", "zc14"])
 @pytest.mark.parametrize("update", ["early", "max-violation", "standard"])
 def test_overfits(templates, update):
@@ -83,7 +83,7 @@ def test_odd_characters():
     assert segmenter.predict(texts) == words
 
 
-# -- constraints -----------------------------------------------------------------------------------
+# -- constraints -----------------------------------------------------------------------
 def test_boundaries(fitted):
     free = fitted.predict(X[120:])
     for text, words in zip(X[120:], free):
@@ -140,7 +140,7 @@ def test_partial_annotation():
     assert segmenter.predict(["我 喜欢"]) == [["我", "喜欢"]]
 
 
-# -- the k best -----------------------------------------------------------------------------------
+# -- the k best ------------------------------------------------------------------------
 def flags_of(words):
     return [flag for word in words for flag in [True] + [False] * (len(word) - 1)]
 
@@ -284,7 +284,7 @@ def test_kbest_can_be_reranked(meta, tmp_path):
     same(reranker, clone(reranker).set_params(n_jobs=2).fit(X[:60], Y[:60]))
 
 
-# -- bad input -------------------------------------------------------------------------------------
+# -- bad input -------------------------------------------------------------------------
 BAD = [
     ("abc", [["abc"]], r"must be a list of texts"),
     ([["我"]], [["我"]], r"X: sequence 0: expected a text"),

@@ -25,7 +25,7 @@ def fitted():
     return new().fit(X[:120], Y[:120])
 
 
-# -- training --------------------------------------------------------------------------------------
+# -- training --------------------------------------------------------------------------
 def test_no_dropout_is_the_default():
     same(new(dropout=0.0).fit(X[:60], Y[:60]), new().fit(X[:60], Y[:60]))
 
@@ -139,7 +139,7 @@ def test_interrupted_fit_resumes(tmp_path, monkeypatch):
     same(whole, segmenter)
 
 
-# -- files, copies, scikit-learn -------------------------------------------------------------------
+# -- files, copies, scikit-learn -------------------------------------------------------
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -214,7 +214,7 @@ def test_threads_change_nothing(fitted):
     same(fitted, copy)
 
 
-# -- a corpus --------------------------------------------------------------------------------------
+# -- a corpus --------------------------------------------------------------------------
 @pytest.mark.slow
 @pytest.mark.corpus
 def test_gsd(corpus_path):

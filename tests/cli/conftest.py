@@ -1,4 +1,6 @@
-"""What the tests of the command line share: folders of corpora and models, standard input."""
+"""What the tests of the command line share: folders of corpora and models, standard
+input.
+"""
 
 import io
 import sys

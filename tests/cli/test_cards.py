@@ -1,4 +1,6 @@
-"""What `train` writes beside the model: a card, small files, and nothing over another model."""
+"""What `train` writes beside the model: a card, small files, and nothing over another
+model.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""What commands say when they are called wrongly, or the machine has no room for more."""
+"""What commands say when they are called wrongly, or the machine has no room for
+more.
+"""
 
 import os
 import subprocess

@@ -185,7 +185,7 @@ def test_files_of_the_demo(tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["test.txt"]
 
 
-# -- folders of brat -----------------------------------------------------------------------------------
+# -- folders of brat -------------------------------------------------------------------
 TEXTS, SPANS = ["Ann met Bob Lee."], [[(0, 3, "Given name"), (8, 15, "Full  name")]]
 
 
@@ -279,7 +279,7 @@ def test_files_of_brat_are_checked_before_predicting(
     assert sorted(out.iterdir()) == before
 
 
-# -- pipes, devices and open files ---------------------------------------------------------------------
+# -- pipes, devices and open files -----------------------------------------------------
 posix = pytest.mark.skipif(os.name != "posix", reason="has no such files")
 
 

@@ -87,7 +87,9 @@ def test_table(files, capsys, recwarn):
 @needs_crfsuite
 @pytest.mark.parametrize("c1, c2", [(1.0, 0.0), (0.0, 1.0)])
 def test_lbfgs_has_one_objective_on_both_sides(files, c1, c2):
-    """Both sides learn the same weights, so that what they minimise has the same least value."""
+    """Both sides learn the same weights, so that what they minimise has the same least
+    value.
+    """
     arguments = argparse.Namespace(
         format=None, tokens=None, label=None, separator=None, comment=None, encoding="utf-8", read=[]
     )  # fmt: skip

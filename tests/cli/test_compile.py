@@ -65,7 +65,9 @@ def test_another_user_compiles_nothing(tmp_path_factory, capsys):
 
 
 def test_clear_leaves_what_belongs_to_others(tmp_path, monkeypatch, capsys):
-    """Two installations of one version share a home, a folder for temporary files, and NUMBA_CACHE_DIR."""
+    """Two installations of one version share a home, a folder for temporary files, and
+    NUMBA_CACHE_DIR.
+    """
     monkeypatch.setattr(config, "CACHE_DIR", "")
     for name in ("XDG_CACHE_HOME", "LOCALAPPDATA", "HOME"):
         monkeypatch.setenv(name, str(tmp_path / "home"))

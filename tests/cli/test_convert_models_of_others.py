@@ -1,4 +1,6 @@
-"""Models of other tools on the command line: convert, show, tag, evaluate; data of CRFsuite."""
+"""Models of other tools on the command line: convert, show, tag, evaluate; data of
+CRFsuite.
+"""
 
 import json
 import pickle

@@ -12,9 +12,9 @@ from skstruct import (
 pytestmark = pytest.mark.xdist_group("models of every kind")  # they are fitted once
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Bad input
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("command", ["tag", "evaluate"])
 def test_files_of_another_format(models, capsys, command, kind):

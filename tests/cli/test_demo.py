@@ -81,7 +81,8 @@ def test_closed_pipe_leaves_no_traceback(arguments):
     process.stdout.close()
     errors = process.stderr.read().decode()
     process.stderr.close()
-    # argparse overlooks errors in printing its help, so that the code is 0 if Python does not buffer.
+    # argparse overlooks errors in printing its help, so that the code is 0 if Python
+    # does not buffer.
     assert process.wait(600) in (
         [cli.PIPE_CLOSED] if arguments[0] == "demo" else [0, cli.PIPE_CLOSED]
     )

@@ -18,9 +18,9 @@ from skstruct.datasets import load_chunking, load_segmentation
 from skstruct.metrics import segment_f1_score, token_accuracy_score, word_f1_score
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # evaluate
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def test_evaluate_in_all_three_ways(folder, capsys, stdin, tmp_path):
     X, y = load_chunking()
     predicted = skstruct.load(folder / "chunk").predict(X[N_TRAIN:])
@@ -141,9 +141,9 @@ def test_evaluate_wrong_usage(capsys, options, message):
     assert (code, out) == (2, "") and message in err
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # show
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def test_show(folder, capsys):
     code, out, _ = run(capsys, "show", "-m", folder / "chunk", "--top", 2)
     assert code == 0
@@ -182,9 +182,9 @@ def test_show_explain(folder, capsys):
     assert run(capsys, "show", "-m", folder / "chunk", "--explain", " ")[0] == 2
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Pipes and exit codes
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def test_traceback_on_demand(tmp_path):
     with pytest.raises(FileNotFoundError):
         cli.main(["--traceback", "show", "-m", str(tmp_path / "nothing")])
@@ -226,7 +226,9 @@ def test_every_format_is_guessed_or_asked_for(capsys, tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell of Unix")
 def test_a_pipeline(folder):
-    """As in a shell: standard input to output, UTF-8 in any locale, a reader that leaves early."""
+    """As in a shell: standard input to output, UTF-8 in any locale, a reader that
+    leaves early.
+    """
     program = " ".join(f"'{word}'" for word in [*python(), "-m", "skstruct"])
     model = folder / "seg"
     script = (

@@ -1,4 +1,6 @@
-"""What was understood of a file is said by `train`, `tag` and `check`, with its first record."""
+"""What was understood of a file is said by `train`, `tag` and `check`, with its first
+record.
+"""
 
 import json
 

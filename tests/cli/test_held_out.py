@@ -1,4 +1,6 @@
-"""`train --holdout` and `--cv`: what models score on what they have not seen, and how sure that is."""
+"""`train --holdout` and `--cv`: what models score on what they have not seen, and how
+sure that is.
+"""
 
 import re
 from argparse import Namespace
@@ -45,7 +47,9 @@ def test_too_few_documents(n, cv, share):
 
 
 def test_the_interval_of_few_documents_is_wider():
-    """Counts of one document are drawn together, and percentiles are those of Student's t."""
+    """Counts of one document are drawn together, and percentiles are those of Student's
+    t.
+    """
     rng = np.random.RandomState(0)
     y = [["A", "B"][k] for k in rng.randint(2, size=400)]
     y_pred = [label if rng.rand() < 0.8 else "C" for label in y]

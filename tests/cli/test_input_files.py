@@ -1,4 +1,6 @@
-"""Input files line by line: how much of one is held, and how often a line is looked at."""
+"""Input files line by line: how much of one is held, and how often a line is looked
+at.
+"""
 
 import json
 import sys
@@ -19,7 +21,9 @@ N = 1000  # the beginning of a file, which says its format, is held several time
 
 @pytest.mark.parametrize("road", ["to learn from", "to be labelled"])
 def test_lines_of_annotated_texts_are_not_kept(tmp_path, road):
-    """What is held while they pass is a batch and the first texts, which vote on units: not the file."""
+    """What is held while they pass is a batch and the first texts, which vote on units:
+    not the file.
+    """
     arguments = Namespace(
         tokens=None, label=None, separator=None, comment=None, format=None, read=[], lines=False, write=None,
         encoding="utf-8",

@@ -1,4 +1,6 @@
-"""Nothing to learn is an error of train that names what else there is, and what is odd is said before."""
+"""Nothing to learn is an error of train that names what else there is, and what is odd
+is said before.
+"""
 
 import json
 

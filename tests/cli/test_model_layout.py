@@ -1,4 +1,6 @@
-"""The layout of a model's file is the default of `tag`, `evaluate`, `report` and `select`; what does not fit is refused."""
+"""The layout of a model's file is the default of `tag`, `evaluate`, `report` and
+`select`; what does not fit is refused.
+"""
 
 import pytest
 from cli_cases import run, run_train

@@ -1,4 +1,6 @@
-"""What keeps labels from being scored by segments is named; and labels that encode none have a report."""
+"""What keeps labels from being scored by segments is named; and labels that encode none
+have a report.
+"""
 
 import json
 

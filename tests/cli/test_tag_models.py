@@ -1,4 +1,6 @@
-"""tag, evaluate, show and show --explain on saved models of every kind, on good files and on bad ones."""
+"""tag, evaluate, show and show --explain on saved models of every kind, on good files
+and on bad ones.
+"""
 
 import json
 
@@ -33,9 +35,9 @@ WITH_KBEST = [
 OF_LABELS = [kind for kind in KINDS if kind not in OF_WORDS + OF_TREES]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # tag
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", OF_LABELS)
 def test_taggers_append_a_column(models, capsys, kind):
     code, out, err = run(
@@ -287,9 +289,9 @@ def test_parsers_are_not_advised_to_be_taggers(models, capsys, kind):
     assert "L1CRF" not in err and "--calibrate" not in err
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # evaluate
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", KINDS)
 def test_evaluate(models, capsys, kind):
     arguments = "evaluate", models / corpus_of(kind), "-m", models / kind, "--n-jobs", 2
@@ -353,9 +355,9 @@ def test_known_words_are_for_segmenters(models, capsys):
         )
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # show
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", KINDS)
 def test_show(models, capsys, kind):
     code, out, err = run(capsys, "show", "-m", models / kind)

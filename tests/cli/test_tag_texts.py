@@ -1,4 +1,6 @@
-"""skstruct tag for models of spans: what is taken for records, what is written beside spans, and where to."""
+"""skstruct tag for models of spans: what is taken for records, what is written beside
+spans, and where to.
+"""
 
 import gzip
 import io
@@ -35,9 +37,9 @@ def rows(*records):
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What is said beside spans
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("answer", ["accept", "reject", "ignore"])
 @pytest.mark.parametrize("wanted", ["prodigy", "jsonl"])
 def test_answers_to_other_spans_are_left_out(capsys, answer, wanted):
@@ -124,9 +126,9 @@ def test_records_as_files_of_brat(capsys, records, names):
     ] == names
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What is taken for records
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "text",
     [
@@ -205,9 +207,9 @@ def test_columns_read_as_one_text_are_told(capsys, line):
     tagged(capsys, "columns", "--format", "text")
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Where it is written
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def test_what_is_read_is_not_replaced(capsys):
     """Not the annotations of a folder of brat, and no other file; --force allows it."""
     write_spans(
@@ -316,9 +318,9 @@ def test_what_a_person_has_annotated_is_not_replaced(capsys):
     assert Path("gold/0.ann").read_bytes() != before
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Several files
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def test_files_folders_and_gz(capsys):
     Path("notes/b").mkdir(parents=True)
     Path("notes/b/c.txt").write_text(TEXT)

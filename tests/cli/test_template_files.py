@@ -1,4 +1,6 @@
-"""--template: our templates, and patterns of CRF++ and Wapiti, which let columns share an identifier."""
+"""--template: our templates, and patterns of CRF++ and Wapiti, which let columns share
+an identifier.
+"""
 
 import pytest
 from cli_cases import run

@@ -17,7 +17,9 @@ SPANS = [[(0, 3, "PER"), (12, 16, "LOC")] for _ in TEXTS]
 
 @pytest.fixture(autouse=True)
 def inside(tmp_path, monkeypatch):
-    """Commands run in a folder with one file, and with two of which each annotates a type."""
+    """Commands run in a folder with one file, and with two of which each annotates a
+    type.
+    """
     monkeypatch.chdir(tmp_path)
     write_spans("both.jsonl", TEXTS, SPANS)
     for k, kind in enumerate(["PER", "LOC"]):
@@ -93,7 +95,9 @@ def test_corpora_of_different_types(capsys):
 
 
 def test_check_of_corpora_of_different_types(capsys):
-    """Types that a file does not annotate are not missing in it; one that it annotates is."""
+    """Types that a file does not annotate are not missing in it; one that it annotates
+    is.
+    """
     X, y = read_spans("PER.jsonl")
     write_spans("PER.jsonl", X, [*y[:-1], []])
     annotated = "--annotated", "PER.jsonl=PER", "--annotated", "LOC.jsonl=LOC"

@@ -52,7 +52,9 @@ def test_train_on_shards(folder, capsys, tmp_path):
 
 
 def test_train_a_crf_on_shards(folder, capsys, tmp_path):
-    """One model, of the tagger itself; texts that segmenters pass over are counted in errors."""
+    """One model, of the tagger itself; texts that segmenters pass over are counted in
+    errors.
+    """
     for file in ("train.txt", "train.seg"):
         arguments = [
             "train",
@@ -81,7 +83,9 @@ def test_train_a_crf_on_shards(folder, capsys, tmp_path):
 
 
 def test_train_on_a_stream(folder, capsys, tmp_path):
-    """The model is that of partial_fit on pieces of the file, and only one piece is read at a time."""
+    """The model is that of partial_fit on pieces of the file, and only one piece is
+    read at a time.
+    """
     code, _, err = run_train(
         capsys,
         folder / "train.txt",
@@ -248,9 +252,9 @@ def test_train_with_a_lexicon_and_members(folder, capsys, tmp_path):
     )  # the template names a lexicon that is not given
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # held-out corpora
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "several", [["-a", "perceptron"], ["--shards", "2"], ["--members", "2"]]
 )
@@ -340,7 +344,9 @@ def _stream(capsys, path, *more):
 
 
 def test_an_error_late_in_a_stream_leaves_what_was_learned(folder, capsys, tmp_path):
-    """The exit code says that it failed; the model of what came before lies beside the file asked for."""
+    """The exit code says that it failed; the model of what came before lies beside the
+    file asked for.
+    """
     X, y = (part[:N_TRAIN] for part in load_chunking())
     text = (folder / "train.txt").read_text(encoding="utf-8")
     (tmp_path / "long").write_text(text + "one two three four five\n", encoding="utf-8")

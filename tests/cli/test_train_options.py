@@ -17,9 +17,9 @@ from skstruct.datasets import load_chunking, read_segmented, read_spans
 from skstruct.inspection import feature_weights
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # train
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def test_train_is_what_python_does(folder):
     X, y = load_chunking()
     base = skstruct.StructuredPerceptron(dropout=0.1, max_iter=5, random_state=0)
@@ -305,7 +305,9 @@ def test_interrupted_training_leaves_a_model_beside_the_target(
 
 
 def test_a_tabbed_file_is_no_segmented_text(capsys, tmp_path):
-    """Spaces in its tokens make columns of different numbers; no model of its characters is trained."""
+    """Spaces in its tokens make columns of different numbers; no model of its
+    characters is trained.
+    """
     file = tmp_path / "z.txt"
     file.write_text("Ana\tB-PER\nNew York\tB-LOC\n\nTom\tB-PER\n", encoding="utf-8")
     code, out, err = run_train(capsys, file, "-m", tmp_path / "m")

@@ -1,4 +1,6 @@
-"""``skstruct train --text``: clusters of words of raw text; and what is written of the training."""
+"""``skstruct train --text``: clusters of words of raw text; and what is written of the
+training.
+"""
 
 import json
 import re
@@ -92,7 +94,9 @@ def test_what_is_refused(text, options, message, tmp_path, capsys):
 
 
 def test_texts_without_annotations_are_said_to_be_raw_text(capsys, tmp_path):
-    """Label Studio exports tasks that nobody has labelled yet; JSONL may lack the list."""
+    """Label Studio exports tasks that nobody has labelled yet; JSONL may lack the
+    list.
+    """
     known = {"text": "Ann is in Rome.", "spans": [[0, 3, "PER"]]}
     results = [{"type": "labels", "value": {"start": 0, "end": 3, "labels": ["PER"]}}]
     task = {"data": {"text": "Ann is in Rome."}, "annotations": [{"result": results}]}

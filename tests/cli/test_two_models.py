@@ -1,4 +1,6 @@
-"""`evaluate A B FILE`: two models beside each other, each reading the file in its own way."""
+"""`evaluate A B FILE`: two models beside each other, each reading the file in its own
+way.
+"""
 
 import json
 import pathlib

@@ -1,7 +1,8 @@
-"""Write model files that later versions have to read: ``PYTHONPATH=. python tests/data_files/write.py``.
+"""Write model files that later versions have to read: ``PYTHONPATH=. python
+tests/data_files/write.py``.
 
-A file that is there already is left as it is: it stands for the files that users have. What a model
-predicts is kept beside it, in JSON.
+A file that is there already is left as it is: it stands for the files that users have.
+What a model predicts is kept beside it, in JSON.
 """
 
 import json
@@ -32,7 +33,9 @@ FILES = {
     "calibrated-4": True,
     "sets-4": False,
 }
-"""Case, number of labels, whether large tables are stored sparsely -> whether the training state is kept."""
+"""Case, number of labels, whether large tables are stored sparsely -> whether the
+training state is kept.
+"""
 
 
 KEPT = [
@@ -57,7 +60,9 @@ KEPT = [
 
 
 def transformers():
-    """Transformers of this package alone: what scikit-learn's hold is for its versions."""
+    """Transformers of this package alone: what scikit-learn's hold is for its
+    versions.
+    """
     from skstruct import FeatureTemplates, NumericFeatures, StructuredPerceptron
     from skstruct.features import SequenceUnion, TokenVectorizer, WordVectors
 

@@ -13,9 +13,9 @@ from skstruct.datasets import (
 from skstruct.datasets.fetch import fetch_file
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # One file
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("expected", [sha256(CONTENT), ("0" * 64, sha256(CONTENT))])
 def test_download_then_cache(server, tmp_path, capsys, expected):
     path = tmp_path / "new" / "words.txt"

@@ -1,4 +1,6 @@
-"""The embedded samples are what they claim to be: sizes, label schemes, trees; and the loaders agree."""
+"""The embedded samples are what they claim to be: sizes, label schemes, trees; and the
+loaders agree.
+"""
 
 from importlib import resources
 
@@ -33,7 +35,9 @@ def en():
 
 
 def described_tags(description):
-    """All words of the description, with and without the brackets and commas around some tags."""
+    """All words of the description, with and without the brackets and commas around
+    some tags.
+    """
     return set(description.split()) | set(
         description.replace("(", " ").replace(",", " ").split()
     )

@@ -1,4 +1,6 @@
-"""make_hmm_sequences: the distribution it documents, determinism, and refusal of bad parameters."""
+"""make_hmm_sequences: the distribution it documents, determinism, and refusal of bad
+parameters.
+"""
 
 from itertools import pairwise
 

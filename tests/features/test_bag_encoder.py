@@ -161,7 +161,9 @@ def test_chunks_do_not_show(monkeypatch):
 
 
 def test_spellings_of_the_same_feature():
-    """``{"a": "b"}``, ``{"a:b": True}``, ``{"a": ["b"]}`` and ``["a:b"]`` are one feature."""
+    """``{"a": "b"}``, ``{"a:b": True}``, ``{"a": ["b"]}`` and ``["a:b"]`` are one
+    feature.
+    """
     encoder = BagEncoder()
     X = [[{"a": "b"}, {"a:b": True}, {"a": ["b"]}, {"a": {"b": 1}}, {"a:b": 1.0}]]
     same(encode(encoder, X, True), [Counter({"a:b": 1.0})] * 5)
@@ -169,7 +171,9 @@ def test_spellings_of_the_same_feature():
 
 
 def test_values_that_several_keys_share():
-    """A value is the same under every key, be it a number, a flag or a str; an unseen one is no feature."""
+    """A value is the same under every key, be it a number, a flag or a str; an unseen
+    one is no feature.
+    """
     encoder = BagEncoder()
     X = [
         [
@@ -273,7 +277,9 @@ def test_a_failed_call_leaves_a_usable_model(good, bad):
 
 
 def test_dicts_and_lists_mix():
-    """A list names what is True in a dict; whatever is mixed how, the model is that of dicts alone."""
+    """A list names what is True in a dict; whatever is mixed how, the model is that of
+    dicts alone.
+    """
     dicts = [
         [{"a": True, "b:c": True}, {"w": "x", "n": 2.0}],
         [{"b:c": True}, {"a": True}],
@@ -301,7 +307,9 @@ def test_templates_need_tokens_not_bags():
 
 
 class Alphabetic(dict):
-    """A dict that is read in the order of its keys, as those of ``sortedcontainers`` are."""
+    """A dict that is read in the order of its keys, as those of ``sortedcontainers``
+    are.
+    """
 
     def __iter__(self):
         return iter(sorted(dict.keys(self)))

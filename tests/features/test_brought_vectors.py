@@ -1,4 +1,6 @@
-"""Word vectors of other programs: read, looked up, and saved alone, in a union and in a pipeline."""
+"""Word vectors of other programs: read, looked up, and saved alone, in a union and in a
+pipeline.
+"""
 
 import gzip
 import pickle

@@ -1,4 +1,6 @@
-"""Templates that read accessor variety or lexicons: values, names, and whose statistics are read."""
+"""Templates that read accessor variety or lexicons: values, names, and whose statistics
+are read.
+"""
 
 import pytest
 from inside import model_of, variety_of
@@ -30,7 +32,9 @@ def strings(encoder, X):
 
 
 def test_values_of_accessor_variety():
-    """门把 follows a start and 小, and precedes 手 and 大; no other string of two is as varied."""
+    """门把 follows a start and 小, and precedes 手 and 大; no other string of two is as
+    varied.
+    """
     encoder = TemplateEncoder(
         FeatureTemplates(["U1:%av1[0,0]", "U2:%av2[0,0]", "U3:%av3[0,0]"])
     )
@@ -38,7 +42,8 @@ def test_values_of_accessor_variety():
     found = strings(encoder, [list("门把手"), list("把门"), list("x门把")])
     assert found["av2"] == ["B1", "E1", "0", "0", "0", "0", "B1", "E1"]
     assert found["av3"] == ["0"] * 8
-    # 门: 小, 手 and a start before it, 把 and an end behind it. 把: only 门 before it. 手 is like 门.
+    # 门: 小, 手 and a start before it, 把 and an end behind it. 把: only 门 before it. 手 is
+    # like 门.
     assert found["av1"] == ["B1", "0", "B1", "0", "B1", "0", "B1", "0"]
 
 
@@ -138,7 +143,9 @@ def test_unknown_functions(line):
 
 
 def test_char_av_is_table_1_of_the_paper():
-    """Characters from -1 to 2, pairs from (-2, -1) to (1, 2), tag bigram, character type, AV up to 4."""
+    """Characters from -1 to 2, pairs from (-2, -1) to (1, 2), tag bigram, character
+    type, AV up to 4.
+    """
     macros = [line.partition(":")[2] for line in PRESETS["char-av"]]
     assert macros == [
         *(f"%x[{o},0]" for o in (-1, 0, 1, 2)),

@@ -1,4 +1,6 @@
-"""Lexicons: maximum matching against a search word by word, and entries that are none."""
+"""Lexicons: maximum matching against a search word by word, and entries that are
+none.
+"""
 
 import pytest
 from counting import calls, needs_compiled
@@ -104,7 +106,9 @@ def test_what_is_no_lexicon(lexicons, error, message):
 
 @needs_compiled
 def test_a_long_text_does_not_go_through_the_entries():
-    """Entries are read once and the text is read once: what a longer text costs does not depend on them."""
+    """Entries are read once and the text is read once: what a longer text costs does
+    not depend on them.
+    """
     counts = {}
     marks_of(Lexicon(["a"], True), ["a"])
     for n_words in (100, 10_000):

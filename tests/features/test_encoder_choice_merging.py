@@ -1,4 +1,6 @@
-"""The union of shards' vocabularies is the encoder that reads one shard after the other."""
+"""The union of shards' vocabularies is the encoder that reads one shard after the
+other.
+"""
 
 import numpy as np
 import pytest

@@ -16,7 +16,9 @@ Y = [["A", "B", "C"], ["B"]]
 
 
 def written(lines, syntax, x=X[0]):
-    """What patterns write for each token of a sequence, with the tagger trained on it."""
+    """What patterns write for each token of a sequence, with the tagger trained on
+    it.
+    """
     tagger = StructuredPerceptron(Patterns(lines, syntax), random_state=0)
     return features_of(tagger.fit([x], [["A", "B", "C"][: len(x)]]), x)
 

@@ -1,4 +1,6 @@
-"""Files of patterns: comments, blank lines, ends of lines, encodings; and lines of an open file."""
+"""Files of patterns: comments, blank lines, ends of lines, encodings; and lines of an
+open file.
+"""
 
 import pickle
 

@@ -35,7 +35,9 @@ def test_char_is_table_1_of_the_paper():
 
 
 def test_chunk_is_crfsuites_tutorial():
-    """19 templates: words at -2 to 2, two word pairs, the same for tags with more pairs, three triples."""
+    """19 templates: words at -2 to 2, two word pairs, the same for tags with more
+    pairs, three triples.
+    """
     lines = [line for line in PRESETS["chunk"] if line[0] == "U"]
     assert len(lines) == 19
     w, p = [f"=w{k}" for k in range(5)], [f"=p{k}" for k in range(5)]

@@ -1,7 +1,9 @@
-"""Features, rows of weights and combinations are numbered in 32 bits: what would wrap is refused.
+"""Features, rows of weights and combinations are numbered in 32 bits: what would wrap
+is refused.
 
-A smaller limit stands for 2^31, so that all who give numbers are asked: templates, named features, patterns,
-rows of numbers, strings beside them, and the tables of what is met while searching.
+A smaller limit stands for 2^31, so that all who give numbers are asked: templates,
+named features, patterns, rows of numbers, strings beside them, and the tables of what
+is met while searching.
 """
 
 import pytest
@@ -51,7 +53,9 @@ def test_a_stream_that_needs_too_many_stays_as_it_was(case, monkeypatch):
 
 
 def test_a_table_takes_as_many_as_there_are_numbers_for(monkeypatch):
-    """Where features are met while searching, rows that no feature has yet are none too many."""
+    """Where features are met while searching, rows that no feature has yet are none too
+    many.
+    """
     texts, expected = ["".join(words) for words in TEXT], []
     for most in (hashing.MOST_NUMBERED, 1000):
         monkeypatch.setattr(hashing, "MOST_NUMBERED", most)

@@ -130,7 +130,13 @@ def test_all_forms_are_equal(learner, bias):
 
 
 @pytest.mark.parametrize(
-    "learner", ["perceptron", "passive-aggressive", "l1", "order2"]
+    "learner",
+    [
+        "perceptron",
+        "passive-aggressive",
+        "l1",
+        pytest.param("order2", marks=pytest.mark.slow),  # it compiles
+    ],
 )
 def test_float32_is_as_good_as_the_same_values(learner):
     X, y = data()

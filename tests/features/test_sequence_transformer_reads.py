@@ -1,4 +1,6 @@
-"""What was fitted on tokens takes such tokens, in any container; others it refuses, by name."""
+"""What was fitted on tokens takes such tokens, in any container; others it refuses, by
+name.
+"""
 
 from pickle import dumps, loads
 
@@ -41,7 +43,7 @@ def sparse_part():
     return TokenTransformer(FunctionTransformer(sparse.csr_matrix))
 
 
-# -- dense for sparse, and sparse for dense ------------------------------------------------------------
+# -- dense for sparse, and sparse for dense --------------------------------------------
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("kinds", ["dense, then sparse", "sparse, then dense"])
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_an_encoded_corpus_of_another_size_reaches_no_kernel():
         make_task(encoder, X, Gold(np.zeros(3, np.int32), ()))
 
 
-# -- names and widths ----------------------------------------------------------------------------------
+# -- names and widths ------------------------------------------------------------------
 @pytest.mark.parametrize("form", [lambda X: X, in_csr], ids=["dense", "sparse"])
 @pytest.mark.parametrize(
     "transformer",
@@ -179,7 +181,7 @@ def test_rows_for_words_and_words_for_rows_are_refused():
         TokenPredictions(Perceptron(), cv=2).fit(X, y).transform(words)
 
 
-# -- data frames ---------------------------------------------------------------------------------------
+# -- data frames -----------------------------------------------------------------------
 def frames(kind):
     df = pandas.DataFrame({"word": ["the", "dog", "a"], "length": [3.0, 3.0, 1.0]})
     df = df[
@@ -404,7 +406,7 @@ def test_a_union_that_is_not_fitted_says_so():
     assert union.fit([ROWS]).transform([ROWS]).matrix.shape == (5, 19)
 
 
-# -- one corpus ----------------------------------------------------------------------------------------
+# -- one corpus ------------------------------------------------------------------------
 def test_a_corpus_never_changes():
     corpus = as_tokens([["the", "dog"], ["a"]])
     for name in ("blocks", "lengths", "other"):

@@ -52,7 +52,9 @@ def test_a_target_encoder_does_not_see_its_own_targets(inner):
 
 
 def pairs():
-    """Tokens of two columns, of which each word occurs in few sequences; three labels."""
+    """Tokens of two columns, of which each word occurs in few sequences; three
+    labels.
+    """
     rng = np.random.default_rng(1)
     drawn = rng.integers(0, 9, (16, 4)).tolist()
     X = [[(f"c{a}", f"w{i // 2}{a % 3}") for a in row] for i, row in enumerate(drawn)]
@@ -96,7 +98,9 @@ def array_of(matrix):
 
 @pytest.mark.parametrize("name", BESIDE)
 def test_what_stands_beside_a_target_encoder_is_fitted_once(name):
-    """All columns but the encoder's own are those of ``transform``, in any container."""
+    """All columns but the encoder's own are those of ``transform``, in any
+    container.
+    """
     X, y = pairs()
     encoder = TokenTransformer(BESIDE[name]())
     found = encoder.fit_transform(X, y)
@@ -160,7 +164,9 @@ class Counts(Perceptron):
 
 
 def test_a_sequence_that_a_fold_holds_twice_counts_twice():
-    """As a bootstrap and oversampling draw them; positions are of sequences, tokens go with them."""
+    """As a bootstrap and oversampling draw them; positions are of sequences, tokens go
+    with them.
+    """
     rows = [[[float(k), 1.0], [1.0, float(k)]][: 1 + k % 2] for k in range(6)]
     y = [["a", "b"][: len(each)] for each in rows]
     folds = [([1, 2, 3, 3, 3], [0, 4, 5]), ([0, 4, 5, 5], [1, 2, 3])]

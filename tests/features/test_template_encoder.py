@@ -1,4 +1,6 @@
-"""The encoder against feature strings: rows of weights and strings correspond one to one."""
+"""The encoder against feature strings: rows of weights and strings correspond one to
+one.
+"""
 
 from collections import Counter
 
@@ -35,7 +37,9 @@ TOKEN = st.one_of(st.sampled_from(["_B-1", "_B+1", "a", "b", "ab"]), WORD)
 
 @st.composite
 def template_sets(draw, shared=True, repeats=True):
-    """Lines in CRF++ syntax: gaps, several columns and functions, shared identifiers, a bias."""
+    """Lines in CRF++ syntax: gaps, several columns and functions, shared identifiers, a
+    bias.
+    """
     lines = []
     for k in range(draw(st.integers(1, 5))):
         atoms = draw(
@@ -73,7 +77,9 @@ def grow(encoder, X):
 
 
 def counted(encoder, X):
-    """For each side, sequence and position, the Counter of feature names that have a row."""
+    """For each side, sequence and position, the Counter of feature names that have a
+    row.
+    """
     found = {}
     for edge, i, t, name, _ in weights_view.occurrences(encoder, X):
         found.setdefault((edge, i, t), Counter())[name] += 1
@@ -101,7 +107,9 @@ def expected_counts(lines, X, keep=lambda edge, name: True):
 @pytest.mark.parametrize("shared", SHARED)
 @given(data=st.data(), X=CORPUS)
 def test_features_are_the_feature_strings(shared, data, X):
-    """Two tokens share a row iff the strings are equal: ``rows_by_name`` insists on one to one."""
+    """Two tokens share a row iff the strings are equal: ``rows_by_name`` insists on one
+    to one.
+    """
     lines = data.draw(template_sets(shared), label="lines")
     encoder = TemplateEncoder(FeatureTemplates(lines))
     grow(encoder, X)

@@ -292,7 +292,9 @@ def test_what_is_refused():
 
 
 class Narrow(StandardScaler):
-    """Learns from at most four columns, and transforms nothing that was learned from one token."""
+    """Learns from at most four columns, and transforms nothing that was learned from
+    one token.
+    """
 
     def fit(self, X, y=None):
         if X.shape[1] > 4:
@@ -357,7 +359,9 @@ def test_a_union_that_fails_knows_its_columns_still():
 
 
 def test_names_of_a_union_with_rows_as_they_come():
-    """They are the columns', whatever holds the rows and however long the first sequence is."""
+    """They are the columns', whatever holds the rows and however long the first
+    sequence is.
+    """
     X, _ = data()
     union = SequenceUnion(
         [("raw", "passthrough"), ("scaled", TokenTransformer(StandardScaler()))]

@@ -1,4 +1,6 @@
-"""Features encoded once: what is learned from the matrix is what is learned from the tokens."""
+"""Features encoded once: what is learned from the matrix is what is learned from the
+tokens.
+"""
 
 import pickle
 import re

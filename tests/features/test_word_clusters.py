@@ -1,4 +1,6 @@
-"""Clusters of words from raw text as a parameter of taggers: learned once, carried by models and files."""
+"""Clusters of words from raw text as a parameter of taggers: learned once, carried by
+models and files.
+"""
 
 import copy
 import pickle
@@ -59,7 +61,7 @@ def tagger(words, features=READS_CLUSTERS, **parameters):
     return StructuredPerceptron(features, words=words, random_state=0, **parameters)
 
 
-# -- learned from raw text -------------------------------------------------------------------------
+# -- learned from raw text -------------------------------------------------------------
 def test_text_is_learned_as_its_words_are(tmp_path, monkeypatch):
     expected = vectors().fit(TEXT)
     path = tmp_path / "raw.txt"
@@ -113,7 +115,7 @@ def test_a_table_is_itself(words):
         vectors(n_clusters=None).fit(TEXT).table()
 
 
-# -- taggers ---------------------------------------------------------------------------------------
+# -- taggers ---------------------------------------------------------------------------
 def test_templates_are_added_unless_there_are_some(words):
     added = tuple(f"Ucluster0{o:+d}:%cluster[{o},0]" for o in (-1, 0, 1))
     assert model_of(tagger(words, ["U:%x[0,0]", "B"]).fit(X, Y)).lines == (
@@ -230,7 +232,7 @@ def test_explained_by_examples(words):
     assert f"U:{label} ({first}, ...)" in names
 
 
-# -- what is refused -------------------------------------------------------------------------------
+# -- what is refused -------------------------------------------------------------------
 def test_a_fitted_one_is_frozen_or_a_table(words):
     fitted = vectors().fit(TEXT)
     for new in (StructuredPerceptron, L1CRF, SpanTagger):

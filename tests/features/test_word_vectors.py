@@ -151,7 +151,9 @@ def test_as_scikit_learn_wants_it(tmp_path):
 
 
 def test_learned_beforehand_and_kept():
-    """Frozen vectors stay those of the larger text in pipelines, unions and searches on what has labels."""
+    """Frozen vectors stay those of the larger text in pipelines, unions and searches on
+    what has labels.
+    """
     X, y = [["the", "dog", "barks"], ["a", "bird", "barks"]] * 3, [["D", "N", "V"]] * 6
     unseen = [["the", "fish", "swims"]]
     grouped = FrozenEstimator(vectors(n_clusters=3).fit(TEXT))

@@ -1,4 +1,6 @@
-"""Random texts with spans of characters, as people mark them: well, badly, or not at all."""
+"""Random texts with spans of characters, as people mark them: well, badly, or not at
+all.
+"""
 
 from skstruct._data.spans import Span
 

@@ -34,7 +34,9 @@ SMALL = {
     "_words.word_lattice": {"BLOCK": 2},
     "_training.epochs": {"CHUNK_TOKENS": 20},
 }
-"""Constants that Python reads and kernels do not: small ones bring out what else only large corpora do."""
+"""Constants that Python reads and kernels do not: small ones bring out what else only
+large corpora do.
+"""
 
 
 @contextlib.contextmanager
@@ -58,7 +60,9 @@ def small_constants(draw):
 
 
 def run_case(name, seed, tiny=False):
-    """``(outcome, error, notes)`` of a case; the outcome is ``"ok"``, ``"refused"`` or ``"fault"``."""
+    """``(outcome, error, notes)`` of a case; the outcome is ``"ok"``, ``"refused"`` or
+    ``"fault"``.
+    """
     draw = Draw([seed, *name.encode()], tiny)
     try:
         with small_constants(draw):

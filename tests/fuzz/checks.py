@@ -1,4 +1,6 @@
-"""What holds of every tagger's predictions: batches and threads, k best, allowed labels, probabilities."""
+"""What holds of every tagger's predictions: batches and threads, k best, allowed
+labels, probabilities.
+"""
 
 import itertools
 import math
@@ -63,7 +65,9 @@ def check_decoding(draw, model, X, labels=None):
 
 
 def check_ranking(best, k, first, score, what):
-    """The k best outputs of one sequence are distinct and in order; the first is what ``predict`` gives."""
+    """The k best outputs of one sequence are distinct and in order; the first is what
+    ``predict`` gives.
+    """
     values = [value for _, value in best]
     assert 1 <= len(best) <= k, f"{what}: {len(best)} of {k}"
     if not finite(values):
@@ -178,7 +182,9 @@ def check_enumeration(draw, model, X):
 
 
 def objective_of(crf, X, y, weight=None):
-    """The objective of a fitted L1CRF without costs, from its log-probabilities and its weights."""
+    """The objective of a fitted L1CRF without costs, from its log-probabilities and its
+    weights.
+    """
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, float)
     used = [
         i for i, s in enumerate(y) if len(s) and weight[i] > 0

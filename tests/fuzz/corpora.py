@@ -121,7 +121,8 @@ class Tokens:
 
 
 class Corpus:
-    """A corpus of one kind of tokens, perhaps partially labelled, and new text of the same kind.
+    """A corpus of one kind of tokens, perhaps partially labelled, and new text of the
+    same kind.
 
     Attributes
     ----------
@@ -179,7 +180,9 @@ class Corpus:
         )
 
     def made(self, draw, sizes, noise=0.3):
-        """(X, y) of new sequences; ``noise`` is the share of tokens that say nothing of their label."""
+        """(X, y) of new sequences; ``noise`` is the share of tokens that say nothing of
+        their label.
+        """
         numbers, y = [], []
         for n in sizes:
             if self.scheme:
@@ -224,6 +227,8 @@ class Corpus:
         return [None if draw.chance(self.partial) else label for label in sequence]
 
     def pairs(self):
-        """The pairs of neighbouring labels in y, and of labels at the ends, as constraints name them."""
+        """The pairs of neighbouring labels in y, and of labels at the ends, as
+        constraints name them.
+        """
         sides = ([None, *sequence, None] for sequence in self.full_y if sequence)
         return {pair for sequence in sides for pair in itertools.pairwise(sequence)}

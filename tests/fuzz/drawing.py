@@ -40,7 +40,8 @@ BLOCKS = (1, 2, 4, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 127, 128)
 
 
 def lengths(draw, budget, least=1):
-    """Lengths of sequences of one of several shapes: about ``budget`` tokens at most, at least one token.
+    """Lengths of sequences of one of several shapes: about ``budget`` tokens at most,
+    at least one token.
 
     At least ``least`` sequences are not empty.
     """
@@ -95,7 +96,9 @@ N_LABELS = (1, 2, 2, 3, 3, 4, 5, 8, 12, 15, 16, 17, 18, 33, 64, 100, 300)
 
 
 def labels(draw, most=300):
-    """Distinct labels of one type; about 16 and 64 of them kernels change their ways."""
+    """Distinct labels of one type; about 16 and 64 of them kernels change their
+    ways.
+    """
     n = min(draw.one(*N_LABELS), most, 20 if draw.tiny else most)
     kind = draw.one("str", "str", "str", "int", "tuple", "float", "bool")
     draw.note(n_labels=n, label_type=kind)
@@ -111,7 +114,9 @@ def labels(draw, most=300):
 
 
 MARKS = {"BIO": "BIIB", "BIOES": "BIES", "BILOU": "BILU"}
-"""The letters of a scheme: the first token of a segment, those inside, the last one, and one alone."""
+"""The letters of a scheme: the first token of a segment, those inside, the last one,
+and one alone.
+"""
 
 SCHEME_LABELS = {
     scheme: ["O", *(f"{mark}-{kind}" for kind in "XY" for mark in sorted({*marks}))]

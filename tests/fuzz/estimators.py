@@ -54,7 +54,9 @@ def features(draw, kind):
 
 
 def constraints(draw, corpus):
-    """A scheme, or pairs that the corpus has and others; seldom, since they take time."""
+    """A scheme, or pairs that the corpus has and others; seldom, since they take
+    time.
+    """
     if corpus.scheme:
         return draw.one(corpus.scheme, corpus.scheme, None)
     labels = corpus.labels

@@ -22,7 +22,9 @@ def frames_of(error):
 
 
 def on_purpose(error):
-    """Whether the innermost frame is a ``raise`` of the package, or of scikit-learn for the package."""
+    """Whether the innermost frame is a ``raise`` of the package, or of scikit-learn for
+    the package.
+    """
     if not isinstance(error, (ValueError, TypeError, AttributeError)) or isinstance(
         error, ModelFileError
     ):
@@ -59,9 +61,11 @@ def attempt(name, act, *given):
         return None
 
 
-# -- comparisons ---------------------------------------------------------------------------------------
+# -- comparisons -----------------------------------------------------------------------
 def close(a, b, what, rtol=1e-7, atol=1e-7):
-    """Assert that numbers agree; ``atol`` is a share of the largest of them if that is above 1."""
+    """Assert that numbers agree; ``atol`` is a share of the largest of them if that is
+    above 1.
+    """
     a, b = np.asarray(a, float), np.asarray(b, float)
     assert a.shape == b.shape, f"{what}: shapes {a.shape} and {b.shape}"
     size = max(1.0, float(np.abs(a[np.isfinite(a)]).max(initial=0.0)))
@@ -90,5 +94,7 @@ def same(a, b, what):
 
 
 def finite(scores):
-    """Whether scores are numbers; with huge values in the tokens they may be infinite."""
+    """Whether scores are numbers; with huge values in the tokens they may be
+    infinite.
+    """
     return bool(np.isfinite(np.asarray(scores, float)).all())

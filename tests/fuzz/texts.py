@@ -1,4 +1,6 @@
-"""Random texts cut into words, random dependency trees, and what their predictions have to be."""
+"""Random texts cut into words, random dependency trees, and what their predictions have
+to be.
+"""
 
 from . import drawing
 from .corpora import form
@@ -8,7 +10,9 @@ ALPHABET = "abcdefgh北京天气大学𠀀é1.，"
 
 
 def texts(draw, budget, tags=False):
-    """(X, y, lexicon): words of an alphabet, and the texts that they make, with some white space."""
+    """(X, y, lexicon): words of an alphabet, and the texts that they make, with some
+    white space.
+    """
     alphabet = ALPHABET[: draw.one(2, 5, 14)]
     n_words = draw.one(1, 4, 40)
     sizes = [draw.one(1, 1, 2, 2, 3, 5, 12) for _ in range(n_words)]
@@ -45,7 +49,9 @@ def check_dictionary(model, X, lexicon):
 
 
 def check_boundaries(draw, model, X):
-    """Known boundaries between words are kept; those that white space contradicts are refused."""
+    """Known boundaries between words are kept; those that white space contradicts are
+    refused.
+    """
     known = []
     for text in X:
         cut = [t == 0 or " " in text[t - 1 : t + 1] for t in range(len(text))]
@@ -74,7 +80,9 @@ SHAPES = ("random", "random", "chain", "right")
 
 
 def trees(draw, budget, columns, shape="random"):
-    """(X, y): sentences of so many columns; trees that need not be projective, or chains."""
+    """(X, y): sentences of so many columns; trees that need not be projective, or
+    chains.
+    """
     X, y = [], []
     for n in drawing.lengths(draw, 15 if draw.tiny else budget, least=4):
         numbers = [draw.int(0, 30) for _ in range(n)]

@@ -1,4 +1,6 @@
-"""Every estimator, as typed code uses it; ``mypy --strict`` passes. See `tests/test_hints.py`."""
+"""Every estimator, as typed code uses it; ``mypy --strict`` passes. See
+`tests/test_hints.py`.
+"""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,6 @@
-"""Mistakes that ``mypy --strict`` finds, each marked with the kind of error. See `tests/test_hints.py`."""
+"""Mistakes that ``mypy --strict`` finds, each marked with the kind of error. See
+`tests/test_hints.py`.
+"""
 
 from skstruct import (
     L1CRF,

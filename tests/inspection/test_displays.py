@@ -1,4 +1,6 @@
-"""Displays: what they draw, in scikit-learn's manner, and the sentence without matplotlib."""
+"""Displays: what they draw, in scikit-learn's manner, and the sentence without
+matplotlib.
+"""
 
 import sys
 

@@ -1,4 +1,6 @@
-"""Displays beyond the common case: many labels, several strengths, models of two kinds, names as a str."""
+"""Displays beyond the common case: many labels, several strengths, models of two kinds,
+names as a str.
+"""
 
 import numpy as np
 import pytest

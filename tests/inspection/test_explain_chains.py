@@ -1,4 +1,6 @@
-"""What each feature contributes to the labels of a chain, and what would have to change."""
+"""What each feature contributes to the labels of a chain, and what would have to
+change.
+"""
 
 import numpy as np
 import pandas
@@ -159,7 +161,9 @@ def _with_numbers(n=40):
 
 
 def test_the_counterfactual_of_strings_with_numbers():
-    """What tokens have in common cannot be left out; a word can, and so can a number."""
+    """What tokens have in common cannot be left out; a word can, and so can a
+    number.
+    """
     X, y = _with_numbers()
     tagger, changed = (
         StructuredPerceptron(["U0:%x[0,0]", "B"], random_state=0).fit(X, y),
@@ -222,7 +226,9 @@ def test_nothing_to_change_where_the_model_says_something_else():
 
 
 def test_a_set_of_labels_leaves_the_choice_to_the_model():
-    """Elsewhere in a text of which some types are annotated stands anything but these."""
+    """Elsewhere in a text of which some types are annotated stands anything but
+    these.
+    """
     X, y = corpus()
     tagger = StructuredPerceptron(max_iter=2, random_state=0).fit(X, y)
     some = [{"L0", "L1"}, frozenset({"L2", "new"}), *y[0][2:]]

@@ -1,4 +1,6 @@
-"""Explanations of every kind of estimator: parts, rivals, and what would have to change."""
+"""Explanations of every kind of estimator: parts, rivals, and what would have to
+change.
+"""
 
 import math
 import pickle

@@ -1,4 +1,6 @@
-"""Inspection: the names are CRF++'s expansions, and the parts sum to the score of the path."""
+"""Inspection: the names are CRF++'s expansions, and the parts sum to the score of the
+path.
+"""
 
 import re
 from collections import Counter
@@ -19,8 +21,9 @@ from skstruct.inspection import (
     transition_weights,
 )
 
-# Every slot of a compound, an identifier that three positions share, a repeated line, atoms out of
-# order, functions, a constant, literal text behind the last macro, and transitions that look.
+# Every slot of a compound, an identifier that three positions share, a repeated line,
+# atoms out of order, functions, a constant, literal text behind the last macro, and
+# transitions that look.
 TEMPLATES = [
     "U00:%x[-2,0]",
     "U01:%x[-1,0]",

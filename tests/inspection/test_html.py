@@ -26,7 +26,9 @@ HOSTILE += ["a\nb", "\ud800", "]]>", "'", "\0"]
 
 
 class Reader(HTMLParser):
-    """Notes the elements and the text of HTML; raises if elements are not closed in turn."""
+    """Notes the elements and the text of HTML; raises if elements are not closed in
+    turn.
+    """
 
     def __init__(self, html):
         super().__init__()

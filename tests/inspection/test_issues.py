@@ -1,4 +1,6 @@
-"""Labels that are probably wrong: what is found, in which order, and what a fold may lack."""
+"""Labels that are probably wrong: what is found, in which order, and what a fold may
+lack.
+"""
 
 import pickle
 import random
@@ -24,7 +26,9 @@ def tags():
 
 
 def test_planted_errors_come_first():
-    """Two of three are among the first twice as many; benchmarks/label_issues.py has larger corpora."""
+    """Two of three are among the first twice as many; benchmarks/label_issues.py has
+    larger corpora.
+    """
     X, y = load_chunking()
     y, draw = [list(labels) for labels in y], random.Random(1)
     every = [label for labels in y for label in labels]
@@ -115,7 +119,9 @@ def test_clusters_of_words_are_those_of_the_tagger():
 
 
 def test_planted_spans_are_found_by_their_kind():
-    """One of each kind among the spans of a few names; what is rare and right is none."""
+    """One of each kind among the spans of a few names; what is rare and right is
+    none.
+    """
     names = {"PER": ["Ann", "Tom", "Eve"], "LOC": ["Rome", "Oslo", "Bonn"]}
     draw = random.Random(0)
     texts, spans = [], []

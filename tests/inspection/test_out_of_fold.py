@@ -97,7 +97,9 @@ def test_models_without_probabilities(model, error):
     ],
 )
 def test_a_fold_of_blank_texts(model, text, y):
-    """It holds no token, so there is nothing to say of its texts; others are found as without it."""
+    """It holds no token, so there is nothing to say of its texts; others are found as
+    without it.
+    """
     blank = ["", "  \n"] if isinstance(text, str) else [[], []]
     marginals, classes = out_of_fold_marginals(
         model, [*blank, *[text] * 8], [[], [], *[y] * 8], cv=5

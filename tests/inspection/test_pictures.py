@@ -16,7 +16,9 @@ from skstruct.inspection import (
 
 
 class Reader(HTMLParser):
-    """Notes the elements and the text of HTML; raises if elements are not closed in turn."""
+    """Notes the elements and the text of HTML; raises if elements are not closed in
+    turn.
+    """
 
     def __init__(self, html):
         super().__init__()
@@ -79,7 +81,9 @@ def test_long_sequences_are_cut():
 
 
 def test_a_line_has_the_direction_of_its_tokens():
-    """Labels have one of their own; what turns the direction is escaped, and letters of a text join."""
+    """Labels have one of their own; what turns the direction is escaped, and letters of
+    a text join.
+    """
     html = render([["שלום", "abc"]], [["A", "B"]])
     assert ">שלום<" in html and "<bdi>A</bdi>" in html and 'dir="auto"' in html
     html = render(["שלום עולם Ann"], [[(5, 9, "LOC")]])
@@ -122,7 +126,9 @@ def test_a_label_has_one_colour_in_all_pictures():
 
 @pytest.mark.parametrize("text", ["so it is", "他在北京"])
 def test_a_text_without_spans_is_plain(text):
-    """Without a span there is no label below a character, in a corpus of such texts too."""
+    """Without a span there is no label below a character, in a corpus of such texts
+    too.
+    """
     for html in (render([text], [[]]), render([text] * 2, [[], []], [[], []])):
         assert check(html).replace("\n", "") == text.replace("\n", "") * html.count(
             'class="line"'

@@ -68,7 +68,9 @@ def test_scores_are_those_of_the_metrics(chunks):
 
 
 def test_parts_that_are_not_annotated_count_as_in_score():
-    """Spans beside such a part, or inside of it, have a label; a corpus without any span has no F1."""
+    """Spans beside such a part, or inside of it, have a label; a corpus without any
+    span has no F1.
+    """
     texts = ["Ann met Bob", "Bob met Ann"]
     whole = [[(0, 3, "PER"), (8, 11, "PER")]] * 2
     model = SpanTagger(StructuredPerceptron(random_state=0)).fit(texts, whole)
@@ -96,7 +98,9 @@ def test_parts_that_are_not_annotated_count_as_in_score():
 
 
 def test_gold_spans_that_no_labels_express():
-    """Spans that overlap, or end inside of a token, are judged as in `score`, whatever `fit` refuses."""
+    """Spans that overlap, or end inside of a token, are judged as in `score`, whatever
+    `fit` refuses.
+    """
     texts = ["Ann Lee met Bob", "Bob met Ann Lee"] * 4
     y = [[(0, 7, "PER"), (12, 15, "PER")], [(0, 3, "PER"), (8, 15, "PER")]] * 4
     model = SpanTagger(L1CRF(c1=0.01), align="error").fit(texts, y)

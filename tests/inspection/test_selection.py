@@ -121,7 +121,9 @@ def test_what_is_refused(known):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_rows_of_numbers_resemble_by_their_means(form):
-    """Of sequences of equal means, whatever their lengths, one is enough; calls do not grow with the pool."""
+    """Of sequences of equal means, whatever their lengths, one is enough; calls do not
+    grow with the pool.
+    """
     tagger = StructuredPerceptron(random_state=0).fit([form(np.eye(2))], [["x", "y"]])
     near, far = [[1.0, 3.0], [3.0, 1.0]], [[0.0, 1.0]]
     pool = [

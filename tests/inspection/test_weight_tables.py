@@ -10,7 +10,9 @@ from skstruct.inspection import (
 
 
 def test_weights_print_as_tables():
-    """With the labels, on one line each, in the order of the list; long ones say how much is left out."""
+    """With the labels, on one line each, in the order of the list; long ones say how
+    much is left out.
+    """
     X, y = (
         [["the", "dog\n"], ["the", "cat"], ["dogs", "bark"]],
         [["D", "N"], ["D", "N"], ["N", "V"]],

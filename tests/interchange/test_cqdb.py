@@ -1,4 +1,6 @@
-"""The string database of CRFsuite: hashes of the published function, and strings that come back."""
+"""The string database of CRFsuite: hashes of the published function, and strings that
+come back.
+"""
 
 import struct
 

@@ -1,4 +1,6 @@
-"""Models of CRFsuite: what they say, what they do here, and what becomes of damaged ones."""
+"""Models of CRFsuite: what they say, what they do here, and what becomes of damaged
+ones.
+"""
 
 import copy
 import itertools
@@ -190,7 +192,7 @@ def test_names_with_colons_mean_all_that_makes_them():
     ).tolist() == [0.5, 2.0]
 
 
-# -- against the tool ------------------------------------------------------------------------------------
+# -- against the tool ------------------------------------------------------------------
 def train(pycrfsuite, path, algorithm, sequences, labels):
     trainer = pycrfsuite.Trainer(algorithm, verbose=False)
     for sequence, y in zip(sequences, labels):
@@ -374,7 +376,7 @@ def test_real_models(corpus_path):
         ]
 
 
-# -- writing ---------------------------------------------------------------------------------------------
+# -- writing ---------------------------------------------------------------------------
 TOKENS = [["the", "dog", "ran"], ["a", "cat"], ["the", "cat", "slept"]]
 TAGS = [["D", "N", "V"], ["D", "N"], ["D", "N", "V"]]
 TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%suffix2[0,0]", "B"]

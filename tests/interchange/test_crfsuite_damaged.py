@@ -12,7 +12,7 @@ from skstruct._saving.registry import ModelFileError
 from skstruct.interchange import load_crfsuite
 
 
-# -- damage ----------------------------------------------------------------------------------------------
+# -- damage ----------------------------------------------------------------------------
 def changed(at, data):
     raw = bytearray(crfsuite_small())
     raw[at : at + len(data)] = data

@@ -1,6 +1,8 @@
-"""Models of other tools whose strings are not UTF-8: the tools keep bytes, and know of no encoding.
+"""Models of other tools whose strings are not UTF-8: the tools keep bytes, and know of
+no encoding.
 
-A model is written with the bytes of an encoding, as its tool would have written it, and read back.
+A model is written with the bytes of an encoding, as its tool would have written it, and
+read back.
 """
 
 import warnings

@@ -1,4 +1,6 @@
-"""Models of CRF++ and Wapiti: what they say, what they do here, and what becomes of damaged ones."""
+"""Models of CRF++ and Wapiti: what they say, what they do here, and what becomes of
+damaged ones.
+"""
 
 import copy
 import itertools
@@ -48,9 +50,11 @@ def small(name):
     return LOADERS[name](BYTES[name]())
 
 
-# -- what a model of these bytes is, by hand ---------------------------------------------------------------
+# -- what a model of these bytes is, by hand -------------------------------------------
 def crfpp_features(x, t):
-    """What the templates of ``crfpp_small`` write for a token: of labels, and of the transition."""
+    """What the templates of ``crfpp_small`` write for a token: of labels, and of the
+    transition.
+    """
     before = x[t - 1][0] if t else "_B-1"
     of_labels = [f"U0:{x[t][0]}", f"U1:{before}/{x[t][1]}", "Ubias"]
     return of_labels, ["B", f"B1:{x[t][1]}"]
@@ -249,7 +253,7 @@ def test_bytes_that_are_no_text_survive(tmp_path):
         ]
 
 
-# -- golden files ------------------------------------------------------------------------------------------
+# -- golden files ----------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["crfpp-full", "crfpp-plain", "crfpp-bag"])
 def test_real_models_of_crfpp(corpus_path, name):
     path = corpus_path(f"foreign/own/{name}.model")
@@ -292,7 +296,7 @@ def test_real_models_of_wapiti(corpus_path, name):
         )
 
 
-# -- writing -----------------------------------------------------------------------------------------------
+# -- writing ---------------------------------------------------------------------------
 TOKENS = [
     [("the", "D"), ("dog", "N"), ("ran", "V")],
     [("a", "D"), ("cat", "N")],

@@ -30,7 +30,7 @@ def objects(sequences):
     return out
 
 
-# ------------------------------------------------------------------------- input, errors, scorers
+# --------------------------------------------------------------- input, errors, scorers
 @pytest.mark.parametrize("metric", LABELED)
 def test_containers_and_types(metric):
     y = [["B-X", "I-X"], ["O"], ["O", "B-Y"]] * 3

@@ -1,4 +1,6 @@
-"""What counts, for every metric and every scorer: no gold label, unknown labels, nothing, ties, weights."""
+"""What counts, for every metric and every scorer: no gold label, unknown labels,
+nothing, ties, weights.
+"""
 
 import numpy as np
 import pytest
@@ -96,7 +98,9 @@ def test_where_nothing_counts_there_is_no_score(name):
 
 @pytest.mark.parametrize("name", sorted(set(SCORES) - WITHOUT_NONE))
 def test_a_label_that_the_model_never_saw_is_its_error(name):
-    """As wrong as a label that it knows and did not predict, or more: in the log loss."""
+    """As wrong as a label that it knows and did not predict, or more: in the log
+    loss.
+    """
     new, known = rows(Y), rows(Y)
     new[1][1], known[1][1] = "B-new", "B-Y"  # the model says B-X
     found, otherwise = score_of(name, new, SAID), score_of(name, known, SAID)
@@ -122,7 +126,9 @@ def test_a_label_that_is_only_predicted_is_wrong(name):
 
 @pytest.mark.parametrize("name", sorted(set(SCORES) - WITHOUT_WEIGHT))
 def test_no_score_depends_on_the_order_of_the_input(name):
-    """To the last digit, although many tokens are equally probable, and weights are no round numbers."""
+    """To the last digit, although many tokens are equally probable, and weights are no
+    round numbers.
+    """
     y, said = Y * 5, [SAID[(i * 7 + i // 4) % 4] for i in range(20)]
     said = [(labels * 3)[: len(gold)] for gold, labels in zip(y, said)]
     weight = np.random.RandomState(0).rand(20)

@@ -1,4 +1,6 @@
-"""Metrics: values worked out by hand, conlleval counted a second way, and the errors."""
+"""Metrics: values worked out by hand, conlleval counted a second way, and the
+errors.
+"""
 
 import itertools
 import warnings
@@ -36,7 +38,7 @@ def f1(true, pred, **options):
     return segment_f1_score([true.split()], [pred.split()], **options)
 
 
-# ------------------------------------------------------------------------------ tokens, sequences
+# -------------------------------------------------------------------- tokens, sequences
 def test_token_accuracy():
     assert token_accuracy_score(
         [["A", "B"], ["A"]], [["A", "A"], ["A"]]
@@ -88,7 +90,7 @@ def test_sample_weight(metric):
             metric(t, p, sample_weight=bad)
 
 
-# --------------------------------------------------------------------------------------- segments
+# ----------------------------------------------------------------------------- segments
 def test_segment_f1_values():
     assert f1("B-PER I-PER O B-LOC", "B-PER I-PER O O") == pytest.approx(2 / 3)
     assert f1("B-PER I-PER", "B-PER O") == 0.0  # boundary
@@ -135,7 +137,9 @@ LABELS = st.sampled_from(
 
 
 def conlleval_f1(y_true, y_pred):
-    """The script's own way of counting: both sequences in parallel, one token at a time."""
+    """The script's own way of counting: both sequences in parallel, one token at a
+    time.
+    """
 
     def parse(label):
         return (label[0], label[2:])

@@ -1,4 +1,6 @@
-"""The paired bootstrap: what it must say of equal, better and barely different systems."""
+"""The paired bootstrap: what it must say of equal, better and barely different
+systems.
+"""
 
 import numpy as np
 import pytest

@@ -108,7 +108,9 @@ BINARY = [(0, 3, "PER"), (0, 20, None)]  # a binary question of Prodigy
 
 
 def test_predictions_without_a_label_do_not_count():
-    """A file of Prodigy's binary questions as predictions: rejected spans, and what was not asked."""
+    """A file of Prodigy's binary questions as predictions: rejected spans, and what was
+    not asked.
+    """
     true = [[(0, 3, "PER"), (8, 12, "LOC")], [(0, 3, "PER")]]
     for nothing in ([(0, 3, None)], [(0, 3, None), (4, 5, None)]):
         assert (

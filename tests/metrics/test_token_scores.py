@@ -1,4 +1,6 @@
-"""Precision, recall and F1 of tokens by label, against scikit-learn's over the flat labels."""
+"""Precision, recall and F1 of tokens by label, against scikit-learn's over the flat
+labels.
+"""
 
 import pickle
 from enum import Enum
@@ -81,7 +83,9 @@ def test_tokens_without_gold_label_do_not_count():
 
 
 def test_labels_that_stand_nowhere():
-    """They are in no average; a fold that lacks a rare label is not the worse for it."""
+    """They are in no average; a fold that lacks a rare label is not the worse for
+    it.
+    """
     found = token_f1_score([["A", "B"]], [["A", "B"]], labels=["A", "rare"])
     assert found == 1.0
     assert token_f1_score([["A"]], [["A"]], labels=["rare"]) == 1.0

@@ -1,4 +1,5 @@
-"""What a request can ask for is bounded: predictions times tokens, said before any work.
+"""What a request can ask for is bounded: predictions times tokens, said before any
+work.
 
 Probabilities and sets are as long as what was sent, which ``--max-bytes`` bounds.
 """

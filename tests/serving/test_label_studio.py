@@ -265,7 +265,7 @@ def test_many_clients_at_once_when_more_tasks_came_than_are_remembered(path):
     service, failed = Backend(str(path)), []
 
     def client(k):
-        for i in range(6):
+        for i in range(3):
             given = predict_request(["A"] * 1000)
             for number, task in enumerate(given["tasks"]):
                 task["id"] = f"{k} {i} {number}"

@@ -1,4 +1,6 @@
-"""What a service counts: read by a parser of Prometheus' format, and lines of the log."""
+"""What a service counts: read by a parser of Prometheus' format, and lines of the
+log.
+"""
 
 import json
 import logging

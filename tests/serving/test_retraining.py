@@ -95,7 +95,7 @@ def path(tmp_path_factory):
     return path
 
 
-# -- training anew -------------------------------------------------------------------------------------
+# -- training anew ---------------------------------------------------------------------
 def corpus():
     """Twice the same texts, so that enough spans are held out."""
     X, y = columns_to_spans(*load_entities())

@@ -36,7 +36,9 @@ MALFORMED = (
 
 
 def check_answers(model, X, n_requests, n_clients):
-    """All answers are those that the model gives alone; every tenth request is malformed."""
+    """All answers are those that the model gives alone; every tenth request is
+    malformed.
+    """
     requests = [
         MALFORMED[k // 10 % len(MALFORMED)] if k % 10 == 9 else [X[k % len(X)]]
         for k in range(n_requests)
@@ -64,7 +66,9 @@ def test_ten_thousand_requests_of_eight_clients(compressed, tagger):
 
 
 def exchange(address, *parts, pause=0.0):
-    """What comes back for bytes, until the server hangs up or says nothing for two seconds."""
+    """What comes back for bytes, until the server hangs up or says nothing for two
+    seconds.
+    """
     with socket.create_connection(address, timeout=2) as client:
         for part in parts:
             client.sendall(part)
@@ -149,7 +153,9 @@ def test_a_client_that_waits_for_the_server_to_go_on(tagger):
 
 
 def test_slow_clients_hold_nothing(tagger):
-    """Two hundred idle connections and bodies that arrive byte by byte, and others are answered."""
+    """Two hundred idle connections and bodies that arrive byte by byte, and others are
+    answered.
+    """
     model, X = tagger
     with served({"model": model}, timeout=1.0, threads=2) as address:
         idle = [socket.create_connection(address) for _ in range(200)]
@@ -207,7 +213,7 @@ def test_the_loopback_of_ipv6(tagger):
     thread.join(10)
 
 
-# -- the command ---------------------------------------------------------------------------------------
+# -- the command -----------------------------------------------------------------------
 def test_usage(capsys, tmp_path, tagger):
     tagger[0].save(tmp_path / "m")
     path = str(tmp_path / "m")
@@ -280,7 +286,9 @@ def test_the_command_serves_models_called_as_their_files(
 
 
 def test_the_program_of_the_page_runs(tmp_path, monkeypatch, tagger):
-    """Word for word but for the port, and for the server, which is the one that the program starts."""
+    """Word for word but for the port, and for the server, which is the one that the
+    program starts.
+    """
     (program,) = re.findall(
         r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S
     )

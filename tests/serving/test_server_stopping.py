@@ -1,4 +1,6 @@
-"""SIGTERM: what has arrived is answered, nothing else is taken, and the process ends with 0."""
+"""SIGTERM: what has arrived is answered, nothing else is taken, and the process ends
+with 0.
+"""
 
 import contextlib
 import json
@@ -47,7 +49,9 @@ def until(condition):
 
 @contextlib.contextmanager
 def service(folder, *options):
-    """(process, its address); predictions wait for a file ``go``, also that of the start."""
+    """(process, its address); predictions wait for a file ``go``, also that of the
+    start.
+    """
     model = StructuredPerceptron("word", max_iter=5).fit(X, [["D", "N"]])
     model.save(folder / "model")
     (folder / "go").touch()

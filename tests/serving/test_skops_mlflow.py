@@ -85,7 +85,7 @@ def logged(mlflow, model, **how):
     return info
 
 
-# -- skops ---------------------------------------------------------------------------------------------
+# -- skops -----------------------------------------------------------------------------
 def test_one_list_is_enough_for_all_classes():
     sio = pytest.importorskip("skops.io")
     for model in (tagger(), spans(), with_foreign_steps()):
@@ -107,7 +107,7 @@ def test_trusted_types_are_classes_that_check_their_state():
             assert f"{each.__module__}.{each.__name__}" in names
 
 
-# -- MLflow --------------------------------------------------------------------------------------------
+# -- MLflow ----------------------------------------------------------------------------
 def test_a_tagger_by_mlflow(mlflow):
     model = tagger()
     info = logged(mlflow, model)

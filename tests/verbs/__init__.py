@@ -1,4 +1,6 @@
-"""The verbs of the table *every model x every verb*, by what they do; `test_table.py` runs them."""
+"""The verbs of the table *every model x every verb*, by what they do; `test_table.py`
+runs them.
+"""
 
 from . import commands, keeping, learning, looking, predicting
 

@@ -1,4 +1,6 @@
-"""A cell of the table *every model x every verb*: a fitted model, and what verbs need besides."""
+"""A cell of the table *every model x every verb*: a fitted model, and what verbs need
+besides.
+"""
 
 import copy
 import functools
@@ -98,7 +100,9 @@ class Cell:
         return copy.deepcopy(self.model)
 
     def parameters(self, ending):
-        """The names of the parameters, those of inner estimators included, that are called so."""
+        """The names of the parameters, those of inner estimators included, that are
+        called so.
+        """
         names = [
             name for name in self.make().get_params() if name.split("__")[-1] == ending
         ]

@@ -28,7 +28,9 @@ def save_and_load(cell, n_labels=4):
 
 @costly
 def save_and_load_17_labels(cell):
-    """With more than 16 labels tables may be sparse; `saving/test_labels.py` has more of it."""
+    """With more than 16 labels tables may be sparse; `saving/test_labels.py` has more
+    of it.
+    """
     save_and_load(cell, 17)
 
 
@@ -46,7 +48,9 @@ def clones(cell):
 
 
 def _kinds_of_arguments():
-    """For how many kinds of arguments the kernel of an epoch has been compiled in this process."""
+    """For how many kinds of arguments the kernel of an epoch has been compiled in this
+    process.
+    """
     return len(getattr(epoch, "signatures", ()))
 
 
@@ -73,7 +77,8 @@ def compress(cell):
     small.save(cell.folder / "small")
     again = skstruct.load(cell.folder / "small")
     assert_predicts_same(small, again, cell.X)
-    # Not the labels, of which two may score the same; so may the last of a re-ranker's list and the next.
+    # Not the labels, of which two may score the same; so may the last of a re-ranker's
+    # list and the next.
     if hasattr(small, "decision_function") and "reranker" not in cell.name:
         expected = cell.model.decision_function(cell.X)
         np.testing.assert_allclose(

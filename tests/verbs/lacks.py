@@ -105,7 +105,8 @@ LACKS = {
         f"{PARSERS} {RERANKERS} {OF_WORDS} mixer-reranker segmenter-reranker": ABSENT,
         f"{SPAN_TAGGERS} mixer-spans": ABSENT,
     },
-    # A model that is itself an average, or two models, has no weights of its own to average.
+    # A model that is itself an average, or two models, has no weights of its own to
+    # average.
     "average": {f"{SEGMENTERS} {SPAN_TAGGERS} {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS}": NOT_ONE_MODEL},
     # Only what learns example by example can be mixed after an epoch.
     "mix": {"sets spans-l1crf* spans-averager* spans-calibrated spans-mixer": NOT_ONE_MODEL,

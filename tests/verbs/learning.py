@@ -71,7 +71,9 @@ def fit_with_sets(cell):
 
 @verb
 def partial_fit(cell):
-    """Further training goes on the same from a pickle; one sequence is enough to begin."""
+    """Further training goes on the same from a pickle; one sequence is enough to
+    begin.
+    """
     one = clone(cell.make())
     assert one.partial_fit(cell.X[:1], cell.y[:1]) is one
     other = pickle.loads(pickle.dumps(one))
@@ -98,7 +100,9 @@ def fit_shards(cell):
 
 @verb
 def adapt(cell):
-    """The templates here read no statistics of the text; tests/_taggers/test_sequence_tagger_adapt.py has some that do."""
+    """The templates here read no statistics of the text;
+    tests/_taggers/test_sequence_tagger_adapt.py has some that do.
+    """
     with pytest.raises(ValueError, match="there is nothing to adapt"):
         cell.copy().adapt(cell.X)
 

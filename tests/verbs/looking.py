@@ -112,7 +112,9 @@ def coefficients(cell):
 
 @verb
 def features_of(cell):
-    """The features of tokens, weighted, and the transitions between labels are the score."""
+    """The features of tokens, weighted, and the transitions between labels are the
+    score.
+    """
     found = inspection.features_of(cell.model, cell.first())
     n = len(cell.X[0].split()) if cell.kind == "spans" else length(cell.X[0])
     assert len(found) == n and all(found)
@@ -149,7 +151,9 @@ def render(cell):
 
 @verb
 def errors(cell):
-    """Errors are counted as in ``score``; words that are not in a vocabulary are counted apart."""
+    """Errors are counted as in ``score``; words that are not in a vocabulary are
+    counted apart.
+    """
     found, predicted = (
         inspection.errors(cell.model, cell.X, cell.y),
         cell.model.predict(cell.X),
@@ -258,7 +262,9 @@ def select_by_margin(cell):
 
 @verb
 def report(cell):
-    """Of the model's own predictions nothing is wrong; of the corpus what ``score`` says."""
+    """Of the model's own predictions nothing is wrong; of the corpus what ``score``
+    says.
+    """
     predicted = cell.model.predict(cell.X)
     assert inspection.report(cell.model, cell.X, predicted).wrong == []
     page = inspection.report(cell.model, cell.X, cell.y)

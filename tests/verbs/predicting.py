@@ -47,7 +47,9 @@ def predict_kbest(cell):
 
 
 def by_enumeration(cell, n=2):
-    """For the first sequences: (all labellings, their probabilities), from the scores of the k best."""
+    """For the first sequences: (all labellings, their probabilities), from the scores
+    of the k best.
+    """
     for ranked in cell.model.predict_kbest(cell.X[:n], 4**4):
         labellings, scores = zip(*ranked)
         assert len({tuple(labelling) for labelling in labellings}) == 4 ** len(
@@ -90,7 +92,9 @@ def sequence_log_proba(cell):
 
 @verb
 def predict_segment_proba(cell):
-    """Of all segments of one token some labelling stands in each: their probabilities sum to 1."""
+    """Of all segments of one token some labelling stands in each: their probabilities
+    sum to 1.
+    """
     if cell.kind == "words":
         found, predicted = (
             cell.model.predict_segment_proba(cell.X),

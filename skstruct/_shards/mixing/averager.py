@@ -89,8 +89,8 @@ class BaggingShuffleAverager(MetaLearner):
 
     References
     ----------
-    .. [1] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
-       word segmentation, POS tagging and parsing. EACL.
+    .. [1] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case
+       study on Chinese word segmentation, POS tagging and parsing. EACL.
 
     Examples
     --------

@@ -100,8 +100,8 @@ class ParameterMixer(MetaLearner):
 
     References
     ----------
-    .. [1] R. McDonald, K. Hall, G. Mann (2010). Distributed training strategies for the structured
-       perceptron. NAACL.
+    .. [1] R. McDonald, K. Hall, G. Mann (2010). Distributed training strategies for the
+       structured perceptron. NAACL.
 
     Examples
     --------

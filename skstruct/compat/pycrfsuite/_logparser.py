@@ -1,4 +1,6 @@
-"""What CRFsuite prints in training, read: the events and figures that programs ask for."""
+"""What CRFsuite prints in training, read: the events and figures that programs ask
+for.
+"""
 
 from __future__ import annotations
 

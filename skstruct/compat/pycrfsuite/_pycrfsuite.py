@@ -359,7 +359,9 @@ class Tagger:
         return model.trained().predict_marginals(sequences)
 
     def probability(self, yseq: Any) -> float:
-        """Return the probability of labels of the current sequence; 0 if that is empty."""
+        """Return the probability of labels of the current sequence; 0 if that is
+        empty.
+        """
         model = self._opened()
         tokens = self._current(model).tokens
         labels = [text_of(label, "a label") for label in yseq]

@@ -109,7 +109,9 @@ class CRF(BaseEstimator):
         return self
 
     def _train(self, trainer: Any, holdout: int) -> None:
-        """Train to the model file; after an error the earlier model is there, or none."""
+        """Train to the model file; after an error the earlier model is there, or
+        none.
+        """
         is_new = self.modelfile.name is None
         self.modelfile.ensure_name()
         try:
@@ -161,7 +163,9 @@ class CRF(BaseEstimator):
         )
 
     def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
-        """Return for each token of one sequence a dict of the probabilities of labels."""
+        """Return for each token of one sequence a dict of the probabilities of
+        labels.
+        """
         return self.predict_marginals([xseq])[0]
 
     def score(self, X: Any, y: Any) -> float:

@@ -1,5 +1,5 @@
-r"""Columns: a token a line, its label as a rule in the last column, a blank line between
-sentences.
+r"""Columns: a token a line, its label as a rule in the last column, a blank line
+between sentences.
 
 A line whose first cell is ``-DOCSTART-`` begins a document. It is no token.
 
@@ -69,9 +69,9 @@ def read_columns(
     list of lists of tuples of str
         One list per sentence, one tuple per token. With ``return_X_y=True`` a tuple
         ``(X, y)``: the last of the columns is the label, the others are the token, a
-        str if there is one and else a tuple. With ``return_documents=True`` there is one
-        element more, a list of one int a sentence: documents are counted from 0 where
-        lines ``-DOCSTART-`` begin them; a file without any is one document.
+        str if there is one and else a tuple. With ``return_documents=True`` there is
+        one element more, a list of one int a sentence: documents are counted from 0
+        where lines ``-DOCSTART-`` begin them; a file without any is one document.
 
     Raises
     ------

@@ -159,7 +159,9 @@ def _chosen(
 
 
 def _labels(cells: list[str], column: str, name: str, numbers: list[int]) -> list[Any]:
-    """Labels of a column that CoNLL-U does not have; of expressions in the scheme BIO."""
+    """Labels of a column that CoNLL-U does not have; of expressions in the scheme
+    BIO.
+    """
     if not column.endswith(_MWE):
         return [None if cell == "_" else cell for cell in cells]
     kinds: dict[str, str] = {}

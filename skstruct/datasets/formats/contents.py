@@ -1,4 +1,6 @@
-"""What a file of annotated texts holds: its records by what they are, and their places."""
+"""What a file of annotated texts holds: its records by what they are, and their
+places.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ class Contents(Counter[str]):
     """Records of a file, counted by what they are.
 
     ``records`` are all; ``annotated``, of which ``empty`` have no span; ``not
-    annotated``, ``cancelled``, ``rejected``, ``ignored``, ``null``, ``faulty``; and there are
-    ``spans``, of which ``without label`` say that a part of a text is not annotated.
+    annotated``, ``cancelled``, ``rejected``, ``ignored``, ``null``, ``faulty``; and
+    there are ``spans``, of which ``without label`` say that a part of a text is not
+    annotated.
     """
 
     def see(self, record: Any, value: Any) -> None:

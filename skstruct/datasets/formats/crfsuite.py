@@ -1,9 +1,10 @@
 r"""Data of CRFsuite: ready-made features.
 
 A line is a token: its label, then its attributes, between tabs. ``name:2.5`` gives an
-attribute a value, 1 if it has none; ``\:`` and ``\\`` are a colon and a backslash within
-a name or a label. Blank lines end sentences. A line ``@weight:5`` says what a sentence
-counts. ``label:0.93`` is a label and its probability, as ``crfsuite tag -i`` writes it.
+attribute a value, 1 if it has none; ``\:`` and ``\\`` are a colon and a backslash
+within a name or a label. Blank lines end sentences. A line ``@weight:5`` says what a
+sentence counts. ``label:0.93`` is a label and its probability, as ``crfsuite tag -i``
+writes it.
 
 References
 ----------

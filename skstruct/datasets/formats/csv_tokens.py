@@ -132,8 +132,8 @@ def _usual(table: Table, names: Any, what: str, option: str) -> str:
 
 
 def _grouped(table: Table, sentence: int | None) -> Iterator[list[Any]]:
-    """The rows of each sentence: its column is filled in where one begins, or in each of
-    its rows; a blank line ends one, too.
+    """The rows of each sentence: its column is filled in where one begins, or in each
+    of its rows; a blank line ends one, too.
     """
     rows: list[Any] = []
     current: str | None = None

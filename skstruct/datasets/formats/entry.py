@@ -8,7 +8,7 @@ sequences of words, which a segmenter learns; and texts with spans.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from .head import Head
@@ -199,6 +199,21 @@ class TokenFormat(Format):
         raise ValueError(f"labels are not written as {self.name}")
 
 
+def labels_alone(marks: Iterable[tuple[list[str], list[Any]]], what: str) -> list[str]:
+    """Return the labels of what `TokenFormat.labelled` is given, for a format that
+    holds nothing else.
+
+    Raises
+    ------
+    ValueError
+        If probabilities are to stand beside them; it begins with ``what``.
+    """
+    pairs = list(marks)
+    if any(beside for _, beside in pairs):
+        raise ValueError(f"{what} no place for probabilities")
+    return [cells[0] for cells, _ in pairs]
+
+
 class WordFormat(Format):
     """A format of segmented text: a sentence a line, or several lines of words.
 
@@ -241,7 +256,9 @@ class TextFormat(Format):
         return "spans"
 
     def elements(self, value: Any, place: str) -> Iterator[tuple[str, Any]]:
-        """Yield (place, value) of the texts in a value of JSON, which is one as a rule."""
+        """Yield (place, value) of the texts in a value of JSON, which is one as a
+        rule.
+        """
         yield place, value
 
     def record(self, value: Any, place: str, reading: Reading) -> Record:

@@ -8,29 +8,26 @@ bidirectional transformer", NAACL 2024.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..._core.user_warnings import warn
 from ..._data.places import counted
 from ..._data.schemes import labels_to_spans
-from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .entry import NO, Evidence, Rows, TokenOptions, labels_alone
 from .head import Head
 from .span_records import json_values
+from .token_records import TokenRecords, as_line, line_number
 
 TOKENS = "tokenized_text"
 SPANS = "ner"
 
 
-class Gliner(TokenFormat):
+class Gliner(TokenRecords):
     """The entry of the table."""
 
     name = "gliner"
     description = "objects of tokenized_text and ner, spans of tokens, of GLiNER"
-    is_written = True
-    names_fields = True
-    has_comments = False
 
     def recognise(self, head: Head) -> Evidence:
         """Objects have the two keys."""
@@ -54,7 +51,7 @@ class Gliner(TokenFormat):
                     continue
                 labels[start : end + 1] = [f"I-{label}"] * (end + 1 - start)
                 labels[start] = f"B-{label}"
-            number = int(place.rpartition(" ")[2]) if ", line " in place else 1
+            number = line_number(place)
             cells: list[Any] = [
                 (token, label) if options.labels else (token,)
                 for token, label in zip(tokens, labels)
@@ -67,13 +64,6 @@ class Gliner(TokenFormat):
                 "out, the longest count"
             )
 
-    def selected(
-        self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
-    ) -> Iterator[str]:
-        """Yield the records of some sentences, a line each."""
-        for _, source in sentences:
-            yield json.dumps(source, ensure_ascii=False) + "\n"
-
     def labelled(
         self,
         options: TokenOptions,
@@ -83,12 +73,10 @@ class Gliner(TokenFormat):
         source: Any,
     ) -> Iterator[str]:
         """Yield the record with spans of the labels, as a line."""
-        pairs = list(marks)
-        if any(beside for _, beside in pairs):
-            raise ValueError("data of GLiNER has no place for probabilities")
-        found = labels_to_spans([cells[0] for cells, _ in pairs], "BIO")
+        labels = labels_alone(marks, "data of GLiNER has")
+        found = labels_to_spans(labels, "BIO")
         spans = [[start, stop - 1, label] for start, stop, label in found]
-        yield json.dumps({**source, SPANS: spans}, ensure_ascii=False) + "\n"
+        yield as_line({**source, SPANS: spans})
 
 
 def _tokens(record: Any, place: str) -> list[str]:

@@ -5,15 +5,15 @@ Labels are str, or numbers of names. -100 and null say that a token has no label
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from numbers import Integral
 from typing import Any
 
-from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .entry import NO, Evidence, Rows, TokenOptions
 from .head import Head
 from .span_records import json_values
+from .token_records import TokenRecords, as_line, line_number
 
 TOKENS = ("tokens", "words")
 LABELS = ("ner_tags", "labels", "tags", "ner", "pos_tags", "upos", "label", "pos")
@@ -22,15 +22,12 @@ UNLABELLED = -100
 """What stands for no label where labels are numbers."""
 
 
-class JsonTokens(TokenFormat):
+class JsonTokens(TokenRecords):
     """The entry of the table."""
 
     name = "json-tokens"
     description = "objects of tokens and ner_tags, labels or tags, an object a line"
     options = frozenset(("tokens", "label", "label_names"))
-    is_written = True
-    names_fields = True
-    has_comments = False
 
     def recognise(self, head: Head) -> Evidence:
         """Objects have a list of str under ``tokens``, and labels as long beside it."""
@@ -72,19 +69,12 @@ class JsonTokens(TokenFormat):
                 )
             if not columns[0]:
                 continue
-            number = int(place.rpartition(" ")[2]) if ", line " in place else 1
+            number = line_number(place)
             document = _first(record, DOCUMENT)
             of = None if document is None else str(record[document])
             cells = list(zip(*columns))
             numbers = [number] * len(cells)
             yield Rows(cells, numbers, of, place=place, source=record)
-
-    def selected(
-        self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
-    ) -> Iterator[str]:
-        """Yield the records of some sentences, a line each."""
-        for _, source in sentences:
-            yield json.dumps(source, ensure_ascii=False) + "\n"
 
     def labelled(
         self,
@@ -101,7 +91,7 @@ class JsonTokens(TokenFormat):
         for k in range(len(pairs[0][1]) if pairs else 0):
             name = {"Prob": "proba", "SegmentProb": "segment_proba"}[pairs[0][1][k][0]]
             record[name] = [_number(beside[k][1]) for _, beside in pairs]
-        yield json.dumps(record, ensure_ascii=False) + "\n"
+        yield as_line(record)
 
 
 def _number(text: str) -> float | None:

@@ -1,7 +1,7 @@
 """Columns of OntoNotes, as in the CoNLL tasks of 2011 and 2012: segments in brackets.
 
-``(PERSON*`` begins a segment, ``*)`` ends it, ``(GPE)`` is one of a token. Lines have as
-many columns as their sentence has verbs, so that files are ragged.
+``(PERSON*`` begins a segment, ``*)`` ends it, ``(GPE)`` is one of a token. Lines have
+as many columns as their sentence has verbs, so that files are ragged.
 
 References
 ----------
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..._data.schemes import labels_to_spans
-from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions, labels_alone
 from .head import Head
 from .text_files import filled_lines, numbered_lines
 
@@ -136,10 +136,7 @@ class OntoNotes(TokenFormat):
         source: Any,
     ) -> Iterator[str]:
         """Yield the lines of a sentence, with labels in their column, as brackets."""
-        pairs = list(marks)
-        if any(beside for _, beside in pairs):
-            raise ValueError("columns of OntoNotes have no place for probabilities")
-        labels = [cells[0] for cells, _ in pairs]
+        labels = labels_alone(marks, "columns of OntoNotes have")
         c = NAMES if options.label is None else int(options.label)
         rows = [line.split() for _, line, is_token in lines if is_token]
         if is_bracketed(rows[0][c]):

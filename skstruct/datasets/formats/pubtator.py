@@ -1,7 +1,8 @@
 """PubTator: title and abstract of an article, and its annotations on lines behind.
 
-``ID|t|TITLE``, ``ID|a|ABSTRACT``, and ``ID<tab>START<tab>END<tab>TEXT<tab>TYPE<tab>...``;
-offsets are within title, a space, and abstract. Lines of relations are passed over.
+``ID|t|TITLE``, ``ID|a|ABSTRACT``, and
+``ID<tab>START<tab>END<tab>TEXT<tab>TYPE<tab>...``; offsets are within title, a space,
+and abstract. Lines of relations are passed over.
 
 References
 ----------

@@ -1,8 +1,8 @@
 """Readers of corpus files: columns, CoNLL-U, segmented text, and data of CRFsuite.
 
 Each has one generator, ``iter_*``, that holds one sentence at a time, so that files
-larger than memory stream; ``read_*``, which all but CRFsuite's have, is the list of what
-it yields. Every error names the file and, where there is one, the line.
+larger than memory stream; ``read_*``, which all but CRFsuite's have, is the list of
+what it yields. Every error names the file and, where there is one, the line.
 
 What is read here is what estimators take: columns give sequences of tuples, trees give
 sequences of ``(form, tag)`` and of ``(head, label)``, segmented text gives lists of

@@ -40,7 +40,9 @@ FORMATS = names(TEXTS)
 
 
 def _option(default: Any, allowed: Any, called: str = "") -> Any:
-    """An option of a reader: its values, or the type of these and what errors call it."""
+    """An option of a reader: its values, or the type of these and what errors call
+    it.
+    """
     return field(default=default, metadata={"allowed": allowed, "called": called})
 
 
@@ -403,7 +405,9 @@ def _numbered(records: Any, reading: Any) -> Any:
 
 
 def _of_values(values: Any, format: TextFormat, reading: Any) -> Any:
-    """Yield the `Record` of each value of JSON; the keys of the first are remembered."""
+    """Yield the `Record` of each value of JSON; the keys of the first are
+    remembered.
+    """
     if isinstance(format, JsonLines):
         format = format.chosen(reading)
     return format.merged(_each(values, format, reading), reading)

@@ -1,4 +1,5 @@
-"""Units that offsets may count beside characters and UTF-16, found by one vote of a file.
+"""Units that offsets may count beside characters and UTF-16, found by one vote of a
+file.
 
 Programs count bytes of UTF-8; the end of a span may be its last character; and where a
 text was shown in a browser, or read in Python without ``newline=""``, a line end of two

@@ -79,7 +79,9 @@ def with_value(cell: str, key: str, value: str) -> str:
 
 
 def check_fields(fields: Any) -> Any:
-    """Check names of CoNLL-U columns, or of keys of them, and return them as a tuple."""
+    """Check names of CoNLL-U columns, or of keys of them, and return them as a
+    tuple.
+    """
     fields = (fields,) if isinstance(fields, str) else tuple(fields)
     if not fields or any(
         keyed(field)[0] not in CONLLU_FIELDS or fields.count(field) > 1

@@ -1,7 +1,7 @@
 """WebAnno TSV 3, which INCEpTION exports: a token a line, annotations in columns.
 
-Lines ``#T_SP=LAYER|FEATURE`` name the columns. ``PER[1]`` is part of the span 1, a value
-without a number a span of one token, ``_`` nothing, ``*`` a span without a value,
+Lines ``#T_SP=LAYER|FEATURE`` name the columns. ``PER[1]`` is part of the span 1, a
+value without a number a span of one token, ``_`` nothing, ``*`` a span without a value,
 ``A[1]|B[2]`` two spans. Labels are those of one feature, in the scheme BIO.
 
 References

@@ -1,8 +1,9 @@
 """Words with their tags behind them: ``dog/NN`` or ``dog_NN``, a sentence a line.
 
 Where words stand apart in writing, the tokens are theirs, and the labels the tags
-(:class:`WordTag`). In scripts without spaces, as in the People's Daily corpus, the words
-are what is to be found, too (:class:`SegmentedTags`): segmentation and tagging in one.
+(:class:`WordTag`). In scripts without spaces, as in the People's Daily corpus, the
+words are what is to be found, too (:class:`SegmentedTags`): segmentation and tagging in
+one.
 
 References
 ----------
@@ -18,7 +19,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions, WordFormat
+from .entry import (
+    NO,
+    Evidence,
+    Rows,
+    TokenFormat,
+    TokenOptions,
+    WordFormat,
+    labels_alone,
+)
 from .head import Head, peeked
 from .text_files import numbered_lines, spaceless_share
 
@@ -146,9 +155,9 @@ class WordTag(TokenFormat):
             separator = options.separator or separator_of([line]) or "/"
             words = (cell.rpartition(separator)[0] for cell in line.split())
             pairs = list(zip(words, marks))
-            if any(beside for _, (_, beside) in pairs):
-                raise ValueError("word/tag has no place for probabilities")
-            yield " ".join(f"{w}{separator}{tag}" for w, ((tag, *_), _) in pairs) + "\n"
+            tags = labels_alone((mark for _, mark in pairs), "word/tag has")
+            cells = (f"{w}{separator}{tag}" for (w, _), tag in zip(pairs, tags))
+            yield " ".join(cells) + "\n"
 
 
 class SegmentedTags(WordFormat):

@@ -156,7 +156,9 @@ def _elements(of: Element, name: str) -> Iterator[tuple[str, str, list[Annotatio
 
 
 def _lines(root: Element, name: str) -> Iterator[tuple[str, str, list[Annotation]]]:
-    """(place, text, spans) of each line that is not blank; spans may go on over them."""
+    """(place, text, spans) of each line that is not blank; spans may go on over
+    them.
+    """
     text, spans = _linear(root, name)
     inside = {t for span in spans for t in range(*span.parts[0])}
     begin = 0

@@ -106,7 +106,9 @@ def test_what_is_kept_between_bounds_is_what_is_found_anew(threshold):
 
 @pytest.mark.parametrize("seed", [0, 3, 10])
 def test_cuts_that_are_nearly_the_same(seed):
-    """Under a small L2 penalty they are; solvers of some versions of scipy give up there."""
+    """Under a small L2 penalty they are; solvers of some versions of scipy give up
+    there.
+    """
     task = learnable(seed, n=120, R=60)
     task.weight[:] = 1.0
     found = train_crf(task, L, 60, c1=0.1, c2=1e-4)

@@ -1,4 +1,6 @@
-"""Which weights there are: those whose gradient can leave [-c1, c1], as many as can be numbered."""
+"""Which weights there are: those whose gradient can leave [-c1, c1], as many as can be
+numbered.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""What passes work with: scratch that is large enough, and matrices of transitions for each token."""
+"""What passes work with: scratch that is large enough, and matrices of transitions for
+each token.
+"""
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 
 def guarded(lattice):
-    """Scratch with numbers behind each array that no kernel may touch, and a check that none did."""
+    """Scratch with numbers behind each array that no kernel may touch, and a check that
+    none did.
+    """
     arrays, fences = {}, []
     for name, array in lattice._asdict().items():
         n = array.shape[0]
@@ -26,7 +30,9 @@ def guarded(lattice):
 
 @pytest.mark.parametrize("given", ["fit", "fit_shards", "X_val"])
 def test_no_kernel_writes_beyond_its_scratch(given, monkeypatch):
-    """Groups of a part of the sequences are wider than those of all, and so are those of held-out ones."""
+    """Groups of a part of the sequences are wider than those of all, and so are those
+    of held-out ones.
+    """
     fences, make = [], crf_objective.new_lanes
 
     def new_lanes(*arguments):

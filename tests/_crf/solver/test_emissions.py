@@ -1,4 +1,5 @@
-"""Scores of labels at tokens, and the way back, whichever way a token adds up its weights.
+"""Scores of labels at tokens, and the way back, whichever way a token adds up its
+weights.
 
 In a sequence of one token log Z is that of a softmax over its emissions.
 """

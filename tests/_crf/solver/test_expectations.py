@@ -1,4 +1,6 @@
-"""Expectations of groups of sequences: sums over groups, and sequences that are left out."""
+"""Expectations of groups of sequences: sums over groups, and sequences that are left
+out.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""The CRF on dense rows of numbers: products of matrices come to what features one by one come to."""
+"""The CRF on dense rows of numbers: products of matrices come to what features one by
+one come to.
+"""
 
 import tracemalloc
 import warnings

@@ -14,7 +14,9 @@ from skstruct.features.encoded import Bag
 @pytest.mark.parametrize("partial", [False, True])
 @pytest.mark.parametrize("top", [1.0, 400.0])
 def test_very_long_sequences(partial, top):
-    """They are summed each by itself, in either lattice; here beside logarithms in numpy."""
+    """They are summed each by itself, in either lattice; here beside logarithms in
+    numpy.
+    """
     task = make_task(n=3, longest=4, partial=partial, valued=False)
     n, rng = LONGEST + 50, np.random.RandomState(0)
     token = np.array([0, n, n + 3, 2 * n + 3])

@@ -1,4 +1,6 @@
-"""Stage one: stochastic gradient descent beside the equations of the papers on all weights."""
+"""Stage one: stochastic gradient descent beside the equations of the papers on all
+weights.
+"""
 
 import numpy as np
 import pytest

@@ -155,7 +155,9 @@ def test_the_default_end_is_near_the_optimum(solver):
 
 @pytest.mark.parametrize("scale", [1e-30, 1e30])
 def test_values_have_no_unit(scale):
-    """Without a penalty, the optimum for values a thousand times larger is weights as much smaller."""
+    """Without a penalty, the optimum for values a thousand times larger is weights as
+    much smaller.
+    """
     task = learnable()
     scaled = task._replace(bag=task.bag._replace(value=task.bag.value * scale))
     want = train_crf(task, L, 20, c1=0.0, **STRICT)

@@ -1,4 +1,6 @@
-"""What a table of sums promises, whatever its rows are: parts of tokens, or the tokens themselves."""
+"""What a table of sums promises, whatever its rows are: parts of tokens, or the tokens
+themselves.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""Lists of features of tokens: which are taken, kept and numbered, and how often they repeat."""
+"""Lists of features of tokens: which are taken, kept and numbered, and how often they
+repeat.
+"""
 
 import numpy as np
 import pytest
@@ -67,7 +69,9 @@ def test_features_of_tokens_follow_the_order_of_the_sequences():
 
 
 def test_repetition_is_the_mean_over_sequences():
-    """Σ_f (Σ_t x_tf)² / T: 4 / 2 where a feature stands twice, 2 / 2 where two stand once."""
+    """Σ_f (Σ_t x_tf)² / T: 4 / 2 where a feature stands twice, 2 / 2 where two stand
+    once.
+    """
     token = np.array([0, 2, 4])
     lists = lists_of([0], [0], [0], [1])
     count = np.zeros(2)

@@ -1,4 +1,6 @@
-"""Parts of tokens that repeat, summed once: values are those of the weights one by one."""
+"""Parts of tokens that repeat, summed once: values are those of the weights one by
+one.
+"""
 
 import numpy as np
 import pytest
@@ -11,7 +13,9 @@ from skstruct.features.encoded import Bag
 
 @pytest.mark.parametrize("valued", [False, True])
 def test_parts_change_nothing(monkeypatch, valued):
-    """Fields that repeat together, fields that do not, and tokens with features of some of them only."""
+    """Fields that repeat together, fields that do not, and tokens with features of some
+    of them only.
+    """
     rng = np.random.RandomState(0)
     task = make_task(n=200, longest=9, R=24, valued=valued)
     kinds = [np.sort(rng.permutation(18)[:k]) for k in rng.randint(0, 6, 12)]

@@ -1,4 +1,6 @@
-"""The corpus written out in some weights: values are those with the other weights zero."""
+"""The corpus written out in some weights: values are those with the other weights
+zero.
+"""
 
 import numpy as np
 import pytest

@@ -33,7 +33,9 @@ def test_where_no_step_helps_it_ends_and_says_so(solver):
 
 
 def test_weights_that_are_equally_steep_all_enter(monkeypatch):
-    """More of them than there is room for in the working set; else none would, and none could move."""
+    """More of them than there is room for in the working set; else none would, and none
+    could move.
+    """
     monkeypatch.setattr(working_set, "SMALLEST", 1)
     slopes = np.repeat([0.5, 0.2], [30, 10])
     problem = SimpleNamespace(n_optional=40, c1=0.1)

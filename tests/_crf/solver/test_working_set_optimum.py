@@ -1,6 +1,8 @@
-"""The optimum of small L1-regularised CRFs: OWL-QN and the working set against a proximal gradient method.
+"""The optimum of small L1-regularised CRFs: OWL-QN and the working set against a
+proximal gradient method.
 
-The oracle lists all labellings. Each corpus has so few features that all weights can be compared.
+The oracle lists all labellings. Each corpus has so few features that all weights can be
+compared.
 """
 
 import functools
@@ -29,7 +31,9 @@ SOLVERS = {
 
 @pytest.fixture(params=SOLVERS)
 def solver(request, monkeypatch):
-    """Parameters of L1CRF. Otherwise all weights of a corpus so small would be in the set from the start."""
+    """Parameters of L1CRF. Otherwise all weights of a corpus so small would be in the
+    set from the start.
+    """
     if "working set" in request.param:
         monkeypatch.setattr(working_set, "SMALLEST", 2)
         monkeypatch.setattr(working_set, "REVISION", 2)
@@ -37,7 +41,9 @@ def solver(request, monkeypatch):
 
 
 def corpus(seed, missing=0.0):
-    """(X, y): a label depends on its token and on the label before it, now and then on neither."""
+    """(X, y): a label depends on its token and on the label before it, now and then on
+    neither.
+    """
     rng = np.random.default_rng(seed)
     X, y = [], []
     for length in (1, 2, 3, 4, 4, 3, 4):
@@ -91,7 +97,8 @@ def test_all_weights_are_those_of_the_optimum(seed, solver, c1, c2):
         weights_view.assert_same_weights(
             weights_view.weights_of(crf, X), expected, atol=1e-4
         )
-    # Without an L2 penalty weights can stand in for each other, but what they say together is unique.
+    # Without an L2 penalty weights can stand in for each other, but what they say
+    # together is unique.
     for s in X:
         features, ways = (
             oracles.template_features(LINES, s),
@@ -107,7 +114,9 @@ def test_all_weights_are_those_of_the_optimum(seed, solver, c1, c2):
 
 
 def test_partly_labelled_sequences(solver):
-    """The objective is not convex: no weight can be moved to lower it, and it is as low as the oracle's."""
+    """The objective is not convex: no weight can be moved to lower it, and it is as low
+    as the oracle's.
+    """
     X, y = corpus(3, missing=0.2)
     crf = L1CRF(LINES, c1=0.3, c2=0.1, **EXACT, **solver).fit(X, y)
     _, objective = optimum(3, 0.2, 0.3, 0.1, (1,) * len(X))

@@ -1,4 +1,6 @@
-"""Functions of characters in files: those of the package, for all code points, in each language."""
+"""Functions of characters in files: those of the package, for all code points, in each
+language.
+"""
 
 import json
 import random
@@ -20,7 +22,9 @@ CODES = [chr(code) for code in range(0x110000)]
 
 @pytest.fixture(scope="module")
 def functions():
-    """{name: function of a file} by the tables that files carry, through JSON as they are."""
+    """{name: function of a file} by the tables that files carry, through JSON as they
+    are.
+    """
     tables = json.loads(json.dumps(tables_for(NAMES)))
     return {name: PARTS["characters"](name, tables) for name in NAMES}
 
@@ -100,7 +104,9 @@ console.log(n);
 @pytest.mark.slow
 @needs_node
 def test_other_interpreters(tmp_path):
-    """Node and other versions of Python agree, for all code points and random strings."""
+    """Node and other versions of Python agree, for all code points and random
+    strings.
+    """
     templates = [f"U{name}:%{name}[0,0]" for name in NAMES]
     model = StructuredPerceptron(templates, max_iter=1).fit([["aΣ", "B"]], [["X", "Y"]])
     alone = [c for c in CODES if not "\ud800" <= c <= "\udfff"]
@@ -143,7 +149,9 @@ def test_other_interpreters(tmp_path):
 
 
 def hashed(rows):
-    """One number of many strings, by code points, that is easily written in each language."""
+    """One number of many strings, by code points, that is easily written in each
+    language.
+    """
     total = 7
     for row in rows:
         for s in row:

@@ -1,4 +1,6 @@
-"""Decoding of order 2 in one file: prefixes that cannot win are left out, and nothing else changes."""
+"""Decoding of order 2 in one file: prefixes that cannot win are left out, and nothing
+else changes.
+"""
 
 import json
 import random
@@ -16,7 +18,9 @@ LENGTHS = (1, 2, 3, 4, 7, 15, 60)
 def random_case(
     n_labels, templates=("U:%x[0,0]", "B"), constrained=False, average=False
 ):
-    """A model, sentences, and labels allowed for their tokens; without average the weights are integers."""
+    """A model, sentences, and labels allowed for their tokens; without average the
+    weights are integers.
+    """
     draw = random.Random(n_labels)
     labels = [f"L{k}" for k in range(n_labels)]
     follow = {p: sorted({p, *draw.sample(labels, (n_labels + 1) // 2)}) for p in labels}
@@ -82,7 +86,9 @@ def test_constraints(n_labels, average, tmp_path):
 
 
 def test_no_labelling_and_one(tmp_path):
-    """What is allowed breaks the constraints. And of one label there is one labelling."""
+    """What is allowed breaks the constraints. And of one label there is one
+    labelling.
+    """
     X, steps = [["a", "b", "a"]], [("A", "B"), ("B", "A")]
     model = StructuredPerceptron(["U:%x[0,0]"], order=2, constraints=steps).fit(
         X, [["A", "B", "A"]]
@@ -113,7 +119,9 @@ def chunker():
 
 
 def test_work(chunker, tmp_path, monkeypatch):
-    """Of few pairs of labels predecessors are compared; those of the bounds are counted, too."""
+    """Of few pairs of labels predecessors are compared; those of the bounds are
+    counted, too.
+    """
     model, X = chunker
     file, compared = loaded(written(model, tmp_path)), []
     own = file.best_of_ranked
@@ -138,7 +146,9 @@ console.log(JSON.stringify([labels, scores.filter((s) => s > -Infinity).length])
 
 @needs_node
 def test_work_of_javascript(chunker, tmp_path):
-    """Prefixes that are kept are few; their scores stand in tables filled with minus infinity."""
+    """Prefixes that are kept are few; their scores stand in tables filled with minus
+    infinity.
+    """
     model, X = chunker
     path = written(model, tmp_path, "tagger.js")
     said = subprocess.run(

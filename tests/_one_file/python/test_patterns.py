@@ -1,4 +1,6 @@
-"""Strings that patterns write, in programs of one file, are those that the package writes."""
+"""Strings that patterns write, in programs of one file, are those that the package
+writes.
+"""
 
 from skstruct._one_file.python.patterns import Patterns, ascii_lower
 from skstruct.features.patterns import CRFPP, WAPITI

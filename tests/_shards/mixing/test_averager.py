@@ -1,4 +1,6 @@
-"""Shuffle-and-average over taggers: equations 7 and 8, its members, and what is refused."""
+"""Shuffle-and-average over taggers: equations 7 and 8, its members, and what is
+refused.
+"""
 
 import os
 import signal
@@ -66,7 +68,7 @@ def enumerate_values(value):
     return np.arange(value.size), value.ravel()
 
 
-# -- the average ---------------------------------------------------------------------------------------
+# -- the average -----------------------------------------------------------------------
 @pytest.mark.parametrize("average", ["all", "nonzero"])
 @pytest.mark.parametrize(
     "bootstrap, many_labels", [(False, False), (True, False), (False, True)]
@@ -133,7 +135,9 @@ def test_members_of_a_crf_pass_over_what_they_drew():
 
 
 def drawn_by(fitted, member):
-    """How often a member has drawn each sequence, by the draws as the averager makes them."""
+    """How often a member has drawn each sequence, by the draws as the averager makes
+    them.
+    """
     random = check_random_state(fitted.random_state)
     random.randint(2**31 - 1)
     for each in fitted.estimators_:
@@ -184,7 +188,9 @@ def test_n_jobs_changes_nothing(base, parameters):
 
 
 def test_few_samples_leave_labels_known():
-    """A member that saw one sequence still has all the labels, and all the features, of the others."""
+    """A member that saw one sequence still has all the labels, and all the features, of
+    the others.
+    """
     fitted = averager(max_samples=1e-9, keep_members=True).fit(X, Y)
     for record in fitted.history_:  # the share of its tokens
         assert any((record["token_error"] * len(x)).is_integer() for x in X)
@@ -211,7 +217,7 @@ def test_a_fit_without_labels_forgets_those_of_the_last():
     assert not hasattr(fitted, "classes_")
 
 
-# -- many members --------------------------------------------------------------------------------------
+# -- many members ----------------------------------------------------------------------
 def peak_of(fit):
     """The most memory that a fit needed at any time, in bytes, and what it returned."""
     tracemalloc.start()
@@ -224,7 +230,9 @@ def peak_of(fit):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_members_do_not_pile_up(n_jobs):
-    """What training needs beside the weights is let go of with each member, and then its weights."""
+    """What training needs beside the weights is let go of with each member, and then
+    its weights.
+    """
     words = [f"w{k}" for k in range(20_000)]
     X = [words[k : k + 50] for k in range(0, 20_000, 50)]
     y = [["ABCD"[hash_ % 4] for hash_ in range(50)] for _ in X]
@@ -235,7 +243,7 @@ def test_members_do_not_pile_up(n_jobs):
     assert many - few < 2 * n_jobs * model_of(fitted).nodes.value.nbytes
 
 
-# -- interrupts ----------------------------------------------------------------------------------------
+# -- interrupts ------------------------------------------------------------------------
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_ctrl_c_stops_all_members_at_once(n_jobs, monkeypatch):
@@ -331,9 +339,11 @@ def test_an_interrupted_fit_goes_on(monkeypatch, tmp_path):
     assert weights(resumed) == expected and os.listdir(tmp_path) == []
 
 
-# -- callbacks -----------------------------------------------------------------------------------------
+# -- callbacks -------------------------------------------------------------------------
 class Watch:
-    """A scikit-learn callback that notes what it is told of, and may raise at the end of an epoch."""
+    """A scikit-learn callback that notes what it is told of, and may raise at the end
+    of an epoch.
+    """
 
     def __init__(self, error=None):
         self.error, self.begun, self.ended, self.ready = error, [], [], []
@@ -420,7 +430,7 @@ def test_scores_can_be_monitored(meta):
     assert monitor.get_logs().data[0]["score"] == fitted.score(X, Y)
 
 
-# -- inside scikit-learn -------------------------------------------------------------------------------
+# -- inside scikit-learn ---------------------------------------------------------------
 def test_parameters_inside_a_pipeline_can_be_searched():
     pipeline = Pipeline([("tag", averager())])
     grid = {
@@ -432,7 +442,7 @@ def test_parameters_inside_a_pipeline_can_be_searched():
     assert search.best_estimator_[-1].estimator_.penalty == "l2"
 
 
-# -- what is refused -----------------------------------------------------------------------------------
+# -- what is refused -------------------------------------------------------------------
 class Unaware(BaseEstimator):
     def fit(self, X, y):
         return self

@@ -24,7 +24,7 @@ def averager(base, n, **parameters):
     return BaggingShuffleAverager(base, n, **{"random_state": 0, **parameters})
 
 
-# -- how many members ----------------------------------------------------------------------------------
+# -- how many members ------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("n", "members"), [(0, 10), (499, 10), (500, 5), (9999, 5), (10_000, 3)]
 )
@@ -43,7 +43,7 @@ def test_auto_is_that_many_members():
         averager(perceptron(), "many").fit(X, Y)
 
 
-# -- further training ----------------------------------------------------------------------------------
+# -- further training ------------------------------------------------------------------
 def test_partial_fit_goes_on_from_the_average():
     fitted = averager(perceptron(), 3).fit(X, Y)
     one = clone(perceptron()).set_params(random_state=0)

@@ -1,4 +1,6 @@
-"""Parameter mixing as an estimator: over every learner, equal to its parts where it must be; good errors."""
+"""Parameter mixing as an estimator: over every learner, equal to its parts where it
+must be; good errors.
+"""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -161,7 +163,9 @@ def set_all(estimator, name, value):
 def test_what_became_one_model_goes_on_learning(
     kind, estimator, X, y, method, tmp_path
 ):
-    """One of one is the estimator itself: it learns what that does from a file without training."""
+    """One of one is the estimator itself: it learns what that does from a file without
+    training.
+    """
     if kind is BaggingShuffleAverager and isinstance(estimator, Segmenter):
         pytest.skip("is put around the averager")
     estimator = set_all(set_all(estimator, "random_state", 0), "warm_start", True)
@@ -370,7 +374,7 @@ def test_an_interrupt_keeps_the_rounds_completed(monkeypatch):
     assert_same(mixer.estimator_, expected.estimator_)
 
 
-# -- shards that have little or nothing ------------------------------------------------------------------
+# -- shards that have little or nothing ------------------------------------------------
 EMPTY = {
     "no sequences": lambda X, y: ([], []),
     "weights of 0": lambda X, y: (X, y, np.zeros(len(X))),

@@ -21,7 +21,7 @@ from skstruct._saving.container import ModelFileError
 from skstruct._shards import shards
 
 
-# -- checkpoints ---------------------------------------------------------------------------------------
+# -- checkpoints -----------------------------------------------------------------------
 class Killed(Exception):
     pass
 
@@ -239,9 +239,11 @@ def test_a_worker_lost_while_it_answers_does_not_keep_the_interpreter_from_endin
     subprocess.run([*python(), "-c", code], check=True, timeout=300)
 
 
-# -- callbacks -----------------------------------------------------------------------------------------
+# -- callbacks -------------------------------------------------------------------------
 class Watch:
-    """A scikit-learn callback that notes what it is told of, and may stop or raise at the end of a round."""
+    """A scikit-learn callback that notes what it is told of, and may stop or raise at
+    the end of a round.
+    """
 
     def __init__(self, last=None, error=None):
         self.last, self.error, self.begun, self.scores = last, error, [], []

@@ -1,4 +1,6 @@
-"""Parameter mixing on a local Dask cluster: the same bits as in threads, also if a worker dies on the way."""
+"""Parameter mixing on a local Dask cluster: the same bits as in threads, also if a
+worker dies on the way.
+"""
 
 import functools
 import os

@@ -1,4 +1,6 @@
-"""What is proved about parameter mixing (McDonald, Hall, Mann 2010); theorem 1 is in test_chain_epoch_training."""
+"""What is proved about parameter mixing (McDonald, Hall, Mann 2010); theorem 1 is in
+test_chain_epoch_training.
+"""
 
 import itertools
 
@@ -13,7 +15,8 @@ from skstruct import ParameterMixer, StructuredPerceptron
 
 LINES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%x[1,0]", "B"]
 
-# Theorem 2: two shards of two examples. Ties go to the first label, which plays the part of 1 here.
+# Theorem 2: two shards of two examples. Ties go to the first label, which plays the
+# part of 1 here.
 ONE, ZERO = "a", "b"
 SHARDS = [
     ([[["f1", "f2"]], [["f3"]]], [[ZERO], [ONE]]),
@@ -44,7 +47,9 @@ def test_the_data_of_theorem_2_can_be_separated():
 
 @pytest.mark.parametrize("mixing", ["uniform", "errors"])
 def test_mixing_once_need_not_separate(mixing):
-    """Theorem 2: shards that are separated each may mix to weights that call everything 0."""
+    """Theorem 2: shards that are separated each may mix to weights that call everything
+    0.
+    """
     mixer = mixed("once", mixing)
     assert mixer.predict(union()[0]) == [[ZERO]] * 4
     assert mixer.n_iter_ == 20 and len(mixer.history_) == 1
@@ -65,7 +70,9 @@ def test_mixing_after_every_epoch_separates(mixing):
 @pytest.mark.parametrize("n_shards", [2, 3, 5])
 @pytest.mark.parametrize("seed", range(2))
 def test_mistake_bound(seed, n_shards, mixing):
-    """Theorem 3: Σ_n Σ_i μ_{i,n} k_{i,n} <= R² / γ²; and with it, the end of all mistakes."""
+    """Theorem 3: Σ_n Σ_i μ_{i,n} k_{i,n} <= R² / γ²; and with it, the end of all
+    mistakes.
+    """
     generator = np.random.default_rng(seed)
     X, _ = corpus(seed, "str", 12, longest=4)
     features = features_of(X, LINES)
@@ -80,7 +87,8 @@ def test_mistake_bound(seed, n_shards, mixing):
         base, n_shards=n_shards, mixing=mixing, random_state=seed
     ).fit(X, y)
     assert mixer.history_[-1]["updates"] == 0 and mixer.score(X, y) == 1.0
-    # Mistakes by shard follow from mixture and sum under "errors"; under "uniform" only their mean is needed.
+    # Mistakes by shard follow from mixture and sum under "errors"; under "uniform" only
+    # their mean is needed.
     total = 0.0
     for record in mixer.history_:
         share = np.array(record["mixture"])

@@ -64,7 +64,9 @@ def info_of(path):
 
 @pytest.mark.parametrize("c1", [0.0, 0.1, 1.0])
 def test_the_model_is_that_of_crfsuite(tmp_path, c1):
-    """The same attributes in the same order, the same pairs, also those that only a value of 0 shows."""
+    """The same attributes in the same order, the same pairs, also those that only a
+    value of 0 shows.
+    """
     theirs = pytest.importorskip("pycrfsuite")
     strict = {"c1": c1, "delta": 1e-12, "epsilon": 1e-8}
     one, other = (

@@ -1,4 +1,6 @@
-r"""Data of CRFsuite whole: weights of sentences, ``\:`` in labels, probabilities behind them"""
+r"""Data of CRFsuite whole: weights of sentences, ``\:`` in labels, probabilities behind
+them
+"""
 
 import io
 import warnings
@@ -118,7 +120,9 @@ def test_probabilities_as_the_tool_writes_them(escaped, capsys):
     ids=" ".join,
 )
 def test_every_way_of_training_weighs(tmp_path, capsys, options):
-    """A sentence of weight 0 beside one of the same words and other labels says nothing."""
+    """A sentence of weight 0 beside one of the same words and other labels says
+    nothing.
+    """
     text = "".join(
         f"@weight:{w}\n{a}\tw=a\n{b}\tw=b\n\n"
         for w, a, b in [(0, "O", "B"), (1, "B", "O")] * 8

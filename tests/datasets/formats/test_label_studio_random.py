@@ -1,4 +1,6 @@
-"""Random files as annotation tools write them, in either unit of offsets, and random files of brat."""
+"""Random files as annotation tools write them, in either unit of offsets, and random
+files of brat.
+"""
 
 import random
 import re
@@ -159,11 +161,13 @@ def test_offsets_of_neither_unit_are_refused(tool):
                 read_spans(written(tool, X, y, moved), offsets="utf-16")
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # brat
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def random_ann(rng, text):
-    """The lines of a file, and its spans: as they are covered, and which of them have parts apart."""
+    """The lines of a file, and its spans: as they are covered, and which of them have
+    parts apart.
+    """
     lines, spans = [], []
     for k in range(rng.randrange(8)):
         label = rng.choice(["PER", "Gene_or-protein", "Größe"])

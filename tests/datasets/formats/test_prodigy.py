@@ -37,7 +37,9 @@ def test_evidence():
 
 @pytest.mark.parametrize("view", [{}, {"_view_id": "ner"}])
 def test_decisions_on_a_text_are_one_record(view):
-    """What is accepted is known, the rest is not; what is rejected may be known, too."""
+    """What is accepted is known, the rest is not; what is rejected may be known,
+    too.
+    """
     records = [{**record, **view} for record in RECORDS]
     with pytest.warns(UserWarning, match="1 answer 'ignore', 1 rejected span"):
         X, y = read_spans(records)

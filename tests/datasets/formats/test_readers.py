@@ -1,4 +1,6 @@
-"""Corpus files: formats as they come, round trips, and errors that name file and line."""
+"""Corpus files: formats as they come, round trips, and errors that name file and
+line.
+"""
 
 import ast
 import gzip
@@ -57,7 +59,7 @@ def conllu(*rows):
     return "".join(f"{i}\tw\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for i, head in rows)
 
 
-# --------------------------------------------------------------------------------- ways to come in
+# ---------------------------------------------------------------------- ways to come in
 @pytest.mark.parametrize("read, iterate, text, expected", FORMATS)
 def test_sources(read, iterate, text, expected, tmp_path):
     path = tmp_path / "corpus.txt"
@@ -108,7 +110,7 @@ def test_iterators_stream(read, iterate, text, expected):
     assert list(itertools.islice(sentences, 2 * len(expected))) == 2 * expected
 
 
-# ----------------------------------------------------------------------------------------- columns
+# ------------------------------------------------------------------------------ columns
 def test_columns_options():
     assert read_columns(io.StringIO(COLUMNS), columns=[-1, 0])[1] == [("O", "Yes")]
     text = "# a comment\na\tb c\t\n-DOCSTART- x\t\t\n#\t\t\n"
@@ -203,7 +205,7 @@ def test_columns_bad_options(options):
         )  # at once, not when the first sentence is asked for
 
 
-# ----------------------------------------------------------------------------------------- CoNLL-U
+# ------------------------------------------------------------------------------ CoNLL-U
 def test_conllu_fields():
     (first, second) = read_conllu(io.StringIO(CONLLU), fields=["head", "id", "misc"])
     assert first == [(0, 1, "_"), (1, 2, "_"), (1, 3, "SpaceAfter=No")]
@@ -254,7 +256,7 @@ def test_conllu_bad_fields(fields):
         iter_conllu("nowhere", fields=fields)
 
 
-# -------------------------------------------------------------------------------- errors of all
+# ------------------------------------------------------------------------ errors of all
 @pytest.mark.parametrize("read", [read_columns, read_conllu, read_segmented])
 def test_undecodable_bytes(read, tmp_path):
     path = tmp_path / "latin.txt"
@@ -290,7 +292,7 @@ def test_errors_name_an_open_file():
         read_columns(file)
 
 
-# ----------------------------------------------------------------------------------------- writers
+# ------------------------------------------------------------------------------ writers
 # A byte order mark is dropped at the start of a file, and surrogates have no encoding.
 CHARACTERS = st.characters(exclude_characters="\ufeff\n\r", exclude_categories=["Cs"])
 TEXT = st.text(CHARACTERS, min_size=1, max_size=4)

@@ -1,4 +1,6 @@
-"""Annotated texts of annotation tools: a small file of each, and everything that is refused."""
+"""Annotated texts of annotation tools: a small file of each, and everything that is
+refused.
+"""
 
 import io
 import json
@@ -202,9 +204,9 @@ def test_records_without_a_file():
         read_spans({"text": "Ann"})
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # Several annotators, answers, discontinuous spans
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 def test_several_annotators():
     with pytest.raises(
         ValueError,
@@ -277,9 +279,9 @@ def test_discontinuous_spans():
     assert covered(X, y) == [[("upper and lower jaw", "Part"), ("lower jaw", "Part")]]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # What is refused
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 REFUSED = [
     ({"id": 1, "url": "x"}, "line 2: no text: found keys id, url; text= names another key"),
     ({"data": {"url": "x"}}, "line 2: no text: found keys url"),

@@ -138,9 +138,9 @@ def test_prodigy_and_spacy_count_characters():
     assert covered(*read_spans(rows, offsets="utf-16")) == [[("Rome", "LOC")]]
 
 
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 # One record that fits the other unit only
-# --------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------
 BEYOND = {
     "text": "🚒 Bob in Oslo",
     "label": [[2, 5, "PER"], [9, 14, "LOC"]],
@@ -223,7 +223,9 @@ def test_a_text_that_fits_the_other_unit_is_named():
 
 
 def test_bounds_decide_where_words_tell_nothing():
-    """Where each character is a word, one record in ten that fits one unit only is proof."""
+    """Where each character is a word, one record in ten that fits one unit only is
+    proof.
+    """
     X, y = [CHINESE[0][0]] * 9 + ["🚒大学"], [CHINESE[1][0]] * 9 + [[(1, 3, "ORG")]]
     told = "taken for UTF-16 units: records that need it: 1; elsewhere 18 of them .*, 18 if they count"
     with pytest.warns(UserWarning, match=told):

@@ -111,7 +111,9 @@ def test_what_shows_later_is_found_later():
 
 @pytest.mark.filterwarnings("error")
 def test_tools_that_say_what_they_count_have_no_vote():
-    """Prodigy and spaCy count characters, Label Studio units of UTF-16, ends exclusive."""
+    """Prodigy and spaCy count characters, Label Studio units of UTF-16, ends
+    exclusive.
+    """
     text = "Ann met Bob and Eva."
     rows = [[0, 2, "X"], [8, 10, "X"], [16, 18, "X"]]
     spans = [{"start": a, "end": b, "label": x} for a, b, x in rows]

@@ -1,4 +1,6 @@
-"""Words with tags behind them: as tokens where words stand apart, as words where they do not."""
+"""Words with tags behind them: as tokens where words stand apart, as words where they
+do not.
+"""
 
 import io
 import json

@@ -1,4 +1,6 @@
-"""Elements around spans: what tag --write xml writes, and texts that are children of one element."""
+"""Elements around spans: what tag --write xml writes, and texts that are children of
+one element.
+"""
 
 import io
 

@@ -1,4 +1,6 @@
-"""L1CRF: its objective, gradient and optimum, over shards and along a path of penalties."""
+"""L1CRF: its objective, gradient and optimum, over shards and along a path of
+penalties.
+"""
 
 import numpy as np
 
@@ -16,7 +18,9 @@ from .taggers import check_all, weights
 
 @scenario
 def crf_blocks(draw):
-    """Lengths about the sizes of groups of sequences, partially labelled, with labels that training lacks."""
+    """Lengths about the sizes of groups of sequences, partially labelled, with labels
+    that training lacks.
+    """
     n, base = draw.one(1, 2, 3, 5, 16, 17), draw.one(*drawing.BLOCKS, 129, 255)
 
     def corpus(n_labels):
@@ -125,7 +129,9 @@ def _small_problem(draw, **how):
 
 @scenario
 def crf_optimum(draw):
-    """Solvers reach one optimum; weights count as repetitions; names of labels do not matter."""
+    """Solvers reach one optimum; weights count as repetitions; names of labels do not
+    matter.
+    """
     corpus, given = _small_problem(draw)
     X, y = corpus.X, corpus.y
 
@@ -133,7 +139,8 @@ def crf_optimum(draw):
         return L1CRF(**{"solver": "owlqn", **given, **changes}).fit(X, y, weight)
 
     def agree(one, other, what):
-        # Where the passes did not suffice, the bound says how far a model may be from the optimum.
+        # Where the passes did not suffice, the bound says how far a model may be from
+        # the optimum.
         loose = 1e-5 + sum(m.gap_ for m in (one, other) if m.n_iter_ == m.max_iter)
         close(one.objective_, other.objective_, what, loose, 1e-5)
 

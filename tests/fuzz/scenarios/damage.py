@@ -1,4 +1,6 @@
-"""Model files with wrong content: an error that says so, or a model that stays within its arrays."""
+"""Model files with wrong content: an error that says so, or a model that stays within
+its arrays.
+"""
 
 import copy
 import os
@@ -27,7 +29,9 @@ TOOLS = {
 
 
 def _used(model, X, more=None):
-    """Call what runs kernels. Any error will do but those of accesses beyond an array."""
+    """Call what runs kernels. Any error will do but those of accesses beyond an
+    array.
+    """
     calls = [
         lambda: model.predict(X),
         lambda: model.predict_kbest(X, 3),

@@ -1,4 +1,6 @@
-"""Tokens that pass through transformers, tables or the templates of other tools before they meet a tagger."""
+"""Tokens that pass through transformers, tables or the templates of other tools before
+they meet a tagger.
+"""
 
 import numpy as np
 import pandas
@@ -122,7 +124,9 @@ STEPS = {
 
 @scenario
 def kinds(draw):
-    """Tokens of another kind than those of training: the same results if they say the same, or an error."""
+    """Tokens of another kind than those of training: the same results if they say the
+    same, or an error.
+    """
     corpus = Corpus(draw, most_labels=9, partial=0.0, budget=draw.one(60, 300))
     kind, read_as = draw.one(*ALL_KINDS), READ_AS[corpus.kind]
     model, reads = estimators.plain_tagger(draw, corpus, orders=(1,)), {read_as}
@@ -187,7 +191,9 @@ def vectorizer(draw):
 
 @scenario
 def tables(draw):
-    """``from_frame``: one table with a row a token is the list of its sequences' frames."""
+    """``from_frame``: one table with a row a token is the list of its sequences'
+    frames.
+    """
     corpus = Corpus(draw, "frame", most_labels=9, partial=draw.one(0.0, 0.3))
     used = [
         i for i, s in enumerate(corpus.y) if len(s)

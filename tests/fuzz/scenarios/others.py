@@ -27,7 +27,9 @@ class Stop(Exception):
 
 
 def _stoppable(draw):
-    """An estimator with epochs, its ``fit`` with all arguments but self, and new input."""
+    """An estimator with epochs, its ``fit`` with all arguments but self, and new
+    input.
+    """
     which = draw.one("tagger", "tagger", "crf", "averager", "words", "parser")
     draw.note(which=which)
     online = {
@@ -62,7 +64,9 @@ def _stoppable(draw):
 
 
 def _stop(draw, act):
-    """Call ``act``, which fits, and stop it after some epoch or pass, if there are so many."""
+    """Call ``act``, which fits, and stop it after some epoch or pass, if there are so
+    many.
+    """
     left = draw.int(1, 6)
 
     def count(_):
@@ -122,7 +126,7 @@ def _check_damage(draw, path, act):
     assert os.path.exists(path), "a damaged checkpoint is removed"
 
 
-# -- the command line ----------------------------------------------------------------------------------
+# -- the command line ------------------------------------------------------------------
 def command(*arguments):
     """(exit code, standard output, standard error) of a command."""
     out, err = io.StringIO(), io.StringIO()
@@ -158,7 +162,9 @@ def _last_column(text):
 
 @scenario
 def commands(draw):
-    """``train``, ``tag``, ``evaluate``, ``show`` and ``convert`` on files agree with the estimators."""
+    """``train``, ``tag``, ``evaluate``, ``show`` and ``convert`` on files agree with
+    the estimators.
+    """
     corpus = Corpus(
         draw,
         draw.one("str", "tuple", "tuple3"),

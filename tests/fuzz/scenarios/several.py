@@ -1,4 +1,6 @@
-"""Models made of models: averages, mixtures, calibrated taggers, of taggers and of other structures."""
+"""Models made of models: averages, mixtures, calibrated taggers, of taggers and of
+other structures.
+"""
 
 import numpy as np
 
@@ -103,7 +105,9 @@ def _mixed(draw, model, X, y):
 
 @scenario
 def structures_together(draw):
-    """Averages and mixtures of word segmenters and parsers, whose features are met in the search."""
+    """Averages and mixtures of word segmenters and parsers, whose features are met in
+    the search.
+    """
     if draw.chance(0.5):
         (X, y, _), new = texts.texts(draw, draw.one(30, 200)), texts.texts(draw, 60)[0]
         templates = draw.one("zsz18", "zc14")

@@ -1,4 +1,6 @@
-"""Spans of texts: every tagger inside, every verb, the files of annotation tools, and the command line."""
+"""Spans of texts: every tagger inside, every verb, the files of annotation tools, and
+the command line.
+"""
 
 import itertools
 import json
@@ -177,7 +179,9 @@ FORMATS = "jsonl", "doccano", "prodigy", "label-studio", "spacy", "brat"
 
 @scenario
 def annotations(draw):
-    """Annotated texts are the same after a way through files and commands, or are refused by name."""
+    """Annotated texts are the same after a way through files and commands, or are
+    refused by name.
+    """
     corpus = Annotated(draw, 200)
     given = as_spans(corpus.y, corpus.X)
     X, y = (

@@ -31,7 +31,9 @@ def weights(draw, corpus):
 
 
 def held_out(draw, corpus):
-    """Arguments of ``fit`` for held-out data, in a third of the cases; some of its labels are new."""
+    """Arguments of ``fit`` for held-out data, in a third of the cases; some of its
+    labels are new.
+    """
     if not draw.chance(0.3):
         return {}
     X, y = corpus.new
@@ -117,7 +119,9 @@ def crf(draw):
 
 @scenario
 def large(draw):
-    """50,000 tokens: sizes at which tables grow, work is cut into pieces, and threads get their share."""
+    """50,000 tokens: sizes at which tables grow, work is cut into pieces, and threads
+    get their share.
+    """
     kind = draw.one("str", "tuple", "dict", "dense", "sparse")
     labels = [f"L{k}" for k in range(draw.one(3, 9, 24))]
     corpus = Corpus(draw, kind, labels, budget=2000 if draw.tiny else 50_000)
