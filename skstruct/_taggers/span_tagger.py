@@ -104,7 +104,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         with input dropout, ``BaggingShuffleAverager(StructuredPerceptron(dropout=0.1,
         max_iter="auto"), n_estimators="auto", random_state=0)``: ten members of twenty
         epochs below 200 sequences, ten of ten below 500, then five, from 10,000 on
-        three. It takes two to nine times the processor time of one perceptron, 12 to 15
+        three. It takes two to nine times the processor time of one perceptron, 12 to 16
         times below 200, for 2 to 5 points of F1 more with 50 to 1,000 sentences, and 1
         with thousands. Where taggers are mixed it is the perceptron in it. Wherever its
         ``constraints``, or those of an estimator inside of it, are None, they are those
