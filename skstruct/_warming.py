@@ -91,7 +91,7 @@ def _jobs() -> dict[str, list[tuple[Any, ...]]]:
         "passive-aggressive": [(PassiveAggressiveTagger(words, **online), *plain)],
         "conditional random field": [
             (L1CRF(words, random_state=0), *plain, *sums),
-            (L1CRF(random_state=0), *plain),
+            (L1CRF(random_state=0), _WORDS * 8, _TAGS * 8),  # long lists of weights
         ],
         "columns and ready-made features": [
             (StructuredPerceptron("auto", **online), pairs, _TAGS),

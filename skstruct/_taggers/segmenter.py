@@ -109,13 +109,13 @@ class Segmenter(WordAnalyses, TaggerTraining):
         max_iter="auto"), n_estimators="auto", random_state=0)``: ten members of twenty
         epochs below 200 sequences, ten of ten below 500, then five, from 10,000 on
         three. It takes three to nine times the processor time of
-        ``StructuredPerceptron("char")``, 12 to 15 times below 200, for 4 points of F1
+        ``StructuredPerceptron("char")``, 12 to 16 times below 200, for 4 points of F1
         more with 50 sentences, 2 with 1,000 and 1 with thousands. Where taggers are
         mixed it is the perceptron in it."""
     )
     scheme: Literal["BMES", "BI", "B2B3MES"] = parameter(
         default="BMES",
-        text="How words are written as labels; see `skstruct._data.schemes`.",
+        text="How words are written as labels; see `skstruct.schemes`.",
     )
 
     tagged_: bool = field(init=False)

@@ -104,7 +104,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         with input dropout, ``BaggingShuffleAverager(StructuredPerceptron(dropout=0.1,
         max_iter="auto"), n_estimators="auto", random_state=0)``: ten members of twenty
         epochs below 200 sequences, ten of ten below 500, then five, from 10,000 on
-        three. It takes two to nine times the processor time of one perceptron, 12 to 15
+        three. It takes two to nine times the processor time of one perceptron, 12 to 16
         times below 200, for 2 to 5 points of F1 more with 50 to 1,000 sentences, and 1
         with thousands. Where taggers are mixed it is the perceptron in it. Wherever its
         ``constraints``, or those of an estimator inside of it, are None, they are those
@@ -124,7 +124,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     )
     scheme: Literal["BIOES", "BILOU", "BIO", "IOB1", "BMES"] = parameter(
         default="BIOES",
-        text="How spans are written as labels; see `skstruct._data.schemes`.",
+        text="How spans are written as labels; see `skstruct.schemes`.",
     )
     align: Literal["nearest", "expand", "contract", "unknown", "error"] = parameter(
         default="nearest",
@@ -151,7 +151,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     )
     layout: bool = parameter(
         default=True,
-        text="""Tokens are `skstruct._data.text.TextToken`, which know the white space
+        text="""Tokens are `skstruct.features.TextToken`, which know the white space
         before them; else they are str.""",
     )
 

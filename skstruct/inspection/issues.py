@@ -231,8 +231,8 @@ def _of_spans(judged: list[Judged], where: list[Where]) -> Iterator[Finding]:
         for plant in (other_types, other_boundaries, superfluous)
     ]
     prior = np.zeros((len(GIVEN) + 1, len(KINDS)))
-    prior[GIVEN.index("given"), :2] = -1.0
-    prior[GIVEN.index("other type"), 0] = 1.0
+    prior[GIVEN.index("type"), 0] = 1.0
+    prior[GIVEN.index("given"), 1] = -1.0
     prior[GIVEN.index("other boundary"), 1] = 1.0
     prior[GIVEN.index("most inside"), 2] = -1.0
     rows = _rows(evidence, observed, len(GIVEN))

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._data.spans import Span
+from .type_votes import ODDS, TypeEvidence, TypeVotes
 
 LEAST = 1e-3
 """Probability of the spans that a model is asked for."""
@@ -71,14 +72,13 @@ GIVEN = (
     "least seen",
     "most seen",
     "upper case",
-    "seen as given",
-    "seen as suggested",
     "seen as nothing",
     "tokens",
     "unseen, given",
-    "unseen, other type",
+    "unseen, type",
     "unseen, inside",
     "usual confusion",
+    *ODDS,
 )
 """What describes a span that is given."""
 
@@ -138,6 +138,13 @@ class Evidence:
         self._words = words
         self._occurrences = strings
         self._named = named
+        self._votes = TypeVotes(
+            self.labels,
+            ((self.text_of(i, span), span.label) for i, span in self.places()),
+        )
+        self._own: list[Any] = [defaultdict(list) for _ in judged]
+        for i, span in self.places():
+            self._own[i][span[:2]].append(span.label)
         self._confused = self._confusions()
 
     def places(self) -> Iterator[Place]:
@@ -186,28 +193,43 @@ class Evidence:
         return int(every[key] - by_fold[self.judged[i].fold][key])
 
     def _confusions(self) -> dict[tuple[Any, Any], float]:
-        """Find how often models take one type for another: smoothed log-shares."""
+        """Find how often one type is taken for another: smoothed log-shares."""
         taken: Counter[tuple[Any, Any]] = Counter()
         total: Counter[Any] = Counter()
         for i, span in self.places():
-            label, p = self.rival(i, span)
+            types = self._types(i, span)
+            given = self._votes.numbers[span.label]
+            rival = types.rival(given)
             total[span.label] += 1
-            taken[span.label, label] += p > self.probability(i, span)
+            if rival is not None:
+                label = self._votes.labels[rival]
+                taken[span.label, label] += types.all[rival] > types.all[given]
         return {
             (a, b): math.log((taken[a, b] + 0.5) / (total[a] + 2.0))
             for a in self.labels
             for b in self.labels
         }
 
+    def _types(self, i: int, span: Span) -> TypeEvidence:
+        """Collect what speaks for each type of a span, but the span itself."""
+        model = [0.0] * len(self.labels)
+        for p, other in self._met(i, span):
+            k = self._votes.numbers.get(other.label)
+            if k is not None and other[:2] == span[:2]:
+                model[k] = p
+        own = self._own[i].get(span[:2], ())
+        return self._votes.about(self.text_of(i, span), own, model)
+
     def rival(self, i: int, span: Span) -> tuple[Any, float]:
-        """Return the most probable other type of a span, and its probability."""
-        rivals = [
-            (p, other.label)
-            for p, other in self._met(i, span)
-            if other[:2] == span[:2] and other.label != span.label
-        ]
-        p, label = max(rivals, default=(0.0, None))
-        return label, p
+        """Return the best other type of a span, and its probability by the model.
+
+        The type follows from the model and from other spans; None if there is none.
+        """
+        rival = self._types(i, span).rival(self._votes.numbers[span.label])
+        if rival is None:
+            return None, 0.0
+        label = self._votes.labels[rival]
+        return label, self.probability(i, span._replace(label=label))
 
     def probability(self, i: int, span: Span) -> float:
         """Return the probability of a span; 0 if it is less than `LEAST`."""
@@ -225,7 +247,14 @@ class Evidence:
         p_inside = self.judged[i].inside[inside]
         seen = [self._elsewhere(self._words, self._word(i, t), i) for t in inside]
         text = self.text_of(i, span)
-        label, p_type = self.rival(i, span)
+        types = self._types(i, span)
+        number = self._votes.numbers[span.label]
+        rival = types.rival(number)
+        label = None if rival is None else self._votes.labels[rival]
+        p_type = (
+            0.0 if label is None else self.probability(i, span._replace(label=label))
+        )
+        odds = types.odds(number, rival)
         given = math.log(max(self.probability(i, span), LEAST / 2))
         other = math.log(max(p_type, LEAST / 2))
         most = math.log(max(p_inside.max(initial=0.0), SURE))
@@ -241,14 +270,13 @@ class Evidence:
             math.log1p(min(seen, default=0)),
             math.log1p(max(seen, default=0)),
             float(text[:1].isupper()),
-            math.log1p(self._elsewhere(self._named, (text, span.label), i)),
-            math.log1p(self._elsewhere(self._named, (text, label), i)),
             math.log1p(self._unnamed(i, text)),
             float(len(inside)),
             unseen * given,
-            unseen * other,
+            unseen * odds[1],
             unseen * most,
             self._confused.get((span.label, label), usual),
+            *odds,
         ]
 
     def _named_as(self, i: int, text: str) -> int:

@@ -44,7 +44,11 @@ def test_what_a_span_is_described_by(evidence):
     assert known["other boundary"] == pytest.approx(np.log(0.3))
     assert known["most inside"] == pytest.approx(np.log(0.8))
     # texts of its own fold are no evidence
-    assert known["seen as given"] == pytest.approx(np.log(3))
+    assert evidence.rival(0, Span(8, 12, "LOC")) == ("PER", 0.6)
+    # two others have the same string, and none has it with another type
+    assert known["votes as given"] == pytest.approx(np.log(3))
+    assert known["votes as suggested"] == 0.0
+    assert known["type by model"] > 0 > known["type"]
     assert known["unseen"] == 0.0 and known["tokens"] == 1.0
     other = dict(zip(MISSING, evidence.described_missing(0, Span(0, 3, "PER"), 0.9)))
     assert other["seen as suggested"] == pytest.approx(np.log(2))
