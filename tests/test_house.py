@@ -532,3 +532,24 @@ def test_the_list_of_sources_of_kernels():
         f"they make no kernel, strike out of SOURCES in _core/sources.py: {' '.join(idle)}"
     )
     assert len(SOURCES) == len(set(SOURCES))
+
+
+def test_what_users_read_names_no_private_path():
+    """Messages and texts of parameters; docstrings may, for who maintains."""
+    found = []
+    for file in FILES:
+        tree = tree_of(file)
+        texts = {
+            id(node.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        }
+        found += [
+            f"{file.name}:{node.lineno}: {node.value!r}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and "skstruct._" in node.value
+            and id(node) not in texts
+        ]
+    assert not found

@@ -136,7 +136,12 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         as that parser was released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours:
         distances, numbers of children, affixes, the word after the next), ``"auto"``
         (``"rich"``, and more for each column behind the tag), or lines such as ``"s0.w
-        s1.t"``; ``skstruct._parser.state_templates`` names the atoms.""",
+        s1.t"``. Words are ``s0`` ``s1`` ``s2`` (stack, from the top), ``q0`` ``q1``
+        ``q2`` (queue), and of s0 and s1 the outermost children ``s0.lc`` ``s0.rc`` and
+        those next to them, ``s0.lc2`` ``s0.rc2``. Attributes are ``w`` form, ``t`` tag,
+        ``l`` form in lower case, ``x2`` ``x3`` its last characters, ``f`` its shape,
+        ``c2`` ``c3`` ... further columns, ``p2`` ... their parts between bars; numbers
+        ``vl`` ``vr`` (children on the left, on the right) and ``d`` (distance).""",
         kind="str or list of str",
         allowed=[StrOptions({"auto", *TEMPLATE_SETS}), list, tuple],
     )

@@ -47,6 +47,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from .._data.places import describe
 from .atomic import atomic_write, naming
 
 if TYPE_CHECKING:
@@ -158,11 +159,23 @@ def write_container(
     ...     read_container(f"{folder}/weights", kind="model")
     ({'kind': 'model', 'alpha': 1e-06}, {'coef': array([0., 1., 2.])})
     """
+    path = path_of(path)
     stored = _stored(arrays, zipped)
     version = max(version, 4) if zipped else version
     encoded, specs = _encode_header(header, arrays, version, stored)
     with atomic_write(path, temporary=temporary) as file:
         _write_bytes(file.write, encoded, specs, stored)
+
+
+def path_of(path: Path) -> str:
+    """Return a path as ``os.fspath`` does; an open file is refused."""
+    try:
+        return os.fspath(path)
+    except TypeError:
+        raise TypeError(
+            f"path must be a str or an os.PathLike, got {describe(path)}; "
+            "pickle.dumps makes bytes of a model, and pickle.loads reads them"
+        ) from None
 
 
 def container_array(
@@ -374,7 +387,7 @@ def read_container(
     OSError
         If the file cannot be opened or read.
     """
-    path = os.fspath(path)
+    path = path_of(path)
     try:
         with naming(path), open(path, "rb") as file:
             return _read(_File(file), kind)

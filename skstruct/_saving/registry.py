@@ -15,7 +15,6 @@ back, by a table of ``fields``.
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
@@ -30,6 +29,7 @@ from .._version import __version__
 from .container import (
     ModelFileError,
     container_size,
+    path_of,
     read_container,
     require,
     write_container,
@@ -410,7 +410,7 @@ def load(path: Path) -> Any:
     [['D', 'N', 'V']]
     >>> folder.cleanup()
     """
-    path = os.fspath(path)
+    path = path_of(path)
     header, arrays = read_container(path, kind="model")
     try:
         require("estimator" in header, "the header lacks the estimator")

@@ -115,7 +115,7 @@ class Segmenter(WordAnalyses, TaggerTraining):
     )
     scheme: Literal["BMES", "BI", "B2B3MES"] = parameter(
         default="BMES",
-        text="How words are written as labels; see `skstruct._data.schemes`.",
+        text="How words are written as labels; see `skstruct.schemes`.",
     )
 
     tagged_: bool = field(init=False)

@@ -124,7 +124,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     )
     scheme: Literal["BIOES", "BILOU", "BIO", "IOB1", "BMES"] = parameter(
         default="BIOES",
-        text="How spans are written as labels; see `skstruct._data.schemes`.",
+        text="How spans are written as labels; see `skstruct.schemes`.",
     )
     align: Literal["nearest", "expand", "contract", "unknown", "error"] = parameter(
         default="nearest",
@@ -151,7 +151,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     )
     layout: bool = parameter(
         default=True,
-        text="""Tokens are `skstruct._data.text.TextToken`, which know the white space
+        text="""Tokens are `skstruct.features.TextToken`, which know the white space
         before them; else they are str.""",
     )
 

@@ -110,10 +110,10 @@ def _warn(
     if same and of_texts:
         where = " and ".join(str(corpus.where[i]) for i in same[0][:3])
         n = len(same)
-        verb = "comes" if n == 1 else "come"
+        comes, counts = ("comes", "counts") if n == 1 else ("come", "count")
         warn(
-            f"{counted(n, unit)} {verb} several times with the same {what}, and counts "
-            f"as often, such as {where}; --prefer last takes each once"
+            f"{counted(n, unit)} {comes} several times with the same {what}, and "
+            f"{counts} as often, such as {where}; --prefer last takes each once"
         )
 
 

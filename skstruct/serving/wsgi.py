@@ -105,6 +105,11 @@ class Request:
             raise Refused(
                 415, f"{self.kind} is not read; send JSON, or one text as text/plain"
             )
+        coding = self.environ.get("HTTP_CONTENT_ENCODING", "").strip()
+        if coding.lower() not in ("", "identity"):
+            raise Refused(
+                415, f"a body compressed as {coding} is not read; send it as it is"
+            )
         for parameter in self.environ.get("CONTENT_TYPE", "").split(";")[1:]:
             name, _, value = parameter.partition("=")
             if (

@@ -56,7 +56,7 @@ def test_the_error_names_a_call_that_works(learner, labels, scheme, said):
     with pytest.raises(ValueError, match=re.escape(said)) as raised:
         model.fit(X, y)
     call = re.search(
-        r"skstruct\.(?:_data\.)?schemes\.convert_scheme\(.*?\)", str(raised.value)
+        r"skstruct\.schemes\.convert_scheme\(.*?\)", str(raised.value)
     ).group()
     model.fit(X, eval(call, {"skstruct": skstruct, "y": y}))
 

@@ -6,6 +6,7 @@ whose use cannot read beyond an array; what it predicts is its writer's business
 """
 
 import functools
+import io
 import struct
 
 import numpy as np
@@ -193,3 +194,11 @@ def test_newer_format(path):
     data[8:12] = struct.pack("<I", 7)
     path.write_bytes(data)
     refuse(path, "written by a newer skstruct")
+
+
+@pytest.mark.parametrize("path", [io.BytesIO(), None, 3])
+def test_what_is_no_path_is_refused_with_the_way_to_bytes(path):
+    model = templates_model()
+    for call in (model.save, functools.partial(skstruct.save, model), skstruct.load):
+        with pytest.raises(TypeError, match=r"path must be .*; pickle\.dumps"):
+            call(path)

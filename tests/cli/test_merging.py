@@ -78,6 +78,14 @@ def test_texts_that_are_there_twice_count_as_often(first, tmp_path, capsys):
     assert counts_of(tmp_path / "m")["texts"] == 4
 
 
+def test_several_texts_that_are_there_twice_count_as_often(first, tmp_path, capsys):
+    again = [(k + 7, first[k][1]) for k in range(2)]
+    a = write(tmp_path / "a.jsonl", [*first, *again])
+    code, _, err = run_train(capsys, a, "-m", tmp_path / "m", "--epochs", 1)
+    assert code == 0
+    assert "2 texts come several times with the same spans, and count as often" in err
+
+
 def test_files_that_annotate_other_types_do_not_contradict_each_other(tmp_path, capsys):
     a = write(
         tmp_path / "a.jsonl", [(k, (text, [PER])) for k, text in enumerate(TEXTS)]

@@ -118,6 +118,14 @@ def test_foreign_bodies(kind, service):
     assert asked(service, TEXTS, "/ner/predict", kind=kind)[0] == 415
 
 
+@pytest.mark.parametrize("coding", ["gzip", "BR", "zstd, gzip"])
+def test_a_compressed_body_is_refused_as_such(coding, service):
+    status, answer = asked(service, TEXTS, "/ner/predict", HTTP_CONTENT_ENCODING=coding)
+    assert status == 415 and f"compressed as {coding}" in answer["error"]
+    plain = asked(service, TEXTS, "/ner/predict", HTTP_CONTENT_ENCODING="identity")
+    assert plain[0] == 200
+
+
 def test_hosts(models):
     service = app(models, allowed_hosts=["localhost", "::1"])
     for host, status in (

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from sklearn.base import clone
 
 from ..._data.inputs import NothingToLearn
+from ..._data.places import describe
 from ..._data.types import Corpus, Given, Self, Weights
 from ..._saving.registry import savable
-from ..._sklearn import with_callbacks
+from ..._sklearn import InvalidParameterError, with_callbacks
 from ..._taggers.meta_learner import TRAINABLE, MetaLearner
 from ..._training.held_out import both_or_neither
 from ..._training.learner import OnlineLearner
@@ -154,6 +155,26 @@ class ParameterMixer(MetaLearner):
     )
 
     resumed_from_: int = field(init=False)
+
+    def _validate_params(self) -> None:
+        """Check the parameters; a client of Dask is refused by :meth:`_refuse_client`."""
+        self._refuse_client()
+        super()._validate_params()
+
+    def __sklearn_clone__(self) -> Self:
+        """Copy without fitted attributes, as `sklearn.base.clone` asks."""
+        self._refuse_client()
+        return super().__sklearn_clone__()
+
+    def _refuse_client(self) -> None:
+        """Raise for a ``client`` that is no str, which could not be copied or saved."""
+        if self.client is not None and not isinstance(self.client, str):
+            raise InvalidParameterError(
+                "The 'client' parameter of ParameterMixer must be a str or None, since "
+                f"parameters are copied and saved; got {describe(self.client)}: "
+                "client='auto' is the client of this process, and "
+                "client.scheduler.address the address of its scheduler"
+            )
 
     # -- fitting -----------------------------------------------------------------------
     @with_callbacks

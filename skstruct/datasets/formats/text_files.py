@@ -9,6 +9,7 @@ are dropped. Text that was encoded twice is warned of.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import re
@@ -133,6 +134,7 @@ def opened(path: Path, encoding: str) -> Any:
     """A text file to read, decompressed if its name ends in ``.gz``; lines end at line
     feeds only.
     """
+    _refuse_text(path)
     opener = gzip.open if os.fspath(path).endswith(".gz") else open
     return opener(path, "rt", encoding=encoding, newline="\n")
 
@@ -154,6 +156,13 @@ def open_text(path_or_file: Any, mode: str, encoding: str) -> Any:
         raise TypeError(
             f"path_or_file must be a path or an open text file; got {found}"
         )
+
+
+def _refuse_text(path: Path) -> None:
+    """Raise for a str of several lines that is the name of no file."""
+    if isinstance(path, str) and "\n" in path and not os.path.exists(path):
+        what = "no such file; a text of several lines is given as io.StringIO(text)"
+        raise FileNotFoundError(errno.ENOENT, what, f"{path[:40]}...")
 
 
 @contextmanager

@@ -428,3 +428,24 @@ def test_labels_that_only_another_shard_has_are_allowed_where_labels_lack():
         ValueError, match="shard 0: y: sequence 0: under the constraints there is no"
     ):
         mixer.fit_shards([first, lambda: ([["a"]], [["A"]])])
+
+
+class Unpicklable:
+    """As a client of Dask: alive, and neither copied nor written."""
+
+    def __reduce__(self):
+        raise TypeError("cannot pickle '_asyncio.Task' object")
+
+
+@pytest.mark.parametrize("call", ["fit", "fit_shards", "clone", "inside"])
+def test_a_client_is_refused_with_what_to_write(call):
+    mixer = ParameterMixer(StructuredPerceptron(max_iter=1), client=Unpicklable())
+    with pytest.raises(ValueError, match=r"client='auto'.*client\.scheduler\.address"):
+        if call == "fit":
+            mixer.fit(X, Y)
+        elif call == "fit_shards":
+            mixer.fit_shards(dealt(X, Y, 2))
+        elif call == "clone":
+            clone(mixer)
+        else:
+            Segmenter(mixer).fit(["abc"], [["ab", "c"]])

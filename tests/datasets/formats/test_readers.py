@@ -424,3 +424,18 @@ def test_nothing_is_interned():
                 assert "intern" not in {name.name for name in node.names}, path
             if isinstance(node, ast.Attribute) and node.attr == "intern":
                 assert getattr(node.value, "id", "") != "sys", path
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        skstruct.datasets.read_columns,
+        skstruct.datasets.read_conllu,
+        skstruct.datasets.read_segmented,
+        skstruct.datasets.read_spans,
+        skstruct.datasets.read_tokens,
+    ],
+)
+def test_a_text_in_the_place_of_a_path_is_refused_with_what_to_write(read):
+    with pytest.raises(FileNotFoundError, match=r"io\.StringIO\(text\)"):
+        read("Ann B-PER\nran O\n")
