@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from .._data.places import counted
 from ..datasets.formats.span_writing import write_spans
 from ..inspection import label_issues
-from ..inspection.findings import named
+from ..inspection.findings import about, named
 from ..inspection.issues import corrected
 from .common import (
     CommandError,
@@ -172,16 +172,16 @@ def _tell_findings(findings: Findings, corpus: Corpus, arguments: Arguments) -> 
         f"{counted(len(corpus.X), of)} may be wrong"
     )
     if shown:
-        text += f"; expect about {round(shown.expected())} of them to be errors"
+        text += f"; expect {about(shown.expected())} of them to be errors"
     if len(shown) < len(findings):
         rest = findings[len(shown) :]
-        text += f"; {len(rest):,} more, with about {round(rest.expected())} errors, "
+        text += f"; {len(rest):,} more, with {about(rest.expected())} errors, "
         text += "are less suspicious (--top lists them)"
     tell(text)
     by_kind = shown.by_kind()
     if len(by_kind) > 1:
         listed = (
-            f"{kind} {len(of_kind)} (about {round(sum(x.chance or 0 for x in of_kind))})"
+            f"{kind} {len(of_kind)} ({about(sum(x.chance or 0 for x in of_kind))})"
             for kind, of_kind in by_kind.items()
         )
         tell(f"by kind, with the errors to expect: {', '.join(listed)}")

@@ -131,7 +131,7 @@ class Findings(Records):
         listed = ", ".join(f"{kinds[kind]:,} {kind}" for kind in KINDS if kinds[kind])
         text = counted(len(self), "finding") + (f": {listed}" if listed else "")
         if any(each.chance is not None for each in self):
-            text += f"; expect about {round(self.expected()):,} of them to be errors"
+            text += f"; expect {about(self.expected())} of them to be errors"
         return text
 
     def __str__(self) -> str:
@@ -181,6 +181,11 @@ def _row(each: Finding) -> list[str]:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
+
+
+def about(number: float) -> str:
+    """Say a number that is to be expected, in words where it is below one half."""
+    return "fewer than one" if number < 0.5 else f"about {round(number):,}"
 
 
 def named(label: Any) -> str:

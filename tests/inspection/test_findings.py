@@ -44,3 +44,4 @@ def test_a_list_says_what_it_holds():
     assert "how probable it is that the annotation is wrong" in page
     again = pickle.loads(pickle.dumps(found))
     assert again == found and again[:1].summary().startswith("1 finding:")
+    assert found[1:].summary().endswith("; expect fewer than one of them to be errors")

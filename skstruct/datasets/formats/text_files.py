@@ -9,6 +9,7 @@ are dropped. Text that was encoded twice is warned of.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import gzip
 import os
@@ -236,6 +237,8 @@ class SharedStrings:
             self._known.clear()
 
 
+UTF_16_MARKS = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+
 UNREADABLE = UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile
 """What reading raises of bytes of another encoding, and of files cut short, damaged, or
 not compressed.
@@ -248,8 +251,11 @@ def unreadable(error: BaseException, name: str, number: int, remedy: str = "") -
         return f"{name}, after line {number}: {error}"
     # The decoder works on blocks: what it was given begins in the line after the last
     # one it gave.
+    reason = error.reason
+    if number == error.start == 0 and error.object[:2] in UTF_16_MARKS:
+        reason = "it begins as UTF-16 does"
     number += 1 + error.object[: error.start].count(b"\n")
-    return f"{name}, line {number}: not valid {error.encoding}: {error.reason}{remedy}"
+    return f"{name}, line {number}: not valid {error.encoding}: {reason}{remedy}"
 
 
 # The characters of the bytes 128 to 159 in Windows' Latin-1; as bytes of UTF-8 they

@@ -48,6 +48,10 @@ def test_the_line_that_does_not_decode(tmp_path):
         lines_of(b"a\nb\n\xff\n", tmp_path)
     with pytest.raises(ValueError, match="text, line 1500: not valid utf-8"):
         lines_of(b"abcdefghij\n" * 1499 + b"\xff\n" + b"x\n" * 9000, tmp_path)
+    with pytest.raises(
+        ValueError, match=r"line 1: not valid utf-8: it begins as UTF-16"
+    ):
+        lines_of("El\tDET\n".encode("utf-16"), tmp_path)
 
 
 TEXT = "Ana\tB\nEspañola\tO\n\nÁrbol\tO\n’\tO\n"
