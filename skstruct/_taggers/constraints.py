@@ -156,7 +156,7 @@ def _remedy(y: list[list[Any]], scheme: str) -> str:
     source, rewritten = rewriting(y, scheme)
     if source is None or rewritten == y:  # what breaks the scheme is no label of y
         return ""
-    call = f"skstruct._data.schemes.convert_scheme(y, {source!r}, {scheme!r}"
+    call = f"skstruct.schemes.convert_scheme(y, {source!r}, {scheme!r}"
     if source == scheme:
         return f"; {call}, strict=False) repairs such labels"
     return f"; they look like labels of the scheme {source}: {call}) rewrites them"

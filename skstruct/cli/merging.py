@@ -110,9 +110,9 @@ def _warn(
     if same and of_texts:
         where = " and ".join(str(corpus.where[i]) for i in same[0][:3])
         n = len(same)
-        verb = "comes" if n == 1 else "come"
+        verb, counts = ("comes", "counts") if n == 1 else ("come", "count")
         warn(
-            f"{counted(n, unit)} {verb} several times with the same {what}, and counts "
+            f"{counted(n, unit)} {verb} several times with the same {what}, and {counts} "
             f"as often, such as {where}; --prefer last takes each once"
         )
 
