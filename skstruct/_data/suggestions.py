@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
+_ALSO_CALLED = {"iob2": "BIO", "iobes": "BIOES"}
+"""What a name stands for that resembles another: ``IOB2`` is not ``IOB1``."""
+
 _CUTOFF = 0.6
 """How alike names must be, from 0 to 1."""
 
@@ -20,6 +23,8 @@ def closest(name: Any, known: Iterable[Any]) -> str | None:
         return None
     names = {each.lower(): each for each in known if isinstance(each, str) and each}
     lower = name.lower()
+    if _ALSO_CALLED.get(lower) in names.values():
+        return _ALSO_CALLED[lower]
     found = [each for each in names if sorted(each) == sorted(lower)]
     if not found:
         found = get_close_matches(lower, names, 1, _CUTOFF)

@@ -94,6 +94,8 @@ class SpanTraining(TaggerTraining, WordsParameter):
             "pieces_": kind,
             "alignment_": _sum([self.alignment_, counts] if before else [counts]),
         }
+        if not counts["spans"] and not go_on:
+            warn("y holds no span: a model that learns from it finds none")
         self._warn(counts)
         return TaggerData(pieces.sequences(self.layout), labels, pieces.text, known)
 

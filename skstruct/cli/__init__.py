@@ -25,6 +25,7 @@ from typing import Any, NoReturn
 from .._data.suggestions import meant
 from .._saving.atomic import FULL
 from .._version import __version__
+from .command_words import in_command_words
 from .common import Arguments, CommandError, tell, warn
 
 COMMANDS = (
@@ -230,7 +231,7 @@ def main(argv: list[str] | None = None, prog: str = "skstruct") -> int:
             )
             with warnings.catch_warnings():
                 warnings.showwarning = lambda message, *_: warn(
-                    str(message).replace("alignment_report(X, y)", "skstruct check")
+                    in_command_words(str(message))
                 )
                 return arguments.run(arguments) or 0
         finally:
@@ -248,7 +249,7 @@ def main(argv: list[str] | None = None, prog: str = "skstruct") -> int:
         # extra may be missing.
         if arguments is not None and arguments.traceback:
             raise
-        tell(f"error: {_reason(error)}")
+        tell(f"error: {in_command_words(_reason(error))}")
         try:
             print(end="", flush=True)
         except OSError:  # a full disk, say

@@ -149,6 +149,7 @@ def _findings(model: Any, corpus: Corpus, arguments: Arguments) -> Findings:
                     "ignore", ".*do not end where tokens do"
                 )  # of each fold
             documents, known = documents_of(corpus)
+            _check_parts(corpus, arguments.cv, documents if known else corpus.X, known)
             return label_issues(
                 model,
                 corpus.X,
@@ -160,6 +161,19 @@ def _findings(model: Any, corpus: Corpus, arguments: Arguments) -> Findings:
             )
     except TypeError as error:  # it labels no tokens
         raise CommandError(f"--algorithm {arguments.algorithm}: {error}") from None
+
+
+def _check_parts(corpus: Corpus, cv: int, units: Any, known: bool) -> None:
+    """Raise unless each part of the corpus, which others judge, holds something."""
+    n = len(set(units)) if known else len(units)
+    if n >= cv:
+        return
+    unit = "text" if corpus.format == "spans" else "sentence"
+    remedy = f"; --cv {n} makes as many" if n > 1 else ": others judge each part"
+    raise CommandError(
+        f"{corpus.name}: {counted(n, 'document' if known else unit)} for --cv {cv} "
+        f"parts{remedy}"
+    )
 
 
 def _tell_findings(findings: Findings, corpus: Corpus, arguments: Arguments) -> None:

@@ -268,16 +268,19 @@ def _recognised(
         if known is None and (how.usual is None or task in (LABELS, TREES)):
             raise CommandError(str(unknown(head)))
         if known is not None:
-            what = f"read as {known[0].name}: {known[1].sentence}"
-            tell(f"{source.name}: {what}; --format would say otherwise")
+            _tell_recognised(source, *known)
             return known[0], known[1].sentence
     elif task == WORDS and known is not None and not known[0].is_general:
         return known[0], known[1].sentence  # of another kind, it is refused
     elif task == WORDS:
         # What is to be segmented can look like anything.
         warn_of_columns(source, "a segmenter takes each line for a sentence")
-    elif task == SPANS and known is None:
-        raise _mismatch(source, how, "plain text")
+    elif task == SPANS:
+        if known is None and not head.lines:
+            raise CommandError(str(unknown(head)))
+        if known is None:
+            raise _mismatch(source, how, "plain text")
+        return known[0], known[1].sentence  # of another kind, it is refused
     elif known is not None and _is_sure(*known, how.kind):
         if known[0].name == "columns" and arguments.tokens is None:
             warn_of_text(source)
@@ -286,6 +289,19 @@ def _recognised(
         warn_of_text(source)
     assert how.usual is not None  # span taggers were served above
     return BY_NAME[how.usual], f"the model is a {how.who}"
+
+
+def _tell_recognised(source: Source, entry: Format, why: Evidence) -> None:
+    """Say as what a file is read, and why."""
+    what = f"read as {entry.name}: {why.sentence}"
+    tell(f"{source.name}: {what}; --format would say otherwise")
+
+
+def _tell_format(arguments: Arguments, source: Source) -> None:
+    """Say as what a further file of annotated texts is read: each in its own format."""
+    known = recognised(source.head()) if arguments.format is None else None
+    if known is not None:
+        _tell_recognised(source, *known)
 
 
 def _is_sure(entry: Format, why: Evidence, kind: str) -> bool:
@@ -332,7 +348,9 @@ def read_files(arguments: Arguments, source: Source, layout: Layout) -> Corpus:
     parts = [read_all(source, layout)]
     for path in arguments.files[1:]:
         with Source(path, arguments.encoding) as more:
-            parts.append(read_all(more, _told(arguments, layout, path)))
+            of_file = _told(arguments, layout, path)
+            _tell_format(arguments, more)
+            parts.append(read_all(more, of_file))
     joined: dict[str, Any] = {
         name: flatten([getattr(part, name) for part in parts])
         for name in ("X", "y", "places", "where")
@@ -352,6 +370,7 @@ def read_checked(
     for path in arguments.files[1:]:
         with Source(path, arguments.encoding) as more:
             of_file = _told(arguments, layout, path)
+            _tell_format(arguments, more)
             parts.append((more.name, *_checked(more, of_file)))
     rows = [row for _, found, _ in parts for row in found]
     X, y, places, documents, where = map(list, zip(*rows)) if rows else [[]] * 5

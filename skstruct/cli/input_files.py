@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from .._data.inputs import flatten
 from .._data.places import counted
 from .._saving.atomic import naming
+from .._saving.container import MAGIC
 from ..datasets.formats.brat import is_brat
 from ..datasets.formats.entry import TOKENS
 from ..datasets.formats.head import Head, head_of_lines
@@ -93,6 +94,7 @@ class Source(contextlib.AbstractContextManager):
                 for number, line in enumerate(lines, start=1):
                     yield number, line.removeprefix("\ufeff") if number == 1 else line
         except UNREADABLE as error:
+            _refuse_model(self.path)
             remedy = "; --encoding names another encoding"
             raise CommandError(unreadable(error, self.name, number, remedy)) from None
         except OSError as error:
@@ -320,6 +322,19 @@ def tell_empty(corpus: Corpus) -> None:
                 f"{corpus.name}: column {c} of tokens is empty: tag first; --tokens "
                 "says what to read"
             )
+
+
+def _refuse_model(path: str | None) -> None:
+    """Raise for a model where a text belongs: its bytes are of no other encoding."""
+    if path is None or path.endswith(".gz"):
+        return
+    with open(path, "rb") as file:
+        is_model = file.read(len(MAGIC)) == MAGIC
+    if is_model:
+        raise CommandError(
+            f"{path}: this is a model, where a file of texts is to be read; --model "
+            f"{path} names it as the model"
+        )
 
 
 def tell_labels(corpus: Corpus) -> None:

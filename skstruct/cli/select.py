@@ -12,6 +12,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import SPANS
+from .._data.places import counted
 from ..datasets.formats.entry import TokenFormat
 from ..datasets.formats.span_writing import write_spans
 from ..inspection import select
@@ -87,6 +88,7 @@ def run(arguments: Arguments) -> int | None:
         words = layout.format == "segmented"
         X = [s.lines[0][1] if words else s.tokens for s in pool]
         numbers = [s.numbers for s in pool]
+    _tell_fewer(arguments, len(pool), inputs.task)
     options = {name: getattr(arguments, name) for name in ("strategy", "diversity")}
     try:
         with locating(arguments.file or "<stdin>", numbers):
@@ -117,6 +119,17 @@ def run(arguments: Arguments) -> int | None:
     if arguments.output not in STANDARD:
         out = shlex.quote(arguments.output)
         tell(f"next: annotate {out}, and skstruct train CORPUS {out} --model MODEL")
+
+
+def _tell_fewer(arguments: Arguments, n: int, task: str) -> None:
+    """Say that the pool holds fewer than are asked for, and how it holds more."""
+    if n >= arguments.k:
+        return
+    unit = "text" if task == SPANS else "sentence"
+    lines = "; --lines takes each line for one"
+    hint = lines if task == SPANS and n == 1 and not arguments.lines else ""
+    name = arguments.file or "<stdin>"
+    tell(f"{name}: {counted(n, unit)}, fewer than -k {arguments.k}{hint}")
 
 
 def _about(place: str, _: str, beside: dict[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby
@@ -60,7 +61,10 @@ FARTHEST = 1000
 positions around them.
 """
 
-MACRO = re.compile(r"%([A-Za-z]\w*)\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
+_PLACE = r"([A-Za-z]\w*)\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]"
+MACRO = re.compile(f"%{_PLACE}")
+_WITHOUT_SIGN = re.compile(rf"(?<![%\w]){_PLACE}")
+"""What was meant as a macro, and is text: the feature would be the same everywhere."""
 
 
 class Template(NamedTuple):
@@ -107,6 +111,13 @@ def parse_template(line: Any, where: str = "template") -> Template:
     if "%" in MACRO.sub("", line):
         raise ValueError(
             f"{where}: malformed macro in {line!r}; expected %x[row,column]"
+        )
+    if _WITHOUT_SIGN.search(line):
+        meant = _WITHOUT_SIGN.sub(r"%\g<0>", line)
+        warnings.warn(
+            f"{where}: {line!r:.80} reads no token where % is missing; did you mean "
+            f"{meant!r:.80}?",
+            stacklevel=2,
         )
     skeleton = MACRO.sub(r"%\1", line)
     return Template(line, line[0] == "B", skeleton, tuple(atoms))

@@ -64,7 +64,9 @@ def chain_model(estimator: Any, tool: str) -> ChainModel:
         estimator, "_model", None
     )
     if not hasattr(model, "new_chain") or estimator.inputs.task != LABELS:
-        hint = "; use its tagger_" if hasattr(estimator, "tagger_") else ""
+        hint = ""
+        if hasattr(estimator, "tagger_"):
+            hint = "; use its tagger_, which labels the tokens of its texts"
         raise TypeError(
             f"a chain tagger is needed, got a {type(estimator).__name__}{hint}"
         )

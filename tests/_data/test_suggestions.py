@@ -13,6 +13,8 @@ def test_the_closest_name():
     names = ["BIO", "BIOES", "BI", "max_iter", None]
     assert closest("BOI", names) == "BIO" and closest("bio", names) == "BIO"
     assert closest("max_iters", names) == "max_iter"
+    assert closest("IOB2", ["IOB1", "BIO"]) == "BIO"  # which it is another name of
+    assert closest("IOB2", ["IOB1"]) == "IOB1"
     assert closest("zzz", names) is None and closest(3, names) is None
     assert meant("zzz", names) == "" and meant("", names) == ""
 

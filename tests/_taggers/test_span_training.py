@@ -1,5 +1,7 @@
 """What a span tagger's tagger learns from: tokens of pieces, and labels that spell spans."""
 
+import warnings
+
 import pytest
 
 from skstruct import PartialSpans, SpanTagger, StructuredPerceptron
@@ -55,3 +57,15 @@ def test_outside_of_the_types_annotated_any_other_label_may_stand():
     model = SpanTagger(StructuredPerceptron(random_state=0), scheme="BIO")
     model.fit([TEXT, TEXT], [[*SPANS, (18, 22, "LOC")], partly])
     assert model.predict([TEXT])[0][0] == (0, 7, "PER")
+
+
+def test_texts_without_a_span_are_said():
+    tagger = SpanTagger(StructuredPerceptron(max_iter=1, random_state=0))
+    texts = ["Ann met Bob.", "He left."]
+    for y in ([[], []], [[(0, 3, None)], []]):
+        with pytest.warns(UserWarning, match="y holds no span"):
+            tagger.fit(texts, y)
+    tagger.fit(texts, [[(0, 3, "PER")], []])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tagger.partial_fit(texts[1:], [[]])  # a part may hold none

@@ -115,3 +115,18 @@ def test_check_refuses_what_labels_no_tokens(files, capsys):
     code, _, err = run(capsys, "check", files / "train.txt", "--algorithm", "reranker")
     assert code == 1 and "needs a tagger whose scores are sums over a chain" in err
     assert run(capsys, "check", files / "train.txt", "--param", "nonsense=1")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("n", "message"),
+    [
+        (1, "1 text for --cv 5 parts: others judge"),
+        (3, "3 texts for --cv 5 parts; --cv 3"),
+    ],
+)
+def test_check_of_fewer_texts_than_parts(n, message, tmp_path, capsys):
+    file = tmp_path / "few.jsonl"
+    record = '{"text": "Ann met Bob %s.", "spans": [[0, 3, "PER"]]}\n'
+    file.write_text("".join(record % k for k in range(n)), encoding="utf-8")
+    code, _, err = run(capsys, "check", file)
+    assert code == 1 and message in err

@@ -69,12 +69,25 @@ def test_texts_without_ids_that_differ_are_said(first, tmp_path, capsys):
         assert found[0].label == ("PER" if files == (a, b) else "LOC")
 
 
+def test_each_file_is_said_to_be_read_in_its_format(first, tmp_path, capsys):
+    a = write(tmp_path / "a.jsonl", first)
+    task = {"data": {"text": TEXTS[0]}, "annotations": [{"result": []}]}
+    b = tmp_path / "b.json"
+    b.write_text(json.dumps([task]))
+    code, _, err = run_train(capsys, a, b, "--dry-run")
+    assert code == 0
+    assert f"{a}: read as jsonl" in err and f"{b}: read as label-studio" in err
+
+
 def test_texts_that_are_there_twice_count_as_often(first, tmp_path, capsys):
     a = write(tmp_path / "a.jsonl", [*first, (7, first[0][1])])
     code, _, err = run_train(capsys, a, "-m", tmp_path / "m", "--epochs", 1)
     assert code == 0
     assert "1 text comes several times with the same spans, and counts as often" in err
     assert f"such as {a}, line 1, id 0 and {a}, line 4, id 7" in err
+    b = write(tmp_path / "b.jsonl", [*first, *((k + 7, row) for k, row in first)])
+    _, _, err = run_train(capsys, b, "--dry-run")
+    assert "3 texts come several times with the same spans, and count as often" in err
     assert counts_of(tmp_path / "m")["texts"] == 4
 
 

@@ -60,3 +60,19 @@ def test_select_from_texts(files, capsys):
         "Maria met Omar.",
         "The soup is hot.",
     )
+
+
+def test_a_pool_of_fewer_than_asked_for_is_said(files, capsys):
+    pool = files / "pool.txt"
+    pool.write_text("Maria met Omar.\nThe soup is hot.\n", encoding="utf-8")
+    select = "select", pool, "-m", files / "ner", "-k"
+    fewer = f"{pool}: 2 texts, fewer than -k 9\n"
+    assert fewer in run(capsys, *select, 9, "--lines")[2]
+    assert "fewer" not in run(capsys, *select, 2, "--lines")[2]
+    code, out, err = run(capsys, *select, 2)
+    assert code == 0 and out.count("\n") == 1
+    assert "1 text, fewer than -k 2; --lines takes each line for one" in err
+    _, _, err = run(
+        capsys, "select", files / "train.txt", "-m", files / "crf", "-k", 9999
+    )
+    assert "sentences, fewer than -k 9999" in err and "--lines" not in err

@@ -384,8 +384,17 @@ def test_evaluate(capsys):
         and "test.jsonl, line 10 and pred.json, record 9: the texts differ" in err
     )
 
+    with open("tokens.txt", "w") as file:
+        file.write("Ann B-PER\nmet O\nBob B-PER\n. O\n\n" * 20)
+    with open("words.conllu", "w") as file:
+        file.write("1\tAnn\t_\t_\tN\t_\t0\troot\t_\t_\n\n")
+    open("empty.txt", "w").close()
     for arguments, code, message in (
         (["letter.txt", "-m", "ner"], 1, "reads annotated texts, not plain text"),
+        (["tokens.txt", "-m", "ner"], 1, "reads annotated texts, not columns"),
+        (["words.conllu", "-m", "ner"], 1, "reads annotated texts, not CoNLL-U"),
+        (["empty.txt", "-m", "ner"], 1, "empty.txt: the file is empty"),
+        (["ner"], 1, "ner: this is a model, where a file of texts is to be read"),
         (
             ["test.jsonl", "-m", "ner", "--strict", "--scheme", "BIO"],
             2,

@@ -271,13 +271,14 @@ def test_columns_for_a_segmenter_are_noticed(folder, capsys, tmp_path):
 
 
 def test_python_names_the_repair():
+    """It is a call that can be copied, of a name that is public."""
     y = [["I-NP", *labels[1:]] for labels in CHUNKS]
     with pytest.raises(
         ValueError,
-        match=r"constraints 'IOB2'; .*convert_scheme\(y, 'BIO', 'BIO', strict=False",
+        match=r"constraints 'IOB2'; skstruct.schemes.convert_scheme\(y, 'BIO', 'BIO', strict=False",
     ):
         StructuredPerceptron(constraints="IOB2").fit(TOKENS, y)
-    repaired = skstruct._data.schemes.convert_scheme(y, "BIO", "BIO", strict=False)
+    repaired = skstruct.schemes.convert_scheme(y, "BIO", "BIO", strict=False)
     StructuredPerceptron("chunk", constraints="IOB2", max_iter=1).fit(TOKENS, repaired)
     with pytest.raises(
         ValueError,

@@ -1,6 +1,7 @@
 """Templates: parsing, errors, CRF++ template files, presets."""
 
 import re
+import warnings
 
 import pytest
 from hypothesis import given
@@ -89,6 +90,27 @@ def test_what_is_no_template(line, message):
 def test_a_percent_sign_begins_a_macro(line):
     """As in CRF++, where any other use is a format error; here it would silently be a bias."""
     with pytest.raises(ValueError, match="malformed macro"):
+        parse_template(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("U05:x[0,0]", "U05:%x[0,0]"),
+        ("U05:%x[-1,0]/suffix2[ 0, 1]", "U05:%x[-1,0]/%suffix2[ 0, 1]"),
+    ],
+)
+def test_a_macro_without_its_sign_is_noticed(line, meant):
+    with pytest.warns(UserWarning, match=re.escape(f"did you mean '{meant}'?")):
+        parse_template(line)
+    with pytest.warns(UserWarning, match="template 1: .* reads no token"):
+        FeatureTemplates(["U00:%x[0,0]", line])
+
+
+@pytest.mark.parametrize("line", ["U", "B", "U00:bias", "U05:%x[0,0]/[0,0]", "U1[a,b]"])
+def test_a_template_may_hold_text(line):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         parse_template(line)
 
 
