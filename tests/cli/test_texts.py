@@ -126,7 +126,7 @@ def test_what_train_refuses(folder, capsys):
         (
             ["--read", "text=body"],
             1,
-            "train.jsonl, line 1: no text: found keys text, spans; text= names another",
+            "train.jsonl, line 1: no text: found keys text, spans; --read text=KEY names another",
         ),
         (["--tokens", "0"], 2, "--tokens is not for annotated texts"),
         (["-p", "align=bad"], 2, "The 'align' parameter of SpanTagger must be"),

@@ -101,9 +101,12 @@ class Selection:
     covers_all : bool
         Whether passes read all features of a token, those not chosen too, so that
         keeping their expectations costs next to nothing.
+    is_dense : bool
+        Whether features are dense rows.
     """
 
     covers_all = False
+    is_dense = False
 
     def __init__(self, objective: Objective, chosen: np.ndarray) -> None:
         self.chosen = chosen
@@ -159,6 +162,7 @@ class View(Selection):
         sums: TableSums[Any] | None = None
         if objective.products is not None:
             sums = objective.products
+            self.is_dense = True
             self.parts = objective.products.whole(first, label)
         elif _is_shorter_by_parts(objective, n_weights):
             parts = objective.parts

@@ -431,7 +431,9 @@ class _OnWorkingSet(_Iterations):
         """
         diagonal = self._diagonal()
         rule = self.rule
-        rule.every = 1 if self.view.covers_all else EVERY
+        # Dense rows go the way of sparse ones of the same values.
+        cheap = self.view.covers_all and not self.view.is_dense
+        rule.every = 1 if cheap else EVERY
         done = 0
         finished = False
         kept = True
