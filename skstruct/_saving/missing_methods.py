@@ -65,6 +65,13 @@ REASONS = {
     "predict_proba": {
         "": "labels sequences: predict_marginals has the probabilities of each token's labels"
     },
+    **dict.fromkeys(
+        ["coef_", "feature_importances_"],
+        {
+            "": "has its weights in skstruct.inspection.feature_weights, and those of "
+            "pairs of labels in transition_weights",
+        },
+    ),
     **{
         name: {"": f"has {ours}; skstruct.compat.sklearn_crfsuite has the old names"}
         for name, ours in (

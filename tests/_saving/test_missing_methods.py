@@ -17,6 +17,14 @@ def test_reasons_are_told_of_methods_that_are_missing(method):
             assert str(error.value).endswith(f"{method!r}: {name} {said[name]}")
 
 
+@pytest.mark.parametrize("name", ["coef_", "feature_importances_"])
+def test_names_of_other_linear_models_lead_to_the_weights(name):
+    tagger = skstruct.StructuredPerceptron()
+    assert not hasattr(tagger, name)
+    with pytest.raises(AttributeError, match=r"inspection\.feature_weights"):
+        getattr(tagger, name)
+
+
 def test_other_names_are_python_s_business():
     with pytest.raises(AttributeError, match="has no attribute 'nothing'$"):
         skstruct.L1CRF().nothing  # noqa: B018
