@@ -111,7 +111,7 @@ def test_a_macro_without_its_sign_is_noticed(line, meant):
 def test_a_template_may_hold_text(line):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        parse_template(line)
+        assert parse_template(line).text == line
 
 
 def test_sets():
