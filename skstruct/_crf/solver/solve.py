@@ -143,8 +143,8 @@ their end.
 def _find_keys(objective: Objective) -> tuple[np.ndarray, np.ndarray]:
     """Find where the weights of an objective stand in the matrices (nodes, edges)."""
     L = np.int64(objective.n_labels)
-    combination, p, y = objective.edge_pair.T
-    before, after = objective.pair.T
+    combination, p, y = objective.conditioned_pair.T
+    before, after = objective.label_pair.T
     edges = np.concatenate([(combination * L + p) * L + y, before * L + after])
     rows = objective.row[objective.pair_feature]
     return rows * L + objective.pair_label, edges
@@ -430,7 +430,7 @@ def solve(
     CRFResult
     """
     only_sgd = options.solver == "sgd"
-    if only_sgd and objective.edge_pair.shape[0]:
+    if only_sgd and objective.conditioned_pair.shape[0]:
         raise ValueError(
             "solver='sgd' does not learn transitions that look at the input; use "
             "'two-stage'"
