@@ -160,8 +160,7 @@ def _check_usage(model: Any, inputs: Inputs, arguments: Arguments) -> None:
         )
     if arguments.proba and arguments.scheme is None and inputs.task == LABELS:
         named = (
-            layer.get_params(deep=False).get("constraints")
-            for layer, _ in layers(model)
+            layer.get_params(deep=False).get("constraints") for layer in layers(model)
         )
         arguments.scheme = next((name for name in named if isinstance(name, str)), None)
     if arguments.dictionary is None:
