@@ -342,9 +342,8 @@ class CRFRun(JudgedRun):
         """
         estimator = self.estimator
         start, allowed, end = self.constraints
-        least_seen = (
-            estimator._least_seen
-        )  # None: how often pairs are shown is no matter
+        # None: how often the corpus shows a pair does not matter.
+        least_seen = estimator._least_seen
         options = ObjectiveOptions(
             c1,
             estimator.c2,
