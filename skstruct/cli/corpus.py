@@ -18,6 +18,7 @@ from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.places import Where
 from .._data.schemes import scheme_like
 from .._data.source_layout import SourceLayout, is_plain
+from ..datasets.formats.columns import A_TOKEN_A_LINE
 from ..datasets.formats.contents import where_at, where_of
 from ..datasets.formats.entry import (
     TEXTS,
@@ -243,6 +244,8 @@ def _entry_of(
     if given is not None:
         named = {"text": "segmented", "spans": "jsonl"}.get(given, given)
         found: tuple[Format, str] = BY_NAME[named], arguments.why
+        if named == "columns" and arguments.why != type(arguments).why:
+            warn_of_text(source)  # nobody but the model said that these are columns
     else:
         found = _recognised(arguments, source, inputs, task)
     entry = found[0]
@@ -310,9 +313,10 @@ def _is_sure(entry: Format, why: Evidence, kind: str) -> bool:
 
 
 def _mismatch(source: Source, how: _Task, found: str) -> CommandError:
-    return CommandError(
-        f"{source.name}: the model is a {how.who} and reads {how.reads}, not {found}"
-    )
+    wrong = f"the model is a {how.who} and reads {how.reads}, not {found}"
+    if found == "plain text" and how is not _TASKS[SPANS]:
+        wrong = f"{wrong}: {A_TOKEN_A_LINE}"
+    return CommandError(f"{source.name}: {wrong}")
 
 
 def read(
