@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from importlib import metadata
 from numbers import Integral as Integral
 from numbers import Real as Real
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn import utils
@@ -221,21 +221,41 @@ def documentation_site() -> str | None:
     return sites.get("documentation")
 
 
-def layers(estimator: Any, X: Any = None) -> Iterator[tuple[Any, Any]]:
-    """Yield a fitted estimator and those that it is around, each with its input, from
-    the outside in.
+class Layer(NamedTuple):
+    """An estimator within others, and what it is given.
 
-    Searches are around their best estimator and pipelines around their last step, which
-    gets what the other steps make of ``X`` (computed when it is asked for; None for no
-    input); averages, mixtures, calibrated taggers, segmenters and re-rankers are around
-    what they have fitted. What is frozen is no layer: the estimator inside stands in
-    its place.
+    Attributes
+    ----------
+    estimator : estimator
+    X : list or None
+        Its input: what the steps before it in a pipeline make of the user's. None
+        where no input was named.
+    """
+
+    estimator: Any
+    X: Any
+
+
+def layers(estimator: Any) -> Iterator[Any]:
+    """Yield a fitted estimator and those that it is around, from the outside in.
+
+    Searches are around their best estimator and pipelines around their last step;
+    averages, mixtures, calibrated taggers, segmenters and re-rankers are around what
+    they have fitted. What is frozen is no layer: the estimator inside stands in its
+    place.
+    """
+    return (layer.estimator for layer in _layers_with_input(estimator, None))
+
+
+def _layers_with_input(estimator: Any, X: Any) -> Iterator[Layer]:
+    """Yield the `layers` of an estimator, each with its part of ``X``, which is
+    computed when it is asked for.
     """
     while estimator is not None:
         if isinstance(estimator, FrozenEstimator):
             estimator = estimator.estimator
             continue
-        yield estimator, X
+        yield Layer(estimator, X)
         if hasattr(estimator, "steps") and not hasattr(estimator, "best_estimator_"):
             for _, step in estimator.steps[:-1] if X is not None else ():
                 X = X if step is None or isinstance(step, str) else step.transform(X)
@@ -252,24 +272,40 @@ def layers(estimator: Any, X: Any = None) -> Iterator[tuple[Any, Any]]:
             )
 
 
+def outermost_value(estimator: Any, name: str) -> Any:
+    """Return an attribute of the first of the `layers` that has it; None if none has."""
+    return next(
+        (getattr(layer, name) for layer in layers(estimator) if hasattr(layer, name)),
+        None,
+    )
+
+
 def final_step(
     estimator: Any,
     X: Any = None,
     around: tuple[str, ...] = ("best_estimator_", "steps"),
-) -> tuple[Any, Any]:
-    """(an estimator, its input): the first layer that is around nothing by these
-    attributes.
+) -> Layer:
+    """Return the estimator at the end of searches and pipelines, with its input.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : list, optional
+        What the estimator is given.
+    around : tuple of str
+        Attributes of estimators that are around another one: it is the first of the
+        `layers` that has none of them.
     """
     return next(
-        each
-        for each in layers(estimator, X)
-        if not any(hasattr(each[0], name) for name in around)
+        layer
+        for layer in _layers_with_input(estimator, X)
+        if not any(hasattr(layer.estimator, name) for name in around)
     )
 
 
-def innermost(estimator: Any, X: Any = None) -> tuple[Any, Any]:
-    """(an estimator, its input): what a pipeline, search, average or calibrated tagger
-    predicts with.
+def innermost(estimator: Any, X: Any = None) -> Layer:
+    """Return what a pipeline, search, average or calibrated tagger predicts with, and
+    its input.
 
     It has weights of its own, or a tagger or base inside.
 
@@ -279,7 +315,7 @@ def innermost(estimator: Any, X: Any = None) -> tuple[Any, Any]:
         If it is not fitted.
     """
     found = final_step(estimator, X, ("best_estimator_", "steps", "estimator_"))
-    check_is_fitted(found[0])
+    check_is_fitted(found.estimator)
     return found
 
 

@@ -16,6 +16,7 @@ import functools
 import os
 import sys
 import sysconfig
+from importlib import metadata
 
 import numpy as np
 
@@ -76,14 +77,15 @@ def processor_of_brought(
 
 @functools.cache
 def _versions() -> str:
-    """Return the versions that numba's does not imply, as the name of a folder."""
-    import llvmlite  # numba has imported it
+    """Return the versions that numba's does not imply, as the name of a folder.
 
+    That of llvmlite, which is numba's to import, is read from its installed metadata.
+    """
     # The suffix of extension modules names Python's version, build, system and machine.
     suffix = sysconfig.get_config_var("EXT_SUFFIX") or sys.implementation.cache_tag
     python = suffix.strip(".").partition(".")[0]
     numbers = np.__version__.partition(".")[0]
-    return f"{python}-llvmlite-{llvmlite.__version__}-numpy-{numbers}"
+    return f"{python}-llvmlite-{metadata.version('llvmlite')}-numpy-{numbers}"
 
 
 def brought_folder() -> str:

@@ -127,9 +127,9 @@ class ShardedObjective(Objective[Selection]):
             keys = keys[alive]
             counts = counts[alive]
         transition = self.potentials.transition
-        edge_pair = choose_conditioned(keys, counts, transition, options)
+        conditioned_pair = choose_conditioned(keys, counts, transition, options)
         return WeightLayout(
-            *states, choose_label_pairs(shown, transition, options), edge_pair
+            *states, choose_label_pairs(shown, transition, options), conditioned_pair
         )
 
     # -- what the solvers ask ----------------------------------------------------------

@@ -102,9 +102,7 @@ def payload_of(model: Any, weights: str = "exact") -> Payload:
         if not isinstance(label, (str, int)):  # JSON could not hold it
             refuse(f"labels of type {type(label).__name__}")
     of_texts = {WORDS: _words, SPANS: _spans}.get(task)
-    distributions = [
-        getattr(layer, "_distribution", None) for layer, _ in layers(tagger)
-    ]
+    distributions = [getattr(layer, "_distribution", None) for layer in layers(tagger)]
     scales = [
         float(each.scale)
         for each in distributions
@@ -139,7 +137,7 @@ def predictor_of(model: Any) -> Any:
     """Return the tagger or segmenter that a search, a pipeline, or an average of
     segmenters is around.
     """
-    for layer, _ in layers(model):
+    for layer in layers(model):
         for _, step in getattr(layer, "steps", ())[:-1]:
             if step is not None and not isinstance(step, str):
                 refuse(f"the step {type(step).__name__}(...) before the tagger")

@@ -110,11 +110,7 @@ def as_card(given: Card | Mapping[str, Any] | None) -> Card | None:
 def _inside(model: Any) -> Any:
     """Return what a fitted estimator predicts with; None of one that is not fitted."""
     return next(
-        (
-            vars(layer)["_model"]
-            for layer, _ in layers(model)
-            if "_model" in vars(layer)
-        ),
+        (vars(layer)["_model"] for layer in layers(model) if "_model" in vars(layer)),
         None,
     )
 

@@ -310,7 +310,7 @@ class Savable(KeepsState, SaysWhy):
             container_size(*self._contents(training, origin))
             for training in (False, True)
         ]
-        around = [layer for layer, _ in layers(self)]
+        around = list(layers(self))
         inner = next(layer for layer in around if "_model" in vars(layer))
         model = inner._model
         around = around[: around.index(inner) + 1]

@@ -113,7 +113,7 @@ def load_model(path: str, jobs: int | None = None, encoding: str = "utf-8") -> A
     from ..interchange import kinds
 
     model = kinds.load_model(path, encoding)
-    for layer, _ in layers(model) if jobs is not None else ():
+    for layer in layers(model) if jobs is not None else ():
         if "n_jobs" in layer.get_params(deep=False):
             layer.set_params(n_jobs=jobs)
             if hasattr(layer, "base_"):  # each of its threads asks the base

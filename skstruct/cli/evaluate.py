@@ -24,7 +24,7 @@ from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.labels import SEVERAL
 from .._data.places import counted
 from .._data.scheme_rules import SCHEMES, are_chunks
-from .._sklearn import final_step, layers
+from .._sklearn import final_step, outermost_value
 from .._taggers.constraints import scheme_of
 from ..datasets.formats.readers import read_segmented
 from ..metrics.label_scores import report_of
@@ -143,7 +143,7 @@ def _options(arguments: Arguments, task: str) -> dict[str, Any]:
 
 
 def _scores(task: str, corpus: Corpus, predicted: Any, options: Any) -> dict[str, Any]:
-    with locating(corpus.name, ()):  # labels that are not of the scheme, say
+    with locating(corpus.name):  # labels that are not of the scheme, say
         scores = scores_of(task, corpus.X, corpus.y, predicted, **options)
     if task == LABELS and options.get("scheme", "auto") == "auto":
         if scores["segments"] is None:
@@ -161,7 +161,7 @@ def model_scores(model: Any, corpus: Corpus, **options: Any) -> dict[str, Any]:
     ``options`` are those of `scores_of`.
     """
     predicted = predictions(model, corpus)
-    return _scores(final_step(model)[0].inputs.task, corpus, predicted, options)
+    return _scores(final_step(model).estimator.inputs.task, corpus, predicted, options)
 
 
 def predictions(model: Any, corpus: Corpus) -> Any:
@@ -170,16 +170,9 @@ def predictions(model: Any, corpus: Corpus) -> Any:
     """
     with locating(corpus.name, corpus.places):
         predicted = model.predict(corpus.X)
-    if final_step(model)[0].inputs.task == LABELS:
+    if final_step(model).estimator.inputs.task == LABELS:
         predicted = [list(map(str, labels)) for labels in predicted]
-        known = next(
-            (
-                layer.classes_
-                for layer, _ in layers(model)
-                if hasattr(layer, "classes_")
-            ),
-            None,
-        )
+        known = outermost_value(model, "classes_")
         if known is not None:
             warn_of_unknown(corpus.y, set(map(str, known)), corpus.name)
     return predicted

@@ -161,7 +161,7 @@ def score_rows(
     """(`Scores` of predictions, by documents; the name of the one that a card
     holds).
     """
-    task = final_step(model)[0].inputs.task
+    task = final_step(model).estimator.inputs.task
     kind = _KINDS.get(task, "labels")
     scheme = scheme_of(model) if kind == "labels" else None
     scores = scored(kind, X, y, predicted, scheme, groups=documents)

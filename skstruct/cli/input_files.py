@@ -216,13 +216,12 @@ def warn_of_columns(source: Source, what: str) -> None:
     if source.path is None:
         # who writes to a pipe line by line need not wait for a guess
         return
-    known = recognised(source.head())
-    if known is None or known[0].kind != TOKENS:
+    found = recognised(source.head())
+    if found is None or found.format.kind != TOKENS:
         return
-    if not known[0].is_general or len(source.peek(_ENOUGH)) >= _ENOUGH:
-        warn(
-            f"{source.name}: looks like {_CALLED.get(known[0].name, 'columns')}; {what}"
-        )
+    if not found.format.is_general or len(source.peek(_ENOUGH)) >= _ENOUGH:
+        called = _CALLED.get(found.format.name, "columns")
+        warn(f"{source.name}: looks like {called}; {what}")
 
 
 _ENOUGH = 10

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import LABELS, TREES, WORDS, flatten
 from .._data.places import counted
-from .._sklearn import layers
+from .._sklearn import outermost_value
 from ..datasets.formats.entry import TokenFormat, TokenOptions
 from ..datasets.formats.head import Head, peeked
 from ..datasets.formats.table import BY_NAME
@@ -69,8 +69,7 @@ def check_learned(arguments: Arguments, model: Any) -> None:
     """Raise if one label was learned: of a stream, or of spans where nobody said what
     is none.
     """
-    found = (each.classes_ for each, _ in layers(model) if hasattr(each, "classes_"))
-    labels = next(found, None)
+    labels = outermost_value(model, "classes_")
     if labels is None or len(labels) > 1:
         return
     only = "no label" if len(labels) == 0 else f"the label {str(labels[0])!r} alone"

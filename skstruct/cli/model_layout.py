@@ -23,7 +23,7 @@ from ..datasets.formats.text_files import split_cells
 from .common import CommandError
 from .corpus import layout_of, read_all
 from .input_files import PEEK, Source
-from .sentences import several
+from .sentences import as_columns
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
@@ -113,8 +113,8 @@ def with_layout(
     entry = BY_NAME.get(known.format)
     if isinstance(entry, TextFormat) and known.options and not arguments.read:
         found = recognised(source.head())
-        if arguments.format is None and (found is None or found[0] is not entry):
-            other = "nothing known" if found is None else found[0].name
+        if arguments.format is None and (found is None or found.format is not entry):
+            other = "nothing known" if found is None else found.format.name
             raise _other(source, f"this looks like {other}", known, "--format")
         settled.read = list(known.options.items())
         settled.format = known.format
@@ -160,7 +160,7 @@ def _misfit(
     if not head.lines and not head.records:
         return None  # it is empty
     found = None if is_named else recognised(head)
-    if found is not None and found[0] is not entry:
+    if found is not None and found.format is not entry:
         other, why = found
         if not other.is_general or why.score >= _SURE:
             return f"this looks like {other.name}: {why.sentence}"
@@ -178,7 +178,7 @@ def _misfit(
     if not lines:
         return None
     widths = [len(split_cells(line, settled.separator)) for line in lines]
-    labels: Sequence[Any] = () if writes else several(settled.label)
+    labels: Sequence[Any] = () if writes else as_columns(settled.label)
     needed = [c for c in (*(settled.tokens or ()), *labels) if isinstance(c, int)]
     width = max(set(widths), key=widths.count)
     beyond = [c for c in needed if not -width <= c < width]

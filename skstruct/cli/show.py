@@ -75,7 +75,7 @@ def run(arguments: Arguments) -> int | None:
     if arguments.explain is not None:
         return _explain(model, path, arguments)
     inner = model.estimator_ if hasattr(model, "thresholds_") else model
-    tagger, _ = final_step(getattr(inner, "tagger_", inner), None, ("steps",))
+    tagger = final_step(getattr(inner, "tagger_", inner), None, ("steps",)).estimator
     named = getattr(tagger._model, "named_weights", list)  # no names, no list
     labels = {spelled(label): label for part in named() for label in part.labels}
     if arguments.label is not None:
@@ -155,7 +155,7 @@ def _about(model: Any, tagger: Any) -> dict[str, Any]:
         if name != "features" and value != defaults[name].default:
             parameters[name] = value
     epochs = (
-        int(layer.n_iter_) for layer, _ in layers(tagger) if hasattr(layer, "n_iter_")
+        int(layer.n_iter_) for layer in layers(tagger) if hasattr(layer, "n_iter_")
     )
     trained_on = ", ".join(
         f"{n:,} {name}" for name, n in getattr(model, "alignment_", {}).items() if n

@@ -36,11 +36,12 @@ from .common import (
     output,
     positive,
 )
-from .corpus import inputs_of, layout_of, locating, sentences
+from .corpus import inputs_of, layout_of, locating
 from .first_record import tell_tagged
 from .input_files import Source
 from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
+from .sentences import sentences
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
@@ -160,8 +161,7 @@ def _check_usage(model: Any, inputs: Inputs, arguments: Arguments) -> None:
         )
     if arguments.proba and arguments.scheme is None and inputs.task == LABELS:
         named = (
-            layer.get_params(deep=False).get("constraints")
-            for layer, _ in layers(model)
+            layer.get_params(deep=False).get("constraints") for layer in layers(model)
         )
         arguments.scheme = next((name for name in named if isinstance(name, str)), None)
     if arguments.dictionary is None:

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._data.places import counted
 from .._data.schemes import check_scheme, convert_scheme, rewriting
-from .._sklearn import innermost, layers
+from .._sklearn import innermost, layers, outermost_value
 from .._taggers.constraints import BrokenConstraint, scheme_of
 from .._taggers.default_tagger import OF_CHARACTERS
 from .._training.held_out import NAMES
@@ -44,12 +44,12 @@ from .common import (
 )
 from .corpus import (
     batches,
-    learned,
+    first_file,
     located,
     locating,
+    new_understood,
     read,
     read_files,
-    understood,
 )
 from .documents import together
 from .evaluate import as_text, model_scores
@@ -198,7 +198,7 @@ def run(arguments: Arguments) -> int | None:
     _check_files(arguments)
     task = task_of(arguments)
     sources = sources_of(arguments)
-    with learned(arguments, task) as (source, layout):
+    with first_file(arguments, task) as (source, layout):
         model: Model = new_model(arguments, features_of(arguments), layout.format)
         words_of = _words_parameter(arguments, model)
         repair = _repairer(arguments, model, layout.format)
@@ -291,11 +291,8 @@ def _tell_raw_text(arguments: Arguments, corpus: Corpus) -> None:
 
 def _tell_trained(arguments: Arguments, model: Any, seconds: float) -> None:
     """Say what was trained, how long it took, and where it is."""
-    classes = next(
-        (layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")),
-        None,
-    )
-    inner = innermost(model)[0]
+    classes = outermost_value(model, "classes_")
+    inner = innermost(model).estimator
     if getattr(inner, "explained_as", None) == "spans":
         classes = span_labels(inner)  # those of tokens only spell them
     labels = "" if classes is None else f", {counted(len(classes), 'label')}"
@@ -399,7 +396,7 @@ def _read_text(arguments: Arguments, model: Any, parameter: str | None) -> None:
         n_clusters=arguments.clusters or 500, random_state=arguments.seed
     )
     with (
-        locating(arguments.text, ()),
+        locating(arguments.text),
         Source(arguments.text, arguments.encoding) as source,
     ):
         lines = source.watched() if arguments.verbose else source.unkept()
@@ -506,7 +503,7 @@ def _repairer(
 
 def _tell_chosen(arguments: Arguments, model: Any) -> None:
     """Say which templates ``features="auto"`` and which penalties a search chose."""
-    *_, (tagger, _) = layers(model)
+    *_, tagger = layers(model)
     lines = getattr(getattr(tagger, "_model", None), "lines", None)
     given = arguments.features != "auto" or arguments.template is not None
     chosen = not given and tagger.get_params(deep=False).get("features") in (
@@ -519,7 +516,7 @@ def _tell_chosen(arguments: Arguments, model: Any) -> None:
             f"features: preset {preset_of(lines)}, by the look of the tokens; "
             "--features chooses another"
         )
-    for layer, _ in layers(model):
+    for layer in layers(model):
         if hasattr(layer, "c1_"):
             score = (
                 f"mean score {layer.best_score_:.4f} in "
@@ -570,7 +567,7 @@ def _stream(
 
 def _tell_begun(corpus: Corpus, layout: Layout, source: Source) -> None:
     """Say of a stream how it is read, by its first piece."""
-    begun = corpus._replace(understood=understood(corpus, layout, source.encoding))
+    begun = corpus._replace(understood=new_understood(corpus, layout, source.encoding))
     numbers = len(corpus.X), sum(map(len, corpus.y))
     tell_understood(begun, f"at first {_amount(layout.format, *numbers)}")
 
@@ -580,7 +577,7 @@ def _forget(model: Any) -> None:
     machine.
     """
     of_training = {"verbose": 0, "checkpoint": None}
-    for layer, _ in layers(model):
+    for layer in layers(model):
         names = {name: name.rpartition("__")[2] for name in layer.get_params()}
         layer.set_params(
             **{
@@ -608,8 +605,5 @@ def _keep(model: Any, arguments: Arguments, learned: str | None = None) -> None:
     except OSError as error:
         tell(f"no model was kept: {path}: {error.strerror}")
     else:
-        n = next(
-            (layer.n_iter_ for layer, _ in layers(model) if hasattr(layer, "n_iter_")),
-            0,
-        )
+        n = outermost_value(model, "n_iter_") or 0
         tell(f"the model after {learned or counted(n, 'epoch')} is in {path}")

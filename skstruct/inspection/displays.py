@@ -214,7 +214,7 @@ def _distinct(names: list[str]) -> list[str]:
 def _histories_of(estimator: Any) -> list[History]:
     """The histories of an estimator: of its members, or one."""
     check_is_fitted(estimator)
-    for layer, _ in layers(estimator):
+    for layer in layers(estimator):
         if history := getattr(layer, "history_", None):
             members = dict.fromkeys(record.get("member") for record in history)
             return [

@@ -262,7 +262,7 @@ def errors_of(
         )
     inner, task, X, own_scheme = read_by(model, X, y)
     if getattr(inner, "tokenizer", None) == "words":
-        inner, _ = innermost(inner.tagger_)
+        inner = innermost(inner.tagger_).estimator
     known = None if vocabulary is None else frozenset(vocabulary)
     if (
         known is None and hasattr(inner, "_model") and not hasattr(inner, "tagger_")

@@ -51,7 +51,7 @@ class Seen(NamedTuple):
     @property
     def classes(self) -> np.ndarray:
         """The labels in the columns of marginals, (n_classes,)."""
-        return np.asarray(innermost(self.tagger)[0].classes_)
+        return np.asarray(innermost(self.tagger).estimator.classes_)
 
     def grouped(self, items: Sequence[Any]) -> list[Any]:
         """Join what there is for the tagger's tokens by the sequences of the model.
@@ -89,7 +89,9 @@ def seen_by_tagger(model: Any, X: Any, y: Corpus | None = None) -> Seen:
         If no tagger is inside.
     """
     model, X = final_step(model, X)
-    inner, _ = innermost(model)  # averages and mixtures do not change their input
+    inner = innermost(
+        model
+    ).estimator  # averages and mixtures do not change their input
     kind = getattr(inner, "explained_as", None)
     n = len(X)
     if kind == "chain":
@@ -179,7 +181,7 @@ def words_of(characters: Sequence[str]) -> list[str]:
 
 def span_labels(model: Any) -> list[str]:
     """List the labels that a fitted model of spans can give, sorted."""
-    tagger = innermost(model)[0]
+    tagger = innermost(model).estimator
     parsed = LabelTable(tagger.scheme).parse(tagger.tagger_.classes_.tolist())
     return sorted({kind for _, kind in parsed} - {""})
 

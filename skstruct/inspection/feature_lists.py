@@ -29,9 +29,9 @@ def model_with(estimator: Any, method: str, who: str) -> Any:
 
     Of a segmenter it is that of the tagger inside.
     """
-    inner, _ = innermost(estimator)
+    inner = innermost(estimator).estimator
     while hasattr(inner, "tagger_"):
-        inner, _ = innermost(inner.tagger_)
+        inner = innermost(inner.tagger_).estimator
     model = getattr(inner, "_model", None)
     if not hasattr(model, method):
         raise TypeError(f"{who} is needed, got a {type(estimator).__name__}")

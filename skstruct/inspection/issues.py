@@ -102,7 +102,7 @@ def label_issues(
     (4, 1, 2, 'D', 'N')
     """
     where = as_places(places, len(X))
-    model = final_step(estimator)[0]
+    model = final_step(estimator).estimator
     if getattr(model, "explained_as", None) == "spans":
         parts, tests = by_fold(_judged, estimator, X, y, cv, groups, n_jobs)
         of_text = {

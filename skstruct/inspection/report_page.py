@@ -437,7 +437,7 @@ def _of_span(model: Any, label: Any) -> str:
     """Write the label of a token as what it says of a span."""
     if label is None or label == "O":
         return "no span"
-    prefix, kind = LabelTable(innermost(model)[0].scheme)[label]
+    prefix, kind = LabelTable(innermost(model).estimator.scheme)[label]
     begins = "begins" if prefix in ("B", "S", "U") else "goes on"
     return f"{label_html(kind)} {begins}"
 

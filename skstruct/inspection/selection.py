@@ -191,7 +191,7 @@ def _of_tagger(model: Any, X: Any, strategy: str) -> np.ndarray:
 
 
 def _name(model: Any) -> str:
-    return type(final_step(model)[0]).__name__
+    return type(final_step(model).estimator).__name__
 
 
 _VALUES = {"least_confident": _of_tagger, "entropy": _of_tagger, "margin": _of_kbest}

@@ -29,7 +29,7 @@ class TextScorer(type(metrics.make_scorer(len))):  # type: ignore[misc]
     def _score(
         self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **metadata: Any
     ) -> Any:
-        texts = final_step(estimator, X)[1]
+        texts = final_step(estimator, X).X
         if all(isinstance(text, str) for text in texts):
             metadata["texts"] = texts
         return super()._score(method_caller, estimator, X, y_true, **metadata)

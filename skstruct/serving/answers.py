@@ -53,7 +53,7 @@ def reason(model: Any, method: str) -> str:
     Those with a reason of their own go before: what is inside of them would not help if
     it had the method.
     """
-    lacking = [layer for layer, _ in layers(model) if not hasattr(layer, method)]
+    lacking = [layer for layer in layers(model) if not hasattr(layer, method)]
     own = [
         layer for layer in lacking if type(layer).__name__ in REASONS.get(method, ())
     ]
@@ -100,7 +100,7 @@ def example(model: Any) -> list[Any] | None:
         return ["Ann met Bob."]
     if inputs.token is tuple:
         return [[[word, *["tag"] * (inputs.width - 1)] for word in ("the", "dog")]]
-    numbers = [0.5] * getattr(innermost(model)[0], "n_features_in_", 1)
+    numbers = [0.5] * getattr(innermost(model).estimator, "n_features_in_", 1)
     if inputs.token is str:
         return [["the", "dog"]]
     return [[{"word": "the"}]] if inputs.token is dict else [[numbers]]
@@ -165,7 +165,7 @@ def _no_list(model: Any, X: Any) -> str:
 
 def reads_texts(model: Any) -> bool:
     """Tell whether a model takes whole texts, not tokens."""
-    return task_of(final_step(model)[0]) in (WORDS, SPANS)
+    return task_of(final_step(model).estimator) in (WORDS, SPANS)
 
 
 def with_tuples(model: Any, X: Any) -> Any:
@@ -189,7 +189,7 @@ def _answer_of(model: Any, options: dict[str, str]) -> Answer:
     for name in {"proba", "sets"} & options.keys():
         if options[name] != "1":
             raise Refused(400, f"{name} must be 1, or left out, got {options[name]!r}")
-    last, _ = final_step(model)
+    last = final_step(model).estimator
     if "proba" in options:
         return _probable(model, last, units)
     if "sets" in options:
@@ -215,7 +215,7 @@ def _answer_of(model: Any, options: dict[str, str]) -> Answer:
                     (score for _, score in rows),
                 )
             )
-            for x, rows in zip(X, best(final_step(model, X)[1], int(k)))
+            for x, rows in zip(X, best(final_step(model, X).X, int(k)))
         ]
 
     return ranked
@@ -232,10 +232,10 @@ def _check_size(model: Any, X: Any, k: int) -> None:
 
 def _n_tokens(model: Any, X: Any) -> int:
     """Count the tokens that a model sees; what it cannot read counts nothing."""
-    task = task_of(final_step(model)[0])
+    task = task_of(final_step(model).estimator)
     if task == SPANS:
         texts = [text for text in X if isinstance(text, str)]
-        tokenizer = getattr(innermost(model)[0], "tokenizer", "words")
+        tokenizer = getattr(innermost(model).estimator, "tokenizer", "words")
         return int(tokenized(texts, tokenizer).first[-1])
     return sum(len(x) for x in X if isinstance(x, str if task == WORDS else list))
 
@@ -276,7 +276,7 @@ def _probable(model: Any, last: Any, units: Units) -> Answer:
     )
 
     def of_parts(X: Any) -> list[Any]:
-        _, X = final_step(model, X)
+        X = final_step(model, X).X
         found = proba(X)
         if task_of(last) == SPANS:
             return _in_units(units, X, found)
@@ -286,7 +286,7 @@ def _probable(model: Any, last: Any, units: Units) -> Answer:
         ]
 
     def of_labels(X: Any) -> list[Any]:
-        _, X = final_step(model, X)
+        X = final_step(model, X).X
         column = {label: k for k, label in enumerate(last.classes_.tolist())}
         return [
             [(label, row[column[label]]) for label, row in zip(labels, marginals)]

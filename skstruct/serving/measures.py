@@ -127,9 +127,9 @@ class Measures:
     def _words_of_training(self, name: str, model: Any) -> frozenset[str] | None:
         """Return the words that a model has learned from, asked once."""
         if name not in self._known:
-            inner = innermost(model)[0]
+            inner = innermost(model).estimator
             if getattr(inner, "tokenizer", None) == "words":
-                inner = innermost(inner.tagger_)[0]
+                inner = innermost(inner.tagger_).estimator
             state = getattr(inner, "_model", None)
             self._known[name] = None if state is None else state.words_of_training()
         return self._known[name]
@@ -218,7 +218,7 @@ def _label_of(task: str | None, item: Any) -> str | None:
 def _words_of(model: Any, task: str | None, X: Any) -> list[str] | None:
     """Return the words that a model reads; None if it reads none."""
     if task == SPANS:
-        tokenizer = getattr(innermost(model)[0], "tokenizer", None)
+        tokenizer = getattr(innermost(model).estimator, "tokenizer", None)
         if tokenizer != "words":
             return None
         return tokenized(list(X), tokenizer).words(layout=False)

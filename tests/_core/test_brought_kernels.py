@@ -122,7 +122,7 @@ def test_a_file_of_another_kernel_is_not_taken(wheel, place):
     "change",
     [
         "import numba; numba.__version__ += '.1'",
-        "import llvmlite; llvmlite.__version__ += '.1'",
+        "from importlib import metadata; metadata.version = lambda name: '0.99.1'",
         "import numpy; numpy.__version__ = '3.0.0'",
         "import sysconfig; sysconfig.get_config_var = lambda name: '.cpython-399.so'",
     ],

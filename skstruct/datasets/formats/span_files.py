@@ -456,9 +456,9 @@ def _format_of(head: Head, reading: Any) -> TextFormat:
     if any((options.records, options.start, options.end, options.label)):
         return known["jsonl"]  # the one format with keys of any names
     found = recognised(head, known.values())
-    format = known["jsonl"] if found is None else known[found[0].name]
+    format = known["jsonl"] if found is None else known[found.format.name]
     refuse_options(format, options.given() - _OF_ALL)
-    reading.why = "" if found is None else found[1].sentence
+    reading.why = "" if found is None else found.evidence.sentence
     reading.format = format.name
     return format
 
