@@ -77,8 +77,9 @@ class CorpusPass:
     by_itself : ndarray of shape (n_sequences,)
         Which sequences are summed each by itself, not in a group.
     gradient : ndarray of shape (n_blocks, view.size)
-        Expected counts of the weights in use, by block; of pairs of labels divided by
-        exp(transition - shift), with which the sum over blocks is multiplied.
+        Expected counts of the weights in use, by block (of features, with ``square`` or
+        ``curve``, what these say); of pairs of labels divided by exp(transition -
+        shift), with which the sum over blocks is multiplied.
     expected_pairs : ndarray of shape (n_blocks, L * L)
         Expected counts of pairs of labels, by block, where they are no such quotients:
         of sequences by themselves, or if transitions look at the input.
@@ -265,6 +266,7 @@ class CorpusPass:
             self.by_itself,
             (),
         )
+        # Then the sequences that have to be summed each by itself, as groups of one.
         first = sequences.group[self.block[k]]
         stop = sequences.group[self.block[k + 1]]
         if self.by_itself[first:stop].any():
