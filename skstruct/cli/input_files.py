@@ -165,7 +165,7 @@ class Source(contextlib.AbstractContextManager):
         self._kept = None
         return self
 
-    def watched(self) -> Iterator[str]:
+    def with_progress(self) -> Iterator[str]:
         """Yield the lines and keep none; show a bar of how much has been read, if the
         extra ``progress`` is installed.
         """

@@ -417,7 +417,7 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
 
 def _with_text_key(arguments: Arguments) -> Arguments:
     """The options, with the key of texts that the model's file had, if it is known."""
-    known = getattr(arguments, "known", None)
+    known = arguments.known
     if known is None or "text" not in known.options:
         return arguments
     settled = copy.copy(arguments)
