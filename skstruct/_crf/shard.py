@@ -232,7 +232,7 @@ class CRFShard:
         self.at = np.concatenate([pairs, K + edges, self.n_optional + np.arange(Q)])
         self.by_place = np.argsort(self.at[: self.objective.n_optional], kind="stable")
         self.n_features = choice.row.shape[0]
-        self.kept: int | None = None
+        self.number_kept: int | None = None
         self.task = self.listed = None
         del self.fields, self.sequences, self.rows
         # Nothing is known of features that the shard lacks: in others they may have
@@ -342,7 +342,7 @@ class CRFShard:
             self.view, weights[self.into], keep=number is not None
         )
         if number is not None:
-            self.kept = number
+            self.number_kept = number
         return self._vector(value, gradient, weights.shape[0])
 
     def curvature(self, _: None, weights: np.ndarray) -> np.ndarray:
@@ -356,7 +356,7 @@ class CRFShard:
         """Return the gradient of all optional weights of this shard, where their
         expectations were to be kept; ``shared`` is as of :meth:`evaluate`.
         """
-        if self.kept != shared[1]:  # by a worker that is lost
+        if self.number_kept != shared[1]:  # by a worker that is lost
             self.evaluate(None, shared)
         n = self.objective.n_optional
         gradient = self.objective.gradient_of_all(np.zeros(n))[self.by_place]

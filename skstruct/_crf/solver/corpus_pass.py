@@ -77,12 +77,13 @@ class CorpusPass:
     by_itself : ndarray of shape (n_sequences,)
         Which sequences are summed each by itself, not in a group.
     gradient : ndarray of shape (n_blocks, view.size)
-        Expected counts of the weights in use, by block; of pairs of labels divided by
-        exp(transition - shift), with which the sum over blocks is multiplied.
+        Expected counts of the weights in use, by block (of features, with ``square`` or
+        ``curve``, what these say); of pairs of labels divided by exp(transition -
+        shift), with which the sum over blocks is multiplied.
     expected_pairs : ndarray of shape (n_blocks, L * L)
         Expected counts of pairs of labels, by block, where they are no such quotients:
         of sequences by themselves, or if transitions look at the input.
-    kept : ndarray of shape (n_runs, n_kept + M)
+    all_expected : ndarray of shape (n_runs, n_all_states + M)
         Expected counts of all weights, by run: of states, but for those in rows of a
         table, then of transitions that look at the input. Empty without ``keep``.
     all_states : AllStateSums or None
@@ -148,9 +149,9 @@ class CorpusPass:
         self.all_states: AllStateSums | None = None
         if self.keep and not self.view.covers_all:
             self.all_states = self.objective.all_state_sums
-        self.n_kept = 0 if self.all_states is None else self.objective.n_pairs
+        self.n_all_states = 0 if self.all_states is None else self.objective.n_pairs
         n_conditioned = self.all_conditioned.label.shape[0] if self.keep else 0
-        self.kept = np.zeros((self.n_runs, self.n_kept + n_conditioned))
+        self.all_expected = np.zeros((self.n_runs, self.n_all_states + n_conditioned))
         self.of_rows = sums.counts
 
     def run(self) -> tuple[float, np.ndarray, np.ndarray]:
@@ -162,7 +163,7 @@ class CorpusPass:
             Σ weight log Z.
         gradient : ndarray of shape (view.size,)
             Σ weight E[count] of the weights in use.
-        kept : ndarray of shape (n_optional,)
+        all_expected : ndarray of shape (n_optional,)
             Σ weight E[count] of all optional weights, with ``keep``; else empty.
         """
         objective = self.objective
@@ -176,12 +177,12 @@ class CorpusPass:
         gradient = self.gradient.sum(axis=0)
         gradient[N:] *= self.matrix[p, y]  # see `counts` of `expect`
         gradient[N:] += self.expected_pairs.sum(axis=0)[p * objective.n_labels + y]
-        kept = self.kept.sum(axis=0)
+        all_expected = self.all_expected.sum(axis=0)
         if not self.keep:
             sums.count(
                 view.row_weights, self.n_runs, self.square, gradient, objective.map
             )
-            return total, gradient, kept
+            return total, gradient, all_expected
         if self.curve:
             self.curvature = gradient.copy()
             self.curvature[self.n_states :] *= 0.5
@@ -189,17 +190,19 @@ class CorpusPass:
                 view.row_weights, self.n_runs, True, self.curvature, objective.map
             )
         if self.all_states is not None:
-            self.all_states.rows.count(None, self.n_runs, False, kept, objective.map)
+            self.all_states.rows.count(
+                None, self.n_runs, False, all_expected, objective.map
+            )
         else:
-            kept = np.append(np.zeros(objective.n_pairs), kept)
+            all_expected = np.append(np.zeros(objective.n_pairs), all_expected)
             of_all = sums.weights_of_rows(objective.first, objective.pair_label)
             if self.curve:
                 # Run 0 had p (1 - p), which `sums.count` has used above, and run 1 p.
                 sums.counts[0] = sums.counts[1]
-            sums.count(of_all, self.n_runs, False, kept, objective.map)
+            sums.count(of_all, self.n_runs, False, all_expected, objective.map)
         # The weights in use are among all.
-        gradient[: self.n_states] = kept[view.chosen[: self.n_states]]
-        return total, gradient, kept
+        gradient[: self.n_states] = all_expected[view.chosen[: self.n_states]]
+        return total, gradient, all_expected
 
     def _sum_run(self, run_number: int) -> list[float]:
         """Σ weight log Z of each block of a part."""
@@ -231,7 +234,7 @@ class CorpusPass:
             return few, np.zeros(0), nothing, np.zeros(0)
         few, rows = self.all_states.lists[self.clamped]
         of_rows = self.all_states.rows.counts[run_number]
-        return few, self.kept[run_number, : self.n_kept], rows, of_rows
+        return few, self.all_expected[run_number, : self.n_all_states], rows, of_rows
 
     def _sum_block(self, k: int, run_number: int, lanes: Lanes) -> float:
         """Σ weight log Z of block k, whose counts are added up."""
@@ -246,7 +249,7 @@ class CorpusPass:
             self.gradient[k, K:N],
             *self._all_feature_counts(run_number),
             self.all_conditioned,
-            self.kept[run_number, self.n_kept :],
+            self.all_expected[run_number, self.n_all_states :],
             self.of_rows[run_number, : 0 if skip else None],
         )
         by_pair = counts._replace(transition=self.expected_pairs[k])
@@ -263,6 +266,7 @@ class CorpusPass:
             self.by_itself,
             (),
         )
+        # Then the sequences that have to be summed each by itself, as groups of one.
         first = sequences.group[self.block[k]]
         stop = sequences.group[self.block[k + 1]]
         if self.by_itself[first:stop].any():

@@ -328,10 +328,10 @@ class CRFObjective(Objective[View]):
         ``conditioned`` of each of these.
     occurrences : ndarray of shape (n_features,)
         How many tokens have each feature.
-    seen : ndarray of shape (size,)
+    empirical : ndarray of shape (size,)
         The empirical count of each weight, in sequences whose labels are all given.
-    kept : ndarray of shape (n_optional,)
-        Expected counts of all optional weights, since :meth:`evaluate` kept them last.
+    all_expected : ndarray of shape (n_optional,)
+        Expected counts of all optional weights where :meth:`evaluate` kept them last.
     """
 
     def __init__(
@@ -377,7 +377,7 @@ class CRFObjective(Objective[View]):
             lengths = sequences.lengths[partial]
             self.partial_tokens = ranges(sequences.token[partial], lengths)[1]
             self.all_conditioned.append(self._cut(self.conditioned))
-        self.kept = np.zeros(0)
+        self.all_expected = np.zeros(0)
         self._curved: _Curved | None = None
         # last, after all that can fail
         self.pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
@@ -402,12 +402,12 @@ class CRFObjective(Objective[View]):
         counts = count_features(self.features, s, self.n_features, L, complete=True)
         self.occurrences = counts.occurrences
         self.largest = counts.largest
-        self.conditioned, seen_conditioned = combinations.with_weights(
+        self.conditioned, empirical_conditioned = combinations.with_weights(
             s, self.conditioned_pair, self.n_edge_rows, L
         )
-        seen = counts.seen[self.pair_feature * np.int64(L) + self.pair_label]
-        self.seen = np.concatenate(
-            [seen, seen_conditioned, count_label_pairs(s, self.label_pair, L)]
+        empirical = counts.seen[self.pair_feature * np.int64(L) + self.pair_label]
+        self.empirical = np.concatenate(
+            [empirical, empirical_conditioned, count_label_pairs(s, self.label_pair, L)]
         )
 
     @cached_property
@@ -477,23 +477,25 @@ class CRFObjective(Objective[View]):
         self.n_passes += 1
         curve = curve and self._counts_bound_curvature
         this = CorpusPass(self, view, weights, False, keep=keep, curve=curve)
-        value, gradient, kept = this.run()
+        value, gradient, all_expected = this.run()
         if keep:
             self._curved = None
         if curve:
-            self._curved = _Curved(view.where, weights.copy(), this.curvature, kept)
+            self._curved = _Curved(
+                view.where, weights.copy(), this.curvature, all_expected
+            )
         if view.clamped is not None:
-            less, gradient_less, kept_less = CorpusPass(
+            less, gradient_less, all_expected_less = CorpusPass(
                 self, view, weights, True, keep=keep
             ).run()
             value -= less
             gradient -= gradient_less
-            kept = kept - kept_less
+            all_expected = all_expected - all_expected_less
         if keep:
-            self.kept = kept
-        seen = self.seen[view.where]
-        value += self.c2 * dot(weights, weights) - dot(seen, weights)
-        gradient += 2.0 * self.c2 * weights - seen
+            self.all_expected = all_expected
+        empirical = self.empirical[view.where]
+        value += self.c2 * dot(weights, weights) - dot(empirical, weights)
+        gradient += 2.0 * self.c2 * weights - empirical
         return value, gradient
 
     def curvature(self, view: View, weights: np.ndarray) -> np.ndarray:
@@ -542,7 +544,11 @@ class CRFObjective(Objective[View]):
         """Return the gradient of all optional weights (n_optional,), from the
         expectations that :meth:`evaluate` kept last at ``weights`` (n_optional,).
         """
-        return self.kept + 2.0 * self.c2 * weights - self.seen[: self.n_optional]
+        return (
+            self.all_expected
+            + 2.0 * self.c2 * weights
+            - self.empirical[: self.n_optional]
+        )
 
     def map(self, work: Callable[[int], Any], items: Iterable[int]) -> Iterable[Any]:
         """Call ``work`` for each item, on all threads; results come in order."""

@@ -267,7 +267,7 @@ class Progress:
     ----------
     objective : CRFObjective
     held_out : HeldOutLikelihood, optional
-        Its score is noted after each pass.
+        Its score is added to each entry of the history, as ``validation``.
     after_pass : callable, optional
         Called with each new entry of the history, and a function that returns the
         weights so far as matrices (nodes, edges); stops if it returns true.

@@ -127,8 +127,8 @@ def active_orthant(
         stopped = progress.stopped or n_iter >= options.max_iter
         # Without missing weights, or without a step, no number below this one can be
         # reached.
-        last = finished and (n_missing == 0 or done == 0)
-        if converged or stopped or last:
+        exhausted = finished and (n_missing == 0 or done == 0)
+        if converged or stopped or exhausted:
             converged = bool(converged or not stopped and not run.stuck)
             carry = Carry(run.memory, run.view.where, run.feature_scale)
             return Minimum(
@@ -136,9 +136,9 @@ def active_orthant(
                 run.value,
                 pseudo,
                 n_iter,
-                converged,
-                rule.gap(run.value),
-                carry,
+                converged=converged,
+                gap=rule.gap(run.value),
+                carry=carry,
             )
         chosen = _choose_working_set(objective, weights, gradient)
         if n_missing or chosen.shape[0] < SHRINK * run.view.chosen.shape[0]:
@@ -492,7 +492,7 @@ class _OnWorkingSet(_Iterations):
         rule.every = 1 if cheap else EVERY
         done = 0
         finished = False
-        kept = True
+        is_kept = True
         while done < budget and not finished and not self.progress.stopped:
             w = self.weights
             pseudo = pseudo_gradient(w, self.gradient, self.objective.c1)
@@ -501,10 +501,10 @@ class _OnWorkingSet(_Iterations):
             direction[(w == 0.0) & (direction * pseudo >= 0.0)] = 0.0
             is_steepest = not len(self.memory)
             last = done == budget - 1  # whose curvature the next iterations begin with
-            kept = last or rule.near
-            if not self.step(direction, pseudo, keep=kept, curve=last):
+            is_kept = last or rule.near
+            if not self.step(direction, pseudo, keep=is_kept, curve=last):
                 finished = is_steepest  # else once more, with an empty memory
-                kept = False
+                is_kept = False
                 continue
             done += 1
             if rule.near:
@@ -513,7 +513,7 @@ class _OnWorkingSet(_Iterations):
             self.progress.add(
                 self.weights, self.view.where, self.value, pseudo, self.search
             )
-        if not kept:
+        if not is_kept:
             _, self.gradient = self.objective.evaluate(
                 self.view, self.weights, keep=True
             )
@@ -568,5 +568,10 @@ def owlqn(
     rule.note(run.weights, run.gradient, run.value)
     converged = (finished or norm == 0.0) and not run.stuck and not progress.stopped
     return Minimum(
-        run.weights, run.value, pseudo, n_iter, bool(converged), rule.gap(run.value)
+        run.weights,
+        run.value,
+        pseudo,
+        n_iter,
+        converged=bool(converged),
+        gap=rule.gap(run.value),
     )
