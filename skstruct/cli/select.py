@@ -30,10 +30,11 @@ from .common import (
     share,
     tell,
 )
-from .corpus import inputs_of, layout_of, locating, sentences
+from .corpus import inputs_of, layout_of, locating
 from .input_files import Source
 from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
+from .sentences import sentences
 
 if TYPE_CHECKING:
     from .common import Arguments

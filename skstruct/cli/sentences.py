@@ -40,8 +40,10 @@ class Sentence(NamedTuple):
         return [number for number, _, is_token in self.lines if is_token]
 
 
-def several(label: Any) -> tuple[Any, ...]:
-    """The columns or fields of a `Layout.label`."""
+def as_columns(label: Any) -> tuple[Any, ...]:
+    """Return the columns or fields of a `Layout.label` as a tuple; of trees there are
+    two.
+    """
     return label if isinstance(label, tuple) else (label,)
 
 
@@ -132,7 +134,7 @@ def _named(
     labels: bool,
 ) -> Iterator[Sentence]:
     n = len(layout.tokens or ("",))
-    label = several(layout.label) if labels else ()
+    label = as_columns(layout.label) if labels else ()
     tokens = _as_kind(list(range(n)), inputs, source.name)
     both = next((field for field in label if field in (layout.tokens or ())), None)
     if both is not None:
@@ -153,7 +155,7 @@ def _choose(
     """(column or columns of the tokens, columns of the label if read) for rows of `n`
     cells.
     """
-    label = several(layout.label) if labels else ()
+    label = as_columns(layout.label) if labels else ()
     for c in (*(layout.tokens or ()), *label):
         if not -n <= c < n:
             raise CommandError(

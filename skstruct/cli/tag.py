@@ -36,11 +36,12 @@ from .common import (
     output,
     positive,
 )
-from .corpus import inputs_of, layout_of, locating, sentences
+from .corpus import inputs_of, layout_of, locating
 from .first_record import tell_tagged
 from .input_files import Source
 from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
+from .sentences import sentences
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs

@@ -20,13 +20,11 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, PlaceError
-from .._data.places import Where
 from .._data.text import is_white_space
 from ..datasets.formats.brat import is_brat
-from ..datasets.formats.contents import where_of
 from ..datasets.formats.entry import TEXTS
 from ..datasets.formats.span_files import FORMATS, AnnotationReader
-from ..datasets.formats.span_records import SPAN_KEYS, Reading, document_of
+from ..datasets.formats.span_records import SPAN_KEYS, Reading, Record
 from ..datasets.formats.span_writing import brat_names, reserved_keys, write_spans
 from ..datasets.formats.table import recognised, text_formats
 from ..inspection import render
@@ -79,11 +77,11 @@ def are_annotated(source: Source) -> bool:
         if not first.startswith(("[", "{")):
             return False
     found = recognised(source.head())
-    return found is not None and found[0].kind == TEXTS
+    return found is not None and found.format.kind == TEXTS
 
 
-def reading_of(arguments: Arguments) -> AnnotationReader:
-    """The `AnnotationReader` that the options of ``--read`` describe."""
+def new_annotation_reader(arguments: Arguments) -> AnnotationReader:
+    """Return the reader of annotated texts that ``--read`` and other options describe."""
     options = dict(arguments.read)
     known = {each.name for each in fields(AnnotationReader)} - {"encoding"}
     if arguments.format in FORMATS:
@@ -102,9 +100,10 @@ def reading_of(arguments: Arguments) -> AnnotationReader:
         arguments.usage_error(f"--read: {error}")
 
 
-def given_to(source: Source) -> str | Source:
-    """What readers of annotated texts take for a source; they number the lines
-    themselves.
+def path_or_lines(source: Source) -> str | Source:
+    """Return what an `AnnotationReader` reads of a source: the path of a folder or file
+    of brat, which has companions; else the source itself, which keeps no lines from now
+    on.
     """
     return (
         source.path
@@ -113,19 +112,23 @@ def given_to(source: Source) -> str | Source:
     )
 
 
-def marked(
+def annotated_texts(
     source: Source, reading: Reading, is_stream: bool
-) -> Iterator[tuple[str, list[Span], str, str | None, Where]]:
-    """Yield annotated texts as (text, spans, place, document, where); places are for
-    errors, the document is None where the record does not name it.
+) -> Iterator[tuple[Record, list[Span]]]:
+    """Yield the annotated texts of a source, each with its spans.
 
-    What was met stands in ``reading`` afterwards. In a stream texts that are white
-    space are left out: a model that learns from each batch needs a token.
+    Parameters
+    ----------
+    source : Source
+    reading : Reading
+        What is met stands there afterwards.
+    is_stream : bool
+        Whether texts that are white space are left out: a model that learns from each
+        batch needs a token.
     """
-    for record, spans in reading.options.marked(given_to(source), reading):
+    for record, spans in reading.options.marked(path_or_lines(source), reading):
         if not (is_stream and is_white_space(record.text)):
-            document = document_of(record)
-            yield record.text, spans, record.place, document, where_of(record)
+            yield record, spans
 
 
 # --------------------------------------------------------------------------------------
@@ -388,7 +391,7 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
         for number, line in enumerate(source.unkept(), start=1):
             yield f"{source.name}, line {number}", line.rstrip("\r\n"), {}
     elif records_of:
-        reader = reading_of(arguments)
+        reader = new_annotation_reader(arguments)
         beside = _beside(arguments.write or "jsonl", source.name)
         for name, _ in arguments.read:
             if name not in ("format", "text"):
@@ -397,7 +400,7 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
                     "read"
                 )
         try:
-            for record in reader.texts(given_to(source)):
+            for record in reader.texts(path_or_lines(source)):
                 yield record.place, record.text, beside(record.metadata)
         except ValueError as error:
             if by_name or arguments.read:

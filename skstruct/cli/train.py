@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -43,12 +44,12 @@ from .common import (
 )
 from .corpus import (
     batches,
-    learned,
+    first_file,
     located,
     locating,
+    new_understood,
     read,
     read_files,
-    understood,
 )
 from .documents import together
 from .evaluate import as_text, model_scores
@@ -197,7 +198,7 @@ def run(arguments: Arguments) -> int | None:
     _check_files(arguments)
     task = task_of(arguments)
     sources = sources_of(arguments)
-    with learned(arguments, task) as (source, layout):
+    with first_file(arguments, task) as (source, layout):
         model: Model = new_model(arguments, features_of(arguments), layout.format)
         words_of = _words_parameter(arguments, model)
         repair = _repairer(arguments, model, layout.format)
@@ -342,7 +343,9 @@ def _check_usage(arguments: Arguments) -> None:
     for wrong, message in (
         (
             arguments.model is None and not arguments.dry_run,
-            "the following arguments are required: --model/-m, or --dry-run",
+            "--model OUT is needed, the file to write the model to, as in "
+            f"{shlex.join(['skstruct', 'train', *files])} --model my-model; or --dry-run, which says how the "
+            "files are read",
         ),
         (
             read.count("-") > 1,
@@ -393,7 +396,7 @@ def _read_text(arguments: Arguments, model: Any, parameter: str | None) -> None:
         n_clusters=arguments.clusters or 500, random_state=arguments.seed
     )
     with (
-        locating(arguments.text, ()),
+        locating(arguments.text),
         Source(arguments.text, arguments.encoding) as source,
     ):
         lines = source.watched() if arguments.verbose else source.unkept()
@@ -564,7 +567,7 @@ def _stream(
 
 def _tell_begun(corpus: Corpus, layout: Layout, source: Source) -> None:
     """Say of a stream how it is read, by its first piece."""
-    begun = corpus._replace(understood=understood(corpus, layout, source.encoding))
+    begun = corpus._replace(understood=new_understood(corpus, layout, source.encoding))
     numbers = len(corpus.X), sum(map(len, corpus.y))
     tell_understood(begun, f"at first {_amount(layout.format, *numbers)}")
 

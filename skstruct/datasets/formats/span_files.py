@@ -21,6 +21,7 @@ from typing import IO, Any
 
 from ..._data.elements import is_frame, spelled
 from ..._data.inputs import check_choice, describe
+from ..._data.places import agreeing
 from ..._data.spans import PartialSpans, Span
 from ..._data.types import Path
 from .brat import is_brat
@@ -329,8 +330,9 @@ def _annotated(found: Any, reading: Any, name: str) -> Any:
         told = ", ".join(f"{n:,} {why}" for why, n in reading.skipped.items())
         warnings.warn(f"{name}: left out: {told}")
     if reading.keyless and reading.n_annotated and not reading.omits:
+        have = agreeing(len(reading.keyless), "have")
         some = (
-            f"{len(reading.keyless):,} of the records have no list of spans, first "
+            f"{len(reading.keyless):,} of the records {have} no list of spans, first "
             f"{reading.keyless[0]}"
         )
         warnings.warn(f"{name}: {some}: read as texts without")
@@ -454,9 +456,9 @@ def _format_of(head: Head, reading: Any) -> TextFormat:
     if any((options.records, options.start, options.end, options.label)):
         return known["jsonl"]  # the one format with keys of any names
     found = recognised(head, known.values())
-    format = known["jsonl"] if found is None else known[found[0].name]
+    format = known["jsonl"] if found is None else known[found.format.name]
     refuse_options(format, options.given() - _OF_ALL)
-    reading.why = "" if found is None else found[1].sentence
+    reading.why = "" if found is None else found.evidence.sentence
     reading.format = format.name
     return format
 
