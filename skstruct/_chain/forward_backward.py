@@ -399,19 +399,18 @@ def log_expect(
     beta: np.ndarray,
     row: np.ndarray,
     factor: float,
-    both: np.ndarray,
+    expected_pairs: np.ndarray,
     T: int,
     L: int,
 ) -> float:
-    """Add ``factor`` times the expected pairs of labels to ``both`` (L * L,), by
-    logarithms.
+    """Add ``factor`` Σ_t p(y_{t-1}, y_t) to ``expected_pairs`` (L * L,), by logarithms.
 
     Returns log Z; ``beta`` (T * L,) receives the marginals.
 
     Where tokens have matrices of their own, what was added replaces the scores in
     ``transition``.
     """
-    z = log_forward(emission, transition, stride, start, end, alpha, row, T, L)
+    log_z = log_forward(emission, transition, stride, start, end, alpha, row, T, L)
     log_backward(emission, transition, stride, end, beta, row, T, L)
     for t in range(1, T):
         for p in range(L):
@@ -423,13 +422,13 @@ def log_expect(
                     + emission[t * L + y]
                     + beta[t * L + y]
                 )
-                more = factor * np.exp(more - z)
-                both[p * L + y] += more
+                more = factor * np.exp(more - log_z)
+                expected_pairs[p * L + y] += more
                 if stride > 0:
                     transition[at] = more
     for k in range(T * L):
-        beta[k] = np.exp(alpha[k] + beta[k] - z)
-    return z
+        beta[k] = np.exp(alpha[k] + beta[k] - log_z)
+    return log_z
 
 
 @inline

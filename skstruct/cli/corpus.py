@@ -18,6 +18,7 @@ from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.places import Where
 from .._data.schemes import scheme_like
 from .._data.source_layout import SourceLayout, is_plain
+from ..datasets.formats.columns import A_TOKEN_A_LINE
 from ..datasets.formats.contents import where_at, where_of
 from ..datasets.formats.entry import (
     TEXTS,
@@ -411,6 +412,8 @@ def _format_of(
     else:
         name = {"text": "segmented", "spans": "jsonl"}.get(given, given)
         entry, why = BY_NAME[name], arguments.why
+        if name == "columns" and arguments.why != type(arguments).why:
+            warn_of_text(source)  # nobody but the model said that these are columns
     if not _is_readable(entry, inputs, task):
         raise _mismatch(source, task, _called(entry))
     return entry, why
@@ -495,10 +498,10 @@ def _mismatch(source: Source, task: str, found: str) -> CommandError:
     is.
     """
     defaults = _DEFAULTS[task]
-    return CommandError(
-        f"{source.name}: the model is a {defaults.model} and reads {defaults.reads}, "
-        f"not {found}"
-    )
+    wrong = f"the model is a {defaults.model} and reads {defaults.reads}, not {found}"
+    if found == "plain text" and task != SPANS:
+        wrong = f"{wrong}: {A_TOKEN_A_LINE}"
+    return CommandError(f"{source.name}: {wrong}")
 
 
 def read(

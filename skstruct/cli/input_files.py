@@ -27,6 +27,7 @@ from .._data.places import counted
 from .._saving.atomic import naming
 from .._saving.container import MAGIC
 from ..datasets.formats.brat import is_brat
+from ..datasets.formats.columns import A_TOKEN_A_LINE, is_prose
 from ..datasets.formats.entry import TOKENS
 from ..datasets.formats.head import Head, head_of_lines
 from ..datasets.formats.not_read import is_binary
@@ -236,18 +237,11 @@ def warn_of_text(source: Source) -> None:
     """Warn of a file for a tagger or a parser that looks like text: every line would be
     a token.
     """
-    lines = [line.split() for line in source.peek(1 if source.path is None else PEEK)]
-    prose = [
-        cells
-        for cells in lines
-        if len(cells) > 2 and len(cells[-1]) > 1 and cells[-1][-1] in ".!?"
-    ]
+    lines = source.peek(1 if source.path is None else PEEK)
+    prose = [line for line in lines if is_prose(line)]
     if 2 * len(prose) > len(lines):
-        what = (
-            "looks like text, and each line is taken for one token; a token a line is "
-            "read"
-        )
-        warn(f"{source.name}: {what}, a blank line ends a sentence")
+        what = "looks like text, and each line is taken for one token"
+        warn(f"{source.name}: {what}: {A_TOKEN_A_LINE}")
 
 
 def warn_of_columns(source: Source, what: str) -> None:

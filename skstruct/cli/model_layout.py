@@ -129,7 +129,7 @@ def with_layout(
         to_a_column = writes and not entry.names_fields
         if name != "label" or not (to_a_column or _is_tree(known)):
             setattr(settled, name, getattr(known, name))
-    seen = _misfit(source, settled, entry, writes)
+    seen = _misfit(source, settled, entry, writes, arguments.format is not None)
     if seen is not None:
         remedy = "--tokens" if seen.startswith("there is no") else "--format"
         raise _other(source, seen, known, remedy)
@@ -150,13 +150,16 @@ def _is_tree(known: SourceLayout) -> bool:
 
 
 def _misfit(
-    source: Source, settled: Any, entry: TokenFormat, writes: bool
+    source: Source, settled: Any, entry: TokenFormat, writes: bool, is_named: bool
 ) -> str | None:
-    """What a source looks like if it is not laid out as the options say; else None."""
+    """What a source looks like if it is not laid out as the options say; else None.
+
+    ``is_named`` tells that an option names the format: then looks do not count.
+    """
     head = source.head(patient=False)
     if not head.lines and not head.records:
         return None  # it is empty
-    found = recognised(head)
+    found = None if is_named else recognised(head)
     if found is not None and found.format is not entry:
         other, why = found
         if not other.is_general or why.score >= _SURE:
@@ -164,7 +167,8 @@ def _misfit(
     if entry.has_features:
         return None  # names of features can be anything
     if entry.name != "columns":
-        return None if entry.recognise(head).is_yes else f"this is no {entry.name}"
+        fits = is_named or entry.recognise(head).is_yes
+        return None if fits else f"this is no {entry.name}"
     # A pipe may wait for an answer to its first line.
     lines = [
         line

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -348,7 +349,9 @@ def _check_usage(arguments: Arguments) -> None:
     for wrong, message in (
         (
             arguments.model is None and not arguments.dry_run,
-            "the following arguments are required: --model/-m, or --dry-run",
+            "--model OUT is needed, the file to write the model to, as in "
+            f"{shlex.join(['skstruct', 'train', *files])} --model my-model; or --dry-run, which says how the "
+            "files are read",
         ),
         (
             read.count("-") > 1,

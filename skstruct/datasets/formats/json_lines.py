@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
+from ..._data.places import part_of
 from .entry import NO, Evidence, TextFormat
 from .head import Head
 from .keyed import Keys, at, elements_at, keyed_record
@@ -55,7 +56,9 @@ class JsonLines(TextFormat):
         n = len(head.records)
         texts = [record for record in head.objects if _has_text(record)]
         spans = sum(any(key in record for key in SPAN_KEYS) for record in texts)
-        seen = f"{len(texts)} of {n} records have a text, {spans} of them spans"
+        seen = (
+            f"{part_of(len(texts), n, 'record', 'have')} a text, {spans} of them spans"
+        )
         if spans:
             return Evidence(0.8, seen)
         if n:
@@ -133,5 +136,7 @@ class Doccano(JsonLines):
         n = len(head.records)
         having = sum(_has_text(r) and _are_rows(r.get("label")) for r in head.objects)
         if having and 2 * having >= n:
-            return Evidence(0.8, f"{having} of {n} records have a text and label")
+            return Evidence(
+                0.8, f"{part_of(having, n, 'record', 'have')} a text and label"
+            )
         return NO

@@ -21,6 +21,7 @@ from typing import IO, Any
 
 from ..._data.elements import is_frame, spelled
 from ..._data.inputs import check_choice, describe
+from ..._data.places import agreeing
 from ..._data.spans import PartialSpans, Span
 from ..._data.types import Path
 from .brat import is_brat
@@ -332,8 +333,9 @@ def _annotated(
         told = ", ".join(f"{n:,} {why}" for why, n in reading.skipped.items())
         warnings.warn(f"{name}: left out: {told}")
     if reading.keyless and reading.n_annotated and not reading.omits:
+        have = agreeing(len(reading.keyless), "have")
         some = (
-            f"{len(reading.keyless):,} of the records have no list of spans, first "
+            f"{len(reading.keyless):,} of the records {have} no list of spans, first "
             f"{reading.keyless[0]}"
         )
         warnings.warn(f"{name}: {some}: read as texts without")
