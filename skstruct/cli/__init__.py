@@ -18,6 +18,7 @@ import importlib
 import os
 import re
 import sys
+import textwrap
 import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -60,6 +61,16 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter):
     def _get_help_string(self, action: argparse.Action) -> str | None:
         has_one = type(action.default) in (int, float, str) and action.option_strings
         return super()._get_help_string(action) if has_one else action.help
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Fill a paragraph; each line of one with indented lines, a list, by itself."""
+        if "\n  " not in text:
+            return super()._fill_text(text, width, indent)
+        rows = [
+            textwrap.wrap(row, width, subsequent_indent="    ")
+            for row in text.splitlines()
+        ]
+        return "\n".join(line for row in rows for line in row)
 
 
 _CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")

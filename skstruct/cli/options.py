@@ -23,11 +23,12 @@ FORMATS = (*BY_NAME, "spans", "text")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how files are read."""
     add = parser.add_argument_group("input").add_argument
-    what = (
-        f"{described()}; spans: annotated texts of any tool; text: to be tagged by "
-        "models of spans (default: what FILE looks like)"
+    what = "one of the formats below (default: what FILE looks like)"
+    add("--format", choices=FORMATS, metavar="FORMAT", help=what)
+    parser.epilog = (
+        f"formats:\n{described()}\n  spans: annotated texts of any tool\n"
+        "  text: to be tagged by models of spans"
     )
-    add("--format", choices=FORMATS, metavar="FORMAT", help=what.replace("%", "%%"))
     what = (
         "an option of skstruct.datasets.read_spans, as text=KEY or annotator=NAME; may "
         "be repeated"
