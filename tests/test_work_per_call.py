@@ -1,7 +1,7 @@
 """A call on one sentence does no work of the model's size: it is counted, not timed.
 
 Every estimator and every transformer is trained on a small vocabulary and on one that
-is a hundred times as large. One and the same short sentence then has to cost the same:
+is forty times as large. One and the same short sentence then has to cost the same:
 bytes that are allocated, calls, and names of columns that are compared. What reads all
 columns at each call, compares or copies them fails here: in any verb, of a model that
 was fitted, read from a file, or unpickled.
@@ -37,7 +37,7 @@ from skstruct.features import (
 
 pytestmark = [needs_compiled, pytest.mark.filterwarnings("ignore")]
 
-SMALL, LARGE = 60, 6000
+SMALL, LARGE = 60, 2400
 """Words of the vocabularies."""
 
 
