@@ -73,7 +73,7 @@ def settle_encoding(arguments: Arguments, model: Any) -> SourceLayout | None:
     layout.
     """
     known = origin_of(model).source_layout
-    if known is not None and "encoding" not in getattr(arguments, "said", ()):
+    if known is not None and "encoding" not in getattr(arguments, "given", ()):
         arguments.encoding = known.encoding
     return known
 

@@ -190,8 +190,8 @@ def options_of(name: str) -> tuple[str, ...]:
 
 
 def described() -> str:
-    """Return the formats and what they are, for ``--help``."""
-    return "; ".join(f"{each.name}: {each.description}" for each in FORMATS)
+    """Return the formats and what they are, for ``--help``: a line each."""
+    return "\n".join(f"  {each.name}: {each.description}" for each in FORMATS)
 
 
 _MARKUP = re.compile(r"([|*<\[\]])")
