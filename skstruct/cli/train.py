@@ -31,7 +31,7 @@ from .._training.parameters import parameters_named
 from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
 from ..inspection.explain_taggers import span_labels
-from . import held_out
+from . import evaluate, held_out
 from .cards import card_for, check_free, counts_of, sources_of
 from .common import (
     CommandError,
@@ -53,7 +53,6 @@ from .corpus import (
     units_of,
 )
 from .documents import split_by_document
-from .evaluate import as_text, model_scores
 from .first_record import tell_understood
 from .input_files import Source, tell_empty, tell_labels
 from .learnable import check_learnable, check_learned
@@ -238,7 +237,7 @@ def run(arguments: Arguments) -> int | None:
     if unseen is not None and corpus is not None:
         print(held_out.as_text(unseen, corpus))
     if dev is not None:
-        print(as_text(model_scores(model, dev)))
+        print(evaluate.as_text(evaluate.model_scores(model, dev)))
     return None
 
 
