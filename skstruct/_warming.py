@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ._core.codes import PENALTIES
 from ._core.compile import cache_counts
 from ._core.kernel_folders import cache_folder
 from ._crf.l1crf import L1CRF
@@ -108,7 +109,7 @@ def _jobs() -> dict[str, list[tuple[Any, ...]]]:
         ],
         "penalties and noise": [
             (StructuredPerceptron(words, penalty=penalty, alpha=1e-6, **online), *plain)
-            for penalty in ("l1", "l1-cumulative", "l2")
+            for penalty in sorted(filter(None, PENALTIES))
         ]
         + [
             (
