@@ -68,9 +68,15 @@ class Lattice(NamedTuple):
 def new_lattice(T: int, L: int) -> Lattice:
     """Make scratch for sequences of up to T tokens and L labels."""
     scratch = np.empty(max(T, L) * L)
-    x, alpha, beta = np.empty((3, T * L))
-    bits = scratch.view(np.int64)
-    return Lattice(x, alpha, beta, np.empty(T), scratch, bits, np.empty((2, L * L)))
+    return Lattice(
+        x=np.empty(T * L),
+        alpha=np.empty(T * L),
+        beta=np.empty(T * L),
+        inverse=np.empty(T),
+        scratch=scratch,
+        bits=scratch.view(np.int64),
+        matrix=np.empty((2, L * L)),
+    )
 
 
 # Not in any order: `exp_all` rounds by adding and subtracting.

@@ -63,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="lines of columns that start with it are no tokens",
     )
     what = "of all text files, and of a model of another tool that is not UTF-8"
-    add("--encoding", type=_encoding, default="utf-8", action=_Said, help=what)
+    add("--encoding", type=_encoding, default="utf-8", action=_StoreGiven, help=what)
 
 
 def add_encoding(parser: argparse.ArgumentParser) -> None:
@@ -89,15 +89,17 @@ def label_names(path: str) -> Any:
     raise argparse.ArgumentTypeError(f"{path}: expected a list, or names by number")
 
 
-class _Said(argparse.Action):
-    """Store a value, and that it was given: a model may know a better default."""
+class _StoreGiven(argparse.Action):
+    """Store a value, and in ``given`` that it does not stand there by default: a model
+    may know a better default.
+    """
 
     def __call__(
         self, parser: Any, namespace: Any, values: Any, option_string: Any = None
     ) -> None:
         """Store both."""
         setattr(namespace, self.dest, values)
-        namespace.said = {*getattr(namespace, "said", ()), self.dest}
+        namespace.given = {*getattr(namespace, "given", ()), self.dest}
 
 
 def repeated(metavar: str, type: Callable[[str], Any]) -> dict[str, Any]:

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 RATE = 0.3
 """The learning rate of stage one, up to a repetition of ``REPETITION``."""
 REPETITION = 28.0
-"""The largest :func:`.repetition` of features within sequences at which steps of
-``RATE`` do not overshoot.
+"""The :func:`.repetition` of features within sequences above which the rate is lowered
+in proportion.
 """
 
 
@@ -202,9 +202,8 @@ class Objective(ABC, Generic[V]):
         """Estimate the Hessian's diagonal.
 
         Σ x² p (1 - p) over the occurrences of a feature, as if tokens were independent;
-        for pairs of labels, with nothing to derive it from, half their expected count.
-        For weights that were not in the view of :meth:`evaluate` with ``curve`` it may
-        be an upper bound of that.
+        for pairs of labels half their expected count. For weights that were not in the
+        view of :meth:`evaluate` with ``curve`` it may be an upper bound of that.
 
         Parameters
         ----------

@@ -67,9 +67,8 @@ class JsonLines(TextFormat):
             return Evidence(0.5, f"the name ends in {head.ending}")
         return Evidence(0.5, "it begins as JSON does") if head.is_json else NO
 
-    def chosen(self, reading: Any) -> TextFormat:
-        """The format itself, or one with the keys that options name."""
-        options = reading.options
+    def with_options(self, options: Any) -> TextFormat:
+        """Return the format itself, or one with the keys that options name."""
         named = options.records, options.start, options.end, options.label
         dotted = any("." in key for key in (options.text, options.spans or ""))
         return OwnKeys(options) if any(named) or dotted else self
@@ -81,7 +80,7 @@ class JsonLines(TextFormat):
 
 
 class OwnKeys(TextFormat):
-    """Objects with keys that options name; no entry of the table."""
+    """Objects with keys that options name; it is no entry of the table."""
 
     name = "jsonl"
 
