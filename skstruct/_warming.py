@@ -84,6 +84,7 @@ def _jobs() -> dict[str, list[tuple[Any, ...]]]:
     trees = [list(zip(x, t)) for x, t in zip(_WORDS, _TAGS)]
     dicts = [[{"w": w, "n": len(w)} for w in x] for x in _WORDS]
     plain = _WORDS, _TAGS
+    penalties: list[Any] = sorted(filter(None, PENALTIES))
     return {
         "perceptron": [(StructuredPerceptron(words, **online), *plain)],
         "perceptron, k best and further training": [
@@ -109,7 +110,7 @@ def _jobs() -> dict[str, list[tuple[Any, ...]]]:
         ],
         "penalties and noise": [
             (StructuredPerceptron(words, penalty=penalty, alpha=1e-6, **online), *plain)
-            for penalty in sorted(filter(None, PENALTIES))
+            for penalty in penalties
         ]
         + [
             (
