@@ -46,11 +46,12 @@ revised.
 """
 EARLY = 36
 SOON = 24
+AGAIN = REVISION
 POWERS = (0.8, 0.45)
-"""Of the Hessian's diagonal, in ``EARLY`` iterations from zeros, or ``SOON`` from other
-weights, and after them. With 1, weights of
-rare features run ahead, which depend on each other and on the frequent ones; at first
-that is fast, later it is what is in the way: docs/decisions.md has figures.
+"""Of the Hessian's diagonal, in ``EARLY`` iterations from zeros, ``SOON`` from other
+weights, ``AGAIN`` from the optimum of other penalties, and after them. With 1, weights
+of rare features run ahead, which depend on each other and on the frequent ones; at
+first that is fast, later it is what is in the way: docs/decisions.md has figures.
 """
 SMALLEST_UNIT = 1e-100
 """Smaller values count like this one: its square is a number."""
@@ -360,7 +361,7 @@ class _OnWorkingSet(_Iterations):
             self.unit = np.maximum(np.where(largest == 0.0, 1.0, largest), least)
             self.memory = Memory(options.memory, self.view.size, self._root())
         else:
-            self.early = 0
+            self.early = AGAIN
             self.unit = carry.unit
             self.memory = carry.memory
             self.memory.move(carry.where, self.view.where, self._root())
