@@ -475,7 +475,14 @@ def folds_of(
     n = len(X)
     every = np.arange(n)
     folds = []
-    for k, fold in enumerate(check_cv(cv).split(X, y, groups)):
+    splitter = check_cv(cv)
+    if cv is None or isinstance(cv, Integral):
+        n_folds = splitter.get_n_splits()
+        if n < n_folds:
+            raise ValueError(
+                f"cv={n_folds} folds need at least as many sequences, got {n}"
+            )
+    for k, fold in enumerate(splitter.split(X, y, groups)):
         try:
             train, test = (every[list(part)] for part in fold)
         except IndexError as error:

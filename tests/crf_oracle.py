@@ -14,11 +14,11 @@ def labellings(task, o, weights):
     for k in range(o.n_pairs):
         table[o.row[o.pair_feature][k], o.pair_label[k]] = weights[k]
     step = np.zeros((L, L))
-    step[o.pair[:, 0], o.pair[:, 1]] = weights[o.n_optional :]
+    step[o.label_pair[:, 0], o.label_pair[:, 1]] = weights[o.n_optional :]
     step = step + o.potentials.transition
     edge = {
         tuple(p): w
-        for p, w in zip(o.edge_pair.tolist(), weights[o.n_pairs : o.n_optional])
+        for p, w in zip(o.conditioned_pair.tolist(), weights[o.n_pairs : o.n_optional])
     }
     for i in range(task.weight.shape[0]):
         a, b = task.token[i], task.token[i + 1]
@@ -79,7 +79,9 @@ def enumerated_curvature(task, o, weights):
                 steps += weight * both
                 if task.edges.row.shape[0] and task.edges.row[0, a + t] >= 0:
                     edges[task.edges.row[0, a + t]] += weight * both
-    transitions = np.append(edges[tuple(o.edge_pair.T)], steps[tuple(o.pair.T)])
+    transitions = np.append(
+        edges[tuple(o.conditioned_pair.T)], steps[tuple(o.label_pair.T)]
+    )
     return (
         np.append(nodes[o.row[o.pair_feature], o.pair_label], 0.5 * transitions)
         + 2.0 * o.c2

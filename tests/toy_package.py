@@ -125,6 +125,7 @@ def place():
         "brought_kernels.py",
         "compile.py",
         "kernel_folders.py",
+        "kernel_lock.py",
         "linking.py",
     ):
         shutil.copy(core / name, place / "code/toy/core" / name)

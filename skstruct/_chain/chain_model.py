@@ -138,6 +138,10 @@ def new_task(
     if encoded.dense:
         dense = encoded.dense._replace(block=as_writeable_view(encoded.dense.block))
         encoded = encoded._replace(dense=dense)
+    if not encoded.edge_alive.flags.writeable:  # those of a model that was loaded
+        alive = encoded.node_alive, encoded.edge_alive
+        node_alive, edge_alive = as_writeable_view(alive)
+        encoded = encoded._replace(node_alive=node_alive, edge_alive=edge_alive)
     n = int(token[-1])
     gold = Gold(np.full(n, UNLABELLED, np.int32), ()) if gold is None else gold
     weight = np.ones(len(token) - 1) if weight is None else weight

@@ -68,9 +68,15 @@ class Lattice(NamedTuple):
 def new_lattice(T: int, L: int) -> Lattice:
     """Make scratch for sequences of up to T tokens and L labels."""
     scratch = np.empty(max(T, L) * L)
-    x, alpha, beta = np.empty((3, T * L))
-    bits = scratch.view(np.int64)
-    return Lattice(x, alpha, beta, np.empty(T), scratch, bits, np.empty((2, L * L)))
+    return Lattice(
+        x=np.empty(T * L),
+        alpha=np.empty(T * L),
+        beta=np.empty(T * L),
+        inverse=np.empty(T),
+        scratch=scratch,
+        bits=scratch.view(np.int64),
+        matrix=np.empty((2, L * L)),
+    )
 
 
 # Not in any order: `exp_all` rounds by adding and subtracting.
@@ -399,19 +405,18 @@ def log_expect(
     beta: np.ndarray,
     row: np.ndarray,
     factor: float,
-    both: np.ndarray,
+    expected_pairs: np.ndarray,
     T: int,
     L: int,
 ) -> float:
-    """Add ``factor`` times the expected pairs of labels to ``both`` (L * L,), by
-    logarithms.
+    """Add ``factor`` Σ_t p(y_{t-1}, y_t) to ``expected_pairs`` (L * L,), by logarithms.
 
     Returns log Z; ``beta`` (T * L,) receives the marginals.
 
     Where tokens have matrices of their own, what was added replaces the scores in
     ``transition``.
     """
-    z = log_forward(emission, transition, stride, start, end, alpha, row, T, L)
+    log_z = log_forward(emission, transition, stride, start, end, alpha, row, T, L)
     log_backward(emission, transition, stride, end, beta, row, T, L)
     for t in range(1, T):
         for p in range(L):
@@ -423,13 +428,13 @@ def log_expect(
                     + emission[t * L + y]
                     + beta[t * L + y]
                 )
-                more = factor * np.exp(more - z)
-                both[p * L + y] += more
+                more = factor * np.exp(more - log_z)
+                expected_pairs[p * L + y] += more
                 if stride > 0:
                     transition[at] = more
     for k in range(T * L):
-        beta[k] = np.exp(alpha[k] + beta[k] - z)
-    return z
+        beta[k] = np.exp(alpha[k] + beta[k] - log_z)
+    return log_z
 
 
 @inline

@@ -13,6 +13,7 @@ Letters: as in :mod:`.forward_backward`; C cells tell prefixes apart, as in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,10 +24,11 @@ from .._training.chunks import map_chunks
 from . import forward_backward as first_order
 from . import marginals_second as second_order
 from .bigram import forbid, longest, reads_whole_rows, score_sequence, stride_of
-from .chain_arguments import for_prediction, prediction_arguments
-from .chain_model import NO_GOLD, NO_OPTION, task_of
-from .forward_backward import clamp, log_sum, new_lattice, set_step
+from .chain_arguments import are_rows_of_nodes, prediction_arguments, rows_of
+from .chain_model import NO_OPTION, encoded_corpus, new_task, task_of
+from .forward_backward import Lattice, clamp, log_sum, new_lattice, set_step
 from .segments import find_segments, new_segments, prepare, segment_probability
+from .token_scores import sum_features
 from .viterbi import score_path
 
 if TYPE_CHECKING:
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
     from .._data.corpus import TokenCorpus
     from .._data.labels import Gold
     from .bigram import Chain, ChainTask, ChainWork, Empty
+    from .chain_arguments import EncodedRows
     from .chain_model import ChainModel
-    from .forward_backward import Lattice
     from .second_order import Trigrams
     from .segments import Segments
 
@@ -296,6 +298,65 @@ def sum_corpus(
         log_z[i] = z
 
 
+@kernel
+def sum_small(
+    token: np.ndarray,
+    anchor: np.ndarray,
+    left: int,
+    row: np.ndarray,
+    lo: np.ndarray,
+    width: np.ndarray,
+    bag_start: np.ndarray,
+    bag_row: np.ndarray,
+    bag_value: np.ndarray,
+    nodes: np.ndarray,
+    scale: float,
+    start: np.ndarray,
+    end: np.ndarray,
+    transition: np.ndarray,
+    emission: np.ndarray,
+    x: np.ndarray,
+    alpha: np.ndarray,
+    beta: np.ndarray,
+    inverse: np.ndarray,
+    scratch: np.ndarray,
+    bits: np.ndarray,
+    matrix: np.ndarray,
+    out: np.ndarray,
+    log_z: np.ndarray,
+) -> None:
+    """Write marginals and log Z as :func:`sum_corpus` does by scaled probabilities, of
+    a chain of the first order with final weights in full rows.
+
+    It takes arrays, as :func:`.chain_epoch.predict_small` does: those of the features,
+    of the final weights, ``emission``, and the fields of a :class:`.Lattice`.
+    """
+    L = start.shape[0]
+    lattice = Lattice(x, alpha, beta, inverse, scratch, bits, matrix)
+    unit = set_step(transition, ZERO, lattice, L)
+    for i in range(log_z.shape[0]):
+        first = token[i]
+        stop = token[i + 1]
+        T = stop - first
+        log_z[i] = 0.0
+        if T > 0:
+            sum_features(
+                row, lo, width, left, anchor[i], anchor[i + 1] - anchor[i], bag_start, bag_row, bag_value,
+                first, T, nodes, L, emission,
+            )  # fmt: skip
+            for k in range(T * L if scale != 1.0 else 0):
+                emission[k] *= scale
+            z = first_order.forward(
+                emission, transition, 0, start, end, (), lattice, inverse, T, L
+            )
+            z += (T - 1) * unit
+            if z > -np.inf:
+                if not first_order.backward(transition, 0, (), lattice, inverse, T, L):
+                    z = np.nan
+                _write_marginals((), (), lattice, (), out[first * L : stop * L], T, L)
+            log_z[i] = z
+
+
 # --------------------------------------------------------------------------------------
 # Corpora
 # --------------------------------------------------------------------------------------
@@ -305,33 +366,26 @@ def _sum(
     given: tuple[bool] | Empty,
     segments: Segments | Empty,
     out: np.ndarray,
+    log_z: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sum the labellings of each sequence of a task; returns ``out`` and log Z (n,).
 
-    ``given``, ``segments`` and ``out`` are those of :func:`sum_corpus`.
+    ``given``, ``segments`` and ``out`` are those of :func:`sum_corpus`. ``log_z`` has
+    what scaled probabilities have found, if they have been tried: NaN where they do not
+    do.
     """
-    return _sum_of(
-        model, prediction_arguments(task, model.ready.chain), given, segments, out
-    )
-
-
-def _sum_of(
-    model: ChainModel,
-    arguments: tuple[Any, ...],
-    given: tuple[bool] | Empty,
-    segments: Segments | Empty,
-    out: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Sum as :func:`_sum` does, from the arguments that kernels take first."""
-    token = arguments[0].token
-    log_z = np.full(token.shape[0] - 1, np.nan)
+    arguments = prediction_arguments(task, model.ready.chain)
     L = len(model.labels)
+    untried = log_z is None
+    if log_z is None:
+        log_z = np.full(task.token.shape[0] - 1, np.nan)
     lattice: Lattice | Empty = ()
-    logs = _new_logs(token, L, model.order)
     if model.order == 1:
-        lattice = new_lattice(logs.beta.shape[0] // L, L)
-        sum_corpus(*arguments, lattice, (), given, segments, out, log_z)
-    if np.isnan(log_z).any():
+        lattice = new_lattice(longest(task.token), L)
+        if untried:
+            sum_corpus(*arguments, lattice, (), given, segments, out, log_z)
+    if any(map(isnan, log_z.tolist())):
+        logs = _new_logs(task.token, L, model.order)
         sum_corpus(*arguments, lattice, logs, given, segments, out, log_z)
     return out, log_z
 
@@ -386,18 +440,43 @@ def log_partitions(
     return _sum_pieces(work, model, corpus, n_jobs)
 
 
+def _sum_small(
+    model: ChainModel, rows: EncodedRows, longest: int, out: np.ndarray
+) -> np.ndarray | None:
+    """Write the marginals of an encoded corpus to ``out`` by the small kernel, and
+    return log Z (n,), NaN where scaled probabilities do not do.
+
+    None for a model of the second order, or one with sparse weights. ``rows`` is what
+    :func:`.chain_arguments.rows_of` gives.
+    """
+    final = model.ready.final
+    if final is None or final.trigrams:
+        return None
+    log_z = np.empty(rows[0].shape[0] - 1)
+    L = final.plain[2].shape[0]
+    scratch = np.empty(longest * L), *new_lattice(longest, L)
+    sum_small(*rows, *final.plain[:5], *scratch, out, log_z)
+    return log_z
+
+
+def marginals_of_rows(
+    model: ChainModel, rows: EncodedRows, n: int
+) -> np.ndarray | None:
+    """Return the marginals (T, L) of one sequence of n tokens, from what
+    :meth:`.ChainModel.encode_one` or ``plain_rows`` gives; None where only
+    :func:`marginals` serves.
+    """
+    out = np.empty((n, len(model.labels)))
+    log_z = _sum_small(model, rows, max(n, 1), out.reshape(-1))
+    return out if log_z is not None and isfinite(log_z[0]) else None
+
+
 def marginals_of_one(model: ChainModel, tokens: Sequence[Any]) -> np.ndarray | None:
     """Return the marginals (T, L) of one sequence by small kernels; None where only
     :func:`marginals` serves.
     """
     rows = model.encode_one(tokens)
-    final = model.ready.final
-    if rows is None or final is None:
-        return None
-    arguments = for_prediction(rows, NO_GOLD, NO_OPTION, final)
-    out = np.zeros((len(tokens), len(model.labels)))
-    log_z = _sum_of(model, arguments, (), (), out.reshape(-1))[1]
-    return out if np.isfinite(log_z[0]) else None
+    return None if rows is None else marginals_of_rows(model, rows, len(tokens))
 
 
 def marginals(
@@ -409,7 +488,14 @@ def marginals(
         piece: TokenCorpus, first: int, last: int, begin: int, end: int
     ) -> tuple[np.ndarray, np.ndarray]:
         out = np.zeros((end - begin) * len(model.labels))
-        return _sum(model, task_of(model.encoder, piece), (), (), out)
+        x = encoded_corpus(model.encoder, piece)
+        token = piece.offsets
+        log_z = None
+        if are_rows_of_nodes(x):
+            log_z = _sum_small(model, rows_of(x, token), longest(token), out)
+            if log_z is not None and not any(map(isnan, log_z.tolist())):
+                return out, log_z
+        return _sum(model, new_task(x, token), (), (), out, log_z)
 
     return _sum_pieces(work, model, corpus, n_jobs)
 

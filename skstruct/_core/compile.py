@@ -47,6 +47,7 @@ except ImportError:
 
 from .brought_kernels import PORTABLE, brought_folder, processor_of_brought
 from .kernel_folders import folders, make_folder, read_file, warn_once
+from .kernel_lock import KernelLock
 from .linking import HELPER, KERNEL, HelperContext, is_of_helper
 from .sources import HASH, are_edited, hash_file
 
@@ -100,6 +101,7 @@ class _Cache:
         cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
         self._content = hash_file(path), code.co_code, dumps(cells) if cells else b""
         self.cache_path = next(folders())
+        self._lock = KernelLock()
 
     def enable(self) -> None:
         """Numba's; this cache cannot be switched off."""
@@ -107,22 +109,47 @@ class _Cache:
     disable = flush = enable
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled kernel of a signature; None if it has to be compiled."""
-        found = None
-        # Whatever a file holds, and whatever numba makes of it: what cannot be loaded
-        # is compiled again.
+        """Return the compiled kernel of a signature; None if it has to be compiled,
+        which other processes then wait for.
+        """
+        found = self._find(sig, target_context)
+        if found is None and self._has_waited(sig, target_context):
+            found = self._find(sig, target_context)
+        if found is None:
+            _tell()
+        else:
+            self._lock.release()
+        _COUNTS["loaded"] += found is not None
+        return found
+
+    def _find(self, sig: Any, target_context: Any) -> Any:
+        """Look for the kernel of a signature, for this processor or for any.
+
+        Whatever a file holds, and whatever numba makes of it: what cannot be loaded is
+        compiled again.
+        """
         with suppress(Exception):
             target_context.refresh()
             processor = target_context.codegen().magic_tuple()
-            found = self._load(sig, processor, target_context)
-            if found is None:
-                found = self._load(sig, (processor[0], *PORTABLE), target_context)
-            if found is None:
-                found = self._load_brought(sig, processor, target_context)
-        if found is None:
-            _tell()
-        _COUNTS["loaded"] += found is not None
-        return found
+            portable = (processor[0], *PORTABLE)
+            return (
+                self._load(sig, processor, target_context)
+                or self._load(sig, portable, target_context)
+                or self._load_brought(sig, processor, target_context)
+            )
+        return None
+
+    def _has_waited(self, sig: Any, target_context: Any) -> bool:
+        """Take the right to compile a kernel; return whether another process had it."""
+        if are_edited():  # what it compiles is not saved
+            return False
+        with suppress(Exception):  # of numba's: there is nothing to wait for
+            processor = target_context.codegen().magic_tuple()
+            for self.cache_path in folders():
+                with suppress(OSError):
+                    make_folder(self.cache_path)
+                    return self._lock.acquire(self._path(sig, processor))
+        return False
 
     def _load(self, sig: Any, processor: tuple[str, ...], context: Any) -> Any:
         """Look into the folders, up to the first that can be written to: there it would
@@ -186,10 +213,15 @@ class _Cache:
         return os.path.join(self.cache_path, f"{self._name}.{digest}.nbc")
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Save what was compiled for a signature, in the first folder that can be
-        written to.
-        """
+        """Save what was compiled for a signature, and let other processes have it."""
         _COUNTS["compiled"] += 1
+        try:
+            self._save(sig, data)
+        finally:
+            self._lock.release()
+
+    def _save(self, sig: Any, data: Any) -> None:
+        """Save a compiled kernel in the first folder that can be written to."""
         if are_edited():  # what was compiled may mix old and new
             return
         try:

@@ -92,7 +92,8 @@ class CRFRun(JudgedRun):
     n_stuck : int
         How many of them the constraints leave no labelling.
     impossible : float
-        Log-probability of held-out labels that no weights make probable.
+        What held-out labels add to the log-likelihood that no weights make probable:
+        ``LOG_LEAST`` each.
     """
 
     estimator: L1CRF
@@ -111,8 +112,8 @@ class CRFRun(JudgedRun):
     n_stuck: int = field(default=0, init=False)
     impossible: float = field(default=0.0, init=False)
 
-    def _corpus(self) -> ChainTask:
-        """Return the encoded corpus, which has not been released."""
+    def _unreleased_task(self) -> ChainTask:
+        """Return the encoded corpus, which :meth:`new_objective` has not released."""
         if self.task is None:
             raise AssertionError("the corpus was released, or is in shards")
         return self.task
@@ -128,7 +129,7 @@ class CRFRun(JudgedRun):
         drawn : ndarray of int
             Numbers of sequences; repetitions count.
         """
-        task = self._corpus()
+        task = self._unreleased_task()
         times_drawn = np.bincount(drawn, minlength=task.weight.shape[0])
         run = copy(self)
         run.estimator = estimator
@@ -236,7 +237,8 @@ class CRFRun(JudgedRun):
         interrupt : DeferredInterrupt, optional
             That of the caller, if it is the caller who hears Ctrl-C.
         for_good : bool
-            Has no effect: what training goes on from is the model.
+            Has no effect: other runs then drop what training would go on from, which a
+            CRF does not have besides its model.
 
         Raises
         ------
@@ -251,7 +253,8 @@ class CRFRun(JudgedRun):
             if estimator.checkpoint is not None:
                 self.open_checkpoint(estimator.checkpoint, type(estimator).__name__)
             result, progress = self._minimise(interrupt)
-            self.events.end(None)  # of an epoch that was begun and did not run
+            # `after_pass` has begun the next epoch, which did not run.
+            self.events.end(None)
             fitted = self.attributes(result)
             self.events.end_fit(fitted)
             set_fitted(estimator, fitted, "resumed_from_")
@@ -334,18 +337,21 @@ class CRFRun(JudgedRun):
         options : ObjectiveOptions
         potentials : Potentials
         n_rows, n_edge_rows : int
-            Rows of features, and combinations.
+            Rows of weights of state features; combinations of transition features, the
+            first of which is the label bigram.
         """
         estimator = self.estimator
         start, allowed, end = self.constraints
+        # None: how often the corpus shows a pair does not matter.
+        least_seen = estimator._least_seen
         options = ObjectiveOptions(
             c1,
             estimator.c2,
             all_states=estimator.all_pairs in (True, "states"),
             all_transitions=estimator.all_pairs in (True, "transitions"),
-            least_seen=estimator._least_seen or 0.0,
+            least_seen=0.0 if least_seen is None else least_seen,
             bigram=self.encoder.has_bigram,
-            leaves_out_rare=estimator._least_seen is not None,
+            leaves_out_rare=least_seen is not None,
         )
         potentials = Potentials(allowed, start, end, self.cost)
         return options, potentials, self.encoder.n_node_rows, self.encoder.n_edge_rows
@@ -356,7 +362,7 @@ class CRFRun(JudgedRun):
         Releases the encoded corpus, of which the objective has its own encoding.
         """
         n_threads = effective_n_jobs(self.estimator.n_jobs)
-        task = self._corpus()
+        task = self._unreleased_task()
         fields = self.encoder.template_of_row(task)
         objective = CRFObjective(
             task,
@@ -382,10 +388,14 @@ class CRFRun(JudgedRun):
 
     @cached_property
     def earlier_weights(self) -> tuple[SparseWeights, SparseWeights] | None:
-        """Weights (nodes, edges) of the earlier model, with room for what is new."""
+        """The weights (nodes, edges) of the earlier model, where they stand in matrices
+        with the rows and labels of this run.
+        """
         old = self.before
         if old is None:
             return None
+        # A key is row * L + y, and a row of transitions e * L + p. Features and
+        # combinations e keep their numbers; labels, p and y, may have got new ones.
         L = len(self.labels)
         column = np.array([self.labels.ids[v] for v in old.labels.values], np.int64)
         n_old = len(column)
@@ -406,6 +416,7 @@ class CRFRun(JudgedRun):
         return {
             **self._attributes_of(self._model_of(result.nodes, result.edges)),
             **{f"{name}_": getattr(result, name) for name in MEASURES},
+            # scikit-learn wants it to be at least 1
             "n_iter_": max(result.n_iter, 1),
         }
 
@@ -425,6 +436,7 @@ class CRFRun(JudgedRun):
         }
 
     def _model_of(self, nodes: SparseWeights, edges: SparseWeights) -> ChainModel:
+        """Make the model that predicts with these weights."""
         return ChainModel(
             self.encoder,
             self.labels,
@@ -434,6 +446,7 @@ class CRFRun(JudgedRun):
         )
 
     def _attributes_of(self, model: ChainModel) -> dict[str, Any]:
+        """Return the attributes that predictions need."""
         return {"_model": model, "classes_": self.labels.array}
 
 

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from .solver.solve import SparseWeights
 
 LARGEST_PENALTY = 1e100
-"""Twice a strength, times a weight, has to be a number."""
+"""With larger strengths, twice a strength times a weight could be infinite."""
 
 
-def check_strengths(what: str, values: Iterable[float], given: Any) -> None:
+def check_strengths(what: str, values: Iterable[float], shown: Any) -> None:
     """Check that numbers can be the strengths of penalties; nan cannot.
 
     Parameters
@@ -49,15 +49,15 @@ def check_strengths(what: str, values: Iterable[float], given: Any) -> None:
     what : str
         What the error calls them.
     values : iterable of float
-    given : object
-        What the error shows.
+    shown : object
+        What the error says was given instead.
 
     Raises
     ------
     ValueError
     """
     if not all(0.0 <= value <= LARGEST_PENALTY for value in values):
-        raise ValueError(f"{what} must be from 0 to {LARGEST_PENALTY:g}, got {given!r}")
+        raise ValueError(f"{what} must be from 0 to {LARGEST_PENALTY:g}, got {shown!r}")
 
 
 @parametrized(kw_only=True)
@@ -100,10 +100,10 @@ class CRFParameters(TaggerParameters, TrainingParameters):
         text="""When training is near enough to the optimum. A number: when the decrease
         still to be expected, extrapolated from the last twenty passes as a geometric
         series, is below ``tol`` times the objective. That is an estimate; up to five
-        times as much has been seen. None: if ``c2`` is not 0 and all labels are known,
-        when the objective is at most 0.1 % above the optimum for certain (``gap_``),
-        or, since that bound is loose for small ``c2``, as with ``tol=2e-5``; as with
-        ``tol=2e-4`` where it says more than 1 %, and otherwise.""",
+        times as much has been seen. None: when the objective is at most 0.1 % above the
+        optimum for certain (``gap_``), or as with ``tol=2e-5``, whichever is first.
+        Where there is no such bound (``c2=0``, or labels of None), or it is above 1 %,
+        which is so for small ``c2``: as with ``tol=2e-4``.""",
         kind="float >= 0 or None",
     )
     all_pairs: bool | Literal["states", "transitions"] = parameter(
@@ -143,7 +143,8 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     then a quasi-Newton method. The second stage differs from the paper: OWL-QN [3]_
     steps run on a working set of nonzero weights only, with a long L-BFGS memory and a
     diagonal scaling. A full gradient is computed only to add weights to the set and to
-    check the optimum.
+    check the optimum. The weights are in :func:`skstruct.inspection.feature_weights` and
+    :func:`skstruct.inspection.transition_weights`.
 
     Attributes
     ----------
@@ -166,10 +167,10 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     history_ : list of dict
         For each pass ``stage`` (``"sgd"`` or ``"batch"``), ``seconds`` since training
         began, ``n_active`` (weights that are not zero), ``norm`` of the weights,
-        ``objective`` (None in the first of two stages), ``optimality`` (norm of the
-        gradient before the pass, as above; None in SGD), ``trials`` and ``step``
-        (objectives computed in the line search, and the length that it took; not in
-        SGD), and, if ``fit`` has held-out sequences, ``validation`` and
+        ``objective`` (None in the first of two stages), ``optimality`` (as above, but
+        before the pass, and of the weights that it works on; None in SGD), ``trials``
+        and ``step`` (objectives computed in the line search, and the length that it
+        took; not in SGD), and, if ``fit`` has held-out sequences, ``validation`` and
         ``validation_score``.
 
     References

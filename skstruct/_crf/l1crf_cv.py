@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.inputs import as_tokens, check_X_y
-from .._data.places import refuse_str
+from .._data.places import refuse_number, refuse_str
 from .._data.types import Corpus, Self
 from .._saving.fields import value, via
 from .._saving.registry import savable
@@ -351,6 +351,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         groups: ArrayLike | None = None,
     ) -> tuple[np.ndarray, TokenCorpus, Any, np.ndarray | None, list[Fold]]:
         """Check everything; returns (candidates, X, y, weights, folds) of a search."""
+        for name in ("c1s", "c2s"):
+            refuse_number(name, getattr(self, name))
         self._validate_params()
         candidates = self._candidates()
         corpus, labels, _ = check_X_y(X, y, read=as_tokens)

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from .._chain.chain_model import make_task
 from .._data.inputs import renumbered, take
 from .._data.labels import encode_known
-from .._data.places import refuse_str
+from .._data.places import refuse_number, refuse_str
 from .._data.types import Corpus
 from .._taggers.labelled_corpus import EncodedPart
 from .._training.held_out import both_or_neither, scored
@@ -264,6 +264,7 @@ def regularization_path(
 def _strengths(name: str, values: Iterable[float]) -> list[float]:
     """List the distinct strengths of a penalty, the largest first."""
     refuse_str(name, values, "numbers")
+    refuse_number(name, values)
     values = list(values)
     # which numpy would read
     if any(isinstance(value, (str, bytes)) for value in values):

@@ -198,25 +198,25 @@ class CRFShard:
         """
         whole = self.whole
         K = choice.pair_label.shape[0]
-        Q = choice.pair.shape[0]
+        Q = choice.label_pair.shape[0]
         row, self.feature = _find_known(self.rows.nodes, whole.n_rows, choice.row)
         first, pairs = ranges(
             choice.first[self.feature], np.diff(choice.first)[self.feature]
         )
         combinations, begin, n = np.unique(
-            choice.edge_pair[:, 0], return_index=True, return_counts=True
+            choice.conditioned_pair[:, 0], return_index=True, return_counts=True
         )
         edge_row, at = _find_known(self.rows.edges, whole.n_edge_rows, combinations)
         edges = ranges(begin[at], n[at])[1]
-        edge_pair = np.column_stack(
-            [np.repeat(edge_row, n[at]), choice.edge_pair[edges, 1:]]
+        conditioned_pair = np.column_stack(
+            [np.repeat(edge_row, n[at]), choice.conditioned_pair[edges, 1:]]
         )
         layout = WeightLayout(
             row,
             first.astype(np.int32),
             choice.pair_label[pairs],
-            choice.pair,
-            edge_pair,
+            choice.label_pair,
+            conditioned_pair,
         )
         self.objective = CRFObjective(
             self._corpus(),
@@ -227,12 +227,12 @@ class CRFShard:
             layout=layout,
             fields=self.fields,
         )
-        self.n_optional = K + choice.edge_pair.shape[0]
+        self.n_optional = K + choice.conditioned_pair.shape[0]
         self.size = self.n_optional + Q
         self.at = np.concatenate([pairs, K + edges, self.n_optional + np.arange(Q)])
         self.by_place = np.argsort(self.at[: self.objective.n_optional], kind="stable")
         self.n_features = choice.row.shape[0]
-        self.kept: int | None = None
+        self.number_kept: int | None = None
         self.task = self.listed = None
         del self.fields, self.sequences, self.rows
         # Nothing is known of features that the shard lacks: in others they may have
@@ -277,7 +277,7 @@ class CRFShard:
         """Count how often rows occur; in front of them whether values are negative."""
         rows = self.rows.nodes
         self.listed = listed = self._list_features()
-        total = count_features(listed, self.sequences, len(rows))[0]
+        total = count_features(listed, self.sequences, len(rows)).total
         use = rows >= 0
         negative = float(listed.signed)
         keys = np.append(0, rows[use].astype(np.int64) + 1)
@@ -296,8 +296,8 @@ class CRFShard:
         features = keep_features(listed, number_chosen(len(rows), mine))
         self.listed = None
         n = mine.shape[0]
-        unknown, seen = count_features(features, self.sequences, n, L)[1:3]
-        counts = np.column_stack([unknown, seen.reshape(-1, L)])
+        counted = count_features(features, self.sequences, n, L)
+        counts = np.column_stack([counted.unknown, counted.seen.reshape(-1, L)])
         keys = place[:, None].astype(np.int64) * (L + 1) + np.arange(L + 1)
         return Piece.of(keys.ravel(), counts.ravel(), chosen.shape[0] * (L + 1))
 
@@ -342,7 +342,7 @@ class CRFShard:
             self.view, weights[self.into], keep=number is not None
         )
         if number is not None:
-            self.kept = number
+            self.number_kept = number
         return self._vector(value, gradient, weights.shape[0])
 
     def curvature(self, _: None, weights: np.ndarray) -> np.ndarray:
@@ -356,7 +356,7 @@ class CRFShard:
         """Return the gradient of all optional weights of this shard, where their
         expectations were to be kept; ``shared`` is as of :meth:`evaluate`.
         """
-        if self.kept != shared[1]:  # by a worker that is lost
+        if self.number_kept != shared[1]:  # by a worker that is lost
             self.evaluate(None, shared)
         n = self.objective.n_optional
         gradient = self.objective.gradient_of_all(np.zeros(n))[self.by_place]

@@ -76,6 +76,12 @@ class ShardedObjective(Objective[Selection]):
         As of :class:`.Objective`.
     alive : tuple of ndarray (node_alive, edge_alive)
         0 for rows below the count cut-off; empty without one.
+
+    Attributes
+    ----------
+    kept_at : tuple of (ndarray, int), or None
+        The weights of the pass that kept expectations last, and its number, which the
+        shards have, too.
     """
 
     def __init__(
@@ -90,7 +96,7 @@ class ShardedObjective(Objective[Selection]):
         super().__init__(options, potentials, n_rows, n_edge_rows)
         self.crew = crew
         self.alive = alive
-        self.kept: tuple[np.ndarray, int | None] | None = None
+        self.kept_at: tuple[np.ndarray, int | None] | None = None
         self.lay_out(self._choose_weights(options))
         statistics = crew.step("choose", shared=self.layout)
         n_tokens, n_entries, n_sequences, labelled, largest = zip(*statistics)
@@ -127,9 +133,9 @@ class ShardedObjective(Objective[Selection]):
             keys = keys[alive]
             counts = counts[alive]
         transition = self.potentials.transition
-        edge_pair = choose_conditioned(keys, counts, transition, options)
+        conditioned_pair = choose_conditioned(keys, counts, transition, options)
         return WeightLayout(
-            *states, choose_label_pairs(shown, transition, options), edge_pair
+            *states, choose_label_pairs(shown, transition, options), conditioned_pair
         )
 
     # -- what the solvers ask ----------------------------------------------------------
@@ -155,7 +161,7 @@ class ShardedObjective(Objective[Selection]):
         shared = weights, self.n_passes if keep else None
         total = self.crew.total("evaluate", add_arrays, shared=shared)
         if keep:
-            self.kept = shared
+            self.kept_at = shared
         value = float(total[0]) + self.c2 * dot(weights, weights)
         return value, total[1:] + 2.0 * self.c2 * weights
 
@@ -171,7 +177,7 @@ class ShardedObjective(Objective[Selection]):
         """Add up the gradient of all optional weights (n_optional,), where
         :meth:`evaluate` kept it last.
         """
-        gradient = self.crew.total("pairs_gradient", add_pieces, shared=self.kept)
+        gradient = self.crew.total("pairs_gradient", add_pieces, shared=self.kept_at)
         return gradient.vector(self.n_optional) + 2.0 * self.c2 * weights
 
     def value_at_zero(self) -> float:

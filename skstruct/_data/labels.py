@@ -407,21 +407,25 @@ def encode_labels(
     new = [v for v in found.labels if v not in labels.ids]
     if new:
         expected = ""
-        if not grow:
+        wrong = new[0]
+        if "" in new and grow:  # models of other tools may know it
+            wrong = ""
+            expected = "a label must not be empty: write None for a token without one"
+        elif not grow:
             expected = f"unknown label; known are {some_of(labels.values)}"
         elif labels.values and kind_of(new[0]) is not kind_of(labels.values[0]):
             expected = f"expected a label of type {kind_of(labels.values[0]).__name__}"
         if expected:
-            k = found.labels.index(new[0])
+            k = found.labels.index(wrong)
             with_it = [
                 -2 - s
                 for s, each in enumerate(found.sets)
-                if new[0] in getattr(each, "known", each)
+                if wrong in getattr(each, "known", each)
             ]
             _refuse(
                 offsets,
                 int(np.argmax(np.isin(found.ids, [k, *with_it]))),
-                new[0],
+                wrong,
                 expected,
             )
         labels = labels.with_new(new)

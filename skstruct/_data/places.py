@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import count
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,6 +132,14 @@ def refuse_str(name: str, value: Any, what: str) -> None:
         raise ValueError(f"{text}; its letters are no {what}")
 
 
+def refuse_number(name: str, value: Any) -> None:
+    """Raise if one number stands where a list of numbers belongs."""
+    if isinstance(value, Real):
+        raise ValueError(
+            f"{name} must be a list of numbers, got {value}; write {name}=[{value}]"
+        )
+
+
 def describe(value: Any) -> str:
     """Return a short account of a value for an error message."""
     text = repr(value)
@@ -140,6 +149,23 @@ def describe(value: Any) -> str:
 def counted(number: int, noun: str) -> str:
     """``1 token``, ``2 tokens``."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+_OF_ONE = {"are": "is", "have": "has", "do": "does"}
+
+
+def agreeing(number: int, verb: str) -> str:
+    """Return a verb of several, such as ``have``, in the form that a number takes:
+    ``1 of 3 lines has``.
+    """
+    return _OF_ONE[verb] if number == 1 else verb
+
+
+def part_of(number: int, of: int, noun: str, verb: str) -> str:
+    """Return the beginning of a sentence about some of several things, as ``1 of 3 lines
+    has``; see :func:`agreeing`.
+    """
+    return f"{number:,} of {counted(of, noun)} {agreeing(number, verb)}"
 
 
 def place(offsets: np.ndarray, k: int) -> tuple[int, int]:

@@ -266,25 +266,41 @@ class Reads:
         name: str = "X",
         known: str = "as in training",
     ) -> None:
-        """Raise unless the columns of strings stand where they did.
+        """Raise unless the columns of strings, or all of a frame that is taken as it is,
+        stand where they did.
 
-        They may be renamed, and further ones do not matter: what reads strings reads
-        the first.
+        Parameters
+        ----------
+        titles : tuple of str or None
+            Of the columns; None if they have none.
+        name : str
+            What the error calls the argument.
+        known : str
+            Where they stood before, as the error says it.
         """
         if titles is None or self.titles is None:
             return
-        n = len(self.titles)
-        same = titles[:n] == self.titles
+        moved = self._what_moved(titles, self.titles)
+        if moved is not None:
+            found, expected = (", ".join(each) for each in (titles, self.titles))
+            raise ValueError(
+                f"{name}: {moved} are {found}, expected {expected} {known}"
+            )
+
+    def _what_moved(
+        self, titles: tuple[str, ...], known: tuple[str, ...]
+    ) -> str | None:
+        """Return what errors call the columns, if one stands elsewhere than in training;
+        None if none does.
+
+        Columns of strings may be renamed, and further ones do not matter: what reads
+        strings reads the first.
+        """
+        n = len(known)
+        same = titles[:n] == known
         # str for tuples: the encoder says so
         same = same or (len(titles) == 1) != (n == 1)
-        if not same and _moved(titles, self.titles):
-            raise self._other_titles("the columns of strings", titles, name, known)
-
-    def _other_titles(
-        self, what: str, titles: tuple[str, ...], name: str, known: str
-    ) -> ValueError:
-        found, expected = (", ".join(each) for each in (titles, self.titles or ()))
-        return ValueError(f"{name}: {what} are {found}, expected {expected} {known}")
+        return "the columns of strings" if not same and _moved(titles, known) else None
 
     def check_names(
         self, names: FeatureNames | None, name: str = "X", known: str = "training"
@@ -366,21 +382,13 @@ class TransformerReads(Reads):
         if self.decides:
             super()._check_width(corpus, name, known)
 
-    def check_titles(
-        self,
-        titles: tuple[str, ...] | None,
-        name: str = "X",
-        known: str = "as in training",
-    ) -> None:
-        """Raise unless the columns of strings, or all of a frame, stand where they
-        did.
-        """
+    def _what_moved(
+        self, titles: tuple[str, ...], known: tuple[str, ...]
+    ) -> str | None:
         if not self.of_frames:
-            return super().check_titles(titles, name, known)
-        if titles is None or self.titles is None or titles == self.titles:
-            return
-        if not self.by_place or _moved(titles, self.titles):
-            raise self._other_titles("the columns", titles, name, known)
+            return super()._what_moved(titles, known)
+        same = titles == known or (self.by_place and not _moved(titles, known))
+        return None if same else "the columns"
 
     def _may_be_renamed(self, names: FeatureNames) -> bool:
         return (

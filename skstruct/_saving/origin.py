@@ -12,7 +12,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from .._data.card import Card
@@ -35,17 +35,33 @@ columns.
 
 _CHUNK_BYTES = 1 << 20
 
-_OF_PIPELINES: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-"""(mark of a fit, Origin) of pipelines: attributes of these would be part of pickles,
-which other programs read.
-"""
-
 
 class Origin(NamedTuple):
-    """What is known of a model besides what it has learned."""
+    """What is known of a model besides what it has learned.
+
+    Attributes
+    ----------
+    source_layout : SourceLayout or None
+        How the file is laid out that it has learned from.
+    card : Card or None
+        When and of what it was made, and how good it was.
+    """
 
     source_layout: SourceLayout | None = None
     card: Card | None = None
+
+
+_OfFit: TypeAlias = tuple[object, Origin]
+"""The mark of a fit, and the origin that speaks of that fit.
+
+The mark is the attribute ``_fit`` of what was learned: what another fit learns is another
+object, without it. This is a plain tuple since it becomes a part of pickles.
+"""
+
+_OF_PIPELINES: WeakKeyDictionary[Any, _OfFit] = WeakKeyDictionary()
+"""What pipelines have in place of the attribute ``_origin``, which would be part of their
+pickles, and other programs read these.
+"""
 
 
 _NOTHING = Origin()
@@ -108,7 +124,9 @@ def as_card(given: Card | Mapping[str, Any] | None) -> Card | None:
 
 
 def _inside(model: Any) -> Any:
-    """Return what a fitted estimator predicts with; None of one that is not fitted."""
+    """Return what a fitted estimator has learned, the attribute ``_model`` of the
+    outermost layer that has one; None of an estimator that is not fitted.
+    """
     return next(
         (vars(layer)["_model"] for layer in layers(model) if "_model" in vars(layer)),
         None,
@@ -127,37 +145,42 @@ def origin_of(model: Any) -> Origin:
     Origin
         Of None, if it was fitted since, or nobody has said anything.
     """
-    pipeline = hasattr(model, "steps")
-    found = _OF_PIPELINES.get(model) if pipeline else vars(model).get("_origin")
-    fit, known = (None, _NOTHING) if found is None else found
-    inside = _inside(model)
-    same = inside is not None and vars(inside).get("_fit") is fit is not None
-    return known if same else _NOTHING
+    is_pipeline = hasattr(model, "steps")
+    found = _OF_PIPELINES.get(model) if is_pipeline else vars(model).get("_origin")
+    learned = _inside(model)
+    if found is None or learned is None:
+        return _NOTHING
+    fit, origin = found
+    return origin if vars(learned).get("_fit") is fit else _NOTHING
 
 
 def set_origin(model: Any, origin: Origin) -> None:
     """Let a fitted model, or pipeline, know where it comes from, until it is fitted
     again.
     """
-    pipeline = hasattr(model, "steps")
-    inside = _inside(model)
-    if origin == _NOTHING or inside is None:
-        if pipeline:
+    is_pipeline = hasattr(model, "steps")
+    learned = _inside(model)
+    if origin == _NOTHING or learned is None:
+        if is_pipeline:
             _OF_PIPELINES.pop(model, None)
         else:
             vars(model).pop("_origin", None)
         return
-    # One mark of one fit: what is around another model, and what is fitted again, has
-    # another one.
-    fit = vars(inside).setdefault("_fit", object())
-    if pipeline:
-        _OF_PIPELINES[model] = (fit, origin)
+    found = (vars(learned).setdefault("_fit", object()), origin)
+    if is_pipeline:
+        _OF_PIPELINES[model] = found
     else:
-        vars(model)["_origin"] = (fit, origin)
+        vars(model)["_origin"] = found
 
 
-def told(model: Any, source_layout: Any, card: Any) -> Origin:
-    """Return what a file says of a model: what is given, else what is known.
+def new_origin(model: Any, source_layout: Any, card: Any) -> Origin:
+    """Return what a file is to say of a model: what is given, else what is known.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+    source_layout : SourceLayout, dict or None
+    card : Card, dict or None
 
     Raises
     ------

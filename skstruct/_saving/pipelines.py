@@ -16,7 +16,7 @@ from .._data.types import Path
 from .._version import __version__
 from .container import require, write_container
 from .fields import Kind, each, pair, string, value, via
-from .origin import VERSION, set_origin, told, write_origin
+from .origin import VERSION, new_origin, set_origin, write_origin
 from .registry import TRANSFORMERS, estimator_state
 from .values import Writer, savable_value, stands_alone
 
@@ -80,7 +80,7 @@ def save(
         model.save(path, training, source_layout=source_layout, card=card)
         return
     check_is_fitted(model)
-    origin = told(model, source_layout, card)
+    origin = new_origin(model, source_layout, card)
     writer = Writer(bool(training), estimator_state)
     if is_part:
         writer.version = VERSION

@@ -36,7 +36,7 @@ from .container import (
 )
 from .label_sets import classes_of
 from .missing_methods import SaysWhy
-from .origin import Origin, origin_of, read_origin, set_origin, told, write_origin
+from .origin import Origin, new_origin, origin_of, read_origin, set_origin, write_origin
 from .packing import COMPRESSED
 from .states import FITTED, PARTS, KeepsState, fitted_attributes
 from .values import Reader, Writer
@@ -170,7 +170,7 @@ class Savable(KeepsState, SaysWhy):
         to count.
         """
         self._check_savable()
-        origin = told(self, source_layout, card)
+        origin = new_origin(self, source_layout, card)
         write_container(path, *self._contents(bool(training), origin))
         set_origin(self, origin)
 

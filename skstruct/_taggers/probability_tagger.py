@@ -103,6 +103,8 @@ class ProbabilityTagger(SequenceTagger):
             the message names it.
         """
         rows, token = self._marginals(X)
+        if len(token) == 2:  # one sequence at a time is to cost little
+            return Sequences((rows,))
         return Sequences(
             rows[a:b] for a, b in zip(token[:-1].tolist(), token[1:].tolist())
         )

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._core.user_warnings import warn
-from .._data.places import numbered
+from .._data.places import agreeing, counted, numbered
 
 
 def offering_threshold(
@@ -55,9 +55,8 @@ def offering_threshold(
         )
     if n < 5 / alpha:
         warn(
-            f"{n} documents with {what} are few for recall={recall}: more is offered "
-            f"than would be needed "
-            f"with {ceil(5 / alpha)}"
+            f"{counted(n, 'document')} with {what} {agreeing(n, 'are')} few for "
+            f"recall={recall}: more is offered than would be needed with {ceil(5 / alpha)}"
         )
     whole = lcm(*size.tolist())
     weight = [whole // m for m in size.tolist()]

@@ -12,6 +12,7 @@ from .._data.alignment_report import align_spans, counts_of, labels_of
 from .._data.inputs import NothingToLearn
 from .._data.labels import AllBut
 from .._data.pieces import chosen, cut_texts
+from .._data.places import part_of
 from .._data.scheme_rules import check_scheme
 from .._data.schemes import spans_to_labels
 from .._data.spans import as_spans
@@ -146,9 +147,9 @@ class SpanTraining(TaggerTraining, WordsParameter):
         }
         left_out = {"empty": "without a token", "overlap": "overlapping others"}
         told = []
-        for what, texts in (
-            ("do not end where tokens do", changed),
-            ("are left out", left_out),
+        for verb, what, texts in (
+            ("do", " not end where tokens do", changed),
+            ("are", " left out", left_out),
         ):
             parts = [
                 f"{counts[name]:,} {text}"
@@ -157,9 +158,8 @@ class SpanTraining(TaggerTraining, WordsParameter):
             ]
             if parts:
                 n = sum(counts[name] for name in texts)
-                told.append(
-                    f"{n:,} of {counts['spans']:,} spans {what}: {', '.join(parts)}"
-                )
+                some = part_of(n, counts["spans"], "span", verb)
+                told.append(f"{some}{what}: {', '.join(parts)}")
         if told:
             warn("; ".join([*told, "alignment_report(X, y) lists them"]))
 

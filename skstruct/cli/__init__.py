@@ -18,6 +18,7 @@ import importlib
 import os
 import re
 import sys
+import textwrap
 import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -55,18 +56,32 @@ PIPE_CLOSED = 141
 
 
 class _Help(argparse.ArgumentDefaultsHelpFormatter):
-    """Help that ends with the default of an option that has one."""
+    """Help whose entry for an option ends with its default, if that is a number or a
+    text.
+    """
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         has_one = type(action.default) in (int, float, str) and action.option_strings
         return super()._get_help_string(action) if has_one else action.help
 
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Fill a paragraph; each line of one with indented lines, a list, by itself."""
+        if "\n  " not in text:
+            return super()._fill_text(text, width, indent)
+        rows = [
+            textwrap.wrap(row, width, subsequent_indent="    ")
+            for row in text.splitlines()
+        ]
+        return "\n".join(line for row in rows for line in row)
+
 
 _CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
 
 
-def _suggested(message: str) -> str:
-    """A message of argparse about a value that is none, with one that may be meant."""
+def _with_suggestion(message: str) -> str:
+    """Return an error of ``argparse``; if it is about an invalid choice, with the choice
+    that may be meant.
+    """
     found = _CHOICE.search(message)
     if found is None:
         return message
@@ -74,26 +89,27 @@ def _suggested(message: str) -> str:
 
 
 class _Command(argparse.ArgumentParser):
-    """The parser of one command, whose errors are one line: the usage of some is
-    twelve.
+    """The parser of one command. Its errors are one line, without the usage, which is
+    twelve lines of some commands.
     """
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments; an option that is none is named before those that lack."""
+        """Parse arguments; an unknown option is an error before arguments that are
+        missing.
+        """
         known = [name for name in self._option_string_actions if name.startswith("--")]
         for argument in args or ():
             name = argument.partition("=")[0]
             if argument == "--":
                 break
-            if name.startswith("--") and not any(
-                each.startswith(name) for each in known
-            ):
+            is_known = any(each.startswith(name) for each in known)  # or its beginning
+            if name.startswith("--") and not is_known:
                 self.error(f"unrecognized arguments: {argument}{meant(name, known)}")
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """End with one line about wrong usage."""
-        text = _suggested(message)
+        text = _with_suggestion(message)
         self.exit(
             2, f"{self.prog}: error: {text}; {self.prog} --help lists the options\n"
         )
@@ -107,7 +123,9 @@ class _Program(argparse.ArgumentParser):
         self.commands: list[tuple[str, str]] = []
 
     def error(self, message: str) -> NoReturn:
-        """End with a line about wrong usage; without a command with all of them."""
+        """End with a line about wrong usage; if no command is named, with a list of
+        them.
+        """
         if message.endswith("required: COMMAND"):
             self.exit(2, self._commands())
         found = _CHOICE.search(message)
@@ -154,7 +172,7 @@ def new_parser(
         action="store_true",
         help="show where in the program an error arose",
     )
-    added = parser.add_subparsers(
+    commands = parser.add_subparsers(
         title="commands", metavar="COMMAND", required=True, parser_class=_Command
     )
     for name in names:
@@ -162,7 +180,7 @@ def new_parser(
         first, description, *_ = (module.__doc__ or ":\n\n").split("\n\n")
         about = " ".join(first.partition(": ")[2].removesuffix(".").split())
         parser.commands.append((name, about))
-        command = added.add_parser(
+        command = commands.add_parser(
             name, help=about, description=description, formatter_class=_Help
         )
         command.set_defaults(
@@ -174,8 +192,10 @@ def new_parser(
     return parser
 
 
-def _asked_for(arguments: list[str]) -> tuple[str, ...]:
-    """The commands that a parser of these arguments needs to know."""
+def _needed_commands(arguments: list[str]) -> tuple[str, ...]:
+    """Return the commands that a parser of these arguments needs: others are not
+    imported, which takes time.
+    """
     if arguments == ["--version"]:
         return ()
     first = next(
@@ -184,14 +204,16 @@ def _asked_for(arguments: list[str]) -> tuple[str, ...]:
     return (first,) if first in COMMANDS else COMMANDS
 
 
-def _with_values(arguments: list[str]) -> list[str]:
-    """The arguments; a value such as -DOCSTART-, which is no option, stays with its own."""
+def _join_dashed_values(arguments: list[str]) -> list[str]:
+    """Return the arguments, with ``--comment=-DOCSTART-`` for ``--comment -DOCSTART-``:
+    `argparse` would take a value that begins with a dash for an option.
+    """
     found: list[str] = []
     for argument in map(str, arguments):
-        after = found[-1] if found else ""
-        of_text = after in ("--comment", "--separator")
-        if of_text and re.match(r"-[^-].", argument):
-            found[-1] = f"{after}={argument}"
+        option = found[-1] if found else ""
+        takes_text = option in ("--comment", "--separator")
+        if takes_text and re.match(r"-[^-].", argument):
+            found[-1] = f"{option}={argument}"
         else:
             found.append(argument)
     return found
@@ -222,11 +244,11 @@ def main(argv: list[str] | None = None, prog: str = "skstruct") -> int:
         sys.stdout, "reconfigure"
     ):  # words in any script, on terminals of any encoding
         sys.stdout.reconfigure(errors="replace")
-    given = _with_values(list(sys.argv[1:] if argv is None else argv))
+    given = _join_dashed_values(list(sys.argv[1:] if argv is None else argv))
     arguments: Arguments | None = None
     try:
         try:
-            arguments = new_parser(prog, _asked_for(given)).parse_args(
+            arguments = new_parser(prog, _needed_commands(given)).parse_args(
                 given, Arguments()
             )
             with warnings.catch_warnings():
@@ -258,9 +280,10 @@ def main(argv: list[str] | None = None, prog: str = "skstruct") -> int:
 
 
 def _reason(error: BaseException) -> str:
-    """An error as one line."""
+    """Return an error as one line."""
     if isinstance(error, OSError) and error.strerror:
-        # Files name themselves: what does not, and is full, is standard output.
+        # What reads or writes a file puts its name into the error; a full disk without
+        # a name is that of standard output.
         name = (
             "<stdout>"
             if error.filename is None and error.errno in FULL
@@ -275,8 +298,6 @@ def _reason(error: BaseException) -> str:
 
 
 def _discard_output() -> None:
-    """Let what is still to be flushed go nowhere, so that Python does not fail while it
-    shuts down.
-    """
+    """Send what Python flushes while it shuts down to nowhere: it would fail again."""
     with contextlib.suppress(OSError, ValueError, AttributeError):  # not a real file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from .common import Arguments
     from .corpus import Corpus
 
-_NO_OPTIONS = frozenset(
+_NOT_ON_CARD = frozenset(
     "run usage_error default_of format traceback files model dev text force verbose cluster "
-    "dry_run said lexicon template holdout cv n_jobs".split()
+    "dry_run given lexicon template holdout cv n_jobs".split()
 )
-"""Of ``train``: what the card says elsewhere, or nobody asks for afterwards."""
+"""Arguments of ``train`` that are not among the options on a card, which has them
+elsewhere, or which nobody asks for afterwards.
+"""
 
 _UNITS = {"segmented": ("sentences", "words"), "spans": ("texts", "spans")}
 
@@ -56,7 +58,7 @@ def options_of(arguments: Arguments) -> dict[str, Any]:
     """The options of a command that are not the default, as JSON can say them."""
     found = {}
     for name, value in vars(arguments).items():
-        if name in _NO_OPTIONS or value == arguments.default_of(name):
+        if name in _NOT_ON_CARD or value == arguments.default_of(name):
             continue
         if isinstance(value, list | tuple):
             value = [_plain(each) for each in value if not _is_folder(each)]

@@ -30,7 +30,7 @@ from .common import (
     tell,
     warn,
 )
-from .corpus import learned, locating, read_checked, read_files
+from .corpus import first_file, locating, read_files, read_sound_records
 from .faults import Problem, faults_of, unreadable
 from .first_record import tell_understood
 from .held_out import documents_of
@@ -94,12 +94,12 @@ def run(arguments: Arguments) -> int | None:
     elif arguments.write != "html":
         arguments.usage_error("--write needs --output")
     check_inputs(arguments.files, folders=True)
-    with learned(arguments, task_of(arguments)) as (source, layout):
+    with first_file(arguments, task_of(arguments)) as (source, layout):
         model = new_model(arguments, features_of(arguments), layout.format)
         if layout.format != "spans" and arguments.write != "html":
             arguments.usage_error("--write is for annotated texts")
         if layout.format == "spans":
-            corpus, readings = read_checked(arguments, source, layout)
+            corpus, readings = read_sound_records(arguments, source, layout)
             for name, reading in readings:
                 tell(f"{name}: {reading.contents.summary()}")
         else:

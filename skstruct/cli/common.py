@@ -15,16 +15,24 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from .._saving.atomic import atomic_write, descriptor_of, naming
+
+if TYPE_CHECKING:
+    from .._data.source_layout import SourceLayout
 
 STANDARD = (None, "-")
 """Names of standard input and output."""
 
 
 class Arguments(argparse.Namespace):
-    """What a parser hands to a command; `new_parser` sets the first two fields."""
+    """What a parser hands to a command: the options as attributes, and what stands
+    below.
+
+    `new_parser` sets the first three. A command may complete the options by what a
+    model's file says.
+    """
 
     run: Callable[[Arguments], int | None]
     """The function ``run`` of the command's module."""
@@ -36,9 +44,20 @@ class Arguments(argparse.Namespace):
     """Return the default of an option, by the name of its field."""
 
     traceback: bool
+    """Whether an error shows where in the program it arose."""
+
+    given: set[str]
+    """Of the options that a model's file may settle, those that the user has given; it
+    is there if there are any.
+    """
 
     why: str = "--format says so"
-    """What speaks for a format that is given: an option, or the file of a model."""
+    """Why ``format`` is what it is, if it is given: by the option, or by the file of a
+    model.
+    """
+
+    known: SourceLayout | None = None
+    """Of the commands `tag` and `select`: the layout in the file of the model."""
 
 
 class Model(Protocol):
@@ -103,10 +122,16 @@ n_jobs = fitting(int, bool, "an int, and not 0")
 
 
 def load_model(path: str, jobs: int | None = None, encoding: str = "utf-8") -> Any:
-    """The model in a file, set to use a number of threads if one is given.
+    """Return the model in a file, of this package or of another tool.
 
-    Of another tool, too, whose strings have the encoding of the data unless they are
-    UTF-8.
+    Parameters
+    ----------
+    path : str
+    jobs : int, optional
+        Threads that the model is to use; by default as many as its file says.
+    encoding : str, default="utf-8"
+        That of the data, in which another tool has written the strings of the model,
+        unless these are UTF-8.
     """
     # Here: whoever asks for help, or gets an option wrong, needs no model.
     from .._sklearn import layers
@@ -116,7 +141,8 @@ def load_model(path: str, jobs: int | None = None, encoding: str = "utf-8") -> A
     for layer in layers(model) if jobs is not None else ():
         if "n_jobs" in layer.get_params(deep=False):
             layer.set_params(n_jobs=jobs)
-            if hasattr(layer, "base_"):  # each of its threads asks the base
+            # The threads of a re-ranker call its base, which needs none of its own.
+            if hasattr(layer, "base_"):
                 break
     return model
 

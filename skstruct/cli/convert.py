@@ -86,7 +86,9 @@ def run(arguments: Arguments) -> int | None:
     is_code = arguments.to is None and ending in ENDINGS
     if to is None and not is_code:
         arguments.usage_error(
-            f"--to is needed: the name {arguments.target} does not tell what to write"
+            f"the name {arguments.target} does not tell what to write: it may end in "
+            f"{', '.join([*_ENDINGS, *ENDINGS])}, or --to says one of "
+            f"{', '.join(_WRITERS)}"
         )
     options = {
         name: getattr(arguments, name) for name in ("weights", "keep", "check", "title")

@@ -18,25 +18,29 @@ from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.places import Where
 from .._data.schemes import scheme_like
 from .._data.source_layout import SourceLayout, is_plain
+from ..datasets.formats.columns import A_TOKEN_A_LINE
 from ..datasets.formats.contents import where_at, where_of
 from ..datasets.formats.entry import (
     TEXTS,
     TOKENS,
-    Evidence,
     Format,
     TokenFormat,
     TokenOptions,
 )
 from ..datasets.formats.entry import WORDS as SEGMENTED
-from ..datasets.formats.span_records import Reading, document_of
-from ..datasets.formats.table import BY_NAME, options_of, recognised, unknown
+from ..datasets.formats.span_records import Reading, Record, document_of
+from ..datasets.formats.table import (
+    BY_NAME,
+    Recognised,
+    options_of,
+    recognised,
+    unknown,
+)
 from ..datasets.formats.understood import Understood
 from .common import CommandError, tell
 from .input_files import Source, warn_of_columns, warn_of_text
-from .sentences import Sentence as Sentence
-from .sentences import sentences as sentences
-from .sentences import several as several
-from .texts import given_to, marked, reading_of
+from .sentences import Sentence, as_columns, sentences
+from .texts import annotated_texts, new_annotation_reader, path_or_lines
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
@@ -44,82 +48,227 @@ if TYPE_CHECKING:
     from .common import Arguments
 
 
-class _Task(NamedTuple):
-    """How files are read for models of one task, unless options say otherwise."""
+class _TaskDefaults(NamedTuple):
+    """How files are read for the models of one task, unless options say otherwise.
 
-    who: str
+    Attributes
+    ----------
+    model : str
+        What messages call such a model.
+    reads : str
+        What messages say that it reads.
+    format_kind : {"tokens", "words", "texts"}
+        The kind of formats that it reads; see `Format`.
+    format : str or None
+        The name of the format of a file in which none is recognised.
+    token_fields : tuple of str
+        Of CoNLL-U: the fields that a token is made of.
+    label_field : str, tuple of str, or None
+        Of CoNLL-U: the field of what is predicted; of trees two.
+    label_column : int, tuple of int, or None
+        The same in formats whose columns have numbers.
+    """
+
+    model: str
     reads: str
-    kind: str  # of formats
-    usual: str | None = None  # the format where nothing was recognised
-    fields: tuple = ()  # CoNLL-U fields of a token,
-    label: Any = None  # and of what is predicted; see `Layout`
-    column: Any = None  # its columns
+    format_kind: str
+    format: str | None = None
+    token_fields: tuple[str, ...] = ()
+    label_field: Any = None
+    label_column: Any = None
 
 
-_TABLE = "columns or CoNLL-U", TOKENS, "columns"
-_TASKS = {
-    LABELS: _Task("tagger", *_TABLE, ("form",), "xpos", -1),
-    WORDS: _Task("segmenter", "text", SEGMENTED, "segmented"),
-    SPANS: _Task("span tagger", "annotated texts", TEXTS),
-    TREES: _Task("parser", *_TABLE, ("form", "xpos"), ("head", "deprel"), (-2, -1)),
+_DEFAULTS = {
+    LABELS: _TaskDefaults(
+        model="tagger",
+        reads="columns or CoNLL-U",
+        format_kind=TOKENS,
+        format="columns",
+        token_fields=("form",),
+        label_field="xpos",
+        label_column=-1,
+    ),
+    WORDS: _TaskDefaults(
+        model="segmenter", reads="text", format_kind=SEGMENTED, format="segmented"
+    ),
+    SPANS: _TaskDefaults(
+        model="span tagger", reads="annotated texts", format_kind=TEXTS
+    ),
+    TREES: _TaskDefaults(
+        model="parser",
+        reads="columns or CoNLL-U",
+        format_kind=TOKENS,
+        format="columns",
+        token_fields=("form", "xpos"),
+        label_field=("head", "deprel"),
+        label_column=(-2, -1),
+    ),
 }
 
 
 class Layout(NamedTuple):
-    """How a file is read: its format, and which columns (or fields) hold what."""
+    """How a command reads a file: its format, and which columns (or fields) hold what.
 
-    format: str  # the family of the entry
-    # None: all columns but the label's, or as many of them as a model reads
-    tokens: tuple | None
-    label: Any  # int or name of a field; of trees two of them
+    Attributes
+    ----------
+    format : str
+        The family of the format, `Format.family`: "segmented" for all formats of words,
+        "spans" for all of annotated texts, else the format's own name.
+    tokens : tuple of int or str, or None
+        Columns, or fields, of a token. None: all columns but the label's, or as many of
+        them as a model reads.
+    label : int, str, tuple of these, or None
+        Column, or field, of what is predicted; of trees two.
+    separator : str or None
+        What stands between columns; None is any run of spaces and tabs.
+    comment : str or None
+        What lines begin with that are no tokens.
+    reader : AnnotationReader or None
+        Of annotated texts: what reads them.
+    entry : Format or None
+        The format itself; None: the one that is called as its family.
+    why : str
+        Why it is this format: what was seen in the file, or the option that names it.
+    label_names : list or dict, optional
+        What labels that are numbers stand for.
+    """
+
+    format: str
+    tokens: tuple[Any, ...] | None
+    label: Any
     separator: str | None
     comment: str | None
-    reading: AnnotationReader | None = (
-        None  # of annotated texts: their `AnnotationReader`
-    )
-    entry: Format | None = None  # of the table of formats
-    why: str = ""  # what speaks for it
-    label_names: Any = None  # what labels that are numbers stand for
+    reader: AnnotationReader | None = None
+    entry: Format | None = None
+    why: str = ""
+    label_names: Any = None
 
     def options(self, encoding: str, labels: bool = True) -> TokenOptions:
-        """The options for the reader of a format of tokens."""
-        label = self.label if labels else None
-        of = self.tokens, label, self.separator, self.comment, self.label_names
-        return TokenOptions(*of, encoding, labels)
+        """Return the options for the reader of a format of tokens.
+
+        Parameters
+        ----------
+        encoding : str
+        labels : bool, default=True
+            Whether labels are read, too.
+        """
+        return TokenOptions(
+            tokens=self.tokens,
+            label=self.label if labels else None,
+            separator=self.separator,
+            comment=self.comment,
+            label_names=self.label_names,
+            encoding=encoding,
+            labels=labels,
+        )
 
 
 class Corpus(NamedTuple):
-    """What a command has read of a file."""
+    """What a command has read of a file.
 
-    name: str  # of the file
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    format : str
+        As of `Layout`.
+    X : list
+        The tokens of each sentence; of segmented and of annotated texts the raw texts.
+    y : list
+        Of each sequence its labels, words, spans, or pairs (head, label).
+    places : list
+        For errors, see `located`: of each sentence the lines of its tokens, a list of
+        int; of each annotated text where it stands, as "notes.jsonl, line 3".
+    documents : list of str or None
+        Of each sequence the document that it is a part of, if the file says it.
+    where : list of Where
+        Of each sequence its file, record, id and line.
+    understood : Understood or None
+        How the file was read, and why.
+    weights : list of float or None
+        Of each sequence, if the file says them.
+    n_unannotated : int
+        Records without annotations among annotated texts.
+    """
+
+    name: str
     format: str
-    X: list  # tokens by sentence; of segmented and of annotated texts the raw texts
-    y: list  # labels, words, spans, or (head, label)
-    # For errors: of a sentence the lines of its tokens, of an annotated text where it
-    # stands.
-    places: list
-    documents: list  # of each sequence: its document, or None
-    where: list[Where]  # of each sequence: its file, record, id and line
+    X: list[Any]
+    y: list[Any]
+    places: list[Any]
+    documents: list[str | None]
+    where: list[Where]
     understood: Understood | None = None
-    weights: list[float] | None = None  # of each sequence, if the file says them
-    n_unannotated: int = 0  # records without annotations among annotated texts
+    weights: list[float] | None = None
+    n_unannotated: int = 0
+
+
+class _Row(NamedTuple):
+    """One sequence of a file: an element of each list of a `Corpus`, in their order."""
+
+    x: Any
+    y: Any
+    place: Any
+    document: str | None
+    where: Where
+    weight: float = 1.0
+
+    @classmethod
+    def of_sentence(cls, sentence: Sentence, file: str) -> _Row:
+        """Make the row of a sentence of a file."""
+        where = (
+            Where(file, line=next(iter(sentence.numbers), None))
+            if sentence.place is None
+            else where_at(sentence.place)
+        )
+        return cls(
+            sentence.tokens,
+            sentence.labels,
+            sentence.place or sentence.numbers,
+            sentence.document,
+            where,
+            sentence.weight,
+        )
+
+    @classmethod
+    def of_text(cls, record: Record, spans: list[Any]) -> _Row:
+        """Make the row of an annotated text."""
+        return cls(
+            record.text, spans, record.place, document_of(record), where_of(record)
+        )
+
+
+def _corpus_of(source: Source, layout: Layout, rows: list[_Row]) -> Corpus:
+    """Return the corpus of some sequences of a source."""
+    columns = zip(*rows) if rows else ((),) * len(_Row._fields)
+    X, y, places, documents, where, weights = map(list, columns)
+    return Corpus(
+        source.name,
+        layout.format,
+        X,
+        y,
+        places,
+        documents,
+        where,
+        weights=None if set(weights) <= {1.0} else weights,
+    )
 
 
 def inputs_of(model: Any, format: str | None = None) -> Inputs:
-    """The `skstruct._data.inputs.Inputs` of a fitted model.
+    """Return what a fitted model reads and predicts.
 
     Parameters
     ----------
-    model : estimator
+    model : estimator or Pipeline
     format : str, optional
         Of the corpus file, if an option says it.
 
     Raises
     ------
     CommandError
-        If it was trained on rows of numbers, which no corpus file holds, or on
-        ready-made features, which no other file holds than data of CRFsuite, or does
-        not say what it reads.
+        If no corpus file can hold what it was trained on: rows of numbers, or
+        ready-made features, unless ``format`` is "crfsuite", whose files do; or if the
+        model does not say what it reads.
     """
     first, last = (model[0], model[-1]) if hasattr(model, "steps") else (model, model)
     inputs = getattr(first, "inputs", None)
@@ -128,7 +277,8 @@ def inputs_of(model: Any, format: str | None = None) -> Inputs:
             f"the command line does not know what a {type(model).__name__} reads"
         )
     if first is not last and last.inputs.token is tuple and last.inputs.width > 2:
-        # Clusters of words are a column behind the others.
+        # Of a pipeline that adds a column, as WordVectors does for clusters of words,
+        # the last one read is not in the file.
         inputs = last.inputs._replace(width=last.inputs.width - 1)
     if inputs.token is dict and format != "crfsuite":
         wrong = (
@@ -169,26 +319,34 @@ def layout_of(
         What is to be learned from the source, where there is no model yet.
     """
     task = task if inputs is None else inputs.task
-    how = _TASKS[task]
-    entry, why = _entry_of(arguments, source, inputs, task)
+    defaults = _DEFAULTS[task]
+    entry, why = _format_of(arguments, source, inputs, task)
     _refuse_options(arguments, entry)
     tokens = arguments.tokens
     label = arguments.label
-    reading = None
+    reader = None
     if entry.kind == TEXTS:
-        reading = reading_of(arguments)
+        reader = new_annotation_reader(arguments)
     elif task == TREES and label is not None:
         arguments.usage_error(
             "--label is for taggers; of a parser it is the head and its label, always"
         )
     elif entry.name == "conllu":
-        tokens = tokens or how.fields
-        label = how.label if label is None else label
+        tokens = tokens or defaults.token_fields
+        label = defaults.label_field if label is None else label
     elif isinstance(entry, TokenFormat) and not entry.names_fields:
-        label = how.column if label is None else label
-    rest = arguments.separator, arguments.comment, reading, entry, why
-    names = getattr(arguments, "label_names", None)
-    layout = Layout(entry.family, tokens, label, *rest, names)
+        label = defaults.label_column if label is None else label
+    layout = Layout(
+        format=entry.family,
+        tokens=tokens,
+        label=label,
+        separator=arguments.separator,
+        comment=arguments.comment,
+        reader=reader,
+        entry=entry,
+        why=why,
+        label_names=getattr(arguments, "label_names", None),
+    )
     if isinstance(entry, TokenFormat):
         try:
             entry.check(layout.options(source.encoding))
@@ -197,7 +355,9 @@ def layout_of(
     return layout
 
 
-_OF_TOKENS = ("tokens", "label", "separator", "comment", "label_names")
+_TOKEN_OPTIONS = ("tokens", "label", "separator", "comment", "label_names")
+"""Options that some formats of tokens have, by the names of their fields."""
+
 _CALLED = {
     "crfsuite": "data of CRFsuite",
     "conllu": "CoNLL-U",
@@ -208,12 +368,13 @@ _CALLED = {
 
 
 def _called(entry: Format) -> str:
+    """Return what a format is called in sentences."""
     return _CALLED.get(entry.family, entry.family)
 
 
 def _refuse_options(arguments: Arguments, entry: Format) -> None:
     """Refuse options that a format does not have."""
-    for name in _OF_TOKENS:
+    for name in _TOKEN_OPTIONS:
         given = getattr(arguments, name, None) is not None
         # Options of annotated texts may be keys, which `read` names.
         of_texts = entry.kind == TEXTS and name != "label_names"
@@ -232,87 +393,115 @@ def _refuse_options(arguments: Arguments, entry: Format) -> None:
             arguments.usage_error(f"--{name} is for annotated texts")
 
 
-def _entry_of(
+def _format_of(
     arguments: Arguments, source: Source, inputs: Inputs | None, task: str
 ) -> tuple[Format, str]:
-    """The format of a source, and why: an option says it, or the table of formats."""
+    """Return the format of a source, and why it is that: by an option, or by its
+    content.
+
+    Raises
+    ------
+    CommandError
+        If models of the task do not read it.
+    """
     given = arguments.format
-    how = _TASKS[task]
     if given == "text" and task != WORDS:
-        raise _mismatch(source, how, "plain text")
-    if given is not None:
-        named = {"text": "segmented", "spans": "jsonl"}.get(given, given)
-        found: tuple[Format, str] = BY_NAME[named], arguments.why
+        raise _mismatch(source, task, "plain text")
+    if given is None:
+        entry, why = _format_by_content(arguments, source, inputs, task)
     else:
-        found = _recognised(arguments, source, inputs, task)
-    entry = found[0]
-    of_features = isinstance(entry, TokenFormat) and entry.has_features
-    wrong = inputs is not None and (inputs.token is dict) != of_features
+        name = {"text": "segmented", "spans": "jsonl"}.get(given, given)
+        entry, why = BY_NAME[name], arguments.why
+        if name == "columns" and arguments.why != type(arguments).why:
+            warn_of_text(source)  # nobody but the model said that these are columns
+    if not _is_readable(entry, inputs, task):
+        raise _mismatch(source, task, _called(entry))
+    return entry, why
+
+
+def _is_readable(entry: Format, inputs: Inputs | None, task: str) -> bool:
+    """Whether a model, or one that is still to be trained for a task, reads a format."""
     if task == TREES:
-        wrong = entry.name not in ("columns", "conllu")
-    elif inputs is not None or task != LABELS:  # a tagger is put into something
-        wrong = wrong or entry.kind != how.kind
-    if wrong:
-        raise _mismatch(source, how, _called(entry))
-    return found
+        return entry.name in ("columns", "conllu")
+    if inputs is None and task == LABELS:
+        # Where words or texts are learned, `new_model` puts the tagger into an estimator
+        # for these.
+        return True
+    has_features = isinstance(entry, TokenFormat) and entry.has_features
+    if inputs is not None and (inputs.token is dict) != has_features:
+        return False
+    return entry.kind == _DEFAULTS[task].format_kind
 
 
-def _recognised(
+def _format_by_content(
     arguments: Arguments, source: Source, inputs: Inputs | None, task: str
 ) -> tuple[Format, str]:
-    """The format that a source looks like, and why; else what a model reads."""
-    how = _TASKS[task]
+    """Return the format that a source looks like, and why; if it looks like none, the
+    one that models of the task read.
+    """
+    defaults = _DEFAULTS[task]
+    # Who sends lines to a tagger one by one gets an answer to the first.
     head = source.head(patient=inputs is None or task == SPANS)
-    known = recognised(head)
+    found = recognised(head)
     if inputs is None:
-        if known is None and (how.usual is None or task in (LABELS, TREES)):
+        if found is None and task != WORDS:
             raise CommandError(str(unknown(head)))
-        if known is not None:
-            _tell_recognised(source, *known)
-            return known[0], known[1].sentence
-    elif task == WORDS and known is not None and not known[0].is_general:
-        return known[0], known[1].sentence  # of another kind, it is refused
-    elif task == WORDS:
-        # What is to be segmented can look like anything.
-        warn_of_columns(source, "a segmenter takes each line for a sentence")
+        if found is not None:
+            _tell_recognised(source, found)
     elif task == SPANS:
-        if known is None and not head.lines:
+        if found is None and not head.lines:
             raise CommandError(str(unknown(head)))
-        if known is None:
-            raise _mismatch(source, how, "plain text")
-        return known[0], known[1].sentence  # of another kind, it is refused
-    elif known is not None and _is_sure(*known, how.kind):
-        if known[0].name == "columns" and arguments.tokens is None:
+        if found is None:
+            raise _mismatch(source, task, "plain text")
+    elif task == WORDS:
+        if found is None or found.format.is_general:
+            # What is to be segmented can look like anything.
+            found = None
+            warn_of_columns(source, "a segmenter takes each line for a sentence")
+    else:
+        if found is not None and not _is_sure(found, defaults.format_kind):
+            found = None
+        if arguments.tokens is None and (
+            found is None or found.format.name == "columns"
+        ):
             warn_of_text(source)
-        return known[0], known[1].sentence
-    elif arguments.tokens is None:
-        warn_of_text(source)
-    assert how.usual is not None  # span taggers were served above
-    return BY_NAME[how.usual], f"the model is a {how.who}"
+    if found is not None:
+        return found.format, found.evidence.sentence
+    assert defaults.format is not None  # span taggers were served above
+    return BY_NAME[defaults.format], f"the model is a {defaults.model}"
 
 
-def _tell_recognised(source: Source, entry: Format, why: Evidence) -> None:
+def _tell_recognised(source: Source, found: Recognised) -> None:
     """Say as what a file is read, and why."""
-    what = f"read as {entry.name}: {why.sentence}"
+    what = f"read as {found.format.name}: {found.evidence.sentence}"
     tell(f"{source.name}: {what}; --format would say otherwise")
 
 
 def _tell_format(arguments: Arguments, source: Source) -> None:
     """Say as what a further file of annotated texts is read: each in its own format."""
-    known = recognised(source.head()) if arguments.format is None else None
-    if known is not None:
-        _tell_recognised(source, *known)
+    found = recognised(source.head()) if arguments.format is None else None
+    if found is not None:
+        _tell_recognised(source, found)
 
 
-def _is_sure(entry: Format, why: Evidence, kind: str) -> bool:
-    """Whether a file is of a format even for a model that reads other kinds."""
-    return entry.kind in (kind, TEXTS) or not entry.is_general or why.score >= 0.8
-
-
-def _mismatch(source: Source, how: _Task, found: str) -> CommandError:
-    return CommandError(
-        f"{source.name}: the model is a {how.who} and reads {how.reads}, not {found}"
+def _is_sure(found: Recognised, kind: str) -> bool:
+    """Whether a file is of a format even for a model that reads formats of ``kind``."""
+    return (
+        found.format.kind in (kind, TEXTS)
+        or not found.format.is_general
+        or found.evidence.score >= 0.8
     )
+
+
+def _mismatch(source: Source, task: str, found: str) -> CommandError:
+    """Return the error for a file that models of a task do not read; ``found``: what it
+    is.
+    """
+    defaults = _DEFAULTS[task]
+    wrong = f"the model is a {defaults.model} and reads {defaults.reads}, not {found}"
+    if found == "plain text" and task != SPANS:
+        wrong = f"{wrong}: {A_TOKEN_A_LINE}"
+    return CommandError(f"{source.name}: {wrong}")
 
 
 def read(
@@ -321,36 +510,45 @@ def read(
     inputs: Inputs | None = None,
     task: str = LABELS,
 ) -> Corpus:
-    """The `Corpus` in a file; for ``inputs`` and ``task`` see `layout_of`."""
+    """Read the `Corpus` in a file; for ``inputs`` and ``task`` see `layout_of`."""
     with Source(path, arguments.encoding) as source:
         return read_all(source, layout_of(arguments, source, inputs, task), inputs)
 
 
 @contextlib.contextmanager
-def learned(arguments: Arguments, task: str) -> Iterator[tuple[Source, Layout]]:
-    """(open `Source`, its `Layout`) of the first file of `options.add_corpus`;
-    `read_files` reads all.
+def first_file(arguments: Arguments, task: str) -> Iterator[tuple[Source, Layout]]:
+    """Open the first of the files to learn from, and find out its layout.
+
+    Within it `read_files` reads all files, in this layout, and `batches` this one piece
+    by piece.
+
+    Parameters
+    ----------
+    arguments : Arguments
+        With the files of `options.add_corpus`.
+    task : str
+        What is to be learned; see `layout_of`.
+
+    Yields
+    ------
+    source : Source
+    layout : Layout
     """
-    for path, _ in arguments.annotated:
-        if path not in arguments.files:
-            arguments.usage_error(f"--annotated: {path} is none of the files")
-    with Source(arguments.files[0], arguments.encoding) as source:
-        yield (
-            source,
-            _told(
-                arguments, layout_of(arguments, source, task=task), arguments.files[0]
-            ),
-        )
+    path = arguments.files[0]
+    for annotated, _ in arguments.annotated:
+        if annotated not in arguments.files:
+            arguments.usage_error(f"--annotated: {annotated} is none of the files")
+    with Source(path, arguments.encoding) as source:
+        layout = layout_of(arguments, source, task=task)
+        yield source, _with_annotated_types(arguments, layout, path)
 
 
 def read_files(arguments: Arguments, source: Source, layout: Layout) -> Corpus:
-    """The `Corpus` of all files that are learned."""
+    """Read all files to learn from, of which `first_file` has opened the first, as one
+    `Corpus`.
+    """
     parts = [read_all(source, layout)]
-    for path in arguments.files[1:]:
-        with Source(path, arguments.encoding) as more:
-            of_file = _told(arguments, layout, path)
-            _tell_format(arguments, more)
-            parts.append(read_all(more, of_file))
+    parts += (read_all(*further) for further in _further_files(arguments, layout))
     joined: dict[str, Any] = {
         name: flatten([getattr(part, name) for part in parts])
         for name in ("X", "y", "places", "where")
@@ -360,35 +558,46 @@ def read_files(arguments: Arguments, source: Source, layout: Layout) -> Corpus:
     return parts[0]._replace(**joined)
 
 
-def read_checked(
+def _further_files(
+    arguments: Arguments, layout: Layout
+) -> Iterator[tuple[Source, Layout]]:
+    """Open the files behind the first, one after the other, each with its layout."""
+    for path in arguments.files[1:]:
+        with Source(path, arguments.encoding) as source:
+            of_file = _with_annotated_types(arguments, layout, path)
+            _tell_format(arguments, source)
+            yield source, of_file
+
+
+def read_sound_records(
     arguments: Arguments, source: Source, layout: Layout
 ) -> tuple[Corpus, list[tuple[str, Reading]]]:
-    """The `Corpus` of all files of annotated texts, without records that have faults;
-    and of each file its name, and what was met when it was read.
+    """Read all files of annotated texts, and gather faults instead of raising the first.
+
+    Returns
+    -------
+    corpus : Corpus
+        Without the records that have faults.
+    readings : list of (str, Reading)
+        The name of each file, and what was met in it: the faults, too.
     """
-    parts = [(source.name, *_checked(source, layout))]
-    for path in arguments.files[1:]:
-        with Source(path, arguments.encoding) as more:
-            of_file = _told(arguments, layout, path)
-            _tell_format(arguments, more)
-            parts.append((more.name, *_checked(more, of_file)))
+    parts = [(source.name, *_sound_rows(source, layout))]
+    parts += (
+        (more.name, *_sound_rows(more, of_file))
+        for more, of_file in _further_files(arguments, layout)
+    )
     rows = [row for _, found, _ in parts for row in found]
-    X, y, places, documents, where = map(list, zip(*rows)) if rows else [[]] * 5
-    corpus = Corpus(source.name, layout.format, X, y, places, documents, where)
-    corpus = corpus._replace(understood=understood(corpus, layout, source.encoding))
+    corpus = _corpus_of(source, layout, rows)
+    corpus = corpus._replace(understood=new_understood(corpus, layout, source.encoding))
     return corpus, [(name, reading) for name, _, reading in parts]
 
 
-def _checked(source: Source, layout: Layout) -> tuple[list[Any], Reading]:
-    """The annotated texts of a source, and what was met when they were read."""
-    assert layout.reading is not None
-    reading = Reading(layout.reading, faults=[])
-    found = layout.reading.marked(given_to(source), reading)
-    rows = [
-        (record.text, row, record.place, document_of(record), where_of(record))
-        for record, row in found
-    ]
-    return rows, reading
+def _sound_rows(source: Source, layout: Layout) -> tuple[list[_Row], Reading]:
+    """Return the texts of a source that have no faults, and what was met."""
+    assert layout.reader is not None
+    reading = Reading(layout.reader, faults=[])
+    found = layout.reader.marked(path_or_lines(source), reading)
+    return [_Row.of_text(record, spans) for record, spans in found], reading
 
 
 def _documents(parts: list[Corpus]) -> list[str | None]:
@@ -402,58 +611,66 @@ def _documents(parts: list[Corpus]) -> list[str | None]:
     ]
 
 
-def _told(arguments: Arguments, layout: Layout, path: str) -> Layout:
-    """Complete the `Layout` of a file that may annotate some types only."""
+def _with_annotated_types(arguments: Arguments, layout: Layout, path: str) -> Layout:
+    """Return the layout of one of the files to learn from, whose reader knows which
+    types of spans the file annotates, if that is not all.
+    """
     if layout.format != "spans":
         if arguments.annotated or len(arguments.files) > 1:
             arguments.usage_error(
                 "several files and --annotated are for annotated texts"
             )
         return layout
-    assert layout.reading is not None
+    assert layout.reader is not None
     types = dict(arguments.annotated).get(path, dict(arguments.read).get("annotated"))
-    return layout._replace(reading=replace(layout.reading, annotated=types))
+    return layout._replace(reader=replace(layout.reader, annotated=types))
 
 
 def read_all(source: Source, layout: Layout, inputs: Inputs | None = None) -> Corpus:
-    """The whole `Corpus` of a source."""
+    """Read the whole `Corpus` of a source."""
     (corpus,) = batches(source, layout, None, inputs)
-    return corpus._replace(understood=understood(corpus, layout, source.encoding))
+    return corpus._replace(understood=new_understood(corpus, layout, source.encoding))
 
 
-def understood(corpus: Corpus, layout: Layout, encoding: str) -> Understood:
-    """What was understood of the file of a `Corpus`."""
+def new_understood(corpus: Corpus, layout: Layout, encoding: str) -> Understood:
+    """Return how the file of a `Corpus` was read, why, and what is in it."""
     entry = layout.entry or BY_NAME[layout.format]
-    unit = {SEGMENTED: ("sentence", "word"), TEXTS: ("text", "span")}.get(
+    sequence, item = {SEGMENTED: ("sentence", "word"), TEXTS: ("text", "span")}.get(
         entry.kind, ("sentence", "token")
     )
-    counts = {unit[0]: len(corpus.X), unit[1]: sum(map(len, corpus.y))}
+    counts = {sequence: len(corpus.X), item: sum(map(len, corpus.y))}
     if documents := set(corpus.documents) - {None}:
         counts["document"] = len(documents)
-    of_labels = entry.kind == TOKENS and not isinstance(layout.label, tuple)
-    scheme = scheme_like(corpus.y) if of_labels else None
-    scheme = None if scheme == "IO" else scheme  # any labels at all are of that one
+    has_labels = entry.kind == TOKENS and not isinstance(layout.label, tuple)
+    scheme = scheme_like(corpus.y) if has_labels else None
     tokens = layout.tokens
     if tokens is None and entry.name == "columns":
-        tokens = _columns_of(layout, corpus)
-    of = tokens, layout.label, layout.separator, layout.comment
-    laid = SourceLayout(entry.name, *of, encoding, scheme=scheme)
-    if layout.reading is not None:
-        laid = replace(laid, **_said(layout.reading))
-    return Understood(laid, layout.why, counts)
+        tokens = _token_columns(layout, corpus)
+    source_layout = SourceLayout(
+        format=entry.name,
+        tokens=tokens,
+        label=layout.label,
+        separator=layout.separator,
+        comment=layout.comment,
+        encoding=encoding,
+        scheme=None if scheme == "IO" else scheme,  # any labels at all are of IO
+    )
+    if layout.reader is not None:
+        source_layout = replace(source_layout, **_reader_options(layout.reader))
+    return Understood(source_layout, layout.why, counts)
 
 
 _OF_ONE_FILE = frozenset(("format", "encoding", "annotated"))
 """Options of annotated texts that a model does not remember, or says elsewhere."""
 
 
-def _said(reading: AnnotationReader) -> dict[str, Any]:
-    """What of a `SourceLayout` the options for annotated texts say."""
+def _reader_options(reader: AnnotationReader) -> dict[str, Any]:
+    """Return the fields of a `SourceLayout` that say how annotated texts are read."""
     given = {
-        option.name: getattr(reading, option.name)
-        for option in fields(reading)
+        option.name: getattr(reader, option.name)
+        for option in fields(reader)
         if option.name not in _OF_ONE_FILE
-        and getattr(reading, option.name) != option.default
+        and getattr(reader, option.name) != option.default
     }
     units: dict[str, Any] = {
         name: given.pop(name) for name in ("offsets", "ends") if name in given
@@ -462,11 +679,11 @@ def _said(reading: AnnotationReader) -> dict[str, Any]:
     return {**units, "options": options}
 
 
-def _columns_of(layout: Layout, corpus: Corpus) -> tuple[int, ...]:
-    """The numbers of the columns of tokens: all but those of the label."""
+def _token_columns(layout: Layout, corpus: Corpus) -> tuple[int, ...]:
+    """Return the numbers of the columns of tokens: all but those of the label."""
     first = next(iter(corpus.X[0]))
     width = len(first) if isinstance(first, tuple) else 1
-    labels = several(layout.label)
+    labels = as_columns(layout.label)
     n = width + len(labels)
     taken = {column % n for column in labels}
     return tuple(column for column in range(n) if column not in taken)
@@ -475,51 +692,49 @@ def _columns_of(layout: Layout, corpus: Corpus) -> tuple[int, ...]:
 def batches(
     source: Source, layout: Layout, size: int | None, inputs: Inputs | None = None
 ) -> Iterator[Corpus]:
-    """Yield a `Corpus` piece by piece: ``size`` sentences, or for None all."""
+    """Yield the `Corpus` of a source piece by piece.
+
+    Parameters
+    ----------
+    source : Source
+    layout : Layout
+    size : int or None
+        Sequences of a piece; None for all in one.
+    inputs : Inputs, optional
+        Of the model that they are for.
+
+    Raises
+    ------
+    CommandError
+        If there is no sequence at all.
+    """
     reading = None
     if layout.format == "spans":
-        assert layout.reading is not None
-        reading = Reading(layout.reading)
-        texts = marked(source, reading, size is not None)
-        read: Iterator[Any] = (
-            (x, y, place, document, 1.0, where)
-            for x, y, place, document, where in texts
-        )
+        assert layout.reader is not None
+        reading = Reading(layout.reader)
+        pairs = annotated_texts(source, reading, is_stream=size is not None)
+        rows = (_Row.of_text(record, spans) for record, spans in pairs)
     else:
-        read = (
-            (*_of(s), _of_line(source, s))
-            for s in sentences(source, layout, inputs)
-            if s.tokens
+        rows = (
+            _Row.of_sentence(sentence, source.name)
+            for sentence in sentences(source, layout, inputs)
+            if sentence.tokens
         )
-    found = False
-    while batch := list(islice(read, size)):
-        X, y, places, documents, weights, where = map(list, zip(*batch))
-        given = weights if set(weights) != {1.0} else None
+    is_empty = True
+    while batch := list(islice(rows, size)):
         n_unannotated = 0 if reading is None else reading.n_unannotated()
-        of = X, y, places, documents, where, None, given, n_unannotated
-        yield Corpus(source.name, layout.format, *of)
-        found = True
-    if not found:
+        corpus = _corpus_of(source, layout, batch)
+        yield corpus._replace(n_unannotated=n_unannotated)
+        is_empty = False
+    if is_empty:
         what = "annotated text" if layout.format == "spans" else "sentence"
         raise CommandError(f"{source.name}: there is no {what} in it")
 
 
-def _of(s: Sentence) -> tuple[Any, ...]:
-    """Tokens, labels, places, document and weight of a sentence."""
-    return s.tokens, s.labels, s.place or s.numbers, s.document, s.weight
-
-
-def _of_line(source: Source, sentence: Sentence) -> Where:
-    """Where a sentence stands: its first line, or its record."""
-    if sentence.place is not None:
-        return where_at(sentence.place)
-    return Where(source.name, line=next(iter(sentence.numbers), None))
-
-
 @contextlib.contextmanager
-def locating(name: str, places: Any) -> Iterator[None]:
-    """Within it a ValueError becomes a `CommandError` that names the line; see
-    `located`.
+def locating(name: str, places: Any = ()) -> Iterator[None]:
+    """Let a ValueError that is raised within it name the file and the line: raise what
+    `located` makes of it.
     """
     try:
         yield
@@ -528,16 +743,17 @@ def locating(name: str, places: Any) -> Iterator[None]:
 
 
 def located(error: Any, name: str, places: Any) -> CommandError:
-    """A `CommandError` that says in which line of a file the sequence stands that an
-    error names.
+    """Return an error that says in which file and line the sequence stands that another
+    error is about.
 
     Parameters
     ----------
     error : ValueError
+        A `PlaceError` has the numbers of the sequence and of the token.
     name, places
-        As of `Corpus`.
+        As of `Corpus`. Without places the file is named alone.
     """
-    i = getattr(error, "sequence", None)  # a PlaceError has one
+    i = getattr(error, "sequence", None)
     if i is None or i >= len(places):
         return CommandError(f"{name}: {error}")
     lines = places[i]

@@ -28,26 +28,46 @@ DEFAULT_FOLDS = 5
 
 
 class Shown(NamedTuple):
-    """What a model is shown."""
+    """What the ``fit`` of a model is given.
+
+    Attributes
+    ----------
+    corpus : Corpus
+        What it learns from.
+    held_out : Corpus or None
+        Whole documents that judge its epochs, for early stopping.
+    metadata : dict
+        Further arguments: ``groups``, the documents, where ``fit`` takes them.
+    """
 
     corpus: Corpus
-    held_out: Corpus | None  # whole documents, for early stopping
-    more: dict[str, Any]  # further arguments of ``fit``
+    held_out: Corpus | None
+    metadata: dict[str, Any]
 
 
 @contextlib.contextmanager
-def together(model: Any, corpus: Corpus, seed: int, has_dev: bool) -> Iterator[Shown]:
-    """Give what a model is to be shown; within it the model's ``cv`` are folds of
-    documents.
+def split_by_document(
+    model: Any, corpus: Corpus, seed: int, has_dev: bool
+) -> Iterator[Shown]:
+    """Let a model split a corpus between documents only, while the context lasts.
+
+    Its parameters ``cv`` are folds of documents within it, and what they were
+    afterwards.
 
     Parameters
     ----------
     model : estimator
+        That is about to be fitted.
     corpus : Corpus
     seed : int
-        Of the documents that are held out.
+        Which documents are held out for early stopping.
     has_dev : bool
-        Whether another file is held out.
+        Whether another file is held out instead.
+
+    Yields
+    ------
+    Shown
+        What to fit the model on.
     """
     documents, known = documents_of(corpus)
     if not known:
@@ -64,18 +84,22 @@ def together(model: Any, corpus: Corpus, seed: int, has_dev: bool) -> Iterator[S
         documents = documents[~out]
         n_out = n - len(np.unique(documents))
         tell(f"early stopping holds {counted(n_out, 'document')} of {n} out")
-    more = {"groups": documents} if has_fit_parameter(model, "groups") else {}
-    cut = {} if corpus.format == "spans" else _folds(parameters, documents, corpus.name)
-    before = {name: parameters[name] for name in cut}
-    model.set_params(**cut)
+    metadata = {"groups": documents} if has_fit_parameter(model, "groups") else {}
+    folds = (
+        {} if corpus.format == "spans" else _folds(parameters, documents, corpus.name)
+    )
+    before = {name: parameters[name] for name in folds}
+    model.set_params(**folds)
     try:
-        yield Shown(corpus, held_out, more)
+        yield Shown(corpus, held_out, metadata)
     finally:
         model.set_params(**before)
 
 
 def _named(parameters: dict[str, Any], name: str) -> list[Any]:
-    """The values of a parameter of all estimators, those that say nothing left out."""
+    """Return the values of a parameter in all estimators inside, None and False left
+    out.
+    """
     found = (
         value for key, value in parameters.items() if key.rpartition("__")[2] == name
     )
@@ -85,7 +109,9 @@ def _named(parameters: dict[str, Any], name: str) -> list[Any]:
 def _folds(
     parameters: dict[str, Any], documents: np.ndarray, name: str
 ) -> dict[str, Any]:
-    """For each parameter ``cv`` that is a number: its folds of documents."""
+    """Return the folds of documents for each parameter ``cv`` that is a number, by its
+    full name.
+    """
     n = len(np.unique(documents))
     found = {}
     for key, value in parameters.items():

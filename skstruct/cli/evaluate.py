@@ -143,7 +143,7 @@ def _options(arguments: Arguments, task: str) -> dict[str, Any]:
 
 
 def _scores(task: str, corpus: Corpus, predicted: Any, options: Any) -> dict[str, Any]:
-    with locating(corpus.name, ()):  # labels that are not of the scheme, say
+    with locating(corpus.name):  # labels that are not of the scheme, say
         scores = scores_of(task, corpus.X, corpus.y, predicted, **options)
     if task == LABELS and options.get("scheme", "auto") == "auto":
         if scores["segments"] is None:

@@ -27,6 +27,7 @@ from .._data.places import counted
 from .._saving.atomic import naming
 from .._saving.container import MAGIC
 from ..datasets.formats.brat import is_brat
+from ..datasets.formats.columns import A_TOKEN_A_LINE, is_prose
 from ..datasets.formats.entry import TOKENS
 from ..datasets.formats.head import Head, head_of_lines
 from ..datasets.formats.not_read import is_binary
@@ -43,6 +44,28 @@ PEEK = 50
 
 SHOWN = 100_000
 """Bytes after which a bar moves."""
+
+ENOUGH = 10
+"""Text of at least so many lines that looks like columns is warned of."""
+
+LONG = 1000
+"""A single sentence of more tokens is warned of."""
+
+MANY = 500
+"""With more labels than these, and fewer than ten tokens for each, the column is hardly
+the right one.
+"""
+
+COLUMN_NAMES = frozenset(
+    "char character characters chunk chunks form forms head id idx index iob label "
+    "labels lemma lemmas ner "
+    "ner_tag ner_tags pos pos_tag pos_tags sent_id sentence sentence_id tag tags "
+    "target text token token_id "
+    "tokens upos word word_id words xpos".split()
+)
+"""Usual names of columns, in lower case."""
+
+_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
 
 class Source(contextlib.AbstractContextManager):
@@ -65,18 +88,23 @@ class Source(contextlib.AbstractContextManager):
         self.name = self.path or "<stdin>"
         self.encoding = encoding
         self.quiet = quiet
+        # Lines with their numbers: those that were looked at, and will be read again;
+        # and those that were read since the last `take`, None if they are not kept.
         self._ahead: deque[tuple[int, str]] = deque()
         self._kept: list[tuple[int, str]] | None = []
         self._head: Head | None = None
+        # What is wrong behind the lines that were looked at: it is raised when reading
+        # comes there.
         self._wrong: CommandError | None = None
-        self._raw, self._lines = self._decoded(), self._all()
+        self._file = self._numbered()
+        self._lines = self._read()
 
     def __exit__(self, *_: Any) -> None:
-        self._raw.close()
+        self._file.close()
 
-    def _decoded(self) -> Generator[tuple[int, str], None, None]:
-        """Yield (number, line) of the file, which is opened now: those of brat are
-        opened by their names.
+    def _numbered(self) -> Generator[tuple[int, str], None, None]:
+        """Yield the number and text of each line of the file, which is opened for the
+        first: that of a path which others open, a folder of brat, is never asked for.
         """
         if self.path is not None:
             file = opened(self.path, self.encoding)
@@ -102,15 +130,17 @@ class Source(contextlib.AbstractContextManager):
                 raise error
 
     def peek(self, n: int = PEEK) -> list[str]:
-        """The first `n` lines that are not blank, or fewer; they will be read again."""
+        """Return the first `n` lines that are not blank, or fewer; they will be read
+        again.
+        """
         found = [line for _, line in self._ahead if line.strip()]
-        while len(found) < n and (numbered := next(self._raw, None)) is not None:
+        while len(found) < n and (numbered := next(self._file, None)) is not None:
             self._ahead.append(numbered)
             found += [numbered[1]] if numbered[1].strip() else []
         return [line.rstrip("\r\n") for line in found[:n]]
 
     def head(self, patient: bool = True) -> Head:
-        """The first lines, as formats look at them; they will be read again.
+        """Return the first lines, as formats look at them; they will be read again.
 
         Parameters
         ----------
@@ -122,8 +152,8 @@ class Source(contextlib.AbstractContextManager):
                 self._head = Head(self.path)
             elif patient or self.path is not None:
                 ahead = [line for _, line in self._ahead]
-                rest = (line for _, line in self._raw_kept())
-                self._head = head_of_lines(self.name, chain(ahead, rest), deque())
+                lines = chain(ahead, (line for _, line in self._look_ahead()))
+                self._head = head_of_lines(self.name, lines, deque())
             else:
                 n = 1
                 while self.peek(n)[n - 1 :] and self.peek(n)[-1].startswith("#"):
@@ -131,10 +161,10 @@ class Source(contextlib.AbstractContextManager):
                 return Head(self.name, self.peek(n))
         return self._head
 
-    def _raw_kept(self) -> Iterator[tuple[int, str]]:
+    def _look_ahead(self) -> Iterator[tuple[int, str]]:
         """Yield further lines, which will be read again."""
         try:
-            for numbered in self._raw:
+            for numbered in self._file:
                 self._ahead.append(numbered)
                 yield numbered
         except CommandError as error:
@@ -142,11 +172,11 @@ class Source(contextlib.AbstractContextManager):
                 raise
             self._wrong = error  # what stands before it can be read
 
-    def _all(self) -> Iterator[str]:
-        """Yield the lines, and keep them."""
+    def _read(self) -> Iterator[str]:
+        """Yield the lines, those that were looked at first, and keep them."""
         ahead = self._ahead
-        raw = self._raw
-        while (numbered := ahead.popleft() if ahead else next(raw, None)) is not None:
+        file = self._file
+        while (numbered := ahead.popleft() if ahead else next(file, None)) is not None:
             if self._kept is not None:
                 self._kept.append(numbered)
             yield numbered[1]
@@ -157,15 +187,19 @@ class Source(contextlib.AbstractContextManager):
         return self._lines
 
     def readline(self) -> str:
-        """The next line, or an empty string; by this method readers know a file."""
+        """Return the next line, or an empty string; by this method readers know a
+        file.
+        """
         return next(self._lines, "")
 
     def unkept(self) -> Source:
-        """Keep no lines from now on, for who never calls `take`; return the source."""
+        """Keep no lines from now on, where nobody will `take` them; return the
+        source.
+        """
         self._kept = None
         return self
 
-    def watched(self) -> Iterator[str]:
+    def with_progress(self) -> Iterator[str]:
         """Yield the lines and keep none; show a bar of how much has been read, if the
         extra ``progress`` is installed.
         """
@@ -187,7 +221,9 @@ class Source(contextlib.AbstractContextManager):
                 yield line
 
     def take(self) -> list[tuple[int, str]]:
-        """The (number, line without its end) read since the last call."""
+        """Return the lines read since the last call: the number of each, and its text
+        without its end.
+        """
         kept = self._kept
         assert kept is not None, "an unkept source keeps no lines"
         self._kept = []
@@ -201,18 +237,11 @@ def warn_of_text(source: Source) -> None:
     """Warn of a file for a tagger or a parser that looks like text: every line would be
     a token.
     """
-    lines = [line.split() for line in source.peek(1 if source.path is None else PEEK)]
-    prose = [
-        cells
-        for cells in lines
-        if len(cells) > 2 and len(cells[-1]) > 1 and cells[-1][-1] in ".!?"
-    ]
+    lines = source.peek(1 if source.path is None else PEEK)
+    prose = [line for line in lines if is_prose(line)]
     if 2 * len(prose) > len(lines):
-        what = (
-            "looks like text, and each line is taken for one token; a token a line is "
-            "read"
-        )
-        warn(f"{source.name}: {what}, a blank line ends a sentence")
+        what = "looks like text, and each line is taken for one token"
+        warn(f"{source.name}: {what}: {A_TOKEN_A_LINE}")
 
 
 def warn_of_columns(source: Source, what: str) -> None:
@@ -222,46 +251,20 @@ def warn_of_columns(source: Source, what: str) -> None:
     if source.path is None:
         # who writes to a pipe line by line need not wait for a guess
         return
-    known = recognised(source.head())
-    if known is None or known[0].kind != TOKENS:
+    found = recognised(source.head())
+    if found is None or found.format.kind != TOKENS:
         return
-    if not known[0].is_general or len(source.peek(_ENOUGH)) >= _ENOUGH:
-        warn(
-            f"{source.name}: looks like {_CALLED.get(known[0].name, 'columns')}; {what}"
-        )
+    if not found.format.is_general or len(source.peek(ENOUGH)) >= ENOUGH:
+        is_crfsuite = found.format.name == "crfsuite"
+        called = "data of CRFsuite" if is_crfsuite else "columns"
+        warn(f"{source.name}: looks like {called}; {what}")
 
 
-_ENOUGH = 10
-"""Text of at least so many lines that looks like columns is warned of."""
-
-_CALLED = {"crfsuite": "data of CRFsuite"}
-
-
-LONG = 1000
-"""A single sentence of more tokens is warned of."""
-
-NAMES = frozenset(
-    "char character characters chunk chunks form forms head id idx index iob label "
-    "labels lemma lemmas ner "
-    "ner_tag ner_tags pos pos_tag pos_tags sent_id sentence sentence_id tag tags "
-    "target text token token_id "
-    "tokens upos word word_id words xpos".split()
-)
-"""Usual names of columns, in lower case."""
-
-MANY = 500
-"""With more labels than these, and fewer than ten tokens for each, the column is hardly
-the right one.
-"""
-
-_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
-
-
-def noticed(
-    source: Source, found: Iterable[Any], number: int, line: str, label: int | None
+def warning_of_header(
+    source: Source, sentences: Iterable[Any], number: int, line: str, label: int | None
 ) -> Iterator[Any]:
-    """Hand on (`Rows`, lines) of sentences of columns; warn in the end of what
-    is unusual.
+    """Hand on the sentences of a file of columns, and warn when all were read: of a first
+    line that looks like a header, and of a file that is one sentence.
 
     The first line looks like names of columns if its label occurs nowhere else, and
     some cell is a usual name of a column or stands above numbers only.
@@ -269,38 +272,47 @@ def noticed(
     Parameters
     ----------
     source : Source
-    found : iterator
-    number, line : int, str
-        Where the first token stands.
+    sentences : iterable of (Rows, list)
+        The rows of each sentence, and its lines.
+    number : int
+        Of the line of the first token.
+    line : str
+        Its text.
     label : int or None
         Column of the labels, if they are read.
     """
-    cells: Sequence[str] = ()
-    numeric: list[int] = []
-    unique = label is not None
+    first: Sequence[str] = ()
+    above_numbers: list[
+        int
+    ] = []  # columns with numbers everywhere but in the first row
+    is_unique = label is not None
     of_label = -1 if label is None else label
     n_tokens = 0
     n_sentences = 0
-    for rows, lines in found:
-        rest = rows.cells if cells else rows.cells[1:]
-        if not cells:
-            cells = rows.cells[0]
-            numeric = [c for c, cell in enumerate(cells) if not _NUMBER.fullmatch(cell)]
-        if unique:
-            unique = all(row[of_label] != cells[of_label] for row in rest)
-            numeric = [
-                c for c in numeric if all(_NUMBER.fullmatch(row[c]) for row in rest)
+    for rows, lines in sentences:
+        rest = rows.cells if first else rows.cells[1:]
+        if not first:
+            first = rows.cells[0]
+            above_numbers = [
+                c for c, cell in enumerate(first) if not _NUMBER.fullmatch(cell)
+            ]
+        if is_unique:
+            is_unique = all(row[of_label] != first[of_label] for row in rest)
+            above_numbers = [
+                c
+                for c in above_numbers
+                if all(_NUMBER.fullmatch(row[c]) for row in rest)
             ]
         n_tokens = n_tokens + len(rows.cells)
         n_sentences = n_sentences + 1
         yield rows, lines
     if source.quiet:
         return
-    named = any(cell.strip(" #").lower() in NAMES for cell in cells)
-    if unique and n_tokens > 1 and (named or numeric):
+    has_name = any(cell.strip(" #").lower() in COLUMN_NAMES for cell in first)
+    if is_unique and n_tokens > 1 and (has_name or above_numbers):
         what = (
             "looks like names of columns, but is read as a token: the label "
-            f"{cells[of_label]!r} is nowhere"
+            f"{first[of_label]!r} is nowhere"
         )
         warn(
             f"{source.name}, line {number}: {what} else; --comment {shlex.quote(line)} "

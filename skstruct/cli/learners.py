@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
@@ -56,16 +56,18 @@ ALGORITHMS = {
 }
 """Name on the command line -> estimator."""
 
-_TASKS: dict[type, str] = {WordSegmenter: WORDS, ShiftReduceParser: TREES}
+_TASK_OF_LEARNER: dict[type, str] = {WordSegmenter: WORDS, ShiftReduceParser: TREES}
+"""What learners predict that are no taggers; taggers predict labels."""
+
 _ALIASES = {
     "ap": "perceptron",
     "lbfgs": "l1crf",
     **{c.__name__.lower(): n for n, c in ALGORITHMS.items()},
 }
-_AROUND_TAGGERS = {"segmented": Segmenter, "spans": SpanTagger}
+_OUTER_OF_FORMAT = {"segmented": Segmenter, "spans": SpanTagger}
 """Format of the corpus -> what is put around the tagger that learns it."""
 
-_AROUND = (
+_WRAPPERS = (
     Segmenter,
     SpanTagger,
     BaggingShuffleAverager,
@@ -73,6 +75,7 @@ _AROUND = (
     CalibratedTagger,
     SpanSets,
 )
+"""What options put around a learner, so that ``--algorithm`` cannot name it."""
 
 
 def add_features(group: Any) -> None:
@@ -92,7 +95,12 @@ def add_features(group: Any) -> None:
 def add_learner(group: Any, default: str | None) -> None:
     """Add the options that choose a learner and its parameters.
 
-    Without a default one the learner is that of `skstruct._taggers.default_tagger`.
+    Parameters
+    ----------
+    group : argument group of ``argparse``
+    default : str or None
+        The learner without ``--algorithm``: a name in `ALGORITHMS`; None for the
+        average of `skstruct._taggers.default_tagger`.
     """
     what = f"the learner: {', '.join(ALGORITHMS)}, or the name of its class"
     if default is None:
@@ -116,8 +124,8 @@ def add_learner(group: Any, default: str | None) -> None:
 
 
 def features_of(arguments: Arguments) -> Any:
-    """The value of an estimator's ``features``: templates, or a preset's name."""
-    named = getattr(arguments, "lexicon", [])
+    """Return the value of an estimator's ``features``: templates, or a preset's name."""
+    named = getattr(arguments, "lexicon", [])  # an option of train alone
     if arguments.template is None and not named:
         return arguments.features
     lexicons = {}
@@ -130,23 +138,23 @@ def features_of(arguments: Arguments) -> Any:
         return template_features(arguments, lexicons)
     if arguments.features == "auto":
         arguments.usage_error("--lexicon needs --features with a preset, or --template")
-    lines = list(PRESETS[arguments.features])
-    lines[-1:-1] = [
+    *states, transitions = PRESETS[arguments.features]
+    of_lexicons = [
         f"Ulex_{name}{o:+d}:%lex_{name}[{o},0]" for name in lexicons for o in (-1, 0, 1)
     ]
-    return FeatureTemplates(lines, lexicons)
+    return FeatureTemplates([*states, *of_lexicons, transitions], lexicons)
 
 
 def named_algorithm(text: str) -> str:
-    """The name in `ALGORITHMS` for a name, for CRFsuite's or for a class's: a type of
-    ``argparse``.
+    """Return the name in `ALGORITHMS` that a text means: such a name, CRFsuite's, or
+    that of a class. It is a type of ``argparse``.
     """
     name = _ALIASES.get(text.lower(), text.lower())
     if name in ALGORITHMS:
         return name
     wrong = f"unknown algorithm {text!r}; known are {', '.join(ALGORITHMS)}"
     wrong += meant(text, {**ALGORITHMS, **_ALIASES})
-    if name in (kind.__name__.lower() for kind in _AROUND):
+    if name in (wrapper.__name__.lower() for wrapper in _WRAPPERS):
         wrong = (
             f"{text} goes around a learner: --members, --shards, --calibrate, or texts "
             "to learn, add it"
@@ -155,12 +163,12 @@ def named_algorithm(text: str) -> str:
 
 
 def task_of(arguments: Arguments) -> str:
-    """What the learner predicts: see `skstruct._data.inputs`."""
-    return _TASKS.get(_kind(arguments), LABELS)
+    """Return what the learner predicts: see `skstruct._data.inputs`."""
+    return _TASK_OF_LEARNER.get(_learner_class(arguments), LABELS)
 
 
-def _kind(arguments: Arguments) -> Any:
-    """The class of the learner."""
+def _learner_class(arguments: Arguments) -> Any:
+    """Return the class of the learner."""
     if arguments.algorithm is None:
         return StructuredPerceptron
     return ALGORITHMS[arguments.algorithm]
@@ -179,26 +187,25 @@ def new_model(arguments: Arguments, features: Any, format: str | None) -> Any:
         Of the corpus: "segmented" puts a Segmenter around the tagger, "spans" a
         SpanTagger.
     """
-    learner, tagger, outer = _parts(arguments, features, format)
-    sets = None if arguments.recall is None else SpanSets(recall=arguments.recall)
-    deeper = _given_parameters(arguments, learner, tagger, outer, sets)
+    parts = _new_parts(arguments, features, format)
+    nested = _set_parameters(arguments, parts)
     try:
-        learned = model = _wrapped(arguments, learner)
-        if outer is not None and not isinstance(
-            learner, KBestReranker
-        ):  # whose base it is
-            model = outer.set_params(tagger=learned)
-        if sets is not None:
+        learner = _wrapped(arguments, parts.learner)
+        model = learner
+        # A re-ranker has the outer estimator inside: it is its base.
+        if parts.outer is not None and not isinstance(parts.learner, KBestReranker):
+            model = parts.outer.set_params(tagger=learner)
+        if parts.sets is not None:
             if format != "spans" or not hasattr(model, "predict_segment_proba"):
                 wrong = (
                     "--recall is for annotated texts and taggers that know "
                     "probabilities"
                 )
                 arguments.usage_error(f"{wrong}: --algorithm l1crf, or --calibrate")
-            model = sets.set_params(estimator=model)
-        _check_way(arguments, learned, model)
+            model = parts.sets.set_params(estimator=model)
+        _check_stream_and_dev(arguments, learner, model)
         known = model.get_params()
-        for name in deeper.keys() - known.keys():
+        for name in nested.keys() - known.keys():
             has = (
                 ", ".join(sorted(n for n in known if "__" in n)) or "none of this kind"
             )
@@ -206,7 +213,7 @@ def new_model(arguments: Arguments, features: Any, format: str | None) -> Any:
                 f"{type(model).__name__} has no parameter {name!r}; it has {has}"
                 f"{meant(name, known)}"
             )
-        model.set_params(**deeper)
+        model.set_params(**nested)
         for estimator in (model, *model.get_params().values()):
             if isinstance(estimator, BaseEstimator):
                 estimator._validate_params()
@@ -219,15 +226,35 @@ def new_model(arguments: Arguments, features: Any, format: str | None) -> Any:
     return model
 
 
-def _parts(arguments: Arguments, features: Any, format: str | None) -> Any:
-    """(the learner, the tagger that reads features, what reads raw text around it or
-    None).
+class _Parts(NamedTuple):
+    """The estimators that options describe, before one is put into the other.
 
-    The tagger is that of a re-ranker's base, else the learner itself.
+    Attributes
+    ----------
+    learner : estimator
+        What ``--algorithm`` names.
+    tagger : estimator
+        What reads features: the learner itself, or the tagger in a re-ranker's base.
+    outer : Segmenter, SpanTagger or None
+        What reads raw text around the tagger, if the corpus is that.
+    sets : SpanSets or None
+        What ``--recall`` puts around it all.
     """
-    kind = _kind(arguments)
-    if arguments.search and kind is not L1CRF:
+
+    learner: Any
+    tagger: Any
+    outer: Any = None
+    sets: Any = None
+
+
+def _new_parts(arguments: Arguments, features: Any, format: str | None) -> _Parts:
+    """Make the estimators that options describe, with all parameters but those of
+    ``--param``.
+    """
+    cls = _learner_class(arguments)
+    if arguments.search and cls is not L1CRF:
         arguments.usage_error("--search chooses c1 and c2; it is for --algorithm l1crf")
+    sets = None if arguments.recall is None else SpanSets(recall=arguments.recall)
     auto = isinstance(features, str) and features == "auto"
     own = {
         "max_iter": arguments.epochs,
@@ -240,90 +267,118 @@ def _parts(arguments: Arguments, features: Any, format: str | None) -> Any:
     )
     for name in dict(arguments.param).keys() & given:
         arguments.usage_error(f"--param {name} and an option of its own are given")
-    learner = L1CRFCV(**own) if arguments.search else kind(**own)
+    learner = L1CRFCV(**own) if arguments.search else cls(**own)
     if arguments.algorithm is None:
         learner.set_params(dropout=DROPOUT)
         if arguments.epochs is None and _members(arguments) != 1:
             learner.set_params(max_iter="auto")  # as the default average has it
-    if kind in _TASKS:
+    if cls in _TASK_OF_LEARNER:
         if not auto:
             wrong = "--features, --template and --lexicon are for taggers"
-            has = (
-                f"{kind.__name__} has template sets of its own: --param templates=NAME"
-            )
+            has = f"{cls.__name__} has template sets of its own: --param templates=NAME"
             arguments.usage_error(f"{wrong}; {has}")
-        return learner, learner, None
-    tagger = StructuredPerceptron(**own) if kind is KBestReranker else learner
+        return _Parts(learner, learner, sets=sets)
+    tagger = StructuredPerceptron(**own) if cls is KBestReranker else learner
     if auto and format == "segmented":
         features = OF_CHARACTERS if arguments.algorithm is None else "char"
     tagger.set_params(features=features)
-    outer = _AROUND_TAGGERS[format](tagger) if format in _AROUND_TAGGERS else None
-    if kind is KBestReranker:
+    outer = _OUTER_OF_FORMAT[format](tagger) if format in _OUTER_OF_FORMAT else None
+    if cls is KBestReranker:
         learner.set_params(base=outer or tagger)
-    return learner, tagger, outer
+    return _Parts(learner, tagger, outer, sets)
 
 
-def _given_parameters(arguments: Arguments, *parts: Any) -> Any:
-    """Give each ``--param`` to the first part that has it; returns those of estimators
-    inside, by name.
+def _set_parameters(arguments: Arguments, parts: _Parts) -> dict[str, Any]:
+    """Give each ``--param`` to the first of the parts that has it.
+
+    Returns
+    -------
+    dict
+        Those of estimators inside, as ``base__max_iter``, which can be set once one
+        part is in the other.
     """
-    deeper = {}
-    known = {}
-    for part in filter(None, reversed(parts)):
-        known.update(
-            dict.fromkeys(
-                part.get_params(deep=False).keys() - {"tagger", "recall"}, part
-            )
-        )
+    owner: dict[str, Any] = {}
+    for part in filter(None, parts):
+        # Two are for `new_model` to set: they are other parts, or options of their own.
+        for name in part.get_params(deep=False).keys() - {"tagger", "recall"}:
+            owner.setdefault(name, part)
+    nested = {}
     for name, value in arguments.param:
-        if name in known:
-            known[name].set_params(**{name: value})
+        if name in owner:
+            owner[name].set_params(**{name: value})
         elif "__" in name:
-            deeper[name] = value
+            nested[name] = value
         else:
             wrong = (
-                f"{type(parts[0]).__name__} has no parameter {name!r}; it has "
-                f"{', '.join(sorted(known))}{meant(name, known)}"
+                f"{type(parts.learner).__name__} has no parameter {name!r}; it has "
+                f"{', '.join(sorted(owner))}{meant(name, owner)}"
             )
             arguments.usage_error(wrong)
-    return deeper
+    return nested
 
 
 def _members(arguments: Arguments) -> int | str:
-    """The members of the average, 1 where there is none."""
+    """Return how many learners are averaged, 1 where there is no average."""
     if arguments.members is not None:
         return arguments.members
     return "auto" if arguments.algorithm is None and not _on_shards(arguments) else 1
 
 
-def _wrapped(arguments: Arguments, learned: Any) -> Any:
-    """A learner with what the options put around it."""
-    kind = type(learned)
-    on_shards = _on_shards(arguments)
+def _wrapped(arguments: Arguments, learner: Any) -> Any:
+    """Return a learner with what the options put around it: a mixture of shards or an
+    average, and calibration.
+    """
     members = _members(arguments)
-    several = members != 1
-    sums = on_shards and hasattr(kind, "fit_shards")
-    by_example = sums or issubclass(kind, OnlineLearner)
-    is_tagger = kind not in _TASKS and kind is not KBestReranker
-    # An average goes on as one learner.
-    has_state = issubclass(kind, OnlineLearner) and not on_shards
+    _check_wrappers(arguments, type(learner), members)
+    if _on_shards(arguments) and not _sums_over_shards(type(learner)):
+        checkpoint = learner.checkpoint  # of all shards together
+        learner = ParameterMixer(
+            learner.set_params(checkpoint=None),
+            arguments.shards,
+            n_jobs=-1,
+            client=arguments.cluster,
+            checkpoint=checkpoint,
+            random_state=arguments.seed,
+        )
+    if members != 1:
+        averaged = {
+            "n_estimators": members,
+            "n_jobs": -1,
+            "random_state": arguments.seed,
+        }
+        learner = BaggingShuffleAverager(learner, **averaged)
+    return (
+        CalibratedTagger(learner, random_state=arguments.seed)
+        if arguments.calibrate
+        else learner
+    )
+
+
+def _check_wrappers(arguments: Arguments, cls: Any, members: int | str) -> None:
+    """Refuse what cannot be put around a learner of a class, or not together."""
+    on_shards = _on_shards(arguments)
+    sums = on_shards and _sums_over_shards(cls)
+    # What learns example by example can be mixed, and has a state of training; an
+    # average of such learners goes on as one of them does.
+    by_example = issubclass(cls, OnlineLearner)
+    is_tagger = cls not in _TASK_OF_LEARNER and cls is not KBestReranker
     for wrong, message in (
         (
-            arguments.keep_training and not has_state,
+            arguments.keep_training and (on_shards or not by_example),
             "--keep-training: such a model has no state of training",
         ),
-        (several and on_shards, "--members and --shards cannot both be given"),
+        (members != 1 and on_shards, "--members and --shards cannot both be given"),
         (
-            several and kind is KBestReranker,
+            members != 1 and cls is KBestReranker,
             "--members: the weights of a KBestReranker cannot be averaged",
         ),
         (
             arguments.calibrate and not is_tagger,
-            f"--calibrate is for taggers; {kind.__name__} is none",
+            f"--calibrate is for taggers; {cls.__name__} is none",
         ),
         (
-            on_shards and not by_example,
-            f"--shards: {kind.__name__} does not learn example by example",
+            on_shards and not (sums or by_example),
+            f"--shards: {cls.__name__} does not learn example by example",
         ),
         (
             sums and arguments.calibrate,
@@ -340,44 +395,24 @@ def _wrapped(arguments: Arguments, learned: Any) -> Any:
     ):
         if wrong:
             arguments.usage_error(message)
-    if on_shards and not sums:
-        checkpoint = learned.checkpoint  # of all shards together
-        learned = ParameterMixer(
-            learned.set_params(checkpoint=None),
-            arguments.shards,
-            n_jobs=-1,
-            client=arguments.cluster,
-            checkpoint=checkpoint,
-            random_state=arguments.seed,
-        )
-    if several:
-        averaged = {
-            "n_estimators": members,
-            "n_jobs": -1,
-            "random_state": arguments.seed,
-        }
-        learned = BaggingShuffleAverager(learned, **averaged)
-    return (
-        CalibratedTagger(learned, random_state=arguments.seed)
-        if arguments.calibrate
-        else learned
-    )
 
 
-def _check_way(arguments: Arguments, *parts: Any) -> None:
-    """Refuse a stream, or a held-out corpus, for what cannot learn with it."""
-    for part in parts:
-        if arguments.stream is not None and not hasattr(part, "partial_fit"):
+def _check_stream_and_dev(arguments: Arguments, *estimators: Any) -> None:
+    """Refuse a stream, or a held-out corpus, for an estimator that cannot learn with
+    it.
+    """
+    for each in estimators:
+        if arguments.stream is not None and not hasattr(each, "partial_fit"):
             arguments.usage_error(
-                f"--stream: {type(part).__name__} does not learn example by example"
+                f"--stream: {type(each).__name__} does not learn example by example"
             )
         if (
             arguments.stream is None
             and arguments.dev is not None
-            and not has_fit_parameter(part, "X_val")
+            and not has_fit_parameter(each, "X_val")
         ):
             arguments.usage_error(
-                f"--dev: the fit of {type(part).__name__} takes no held-out corpus"
+                f"--dev: the fit of {type(each).__name__} takes no held-out corpus"
             )
 
 
@@ -386,17 +421,28 @@ def _on_shards(arguments: Arguments) -> bool:
     return arguments.shards > 1 or arguments.cluster is not None
 
 
-def fit_of(arguments: Arguments, model: Any) -> Callable[..., Any]:
-    """How the model learns from the whole corpus."""
+def _sums_over_shards(cls: type) -> bool:
+    """Whether a learner adds up the sums of all shards, so that its optimum is that of
+    the whole corpus; others are mixed.
+    """
+    return hasattr(cls, "fit_shards")
 
-    def train(tagger: Any) -> Any:
-        return lambda X, y, sample_weight=None: tagger.fit_shards(
+
+def fit_of(arguments: Arguments, model: Any) -> Callable[..., Any]:
+    """Return the function that trains a model on a whole corpus.
+
+    It is the model's ``fit``; or, for a CRF with ``--shards``, a function of X, y and
+    sample_weight that deals them to shards for ``fit_shards``.
+    """
+    is_outer = isinstance(model, Segmenter | SpanTagger)
+    learner = model.tagger if is_outer else model
+    if not (_on_shards(arguments) and isinstance(learner, L1CRF)):
+        return model.fit
+
+    def fit_on_shards(crf: Any) -> Any:
+        return lambda X, y, sample_weight=None: crf.fit_shards(
             dealt(X, y, sample_weight, arguments.shards), client=arguments.cluster
         )
 
-    inside = isinstance(model, Segmenter | SpanTagger)
-    if not _on_shards(arguments) or not isinstance(
-        model.tagger if inside else model, L1CRF
-    ):
-        return model.fit
-    return partial(model._fit_by, train) if inside else train(model)
+    # What is around the CRF makes tokens and labels of texts before it is trained.
+    return partial(model._fit_by, fit_on_shards) if is_outer else fit_on_shards(model)

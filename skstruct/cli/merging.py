@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._data.places import counted
+from .._data.places import agreeing, counted
 from .._data.repeats import repeats_of
 from .common import tell, warn
 
@@ -40,7 +40,8 @@ def merged(corpus: Corpus, prefer: str | None) -> Corpus:
         out = {i for group in groups for i in _earlier(corpus, group)}
         if out:
             what = counted(len(out), "annotation")
-            tell(f"--prefer last: {what} of texts that come again are left out")
+            verb = agreeing(len(out), "are")
+            tell(f"--prefer last: {what} of texts that come again {verb} left out")
         return _without(corpus, out)
     _warn(corpus, repeats.contradictory, repeats.same)
     return corpus
@@ -102,9 +103,8 @@ def _warn(
     if contradictory:
         where = " and ".join(str(corpus.where[i]) for i in contradictory[0][:3])
         n = len(contradictory)
-        verb = "has" if n == 1 else "have"
         warn(
-            f"{counted(n, unit)} {verb} other {what} elsewhere, such as {where}; "
+            f"{counted(n, unit)} {agreeing(n, 'have')} other {what} elsewhere, such as {where}; "
             "--prefer last lets the later one win"
         )
     if same and of_texts:
@@ -125,6 +125,7 @@ def warn_of_shared(corpus: Corpus, dev: Corpus) -> None:
     shared = [i for i, text in enumerate(dev.X) if text in learned]
     if shared:
         warn(
-            f"{dev.name}: {len(shared):,} of {counted(len(dev.X), 'text')} are learned, "
-            f"too, such as {dev.where[shared[0]]}: what is scored here says little"
+            f"{dev.name}: {len(shared):,} of {counted(len(dev.X), 'text')} "
+            f"{agreeing(len(shared), 'are')} learned, too, such as "
+            f"{dev.where[shared[0]]}: what is scored here says little"
         )

@@ -23,7 +23,7 @@ from ..datasets.formats.text_files import split_cells
 from .common import CommandError
 from .corpus import layout_of, read_all
 from .input_files import PEEK, Source
-from .sentences import several
+from .sentences import as_columns
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
@@ -73,7 +73,7 @@ def settle_encoding(arguments: Arguments, model: Any) -> SourceLayout | None:
     layout.
     """
     known = origin_of(model).source_layout
-    if known is not None and "encoding" not in getattr(arguments, "said", ()):
+    if known is not None and "encoding" not in getattr(arguments, "given", ()):
         arguments.encoding = known.encoding
     return known
 
@@ -113,8 +113,8 @@ def with_layout(
     entry = BY_NAME.get(known.format)
     if isinstance(entry, TextFormat) and known.options and not arguments.read:
         found = recognised(source.head())
-        if arguments.format is None and (found is None or found[0] is not entry):
-            other = "nothing known" if found is None else found[0].name
+        if arguments.format is None and (found is None or found.format is not entry):
+            other = "nothing known" if found is None else found.format.name
             raise _other(source, f"this looks like {other}", known, "--format")
         settled.read = list(known.options.items())
         settled.format = known.format
@@ -129,7 +129,7 @@ def with_layout(
         to_a_column = writes and not entry.names_fields
         if name != "label" or not (to_a_column or _is_tree(known)):
             setattr(settled, name, getattr(known, name))
-    seen = _misfit(source, settled, entry, writes)
+    seen = _misfit(source, settled, entry, writes, arguments.format is not None)
     if seen is not None:
         remedy = "--tokens" if seen.startswith("there is no") else "--format"
         raise _other(source, seen, known, remedy)
@@ -150,21 +150,25 @@ def _is_tree(known: SourceLayout) -> bool:
 
 
 def _misfit(
-    source: Source, settled: Any, entry: TokenFormat, writes: bool
+    source: Source, settled: Any, entry: TokenFormat, writes: bool, is_named: bool
 ) -> str | None:
-    """What a source looks like if it is not laid out as the options say; else None."""
+    """What a source looks like if it is not laid out as the options say; else None.
+
+    ``is_named`` tells that an option names the format: then looks do not count.
+    """
     head = source.head(patient=False)
     if not head.lines and not head.records:
         return None  # it is empty
-    found = recognised(head)
-    if found is not None and found[0] is not entry:
+    found = None if is_named else recognised(head)
+    if found is not None and found.format is not entry:
         other, why = found
         if not other.is_general or why.score >= _SURE:
             return f"this looks like {other.name}: {why.sentence}"
     if entry.has_features:
         return None  # names of features can be anything
     if entry.name != "columns":
-        return None if entry.recognise(head).is_yes else f"this is no {entry.name}"
+        fits = is_named or entry.recognise(head).is_yes
+        return None if fits else f"this is no {entry.name}"
     # A pipe may wait for an answer to its first line.
     lines = [
         line
@@ -174,7 +178,7 @@ def _misfit(
     if not lines:
         return None
     widths = [len(split_cells(line, settled.separator)) for line in lines]
-    labels: Sequence[Any] = () if writes else several(settled.label)
+    labels: Sequence[Any] = () if writes else as_columns(settled.label)
     needed = [c for c in (*(settled.tokens or ()), *labels) if isinstance(c, int)]
     width = max(set(widths), key=widths.count)
     beyond = [c for c in needed if not -width <= c < width]

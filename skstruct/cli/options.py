@@ -23,11 +23,12 @@ FORMATS = (*BY_NAME, "spans", "text")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how files are read."""
     add = parser.add_argument_group("input").add_argument
-    what = (
-        f"{described()}; spans: annotated texts of any tool; text: to be tagged by "
-        "models of spans (default: what FILE looks like)"
+    what = "one of the formats below (default: what FILE looks like)"
+    add("--format", choices=FORMATS, metavar="FORMAT", help=what)
+    parser.epilog = (
+        f"formats:\n{described()}\n  spans: annotated texts of any tool\n"
+        "  text: to be tagged by models of spans"
     )
-    add("--format", choices=FORMATS, metavar="FORMAT", help=what.replace("%", "%%"))
     what = (
         "an option of skstruct.datasets.read_spans, as text=KEY or annotator=NAME; may "
         "be repeated"
@@ -62,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="lines of columns that start with it are no tokens",
     )
     what = "of all text files, and of a model of another tool that is not UTF-8"
-    add("--encoding", type=_encoding, default="utf-8", action=_Said, help=what)
+    add("--encoding", type=_encoding, default="utf-8", action=_StoreGiven, help=what)
 
 
 def add_encoding(parser: argparse.ArgumentParser) -> None:
@@ -88,15 +89,17 @@ def label_names(path: str) -> Any:
     raise argparse.ArgumentTypeError(f"{path}: expected a list, or names by number")
 
 
-class _Said(argparse.Action):
-    """Store a value, and that it was given: a model may know a better default."""
+class _StoreGiven(argparse.Action):
+    """Store a value, and in ``given`` that it does not stand there by default: a model
+    may know a better default.
+    """
 
     def __call__(
         self, parser: Any, namespace: Any, values: Any, option_string: Any = None
     ) -> None:
         """Store both."""
         setattr(namespace, self.dest, values)
-        namespace.said = {*getattr(namespace, "said", ()), self.dest}
+        namespace.given = {*getattr(namespace, "given", ()), self.dest}
 
 
 def repeated(metavar: str, type: Callable[[str], Any]) -> dict[str, Any]:

@@ -30,10 +30,11 @@ from .common import (
     share,
     tell,
 )
-from .corpus import inputs_of, layout_of, locating, sentences
+from .corpus import inputs_of, layout_of, locating
 from .input_files import Source
 from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
+from .sentences import sentences
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -73,25 +74,25 @@ def run(arguments: Arguments) -> int | None:
     inputs = inputs_of(model, format_for(arguments, model))
     texts.refuse(arguments, inputs.task)
     if inputs.task == SPANS:
-        files = texts.expanded([arguments.file or "-"])
-        check_replaced([arguments.output], texts.files_of(files))
-        pool: list[Any] = list(texts.texts_of(files, arguments))
-        X = [text for _, text, _ in pool]
-        numbers = [place for place, _, _ in pool]
+        files = texts.find_text_files([arguments.file or "-"])
+        check_replaced([arguments.output], texts.files_read(files))
+        pool: list[Any] = list(texts.read_text_files(files, arguments))
+        X = [each.text for each in pool]
+        places: list[Any] = [each.place for each in pool]
     else:
         with Source(arguments.file, arguments.encoding) as source:
-            how = with_layout(arguments, source, known, writes=True)
-            layout = layout_of(how, source, inputs)
+            settled = with_layout(arguments, source, known, writes=True)
+            layout = layout_of(settled, source, inputs)
             pool = [
                 s for s in sentences(source, layout, inputs, labels=False) if s.tokens
             ]
         words = layout.format == "segmented"
         X = [s.lines[0][1] if words else s.tokens for s in pool]
-        numbers = [s.numbers for s in pool]
+        places = [s.numbers for s in pool]
     _tell_fewer(arguments, len(pool), inputs.task)
     options = {name: getattr(arguments, name) for name in ("strategy", "diversity")}
     try:
-        with locating(arguments.file or "<stdin>", numbers):
+        with locating(arguments.file or "<stdin>", places):
             chosen = select(
                 model, X, arguments.k, **options, random_state=arguments.seed
             )
@@ -107,7 +108,7 @@ def run(arguments: Arguments) -> int | None:
                 best,
                 model.predict(best),
                 "jsonl",
-                metadata=[_about(*pool[i]) for i in chosen],
+                metadata=[_with_id(pool[i]) for i in chosen],
             )
         elif isinstance(layout.entry, TokenFormat):
             file.writelines(
@@ -132,6 +133,7 @@ def _tell_fewer(arguments: Arguments, n: int, task: str) -> None:
     tell(f"{name}: {counted(n, unit)}, fewer than -k {arguments.k}{hint}")
 
 
-def _about(place: str, _: str, beside: dict[str, Any]) -> dict[str, Any]:
-    """What is written beside the spans of a text, so that it comes back with its name."""
-    return beside if "id" in beside else {"id": place, **beside}
+def _with_id(read: texts.TextRead) -> dict[str, Any]:
+    """Return what is written beside the spans of a text: it comes back with its name."""
+    known = read.metadata
+    return known if "id" in known else {"id": read.place, **known}

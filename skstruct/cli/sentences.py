@@ -16,7 +16,7 @@ from ..datasets.formats.conllu import as_head, check_heads
 from ..datasets.formats.entry import Rows, TokenFormat, WordFormat
 from ..datasets.formats.table import BY_NAME
 from .common import CommandError
-from .input_files import Source, noticed
+from .input_files import Source, warning_of_header
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
@@ -24,24 +24,46 @@ if TYPE_CHECKING:
 
 
 class Sentence(NamedTuple):
-    """One sentence of a file."""
+    """One sentence of a file.
 
-    tokens: list | str  # str or tuples of str; of segmented text the raw text
-    labels: list | None  # str; of trees (head, label); of segmented text the words
-    lines: list  # (number, text without line end, whether it is a token's)
-    document: str | None = None  # which it belongs to, if the file says it
-    weight: float = 1.0  # as data of CRFsuite may say it
-    place: str | None = None  # for errors, where the lines say little
-    source: Any = None  # of its `Rows`
+    Attributes
+    ----------
+    tokens : list of str, tuple or dict, or str
+        Its tokens; of segmented text the raw text.
+    labels : list or None
+        Of each token its label, str, or of trees (head, label); of segmented text the
+        words. None if they are not read.
+    lines : list of (int, str, bool)
+        The number of each line, its text without the end, and whether a token stands
+        on it.
+    document : str or None
+        The document that it is a part of, if the file says it.
+    weight : float
+        Of the sentence, as data of CRFsuite may say it.
+    place : str or None
+        For errors, where the numbers of lines say little.
+    source : object
+        What `TokenFormat.labelled` needs to write the sentence again; see `Rows`.
+    """
+
+    tokens: list[Any] | str
+    labels: list[Any] | None
+    lines: list[tuple[int, str, bool]]
+    document: str | None = None
+    weight: float = 1.0
+    place: str | None = None
+    source: Any = None
 
     @property
     def numbers(self) -> list[int]:
-        """Numbers of the lines that hold tokens."""
+        """The numbers of the lines that hold tokens."""
         return [number for number, _, is_token in self.lines if is_token]
 
 
-def several(label: Any) -> tuple[Any, ...]:
-    """The columns or fields of a `Layout.label`."""
+def as_columns(label: Any) -> tuple[Any, ...]:
+    """Return the columns or fields of a `Layout.label` as a tuple; of trees there are
+    two.
+    """
     return label if isinstance(label, tuple) else (label,)
 
 
@@ -69,23 +91,24 @@ def sentences(
     """
     entry = layout.entry or BY_NAME[layout.format]
     if isinstance(entry, WordFormat):
-        return _segmented(source, layout, entry)
+        return _of_words(source, layout, entry)
     assert isinstance(entry, TokenFormat)
     if entry.has_features:
-        return _attributes(source, layout, entry)
-    read = _named if entry.names_fields else _columns
+        return _of_features(source, layout, entry)
+    read = _of_fields if entry.names_fields else _of_columns
     return read(source, layout, entry, inputs, labels)
 
 
 def _taken(source: Source, rows: Rows) -> list[tuple[int, str, bool]]:
-    """(number, line, whether it is a token's) of what was read since the last call."""
+    """Return the lines read since the last call, as `Sentence` has them."""
     numbers = set(rows.numbers)
     return [(n, line, n in numbers) for n, line in source.take()]
 
 
-def _attributes(
+def _of_features(
     source: Source, layout: Layout, entry: TokenFormat
 ) -> Iterator[Sentence]:
+    """Yield sentences whose tokens are dicts of ready-made features."""
     for rows in entry.rows(source, layout.options(source.encoding)):
         lines = _taken(source, rows)
         labels = [label for label, _ in rows.cells]
@@ -93,22 +116,24 @@ def _attributes(
         yield Sentence(tokens, labels, lines, rows.document, rows.weight)
 
 
-def _segmented(source: Source, layout: Layout, entry: WordFormat) -> Iterator[Sentence]:
+def _of_words(source: Source, layout: Layout, entry: WordFormat) -> Iterator[Sentence]:
+    """Yield lines of segmented text."""
     for _, words in entry.words(source, layout.options(source.encoding)):
         (number, text), *_ = source.take()
         raw = "".join(word if isinstance(word, str) else word[0] for word in words)
         if not entry.lines_are_text or layout.separator is not None:
-            text = raw  # what is to be segmented
+            text = raw  # the line has more in it than what is to be segmented
         yield Sentence(raw, words, [(number, text, bool(words))])
 
 
-def _columns(
+def _of_columns(
     source: Source,
     layout: Layout,
     entry: TokenFormat,
     inputs: Inputs | None,
     labels: bool,
 ) -> Iterator[Sentence]:
+    """Yield sentences of a format whose columns have numbers, and are chosen here."""
     read = entry.rows(source, layout.options(source.encoding, labels))
     found = ((rows, _taken(source, rows)) for rows in read)
     first = next(found, None)
@@ -117,23 +142,26 @@ def _columns(
     number, text = next((n, line) for n, line, of_token in first[1] if of_token)
     width = len(first[0].cells[0])
     where = f"{source.name}, line {number}"
-    tokens, label = _choose(width, layout, inputs, labels, where)
+    tokens, label = _chosen_columns(width, layout, inputs, labels, where)
     column = label[0] if len(label) == 1 else None
     pairs = chain([first], found)
-    for rows, lines in noticed(source, pairs, number, text, column):
+    for rows, lines in warning_of_header(source, pairs, number, text, column):
         yield _sentence(rows, tokens, label, source.name, lines)
 
 
-def _named(
+def _of_fields(
     source: Source,
     layout: Layout,
     entry: TokenFormat,
     inputs: Inputs | None,
     labels: bool,
 ) -> Iterator[Sentence]:
+    """Yield sentences of a format whose fields have names: its rows hold those chosen,
+    the token's first.
+    """
     n = len(layout.tokens or ("",))
-    label = several(layout.label) if labels else ()
-    tokens = _as_kind(list(range(n)), inputs, source.name)
+    label = as_columns(layout.label) if labels else ()
+    tokens = _token_cells(list(range(n)), inputs, source.name)
     both = next((field for field in label if field in (layout.tokens or ())), None)
     if both is not None:
         raise CommandError(
@@ -141,19 +169,22 @@ def _named(
         )
     for rows in entry.rows(source, layout.options(source.encoding, labels)):
         lines = _taken(source, rows)
-        if not entry.has_comments:  # what is written is made of the source of the rows
+        # What is written is then made of `Rows.source`, not of lines.
+        if not entry.has_comments:
             lines = [(number, "", True) for number in rows.numbers]
         width = len(rows.cells[0])
         yield _sentence(rows, tokens, range(n, width), source.name, lines)
 
 
-def _choose(
+def _chosen_columns(
     n: int, layout: Layout, inputs: Inputs | None, labels: bool, where: str
-) -> Any:
-    """(column or columns of the tokens, columns of the label if read) for rows of `n`
-    cells.
+) -> tuple[int | list[int], list[int]]:
+    """Return which of the `n` cells of a row are the token's, as `_token_cells` has them,
+    and which are the label's, if that is read.
+
+    ``where`` begins errors: the file, and the line of the first token.
     """
-    label = several(layout.label) if labels else ()
+    label = as_columns(layout.label) if labels else ()
     for c in (*(layout.tokens or ()), *label):
         if not -n <= c < n:
             raise CommandError(
@@ -174,26 +205,44 @@ def _choose(
         raise CommandError(
             f"{where}: column {both} is the label's, and cannot be one of the tokens'"
         )
-    return _as_kind(tokens, inputs, where), labelled
+    return _token_cells(tokens, inputs, where), labelled
 
 
-def _as_kind(places: list[int], inputs: Inputs | None, where: str) -> Any:
-    """One place for tokens that are str, a list for tuples; checked against what a
-    model reads.
+def _token_cells(
+    cells: list[int], inputs: Inputs | None, where: str
+) -> int | list[int]:
+    """Return the one cell of tokens that are str, or the cells of tokens that are tuples,
+    as the model reads them, if there is one.
+
+    Raises
+    ------
+    CommandError
+        If the model reads other numbers of cells; ``where`` begins the message.
     """
     if inputs is None:
-        return places[0] if len(places) == 1 else places
+        return cells[0] if len(cells) == 1 else cells
     wrong = f"{where}: the model reads {counted(inputs.width, 'column')} of a token; "
-    if len(places) < inputs.width:
-        raise CommandError(f"{wrong}found {len(places)}; --tokens says which to read")
-    if len(places) > inputs.width and (inputs.token is str or inputs.task == TREES):
-        raise CommandError(f"{wrong}--tokens names {len(places)}")
-    return places[0] if inputs.token is str else places
+    if len(cells) < inputs.width:
+        raise CommandError(f"{wrong}found {len(cells)}; --tokens says which to read")
+    if len(cells) > inputs.width and (inputs.token is str or inputs.task == TREES):
+        raise CommandError(f"{wrong}--tokens names {len(cells)}")
+    return cells[0] if inputs.token is str else cells
 
 
 def _sentence(rows: Rows, tokens: Any, label: Any, name: str, lines: Any) -> Sentence:
-    """The `Sentence` of rows of cells; ``tokens``: a place or places, ``label``:
-    places, none if not read.
+    """Make a `Sentence` of rows of cells.
+
+    Parameters
+    ----------
+    rows : Rows
+    tokens : int or list of int
+        The cells of a token, as `_token_cells` has them.
+    label : sequence of int
+        The cells of its label: of trees two, none if it is not read.
+    name : str
+        Of the file, for errors.
+    lines : list of (int, str, bool)
+        As of `Sentence`.
     """
     cells = rows.cells
     if isinstance(tokens, int):
@@ -201,8 +250,15 @@ def _sentence(rows: Rows, tokens: Any, label: Any, name: str, lines: Any) -> Sen
     else:
         found = [tuple([row[c] for c in tokens]) for row in cells]
     labels = [row[label[0]] for row in cells] if label else None
-    of_file = rows.document, rows.weight, rows.place, rows.source
-    sentence = Sentence(found, labels, lines, *of_file)
+    sentence = Sentence(
+        tokens=found,
+        labels=labels,
+        lines=lines,
+        document=rows.document,
+        weight=rows.weight,
+        place=rows.place,
+        source=rows.source,
+    )
     if len(label) < 2:
         return sentence
     assert sentence.labels is not None

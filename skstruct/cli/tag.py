@@ -36,11 +36,12 @@ from .common import (
     output,
     positive,
 )
-from .corpus import inputs_of, layout_of, locating, sentences
+from .corpus import inputs_of, layout_of, locating
 from .first_record import tell_tagged
 from .input_files import Source
 from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
+from .sentences import sentences
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
@@ -133,11 +134,10 @@ def run(arguments: Arguments) -> int | None:
     with output(arguments.output, arguments.encoding) as file:
         for path in files:
             with Source(path, arguments.encoding) as source:
-                how = with_layout(arguments, source, known, writes=True)
-                layout = _layout(how, source, inputs)
-                if (
-                    last.strip() and layout.format != "segmented"
-                ):  # the file before ends without a blank line
+                settled = with_layout(arguments, source, known, writes=True)
+                layout = _layout(settled, source, inputs)
+                # The file before may end without a blank line.
+                if last.strip() and layout.format != "segmented":
                     file.write("\n")
                 last = _tag(model, source, layout, inputs, file, arguments)
 
@@ -221,7 +221,8 @@ def _tag(
     while batch := list(islice(read, arguments.batch)):
         if inputs.task == TREES and arguments.tokens is None:
             _check_tags(batch, layout, source, arguments)
-        *_, last = lines = list(write(model, batch, layout, source.name, arguments))
+        lines = list(write(model, batch, layout, source.name, arguments))
+        last = lines[-1]
         if not told:
             tell_tagged(source.name, layout, lines)
             told = True
@@ -261,8 +262,8 @@ def _check_tags(
 
 
 def _ranked(model: Any, X: Any, arguments: Arguments, **options: Any) -> Any:
-    """For each sequence what is to be written of it, best first, with scores, or None
-    without.
+    """Return for each sequence its labellings or segmentations that are written, best
+    first, as pairs with their scores; the score is None unless an option asks for it.
     """
     if arguments.kbest:
         return model.predict_kbest(X, arguments.kbest, **options)
@@ -273,7 +274,7 @@ def _ranked(model: Any, X: Any, arguments: Arguments, **options: Any) -> Any:
 
 
 def _header(rank: int, score: float | None) -> list[str]:
-    """The line before what has a score, if there is one."""
+    """Return the line of a score, which stands before what has it; none without."""
     return [] if score is None else [f"# {rank} {score:.6f}\n"]
 
 
@@ -297,7 +298,7 @@ def _segmented(
         if arguments.proba:
             pairs = zip(found, model.predict_segment_proba(list(lines)))
             found = [
-                [(_beside(words, p), score) for words, score in ranked]
+                [(_with_probabilities(words, p), score) for words, score in ranked]
                 for ranked, p in pairs
             ]
     join = arguments.tag_separator.join
@@ -312,8 +313,8 @@ def _segmented(
             )
 
 
-def _beside(words: Any, proba: Any) -> Any:
-    """Words, or pairs with tags, with how probable they are."""
+def _with_probabilities(words: Any, proba: Any) -> Any:
+    """Return words, or pairs with tags, as tuples that end with how probable they are."""
     pairs = ([word] if isinstance(word, str) else word for word in words)
     return [(*pair, f"{p:.6f}") for pair, (_, p) in zip(pairs, proba)]
 
@@ -337,12 +338,16 @@ def _labelled(
             else repeat(repeat(()))
         )
     entry = layout.entry
-    assert isinstance(entry, TokenFormat)  # of texts and words others write
+    assert isinstance(entry, TokenFormat)  # other functions write texts and words
     options = layout.options(arguments.encoding)
     for (i, rank, labels, score), cells in zip(found, beside):
-        marks = zip((_cells(label, layout) for label in labels), cells)
-        of = batch[i].lines, _header(rank, score), marks, batch[i].source
-        yield from entry.labelled(options, *of)
+        yield from entry.labelled(
+            options,
+            lines=batch[i].lines,
+            header=_header(rank, score),
+            marks=zip((_cells(label, layout) for label in labels), cells),
+            source=batch[i].source,
+        )
 
 
 def _probabilities(model: Any, X: Any, found: Any, scheme: str) -> Any:
@@ -375,7 +380,7 @@ def _probabilities(model: Any, X: Any, found: Any, scheme: str) -> Any:
 
 
 def _cells(label: Any, layout: Layout) -> list[str]:
-    """What is written for a label, or for an arc."""
+    """Return the cells that are written for a label, or for a head and its label."""
     if not isinstance(layout.label, tuple):
         return [str(label)]
     return list(map(str, label if isinstance(label, tuple) else (label, NO_LABEL)))

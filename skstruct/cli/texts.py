@@ -16,17 +16,15 @@ from dataclasses import fields
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, PlaceError
-from .._data.places import Where
 from .._data.text import is_white_space
 from ..datasets.formats.brat import is_brat
-from ..datasets.formats.contents import where_of
 from ..datasets.formats.entry import TEXTS
 from ..datasets.formats.span_files import FORMATS, AnnotationReader
-from ..datasets.formats.span_records import SPAN_KEYS, Reading, document_of
+from ..datasets.formats.span_records import SPAN_KEYS, Reading, Record
 from ..datasets.formats.span_writing import brat_names, reserved_keys, write_spans
 from ..datasets.formats.table import recognised, text_formats
 from ..inspection import render
@@ -49,13 +47,46 @@ if TYPE_CHECKING:
     from .._data.spans import Span
     from .common import Arguments
 
-    TextRead = tuple[str, str, dict[str, Any]]
-    """Place, text, and what is written beside its spans."""
+
+class TextRead(NamedTuple):
+    """A text that is to be labelled.
+
+    Attributes
+    ----------
+    place : str
+        Where it stands, for messages: "notes.jsonl, line 3".
+    text : str
+    metadata : dict
+        What is written beside its spans.
+    """
+
+    place: str
+    text: str
+    metadata: dict[str, Any]
+
+
+class TextFile(NamedTuple):
+    """A file of texts that are to be labelled, or a folder of brat.
+
+    Attributes
+    ----------
+    path : str
+        "-" is standard input.
+    name : str or None
+        What the text in it is called, if the file was found in a folder: its path
+        there, without ending. None: what the file itself says.
+    """
+
+    path: str
+    name: str | None = None
+
 
 WRITTEN = ("xml", "html", *(f.name for f in text_formats().values() if f.is_written))
 """How labelled texts can be written."""
 
 _STREAMED = ("xml", "jsonl", "doccano", "prodigy")
+"""Formats in which texts can be written one after the other."""
+
 _WITH_PROBA = ("xml", "jsonl", "label-studio")
 _NAME = re.compile(r"[^\W\d][\w.-]*")  # of an element of XML
 _NOT_XML = re.compile(
@@ -79,11 +110,11 @@ def are_annotated(source: Source) -> bool:
         if not first.startswith(("[", "{")):
             return False
     found = recognised(source.head())
-    return found is not None and found[0].kind == TEXTS
+    return found is not None and found.format.kind == TEXTS
 
 
-def reading_of(arguments: Arguments) -> AnnotationReader:
-    """The `AnnotationReader` that the options of ``--read`` describe."""
+def new_annotation_reader(arguments: Arguments) -> AnnotationReader:
+    """Return the reader of annotated texts that ``--read`` and other options describe."""
     options = dict(arguments.read)
     known = {each.name for each in fields(AnnotationReader)} - {"encoding"}
     if arguments.format in FORMATS:
@@ -102,9 +133,10 @@ def reading_of(arguments: Arguments) -> AnnotationReader:
         arguments.usage_error(f"--read: {error}")
 
 
-def given_to(source: Source) -> str | Source:
-    """What readers of annotated texts take for a source; they number the lines
-    themselves.
+def path_or_lines(source: Source) -> str | Source:
+    """Return what an `AnnotationReader` reads of a source: the path of a folder or file
+    of brat, which has companions; else the source itself, which keeps no lines from now
+    on.
     """
     return (
         source.path
@@ -113,19 +145,23 @@ def given_to(source: Source) -> str | Source:
     )
 
 
-def marked(
+def annotated_texts(
     source: Source, reading: Reading, is_stream: bool
-) -> Iterator[tuple[str, list[Span], str, str | None, Where]]:
-    """Yield annotated texts as (text, spans, place, document, where); places are for
-    errors, the document is None where the record does not name it.
+) -> Iterator[tuple[Record, list[Span]]]:
+    """Yield the annotated texts of a source, each with its spans.
 
-    What was met stands in ``reading`` afterwards. In a stream texts that are white
-    space are left out: a model that learns from each batch needs a token.
+    Parameters
+    ----------
+    source : Source
+    reading : Reading
+        What is met stands there afterwards.
+    is_stream : bool
+        Whether texts that are white space are left out: a model that learns from each
+        batch needs a token.
     """
-    for record, spans in reading.options.marked(given_to(source), reading):
+    for record, spans in reading.options.marked(path_or_lines(source), reading):
         if not (is_stream and is_white_space(record.text)):
-            document = document_of(record)
-            yield record.text, spans, record.place, document, where_of(record)
+            yield record, spans
 
 
 # --------------------------------------------------------------------------------------
@@ -220,16 +256,16 @@ def require(arguments: Arguments, model: Any, **methods: str) -> None:
 
 def tag(model: Any, arguments: Arguments) -> int | None:
     """Run ``tag`` for a model of spans."""
-    wanted = arguments.write or "jsonl"
+    format = arguments.write or "jsonl"
     if arguments.sets and not hasattr(model, "predict_sets"):
         arguments.usage_error(
             f"--sets: this {type(model).__name__} offers no sets; train --recall R"
         )
-    if arguments.sets and (arguments.proba or wanted not in ("jsonl", "label-studio")):
+    if arguments.sets and (arguments.proba or format not in ("jsonl", "label-studio")):
         arguments.usage_error(
             "--sets has probabilities, and is for --write jsonl and label-studio"
         )
-    if arguments.proba and wanted not in _WITH_PROBA:
+    if arguments.proba and format not in _WITH_PROBA:
         arguments.usage_error(
             f"--proba: only {', '.join(_WITH_PROBA)} have a place for probabilities"
         )
@@ -237,32 +273,41 @@ def tag(model: Any, arguments: Arguments) -> int | None:
         arguments.usage_error("--sets and --min-proba do not go together")
     probable = "predict_segment_proba"
     require(arguments, model, proba=probable, min_proba=probable)
-    if wanted == "brat" and arguments.output in STANDARD:
+    if format == "brat" and arguments.output in STANDARD:
         arguments.usage_error("--write brat needs --output, a folder")
-    if arguments.label_space and wanted != "brat":
+    if arguments.label_space and format != "brat":
         arguments.usage_error("--label-space is for --write brat")
-    arguments.labels = _brat_labels(model, arguments) if wanted == "brat" else {}
+    labels = _brat_labels(model, arguments) if format == "brat" else {}
     check_inputs(arguments.files, folders=True)
-    files = expanded(arguments.files or ["-"])
-    texts = texts_of(files, arguments)
-    if wanted == "brat":
-        _write_brat(model, _named(list(texts)), files, arguments)
+    files = find_text_files(arguments.files or ["-"])
+    texts = read_text_files(files, arguments)
+    if format == "brat":
+        _write_brat(model, _with_names(list(texts)), files, labels, arguments)
         return None
-    check_replaced([arguments.output], files_of(files), arguments.force)
-    whole = wanted not in _STREAMED  # one page, or one list
-    batches = (
-        [list(texts)]
-        if whole
-        else iter(lambda: list(islice(texts, arguments.batch)), [])
-    )
+    check_replaced([arguments.output], files_read(files), arguments.force)
     with output(arguments.output, arguments.encoding) as file:
-        for k, batch in enumerate(batches):
-            _write(file, model, batch, wanted, arguments, is_first=k == 0)
+        for k, batch in enumerate(_batches(texts, format, arguments.batch)):
+            _write(file, model, batch, format, arguments, is_first=k == 0)
             file.flush()  # who reads the pipe need not wait for the end
+    return None
+
+
+def _batches(
+    texts: Iterable[TextRead], format: str, n: int
+) -> Iterator[list[TextRead]]:
+    """Yield texts in parts of ``n``; all at once where a format is one list or page."""
+    if format not in _STREAMED:
+        yield list(texts)
+        return
+    rest = iter(texts)
+    while batch := list(islice(rest, n)):
+        yield batch
 
 
 def _brat_labels(model: Any, arguments: Arguments) -> dict[str, str]:
-    """What is written for each label of a model; asked before any text is read."""
+    """Return what is written for each label of a model; labels that brat cannot hold
+    are refused before any text is read.
+    """
     space = arguments.label_space
     names: dict[str, str] = {}
     for label in span_labels(model):
@@ -281,38 +326,42 @@ def _brat_labels(model: Any, arguments: Arguments) -> dict[str, str]:
 def _write_brat(
     model: Any,
     texts: list[TextRead],
-    files: list[tuple[str, str | None]],
+    files: list[TextFile],
+    labels: dict[str, str],
     arguments: Arguments,
 ) -> None:
-    """Write the files of brat, two for each text, where nothing is replaced by them."""
-    beside = [each for _, _, each in texts]
+    """Write the files of brat, two for each text, where nothing is replaced by them.
+
+    ``labels`` says what is written for each label of the model.
+    """
+    metadata = [each.metadata for each in texts]
     try:
-        names = brat_names([text for _, text, _ in texts], beside)
+        names = brat_names([each.text for each in texts], metadata)
     except PlaceError as error:
         assert error.sequence is not None
-        raise CommandError(f"{texts[error.sequence][0]}: {error}") from None
+        raise CommandError(f"{texts[error.sequence].place}: {error}") from None
     paths = [Path(arguments.output, name) for name in names]
     written = [f"{path}{ending}" for path in paths for ending in (".txt", ".ann")]
     for path in written:
         check_within(path)
-    check_replaced(written, files_of(files), arguments.force)
+    check_replaced(written, files_read(files), arguments.force)
     for path in written if not arguments.force else ():
         if os.path.isfile(path) and os.path.getsize(path) > 0:
             raise CommandError(
                 f"{path}: is there already, and may be a person's work; --force "
                 "replaces it"
             )
-    _write(arguments.output, model, texts, "brat", arguments)
+    _write(arguments.output, model, texts, "brat", arguments, labels)
 
 
-def expanded(paths: Iterable[str]) -> list[tuple[str, str | None]]:
-    """(path, name or None) of each file; of a folder without annotations of brat its
+def find_text_files(paths: Iterable[str]) -> list[TextFile]:
+    """Return the files that are labelled: of a folder without annotations of brat its
     files of text.
     """
-    found: list[tuple[str, str | None]] = []
+    found: list[TextFile] = []
     for path in paths:
         if not os.path.isdir(path) or any(Path(path).rglob("*.ann")):
-            found.append((path, None))
+            found.append(TextFile(path))
             continue
         inside = sorted(
             each
@@ -323,73 +372,75 @@ def expanded(paths: Iterable[str]) -> list[tuple[str, str | None]]:
             raise CommandError(
                 f"{path}: there is no file NAME.txt or NAME.ann in the folder"
             )
-        names = (
-            each.relative_to(path).as_posix().removesuffix(".gz") for each in inside
-        )
-        found += zip(map(str, inside), (name.removesuffix(".txt") for name in names))
+        for each in inside:
+            name = each.relative_to(path).as_posix().removesuffix(".gz")
+            found.append(TextFile(str(each), name.removesuffix(".txt")))
     return found
 
 
-def texts_of(
-    files: list[tuple[str, str | None]], arguments: Arguments
+def read_text_files(
+    files: Iterable[TextFile], arguments: Arguments
 ) -> Iterator[TextRead]:
     """Yield the texts of several files; those of a folder keep their names."""
     for path, name in files:
         with Source(path, arguments.encoding) as source:
-            for place, text, beside in read_texts(source, arguments):
-                yield place, text, beside if name is None else {**beside, "name": name}
+            for read in read_texts(source, arguments):
+                if name is not None:
+                    read = read._replace(metadata={**read.metadata, "name": name})
+                yield read
 
 
-def _named(texts: list[TextRead]) -> list[TextRead]:
-    """The texts, each with a name for its files of brat: its own if all have one, else
-    a number.
+def _with_names(texts: list[TextRead]) -> list[TextRead]:
+    """Return the texts, each with nothing but a name for its files of brat beside it:
+    its own if all have one, else a number.
     """
-    names = [each.get("name") for _, _, each in texts]
+    names = [each.metadata.get("name") for each in texts]
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         names = [f"{k:0{len(str(len(texts)))}}" for k in range(len(texts))]
-    return [
-        (place, text, {"name": name}) for (place, text, _), name in zip(texts, names)
-    ]
+    return [each._replace(metadata={"name": n}) for each, n in zip(texts, names)]
 
 
-def files_of(expanded: list[tuple[str, str | None]]) -> list[str]:
-    """All files that are read for what `expanded` gives."""
+def files_read(files: Iterable[TextFile]) -> list[str]:
+    """Return the paths of all files that are read for some: of brat each text has
+    two.
+    """
     found: list[str] = []
-    for path, _ in expanded:
-        files = Path(path).rglob("*.ann") if os.path.isdir(path) else [Path(path)]
+    for path, _ in files:
+        parts = Path(path).rglob("*.ann") if os.path.isdir(path) else [Path(path)]
         pairs = [
-            file.with_suffix(ending) for file in files for ending in (".txt", ".ann")
+            part.with_suffix(ending) for part in parts for ending in (".txt", ".ann")
         ]
         found += map(str, pairs) if is_brat(path) else [path]
     return found
 
 
 def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
-    """Yield (place, text, metadata); of the metadata what is to be written beside
-    predicted spans.
+    """Yield the texts of a source, in the way that options name, or that its name and
+    content tell: records, of which the texts alone are read; a text a line; one text.
     """
     if arguments.format not in (None, "spans", "text", *FORMATS):
         arguments.usage_error(
             f"--format {arguments.format} is not for models that mark spans of texts"
         )
-    by_name = arguments.format in ("spans", *FORMATS) or (
+    is_named = arguments.format in ("spans", *FORMATS) or (
         arguments.format is None and _is_named(source)
     )
-    records_of = by_name or (arguments.format is None and are_annotated(source))
-    if records_of and not arguments.read:
+    has_records = is_named or (arguments.format is None and are_annotated(source))
+    if has_records and not arguments.read:
         arguments = _with_text_key(arguments)
-    if arguments.read and (arguments.lines or not records_of):
+    if arguments.read and (arguments.lines or not has_records):
         arguments.usage_error("--read is for annotated texts")
     what = "annotated texts, of which the texts alone are read"
-    if arguments.lines or not records_of:
+    if arguments.lines or not has_records:
         what = "texts, a line each" if arguments.lines else "one text"
     tell(f"{source.name}: read as {what}")
     if arguments.lines:
         for number, line in enumerate(source.unkept(), start=1):
-            yield f"{source.name}, line {number}", line.rstrip("\r\n"), {}
-    elif records_of:
-        reader = reading_of(arguments)
-        beside = _beside(arguments.write or "jsonl", source.name)
+            place = f"{source.name}, line {number}"
+            yield TextRead(place, line.rstrip("\r\n"), {})
+    elif has_records:
+        reader = new_annotation_reader(arguments)
+        written = _metadata_chooser(arguments.write or "jsonl", source.name)
         for name, _ in arguments.read:
             if name not in ("format", "text"):
                 arguments.usage_error(
@@ -397,10 +448,10 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
                     "read"
                 )
         try:
-            for record in reader.texts(given_to(source)):
-                yield record.place, record.text, beside(record.metadata)
+            for record in reader.texts(path_or_lines(source)):
+                yield TextRead(record.place, record.text, written(record.metadata))
         except ValueError as error:
-            if by_name or arguments.read:
+            if is_named or arguments.read:
                 raise
             raise CommandError(
                 f"{error}; --format text reads {source.name} as plain text"
@@ -409,12 +460,14 @@ def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:
         if arguments.format is None:
             warn_of_columns(source, "it is read as one text; --format text says so")
         name = {"name": Path(source.name).stem} if arguments.write == "brat" else {}
-        yield source.name, "".join(source.unkept()), name
+        yield TextRead(source.name, "".join(source.unkept()), name)
 
 
 def _with_text_key(arguments: Arguments) -> Arguments:
-    """The options, with the key of texts that the model's file had, if it is known."""
-    known = getattr(arguments, "known", None)
+    """Return the options, with the key of texts that the file had which the model has
+    learned from, if that is known.
+    """
+    known = arguments.known
     if known is None or "text" not in known.options:
         return arguments
     settled = copy.copy(arguments)
@@ -429,19 +482,28 @@ def _is_named(source: Source) -> bool:
     return name.endswith((*endings, ".spacy"))
 
 
-def _beside(wanted: str, name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """The function that chooses what of a record's metadata is written beside predicted
-    spans.
+def _metadata_chooser(
+    format: str, name: str
+) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return a function that chooses what of a record's metadata is written beside
+    predicted spans.
 
     What was said of other spans is left out; so is, with a warning, a key for which the
     format has no place.
+
+    Parameters
+    ----------
+    format : str
+        That is written.
+    name : str
+        Of the file that is read, for the warning.
     """
-    reserved = reserved_keys(wanted) if wanted in FORMATS else ()
+    reserved = reserved_keys(format) if format in FORMATS else ()
 
     @cache
     def tell(key: Any) -> None:  # once
         warn(
-            f"{name}: the records' own {key!r} is left out: {wanted} has no place for "
+            f"{name}: the records' own {key!r} is left out: {format} has no place for "
             "it"
         )
 
@@ -451,7 +513,7 @@ def _beside(wanted: str, name: str) -> Callable[[dict[str, Any]], dict[str, Any]
             and not isinstance(value, str | int | float)
         ):
             return False
-        if key in reserved or (wanted == "brat" and key != "name"):
+        if key in reserved or (format == "brat" and key != "name"):
             tell(key)
             return False
         return True
@@ -465,29 +527,42 @@ def _write(
     file: Any,
     model: Any,
     batch: list[TextRead],
-    wanted: str,
+    format: str,
     arguments: Arguments,
+    labels: dict[str, str] | None = None,
     is_first: bool = True,
 ) -> None:
-    """Label a batch of texts, and write it; the first text is shown."""
-    X = [text for _, text, _ in batch]
-    metadata = [beside for _, _, beside in batch]
+    """Label a batch of texts, and write it.
+
+    Parameters
+    ----------
+    file : text file, or str
+        For brat the path of a folder.
+    model : estimator
+    batch : list of TextRead
+    format : str
+        One of `WRITTEN`.
+    arguments : Arguments
+    labels : dict, optional
+        What is written for labels of the model, where that is not the label.
+    is_first : bool, default=True
+        Whether a message shows the first text.
+    """
+    X = [each.text for each in batch]
+    metadata = [each.metadata for each in batch]
     y = model.predict(X)
     if arguments.min_proba:
         y = [
             [span for span, p in row if p >= arguments.min_proba]
             for row in model.predict_segment_proba(X, y)
         ]
-    if is_first:
-        tell(f"{batch[0][0]}: first: {first_record('spans', X, y)}")
-    if arguments.labels:
-        written = arguments.labels
-        y = [
-            [span._replace(label=written[span.label]) for span in spans] for spans in y
-        ]
+    if is_first and batch:
+        tell(f"{batch[0].place}: first: {first_record('spans', X, y)}")
+    if labels:
+        y = [[span._replace(label=labels[span.label]) for span in spans] for spans in y]
     proba = model.predict_segment_proba(X, y) if arguments.proba else None
     offered = model.predict_sets(X) if arguments.sets else None
-    if offered is not None and wanted == "label-studio":
+    if offered is not None and format == "label-studio":
         y = [[span for span, _ in spans] for spans in offered]
         proba = offered
     elif offered is not None:
@@ -496,12 +571,11 @@ def _write(
             for spans in offered
         )
         metadata = [
-            {**beside, "candidates": spans}
-            for beside, spans in zip(metadata, candidates)
+            {**known, "candidates": spans} for known, spans in zip(metadata, candidates)
         ]
-    if wanted == "html":
+    if format == "html":
         file.write(render(X, y))
-    elif wanted == "xml":
+    elif format == "xml":
         pairs = (
             [[(span, None) for span in spans] for spans in y]
             if proba is None
@@ -510,14 +584,20 @@ def _write(
         file.writelines(map(_xml, X, pairs))
     else:
         more: dict[str, Any] = {}
-        if wanted == "label-studio":
+        if format == "label-studio":
             more["model_version"] = Path(arguments.model).name
-        write_spans(file, X, y, wanted, metadata=metadata, proba=proba, **more)
+        write_spans(file, X, y, format, metadata=metadata, proba=proba, **more)
 
 
 def _xml(text: str, spans: Any) -> str:
-    """A text with its spans, which have probabilities or None, as elements; odd labels
-    are attributes.
+    """Return a text whose spans are elements of XML.
+
+    Parameters
+    ----------
+    text : str
+    spans : list of (Span, float or None)
+        Spans and their probabilities. A label that is no name of an element becomes an
+        attribute.
     """
     parts = []
     at = 0

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from .._data.schemes import check_scheme, convert_scheme, rewriting
 from .._sklearn import innermost, layers, outermost_value
 from .._taggers.constraints import BrokenConstraint, scheme_of
 from .._taggers.default_tagger import OF_CHARACTERS
-from .._training.held_out import NAMES
+from .._training.held_out import NAMES as HELD_OUT_ARGUMENTS
 from .._training.parameters import parameters_named
 from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
@@ -43,14 +44,14 @@ from .common import (
 )
 from .corpus import (
     batches,
-    learned,
+    first_file,
     located,
     locating,
+    new_understood,
     read,
     read_files,
-    understood,
 )
-from .documents import together
+from .documents import split_by_document
 from .evaluate import as_text, model_scores
 from .first_record import tell_understood
 from .input_files import Source, tell_empty, tell_labels
@@ -61,6 +62,8 @@ from .model_layout import learned_layout
 from .options import add_corpus, add_options, lexicon, repeated
 
 if TYPE_CHECKING:
+    from .._data.card import Card
+    from .._data.source_layout import SourceLayout
     from .common import Arguments, Model
     from .corpus import Corpus, Layout
 
@@ -85,8 +88,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = "say how the files are read, and learn nothing"
     parser.add_argument("--dry-run", action="store_true", help=what)
     what = (
-        "a held-out corpus, to score each epoch, and the model; with -p "
-        "early_stopping=True to choose it"
+        "a held-out corpus: scores of the model on it are printed; with -p "
+        "early_stopping=True it chooses the best epoch"
     )
     parser.add_argument("--dev", metavar="FILE", help=what)
     add_corpus(parser)
@@ -110,8 +113,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="clusters of the words of --text (default: 500)",
     )
-    add_learner(group, None)
-    _add_ways(add)
+    add_learner(group, default=None)
+    _add_wrappers(add)
     what = (
         "rewrite labels of another scheme, or of none, as those of --param "
         "constraints=SCHEME"
@@ -148,9 +151,9 @@ def _add_held_out(group: Any) -> None:
     either.add_argument("--cv", type=several, metavar="N", help=what)
 
 
-def _add_ways(add: Callable[..., Any]) -> None:
-    """Add the options that put something around the learner, or deal the corpus in
-    parts.
+def _add_wrappers(add: Callable[..., Any]) -> None:
+    """Add the options that put something around the learner, or let it learn the corpus
+    in parts.
     """
     what = (
         "average the weights of N learners that see the corpus in different orders "
@@ -197,9 +200,9 @@ def run(arguments: Arguments) -> int | None:
     _check_files(arguments)
     task = task_of(arguments)
     sources = sources_of(arguments)
-    with learned(arguments, task) as (source, layout):
+    with first_file(arguments, task) as (source, layout):
         model: Model = new_model(arguments, features_of(arguments), layout.format)
-        words_of = _words_parameter(arguments, model)
+        clusters_parameter = _clusters_parameter(arguments, model)
         repair = _repairer(arguments, model, layout.format)
         corpus, dev = _corpora(arguments, source, layout, repair, task)
         if arguments.dry_run:
@@ -207,11 +210,12 @@ def run(arguments: Arguments) -> int | None:
                 first = next(batches(source, layout, arguments.stream))
                 _tell_begun(first, layout, source)
             return None
-        _read_text(arguments, model, words_of)
+        if clusters_parameter is not None:
+            _learn_clusters(arguments, model, clusters_parameter)
         unseen = None
         with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
             if corpus is not None:
-                unseen = _held_out(arguments, model, corpus, dev)
+                unseen = _score_held_out(arguments, model, corpus, dev)
             began = time.perf_counter()
             if corpus is None:
                 counts = _stream(arguments, model, layout, source, repair)
@@ -220,7 +224,7 @@ def run(arguments: Arguments) -> int | None:
                 counts = counts_of(corpus, model)
     check_learned(arguments, model)
     seconds = time.perf_counter() - began
-    _forget(model)
+    _reset_session_parameters(model)
     score = None if unseen is None else unseen.to_dict()
     _write(
         arguments,
@@ -268,10 +272,11 @@ def _corpora(
         tell_empty(corpus)
         tell_labels(corpus)
         _tell_raw_text(arguments, corpus)
-    arguments.format = layout.format
     if arguments.dev is None:
         return corpus, None
-    # Read now: a mistake in it should not cost a training.
+    # Read now: a mistake in it should not cost a training. It has the format of the
+    # corpus.
+    arguments.format = layout.format
     dev = repair(read(arguments.dev, arguments, task=task))
     if corpus is not None:
         warn_of_shared(corpus, dev)
@@ -293,7 +298,9 @@ def _tell_trained(arguments: Arguments, model: Any, seconds: float) -> None:
     classes = outermost_value(model, "classes_")
     inner = innermost(model).estimator
     if getattr(inner, "explained_as", None) == "spans":
-        classes = span_labels(inner)  # those of tokens only spell them
+        classes = span_labels(
+            inner
+        )  # classes_ are labels of tokens, as B-PER and I-PER
     labels = "" if classes is None else f", {counted(len(classes), 'label')}"
     tell(
         f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote "
@@ -301,11 +308,11 @@ def _tell_trained(arguments: Arguments, model: Any, seconds: float) -> None:
     )
 
 
-def _held_out(
+def _score_held_out(
     arguments: Arguments, model: Any, corpus: Corpus, dev: Corpus | None
 ) -> held_out.HeldOut | None:
     """Score models that do not see a part of the corpus, if ``--holdout`` or ``--cv``
-    asks for it.
+    asks for it; None without.
     """
     if arguments.holdout is None and arguments.cv is None:
         return None
@@ -317,15 +324,15 @@ def _held_out(
     )
 
 
-def _write(arguments: Arguments, model: Model, **said: Any) -> None:
-    """Write a model: small, and the same to the last bit, unless its training is
-    kept.
+def _write(
+    arguments: Arguments, model: Model, card: Card, source_layout: SourceLayout
+) -> None:
+    """Write a model: small, with the same weights to the last bit, unless its training
+    is kept.
     """
-    if arguments.keep_training:
-        model.save(arguments.model, **said)
-    else:
-        smaller = model.compress(dtype="float64")
-        smaller.save(arguments.model, training=False, **said)
+    keep = arguments.keep_training
+    written = model if keep else model.compress(dtype="float64")
+    written.save(arguments.model, training=keep, card=card, source_layout=source_layout)
 
 
 def _check_usage(arguments: Arguments) -> None:
@@ -342,7 +349,9 @@ def _check_usage(arguments: Arguments) -> None:
     for wrong, message in (
         (
             arguments.model is None and not arguments.dry_run,
-            "the following arguments are required: --model/-m, or --dry-run",
+            "--model OUT is needed, the file to write the model to, as in "
+            f"{shlex.join(['skstruct', 'train', *files])} --model my-model; or --dry-run, which says how the "
+            "files are read",
         ),
         (
             read.count("-") > 1,
@@ -370,9 +379,9 @@ def _check_usage(arguments: Arguments) -> None:
             arguments.usage_error(message)
 
 
-def _words_parameter(arguments: Arguments, model: Any) -> str | None:
-    """Return the name of the parameter that takes the clusters of ``--text``; None
-    without the option.
+def _clusters_parameter(arguments: Arguments, model: Any) -> str | None:
+    """Return the name of the model's parameter that takes the clusters of ``--text``,
+    as ``words`` or ``tagger__words``; None without the option.
     """
     if arguments.text is None:
         return None
@@ -382,21 +391,21 @@ def _words_parameter(arguments: Arguments, model: Any) -> str | None:
             f"--text is for taggers; {type(model).__name__} reads no templates"
         )
     check_inputs([arguments.text])
-    return min(names, key=len)  # what is around others gives it to them
+    return min(names, key=len)  # the outermost estimator gives it to those inside
 
 
-def _read_text(arguments: Arguments, model: Any, parameter: str | None) -> None:
-    """Let the taggers of a model read clusters of the words of ``--text``."""
-    if parameter is None:
-        return
+def _learn_clusters(arguments: Arguments, model: Any, parameter: str) -> None:
+    """Learn clusters of the words of ``--text``, and give them to a parameter of the
+    model.
+    """
     words = WordVectors(
         n_clusters=arguments.clusters or 500, random_state=arguments.seed
     )
     with (
-        locating(arguments.text, ()),
+        locating(arguments.text),
         Source(arguments.text, arguments.encoding) as source,
     ):
-        lines = source.watched() if arguments.verbose else source.unkept()
+        lines = source.with_progress() if arguments.verbose else source.unkept()
         table = words.fit_text(lines).table()
     tell(f"{arguments.text}: {table!r}")
     model.set_params(**{parameter: table})
@@ -420,7 +429,7 @@ def _learn_whole(
     try:
         _learn_documents(arguments, model, corpus, dev)
     except KeyboardInterrupt:
-        _keep(model, arguments)
+        _save_partial(model, arguments)
         raise
 
 
@@ -428,42 +437,55 @@ def _learn_documents(
     arguments: Arguments, model: Any, corpus: Corpus, dev: Corpus | None
 ) -> None:
     """Learn a corpus; no split within the model cuts a document."""
-    with together(model, corpus, arguments.seed, dev is not None) as shown:
-        held = shown.held_out if dev is None else dev
-        _learn(fit_of(arguments, model), shown.corpus, held, **shown.more)
+    has_dev = dev is not None
+    with split_by_document(model, corpus, arguments.seed, has_dev) as shown:
+        judge = dev if has_dev else shown.held_out
+        _learn(fit_of(arguments, model), shown.corpus, judge, **shown.metadata)
 
 
 def _learn(
     method: Callable[..., Any],
     corpus: Corpus,
     dev: Corpus | None = None,
-    **more: Any,
+    **metadata: Any,
 ) -> None:
-    """Call ``fit`` or ``partial_fit``; ``dev`` is the held-out `Corpus`."""
-    given: dict[str, Any] = (
-        more
-        if dev is None
-        else {
-            **more,
-            "X_val": dev.X,
-            "y_val": dev.y,
-        }
-    )
+    """Call ``fit`` or ``partial_fit``, whose errors become those of files and lines.
+
+    Parameters
+    ----------
+    method : callable
+        The method, or what `fit_of` returns.
+    corpus : Corpus
+    dev : Corpus, optional
+        The held-out corpus.
+    **metadata
+        Further arguments of the method.
+    """
+    given = dict(metadata)
+    if dev is not None:
+        given |= {"X_val": dev.X, "y_val": dev.y}
     if corpus.weights is not None:
         given["sample_weight"] = corpus.weights
     try:
         method(corpus.X, corpus.y, **given)
     except ValueError as error:
-        of_dev = dev is not None and (
-            getattr(error, "name", None) or str(error)
-        ).startswith(NAMES)
-        wrong = dev if dev is not None and of_dev else corpus
+        wrong = corpus
+        if dev is not None and _is_about_held_out(error):
+            wrong = dev
         found = located(error, wrong.name, wrong.places)
-        if isinstance(error, BrokenConstraint) and (error.remedy or of_dev):
+        if isinstance(error, BrokenConstraint) and (error.remedy or wrong is dev):
             found = CommandError(
                 f"{str(found).removesuffix(error.remedy)}; --repair rewrites the labels"
             )
         raise found from error
+
+
+def _is_about_held_out(error: ValueError) -> bool:
+    """Whether an error of ``fit`` is about ``X_val`` or ``y_val``: a `PlaceError` has the
+    argument's name, others begin with it.
+    """
+    name = getattr(error, "name", None) or str(error)
+    return name.startswith(HELD_OUT_ARGUMENTS)
 
 
 def _repairer(
@@ -501,6 +523,7 @@ def _repairer(
 def _tell_chosen(arguments: Arguments, model: Any) -> None:
     """Say which templates ``features="auto"`` and which penalties a search chose."""
     *_, tagger = layers(model)
+    # The templates that the model reads; one of other features has none.
     lines = getattr(getattr(tagger, "_model", None), "lines", None)
     given = arguments.features != "auto" or arguments.template is not None
     chosen = not given and tagger.get_params(deep=False).get("features") in (
@@ -531,32 +554,33 @@ def _stream(
 ) -> dict[str, int]:
     """Learn a file piece by piece; no more than a piece of it is in memory.
 
-    Returns how many sequences there are, and what they consist of.
-
     What was learned before an error is kept: it may stand behind hours of reading.
+
+    Returns
+    -------
+    dict
+        How many sequences there are, and how many elements they have, by what they are
+        called, as "sentences" and "tokens".
     """
     epoch = 0
     amount = [0, 0]
     try:
         for epoch in range(1, (arguments.epochs or 1) + 1):
             amount = [0, 0]  # sequences, and what they consist of
-            with (
-                source
-                if epoch == 1
-                else Source(arguments.files[0], arguments.encoding, quiet=True) as part
-            ):
-                for corpus in batches(part, layout, arguments.stream):
+            if epoch > 1:  # it was read to its end, and its warnings were given
+                source = Source(arguments.files[0], arguments.encoding, quiet=True)
+            with source:
+                for corpus in batches(source, layout, arguments.stream):
                     if epoch == 1 and not amount[0]:
-                        _tell_begun(corpus, layout, part)
+                        _tell_begun(corpus, layout, source)
                     _learn(model.partial_fit, repair(corpus))
                     amount[0] += len(corpus.X)
                     amount[1] += sum(map(len, corpus.y))
             tell(f"epoch {epoch}: {_amount(layout.format, *amount)}")
     except BaseException as error:
         if epoch > 1 or amount[0] or isinstance(error, KeyboardInterrupt):
-            _keep(
-                model, arguments, f"{_amount(layout.format, *amount)} of epoch {epoch}"
-            )
+            learned = f"{_amount(layout.format, *amount)} of epoch {epoch}"
+            _save_partial(model, arguments, learned)
         raise
     units = (f"{unit}s" for unit in _UNITS.get(layout.format, ("sentence", "token")))
     return dict(zip(units, amount))
@@ -564,13 +588,13 @@ def _stream(
 
 def _tell_begun(corpus: Corpus, layout: Layout, source: Source) -> None:
     """Say of a stream how it is read, by its first piece."""
-    begun = corpus._replace(understood=understood(corpus, layout, source.encoding))
+    begun = corpus._replace(understood=new_understood(corpus, layout, source.encoding))
     numbers = len(corpus.X), sum(map(len, corpus.y))
     tell_understood(begun, f"at first {_amount(layout.format, *numbers)}")
 
 
-def _forget(model: Any) -> None:
-    """Reset what concerned this training only: a line for each epoch, a folder of this
+def _reset_session_parameters(model: Any) -> None:
+    """Reset parameters that concerned this training only: a line for each epoch, a folder of this
     machine.
     """
     of_training = {"verbose": 0, "checkpoint": None}
@@ -585,14 +609,21 @@ def _forget(model: Any) -> None:
         )
 
 
-def _keep(model: Any, arguments: Arguments, learned: str | None = None) -> None:
+def _save_partial(model: Any, arguments: Arguments, learned: str | None = None) -> None:
     """Save what a training has learned before it was cut short, if anything, beside the
     file asked for.
+
+    Parameters
+    ----------
+    model : estimator
+    arguments : Arguments
+    learned : str, optional
+        How much that is, as messages say it; by default its epochs.
     """
     path = arguments.model + PARTIAL
     try:
         check_is_fitted(model)
-        _forget(model)
+        _reset_session_parameters(model)
         model.save(path)
     except NotFittedError:  # the first epoch was not complete, or the members were not
         tell(

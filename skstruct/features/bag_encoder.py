@@ -194,9 +194,9 @@ class BagEncoder(NamedEncoder):
             list: self._encode_lists,
         }
         return [
-            encode[kind](tokens[k : k + CHUNK], first + k, offsets, grow)
-            for kind, first, tokens in _runs(flat, offsets)
-            for k in range(0, len(tokens), CHUNK)
+            encode[kind](tokens, at, offsets, grow)
+            for first in range(0, len(flat), CHUNK)
+            for kind, at, tokens in _runs(flat[first : first + CHUNK], first, offsets)
         ]
 
     def learned(self, corpus: TokenCorpus, zero: float) -> LearnedCorpus:
@@ -278,15 +278,19 @@ class BagEncoder(NamedEncoder):
         return token, token, 0, NO_ROWS, NOTHING, NOTHING, starts, rows, values
 
 
-def _runs(flat: list[Any], offsets: np.ndarray) -> list[tuple[type, int, list[Any]]]:
-    """(dict or list, number of the first, tokens): neighbours of one kind, as plain
-    dicts and lists.
+def _runs(
+    chunk: list[Any], first: int, offsets: np.ndarray
+) -> list[tuple[type, int, list[Any]]]:
+    """Part the tokens of a chunk into neighbours of one kind, as plain dicts and lists:
+    (dict or list, number of the first, tokens).
+
+    ``first`` is the number of the first token of the chunk.
     """
-    kinds = set(map(type, flat))
+    kinds = set(map(type, chunk))
     if kinds <= {dict} or kinds <= {list}:
-        return [(kind, 0, flat) for kind in kinds]
+        return [(kind, first, chunk) for kind in kinds]
     runs: list[tuple[type, int, list[Any]]] = []
-    for k, token in enumerate(flat):
+    for k, token in enumerate(chunk, first):
         if isinstance(token, Set):  # of a frozenset, or the keys of a dict, too
             # Whatever the hashes of this process are.
             token = sorted(token, key=spelled)

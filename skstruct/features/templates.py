@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from .._data.elements import elements, exact_strings
 from .._data.inputs import describe
+from .._data.suggestions import meant
 from .._data.text import TextToken
 from .._data.types import Path, Self
 from .._saving.atomic import naming
@@ -474,6 +475,7 @@ def resolve_templates(
     known = ", ".join(sorted(PRESETS))
     raise ValueError(
         f"features={name!r} is neither a preset ({known}) nor a template file"
+        f"{meant(name, ('auto', *PRESETS))}"
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._data.elements import elements
 from .._data.inputs import SPANS, TREES, WORDS
-from .._data.places import counted
+from .._data.places import agreeing, counted
 from .._data.scheme_rules import LabelTable
 from .._data.types import Corpus
 from .._saving.atomic import write_whole
@@ -341,13 +341,13 @@ def _wrong(
         if room < 0:
             break
         entries.append(entry)
-    have = "has" if len(wrong) == 1 else "have"
+    have = agreeing(len(wrong), "have")
     text = f"{counted(len(wrong), 'sequence')} {have} an error"
     if how:
         text += "; those come first of which the model was surest, "
         text += "where labels may be wrong"
     if len(entries) < len(wrong):
-        text += f"; {len(entries):,} are shown"
+        text += f"; {len(entries):,} {agreeing(len(entries), 'are')} shown"
     return f"<h2>What is wrong</h2>{note(text + '.')}{''.join(entries)}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -178,6 +179,22 @@ def with_tuples(model: Any, X: Any) -> Any:
         else x
         for x in X
     ]
+
+
+def warm(model: Any) -> None:
+    """Answer an example in each way that a request may ask for, so that none has to wait
+    for kernels.
+    """
+    if inputs_of(model) is None:
+        return
+    X = with_tuples(model, example(model))
+    for options in ({}, *_WAYS):
+        # other ways than the model has; rows of numbers, whose width is not known
+        with contextlib.suppress(Refused, ValueError):
+            _answer_of(model, options)(X)
+
+
+_WAYS: tuple[dict[str, str], ...] = ({"proba": "1"}, {"kbest": "1"}, {"sets": "1"})
 
 
 def _answer_of(model: Any, options: dict[str, str]) -> Answer:

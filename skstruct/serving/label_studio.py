@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 
 from ..datasets.formats.label_studio import task as as_task
 from ..datasets.formats.span_writing import with_units
-from .answers import span_labels
+from .answers import span_labels, warm
 from .collection import Collection
 from .log import LOG
 from .measures import KIND, Measures
@@ -141,6 +141,7 @@ class Backend(Application):
             self._collection.open()
         self._tasks = Remembered(_REMEMBERED)
         model = self._versions.model
+        warm(model)
         about = about_model(model, os.fspath(path))
         health = {"status": "UP", "model_class": type(model).__name__}
         measures = Measures({"model": model}, {"model": about})

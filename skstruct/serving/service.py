@@ -5,7 +5,6 @@ What is wrong with a request is said with the sequence and the position.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 from collections.abc import Collection, Iterable, Mapping
@@ -17,7 +16,7 @@ from .._saving.origin import digest_of, origin_of
 from ..inspection import render
 from ..inspection.html import Html, attribute, box, escaped
 from ..interchange.kinds import load_model
-from .answers import as_sequence, example, inputs_of, predicted, with_tuples
+from .answers import as_sequence, example, inputs_of, predicted, warm
 from .hosts import AllowedHosts
 from .log import LOG
 from .measures import KIND, Measures
@@ -187,12 +186,7 @@ def loaded(files: Mapping[str, str | Path]) -> dict[str, Any]:
     for name, path in files.items():
         LOG.info("loading %s: %s (%.1f MB)", name, path, os.path.getsize(path) / 1e6)
         models[name] = load_model(path)
-    for model in models.values():
-        if inputs_of(model) is not None:
-            with contextlib.suppress(
-                ValueError
-            ):  # rows of numbers, whose width is not known
-                model.predict(with_tuples(model, example(model)))
+        warm(models[name])
     return models
 
 

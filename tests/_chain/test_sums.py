@@ -1,5 +1,6 @@
 """Log Z and marginals of chains: any scores, lengths, labels and neighbours."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -98,6 +99,7 @@ def exactly(monkeypatch, verb, *given):
 
     with monkeypatch.context() as patch:
         patch.setattr(sums, "sum_corpus", by_logarithms)
+        patch.setattr(sums, "sum_small", lambda *given: given[-1].fill(np.nan))
         return verb(*given)
 
 
@@ -120,19 +122,34 @@ def test_scaled_sums_equal_those_of_logarithms(L, monkeypatch):
 
 
 def test_only_what_underflows_is_summed_by_logarithms(monkeypatch):
-    calls, kernel = [], sums.sum_corpus
+    calls = []
 
-    def noted(*arguments):
+    def noted(kernel, *arguments):
         kernel(*arguments)
         calls.append(int(np.isnan(arguments[-1]).sum()))
 
-    monkeypatch.setattr(sums, "sum_corpus", noted)
+    for name in "sum_small", "sum_corpus":
+        monkeypatch.setattr(sums, name, partial(noted, getattr(sums, name)))
     X = texts(0, [5, 6, 7])
     trained(4, 0, 10.0).predict_marginals(X)
     assert calls == [0]
     calls.clear()
     trained(4, 0, 800.0).predict_marginals(X)
     assert len(calls) == 2 and calls[0] > 0 and calls[1] == 0
+
+
+def test_both_kernels_write_the_same_bits(monkeypatch):
+    for L in (1, 2, 9, 49):
+        crf = trained(L, 3, 3.0)
+        X = texts(4, [1, 2, 17, 64, 0, 7])
+        small = crf.predict_marginals(X)
+        with monkeypatch.context() as patch:
+            patch.setattr(sums, "are_rows_of_nodes", lambda _: False)
+            large = crf.predict_marginals(X)
+        alone = [crf.predict_marginals([x])[0] for x in X]
+        for a, b, c in zip(small, large, alone):
+            np.testing.assert_array_equal(a, b)
+            np.testing.assert_array_equal(a, c)
 
 
 @pytest.mark.parametrize("L", [1, 2, 9, 22, 49])

@@ -190,6 +190,9 @@ def test_other_inputs(corpus, fitted):
     [
         ({"solver": "sgd"}, "a search needs a solver that converges, got solver='sgd'"),
         ({"c1s": ()}, "there are no candidates"),
+        ({"c1s": 0.1}, r"c1s must be a list of numbers, got 0.1; write c1s=\[0.1\]"),
+        ({"c2s": 1}, r"c2s must be a list of numbers, got 1; write c2s=\[1\]"),
+        ({"cv": 100}, "cv=100 folds need at least as many sequences, got 90"),
         (
             {"candidates": [(0.1, -1.0)]},
             r"candidate 0: c1 and c2 must be from 0 to 1e[+]100, got \(0.1, -1",

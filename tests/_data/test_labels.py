@@ -61,3 +61,27 @@ def test_classes_hold_the_labels_themselves(tmp_path):
     assert skstruct.load(tmp_path / "model").predict(X[:1]) == y[:1]
     numbers = StructuredPerceptron(random_state=0).fit(X, [[1, 0, 1]] * 4)
     assert numbers.classes_.dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    ("y", "place"),
+    [
+        ([["x", "y"], ["x", ""]], "y: sequence 1, position 1"),
+        ([["x", "y"], [{"", "x"}, "x"]], "y: sequence 1, position 0"),
+    ],
+)
+def test_an_empty_label_is_refused(y, place):
+    wrong = f"{place}: a label must not be empty: write None for a token without one"
+    X = [["a", "b"], ["c", "d"]]
+    with pytest.raises(ValueError, match=wrong):
+        StructuredPerceptron().fit(X, y)
+    with pytest.raises(ValueError, match=wrong):
+        L1CRF().fit(X, y)
+    with pytest.raises(ValueError, match=wrong):
+        StructuredPerceptron().fit(X, [["x", "y"]] * 2).partial_fit(X, y)
+
+
+def test_an_empty_label_of_an_older_model_is_known():
+    offsets = np.array([0, 2])
+    gold, labels = encode_labels([["", "x"]], offsets, Labels(["", "x"]), grow=True)
+    assert gold.ids.tolist() == [0, 1] and labels.values == ["", "x"]

@@ -17,8 +17,10 @@ from skstruct._data.places import (
     is_sequence,
     numbered,
     offsets_of,
+    part_of,
     place,
     ranges,
+    refuse_number,
     refuse_str,
 )
 
@@ -87,3 +89,15 @@ def test_words_of_errors():
     with pytest.raises(ValueError, match="words must be a list of words, got str 'ab'"):
         refuse_str("words", "ab", "words")
     refuse_str("words", ["ab"], "words")
+
+
+def test_verbs_agree_with_numbers():
+    assert part_of(1, 3, "line", "have") == "1 of 3 lines has"
+    assert part_of(2, 3, "line", "are") == "2 of 3 lines are"
+    assert part_of(1, 1, "record", "do") == "1 of 1 record does"
+
+
+def test_a_number_is_no_list_of_them():
+    refuse_number("c1s", [0.1])
+    with pytest.raises(ValueError, match=r"got 0.1; write c1s=\[0.1\]"):
+        refuse_number("c1s", 0.1)

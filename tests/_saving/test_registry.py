@@ -28,6 +28,7 @@ from skstruct import (
 )
 from skstruct._core import store as store_module
 from skstruct._core.codes import PENALTIES
+from skstruct._core.compile import cache_counts
 from skstruct._saving.container import read_container
 from skstruct._saving.values import LONG
 
@@ -125,6 +126,19 @@ def test_sparse_storage(penalty, reload, monkeypatch):
             one.partial_fit(*more)
             loaded.partial_fit(*more)
         assert_predicts_same(one, loaded, more[0])
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_loaded_model_predicts_with_the_kernels_of_a_fitted_one(reload, training):
+    """What lies in a file cannot be written to, which is another type for a kernel."""
+    X, y = corpus("tuple", "str")
+    tagger = StructuredPerceptron(
+        TEMPLATES, max_iter=2, penalty="l2", alpha=1e-3, random_state=0, min_count=2
+    ).fit(X, y)
+    expected = tagger.predict(X)
+    kernels = cache_counts()
+    assert reload(tagger, training=training).predict(X) == expected
+    assert cache_counts() == kernels
 
 
 def test_sparse_storage_that_holds_nothing(reload, monkeypatch):

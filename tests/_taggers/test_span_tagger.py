@@ -357,7 +357,7 @@ def test_mixtures_of_texts():
         lambda: (X[:6], y[:6]),
         lambda: (["Ann\nLee\n\nmet Bob."], [[(0, 7, "PER"), (13, 15, "PER")]]),
     ]
-    with pytest.warns(UserWarning, match="1 of 2 spans do not end where tokens do"):
+    with pytest.warns(UserWarning, match="1 of 2 spans does not end where tokens do"):
         mixer = ParameterMixer(SpanTagger(), random_state=0).fit_shards(shards)
     model = mixer.estimator_
     assert (

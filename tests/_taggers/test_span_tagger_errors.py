@@ -76,12 +76,12 @@ def test_spans_left_out_are_warned_of():
             ],
         )
     assert [str(each.message) for each in caught] == [
-        "1 of 6 spans do not end where tokens do: 1 left unknown; 3 of 6 spans are left out: 2 without a "
+        "1 of 6 spans does not end where tokens do: 1 left unknown; 3 of 6 spans are left out: 2 without a "
         "token, 1 overlapping others; alignment_report(X, y) lists them"
     ]
     with pytest.warns(
         UserWarning,
-        match="^1 of 1 spans are left out: 1 without a token; alignment_report",
+        match="^1 of 1 span is left out: 1 without a token; alignment_report",
     ):
         SpanTagger(perceptron()).partial_fit(
             ["Ann met Bob.", "Rome"], [[(3, 4, "PER")], []]

@@ -44,7 +44,7 @@ def test_the_tagger_obeys_the_scheme_unless_it_names_another():
 
 
 def test_spans_that_do_not_end_where_tokens_do_are_told():
-    with pytest.warns(UserWarning, match="1 of 1 spans do not end where tokens do"):
+    with pytest.warns(UserWarning, match="1 of 1 span does not end where tokens do"):
         SpanTagger(StructuredPerceptron(random_state=0)).fit([TEXT], [[(0, 6, "PER")]])
 
 

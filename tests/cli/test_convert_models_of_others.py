@@ -256,7 +256,8 @@ def test_pickles_are_told_by_their_content_or_name(tmp_path, capsys):
 
 def test_convert_says_what_is_wrong(model, tmp_path, capsys):
     code, _, err = run(capsys, "convert", model("wapiti"), tmp_path / "model.bin")
-    assert code == 2 and "--to is needed: the name" in err
+    assert code == 2 and "does not tell what to write: it may end in .skstruct, " in err
+    assert ".html, or --to says one of skstruct, crfsuite, crf++" in err
     code, _, err = run(capsys, "convert", tmp_path / "absent", tmp_path / "model.txt")
     assert code == 1 and "absent: No such file" in err
     (tmp_path / "text").write_text("something else")

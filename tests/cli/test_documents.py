@@ -32,7 +32,7 @@ def numbers(X):
 def seen(monkeypatch):
     """What the splits within ``fit`` were: (learned, tested) documents."""
     found = []
-    original = documents.together
+    original = documents.split_by_document
 
     def spy(model, corpus, *more):
         manager = original(model, corpus, *more)
@@ -55,7 +55,7 @@ def seen(monkeypatch):
 
         return Watched()
 
-    monkeypatch.setattr("skstruct.cli.train.together", spy)
+    monkeypatch.setattr("skstruct.cli.train.split_by_document", spy)
     return found
 
 
@@ -115,7 +115,7 @@ def test_a_model_is_as_it_was_after_an_error():
     for model in L1CRFCV(cv=2), CalibratedTagger(StructuredPerceptron(), cv=3):
         before = model.cv
         with pytest.raises(ZeroDivisionError):
-            with documents.together(model, corpus, 0, False) as shown:
+            with documents.split_by_document(model, corpus, 0, False) as shown:
                 assert isinstance(model.cv, list) and shown.corpus is corpus
                 raise ZeroDivisionError
         assert model.cv == before

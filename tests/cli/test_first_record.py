@@ -101,4 +101,4 @@ def test_tag_shows_the_first_text_with_its_spans(files, capsys):
 
 def test_a_model_is_named_unless_nothing_is_learned(files, capsys):
     code, _, err = run(capsys, "train", files / "a.txt")
-    assert code == 2 and "--model/-m, or --dry-run" in err
+    assert code == 2 and "--model OUT is needed" in err and "--dry-run" in err

@@ -5,13 +5,13 @@ at.
 import json
 import sys
 import tracemalloc
-from argparse import Namespace
 
 import pytest
 from cli_cases import run
 
 from skstruct import SpanTagger
 from skstruct.cli import corpus, texts
+from skstruct.cli.common import Arguments
 from skstruct.cli.input_files import Source
 from skstruct.datasets.formats.span_files import AnnotationReader
 
@@ -24,7 +24,7 @@ def test_lines_of_annotated_texts_are_not_kept(tmp_path, road):
     """What is held while they pass is a batch and the first texts, which vote on units:
     not the file.
     """
-    arguments = Namespace(
+    arguments = Arguments(
         tokens=None, label=None, separator=None, comment=None, format=None, read=[], lines=False, write=None,
         encoding="utf-8",
     )  # fmt: skip

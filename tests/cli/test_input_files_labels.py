@@ -6,6 +6,7 @@ import pytest
 from cli_cases import run, run_train
 
 from skstruct import StructuredPerceptron
+from skstruct.datasets import SourceLayout
 
 
 @pytest.fixture(autouse=True)
@@ -69,3 +70,25 @@ def test_plain_text_for_a_tagger(inside, capsys):
     (inside / "columns.txt").write_text("The DT B-NP\ndog NN I-NP\n. . O\n")
     for name in "words.txt", "columns.txt":
         assert run(capsys, "tag", name, "-m", "model")[2] == ""
+
+
+def test_text_where_columns_are_read(inside, capsys):
+    """The error, or the warning, says what a tagger reads instead."""
+    looks = "this looks like text"
+    advice = "write a token a line, and a blank line behind each sentence"
+    X, y = [[("the", "DT"), ("dog", "NN")]], [["D", "N"]]
+    layout = SourceLayout("columns", tokens=(0, 1), label=-1)
+    StructuredPerceptron(random_state=0).fit(X, y).save("model", source_layout=layout)
+    (inside / "letter.txt").write_text("The old dog barks.\nIt sleeps.\n")
+    code, _, err = run(capsys, "tag", "letter.txt", "-m", "model")
+    assert code == 1
+    assert (
+        f"line 2: expected 4 columns, as on line 1; found 2; {looks}: {advice}" in err
+    )
+    code, _, err = run(capsys, "tag", "letter.txt", "-m", "model", "--format", "text")
+    assert code == 1 and f"reads columns or CoNLL-U, not plain text: {advice}" in err
+    (inside / "letter.txt").write_text("The dog barks.\n")  # as wide as in training
+    code, _, err = run(capsys, "tag", "letter.txt", "-m", "model")
+    assert code == 0 and f"each line is taken for one token: {advice}" in err
+    (inside / "columns.txt").write_text("The DT\ndog\n")
+    assert advice not in run(capsys, "tag", "columns.txt", "-m", "model")[2]

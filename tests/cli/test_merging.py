@@ -61,9 +61,7 @@ def test_texts_without_ids_that_differ_are_said(first, tmp_path, capsys):
             capsys, *files, "-m", tmp_path / "m", "--epochs", 2, "--prefer", "last"
         )
         assert code == 0 and "elsewhere" not in err
-        assert (
-            "--prefer last: 1 annotation of texts that come again are left out" in err
-        )
+        assert "--prefer last: 1 annotation of texts that come again is left out" in err
         assert counts_of(tmp_path / "m") == {"texts": texts, "spans": spans, "types": 2}
         (found,) = skstruct.load(tmp_path / "m").predict([TEXTS[1]])
         assert found[0].label == ("PER" if files == (a, b) else "LOC")
@@ -129,7 +127,7 @@ def test_held_out_texts_that_are_learned(first, tmp_path, capsys):
     b = write(tmp_path / "b.jsonl", [first[0], (9, ("New.", []))])
     code, _, err = run_train(capsys, a, "-m", tmp_path / "m", "--epochs", 1, "--dev", b)
     assert code == 0
-    assert f"{b}: 1 of 2 texts are learned, too, such as {b}, line 1, id 0" in err
+    assert f"{b}: 1 of 2 texts is learned, too, such as {b}, line 1, id 0" in err
 
 
 def test_a_stream_prefers_nothing(first, tmp_path, capsys):

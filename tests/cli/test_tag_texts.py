@@ -71,6 +71,13 @@ def test_old_spans_under_another_key_are_left_out(capsys):
     assert record.keys() == {"text", "spans", "label"} and len(record["spans"]) == 2
 
 
+@pytest.mark.parametrize("written", ["jsonl", "spacy", "label-studio"])
+def test_a_file_without_records_is_written_as_an_empty_one(capsys, written):
+    Path("notes.json").write_text("[]")
+    out = tagged(capsys, "notes.json", "--format", "jsonl", "--write", written)
+    assert out.split() == ([] if written == "jsonl" else ["[", "]"])
+
+
 def test_ordinary_records_are_tagged(capsys):
     Path("notes.jsonl").write_text(
         rows({"text": TEXT, "spans": None}, {"text": TEXT, "labels": None, "id": 7})

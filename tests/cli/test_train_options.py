@@ -326,3 +326,9 @@ def test_text_that_was_encoded_twice(capsys, tmp_path, text):
     path.write_text(text + "\n" + text, encoding="utf-8")
     code, _, err = run_train(capsys, path, "-m", tmp_path / "m", "--epochs", 1)
     assert code == 0 and err.count("skstruct: warning: ") == 1 and "'Ã±' for 'ñ'" in err
+
+
+def test_files_alone_are_told_what_else_is_needed(capsys):
+    code, _, err = run(capsys, "train", "a.txt", "b c.txt")
+    assert code == 2
+    assert "as in skstruct train a.txt 'b c.txt' --model my-model; or --dry-run" in err

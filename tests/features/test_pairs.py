@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from counting import calls
 from inside import remembered_pairs
 
 from skstruct._data.inputs import as_tokens
@@ -221,3 +222,26 @@ def test_odd_pairs_among_many_keys(odd):
     token = dict.fromkeys("abcdefgh", "x")
     with pytest.raises((Odd, TypeError)):
         encode_pairs(known(), [token, {**token, **odd}])
+
+
+@pytest.mark.parametrize("keys", ["ab", "abcdefgh"])
+def test_known_pairs_cost_no_call_of_python(keys):
+    tables = known()
+    token = dict.fromkeys(keys, "x")
+    encode_pairs(tables, [token])
+    one, few = (
+        calls(lambda n=n: encode_pairs(tables, [token] * n))[0]
+        for n in (1, pairs.FEW_TOKENS)
+    )
+    assert one == few
+
+
+@pytest.mark.parametrize("n", [0, 1, pairs.FEW_TOKENS, pairs.FEW_TOKENS + 1])
+def test_starts_of_few_and_of_many_tokens(n):
+    sizes = [k % 3 for k in range(n)]
+    lists = [["word:the"] * size for size in sizes]
+    dicts = [dict.fromkeys("ab"[:size], "x") for size in sizes]
+    for starts in encode_names(known(), lists)[2], encode_pairs(known(), dicts)[2]:
+        assert starts.dtype == np.int64
+        assert starts[0] == 0
+        assert np.diff(starts).tolist() == sizes

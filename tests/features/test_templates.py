@@ -223,3 +223,11 @@ def test_a_template_file_in_another_encoding(tmp_path):
     path.write_bytes(b"U0:%x[0,0]\n# caf\xe9\n")
     with pytest.raises(ValueError, match="templates: not valid UTF-8"):
         FeatureTemplates.from_file(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("chnk", "chunk"), ("Word", "word"), ("atuo", "auto")]
+)
+def test_a_preset_that_may_be_meant_is_said(name, meant):
+    with pytest.raises(ValueError, match=f"a template file; did you mean '{meant}'?"):
+        StructuredPerceptron(features=name).fit([["a"]], [["x"]])

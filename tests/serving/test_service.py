@@ -23,6 +23,7 @@ from skstruct import (
 from skstruct.datasets import load_chunking, load_tagging
 from skstruct.features import TokenTransformer
 from skstruct.serving import app, from_environment
+from skstruct.serving.label_studio import Backend
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -328,3 +329,30 @@ def test_from_the_environment(models, tmp_path, monkeypatch):
     monkeypatch.setenv("SKSTRUCT_MODELS", "")
     with pytest.raises(ValueError, match="SKSTRUCT_MODELS must name"):
         from_environment()
+
+
+@pytest.mark.parametrize("backend", [False, True])
+def test_no_request_waits_for_kernels(backend, models, tmp_path, monkeypatch):
+    """What requests can ask for was asked of each model before the service is there."""
+    called = []
+    inner = SpanTagger if backend else L1CRF
+    names = {"predict", "predict_kbest"}
+    names |= {"predict_segment_proba"} if backend else {"predict_marginals"}
+
+    def spied(name, method):
+        def spy(self, *arguments, **more):
+            called.append(name)
+            return method(self, *arguments, **more)
+
+        return spy
+
+    for name in names:
+        monkeypatch.setattr(inner, name, spied(name, getattr(inner, name)))
+    path = tmp_path / "m"
+    models["ner" if backend else "tags"].save(path)
+    if backend:
+        Backend(path)
+    else:
+        monkeypatch.setenv("SKSTRUCT_MODELS", str(path))
+        from_environment()
+    assert set(called) == names

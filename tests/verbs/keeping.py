@@ -12,6 +12,7 @@ from sklearn.base import clone
 import skstruct
 from skstruct import inspection
 from skstruct._chain.chain_epoch import epoch
+from skstruct._core.compile import cache_counts
 
 from .cell import costly, trained, verb
 
@@ -23,7 +24,12 @@ def save_and_load(cell, n_labels=4):
         assert n_labels_of(model) == n_labels
     for training in (True, False):
         model.save(cell.folder / "model", training=training)
-        assert_predicts_same(model, skstruct.load(cell.folder / "model"), X)
+        loaded = skstruct.load(cell.folder / "model")
+        model.predict(X)
+        kernels = cache_counts()
+        loaded.predict(X)
+        assert cache_counts() == kernels, "a loaded model needs kernels of its own"
+        assert_predicts_same(model, loaded, X)
 
 
 @costly

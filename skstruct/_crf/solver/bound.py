@@ -9,9 +9,15 @@ itself:
     D(α) = Σ αⱼ bⱼ - Σₖ max(|ḡₖ| - c1, 0)² / (4 c2),  ḡ = Σ αⱼ gⱼ
 
 which no objective falls below. One cut gives a loose bound, the best mixture of the
-last forty a tight one. D is concave. It is maximised by quadratic programs: of the
-weights with ``|ḡₖ| > c1`` as they are now, which is exact as long as these stay the
-same, and a search along the line to its solution.
+last forty a tight one. D is concave. It is maximised by quadratic programs. With the
+weights k where ``|ḡₖ| > c1`` as they are now, and their signs σₖ there,
+
+    D(α) = Σ αⱼ bⱼ - Σᵢⱼ αᵢ αⱼ Pᵢⱼ / (4 c2),  Pᵢⱼ = Σₖ (σₖ gᵢₖ - c1) (σₖ gⱼₖ - c1)
+
+on all α with sum 1 for which these stay the same. P is called ``products``, the terms
+in brackets *excesses*, and b ``offset``. A search along the line to the solution of the
+program does the rest. It needs no P for a single cut, whose squared excesses add up to
+its ``squares``.
 """
 
 from __future__ import annotations
@@ -27,29 +33,29 @@ if TYPE_CHECKING:
     from .objective import Objective
 
 CERTIFIED = 1e-3
+"""Without ``tol`` training ends at this certified gap, as a share of the objective."""
 EXTRAPOLATED = 2e-4
+"""It ends at this extrapolated decrease, as a share of the objective, where no gap is
+known."""
 LAST = 2e-5
-"""Shares of the objective at which training ends if it has no ``tol``: of the certified
-gap; of the extrapolated decrease where no gap is known; and of that where the bound is
-loose, because the L2 penalty is small.
+"""It ends at this extrapolated decrease in any case: where the bound is loose, because
+the L2 penalty is small.
 """
 HOPELESS = 1e-2
 """A gap that is as good as none."""
 NEAR = 4.0
+"""Gradients are wanted once the extrapolated decrease is below ``NEAR * CERTIFIED``."""
 EVERY = 2
+"""Iterations from one such gradient to the next, unless it costs next to nothing."""
 FEWEST = 4
-"""Once the extrapolated decrease is below ``NEAR * CERTIFIED``, every second iteration
-gives a gradient, or each where that costs next to nothing. No bound is of fewer than
-four.
-"""
+"""No bound is of fewer gradients."""
 SHARE = 0.3
+"""A bound is worked out anew after this share of the iterations that would make the gap
+small enough if it fell as it did between the last two bounds."""
 LONGEST = 24
-"""Of the iterations after which the gap would be small enough if it fell as it did
-between the last two bounds, the share before the next one; and the most iterations
-between two.
-"""
+"""The most iterations between two bounds."""
 PREFIX = "cuts_"
-"""Of the names of arrays in a checkpoint."""
+"""Begins the names of a rule's arrays in a checkpoint."""
 ROUNDS = 5
 """Quadratic programs in one maximisation."""
 STEPS = 1.0, 0.5, 0.25, 0.1, 0.03
@@ -59,14 +65,13 @@ RIDGE = 1e-10
 definite.
 """
 LARGEST = 1e200
-"""Element of a quadratic program that is solved."""
+"""A quadratic program with larger elements is not solved."""
 EXCHANGES = 200
+"""Sets of cuts that a quadratic program tries."""
 ENOUGH = 1e-9
-"""Sets of cuts that a quadratic program tries, and the share of the largest offset that
-it may miss.
-"""
+"""The share of the largest offset that the solution of a quadratic program may miss."""
 FIRST_ROWS = 1024
-"""Of a table."""
+"""Rows that a table has room for at first."""
 
 
 @kernel
@@ -76,10 +81,10 @@ def _mix(
     alpha: np.ndarray,
     used: np.ndarray,
     mean: np.ndarray,
-    room: np.ndarray,
+    slack: np.ndarray,
 ) -> None:
-    """The mixture's gradient: ``mean`` (n,) of the known elements, ``room`` (n,) how
-    far the others reach.
+    """The mixture's gradient ḡ: ``mean`` (n,) of the elements that are stored, and
+    ``slack`` (n,), by how much those that are not can change it.
 
     ``table`` (n, m) has nan for elements that are not stored, of at most ``threshold``
     in size. ``used``: the cuts whose share in ``alpha`` (m,) is not 0.
@@ -93,14 +98,14 @@ def _mix(
             else:
                 total += alpha[j] * table[k, j]
         mean[k] = total
-        room[k] = share * threshold
+        slack[k] = share * threshold
 
 
 @inline
 def _set_excesses(
     table: np.ndarray, k: int, sign: int, threshold: float, c1: float, row: np.ndarray
 ) -> None:
-    """``row`` (m,): how far a weight's elements reach beyond c1, towards ``sign``."""
+    """``row`` (m,): how far the elements of weight k exceed c1, towards ``sign``."""
     for j in range(row.shape[0]):
         row[j] = (threshold if np.isnan(table[k, j]) else sign * table[k, j]) - c1
 
@@ -116,9 +121,10 @@ def _enter(
     squares: np.ndarray,
     products: np.ndarray,
 ) -> None:
-    """What :class:`Cuts` keeps of the cuts ``new``: ``squares``, and their rows of
-    ``products``.
+    """Fill in ``squares`` (m,) and the rows and columns of ``products`` (m, m) of the
+    cuts ``new``.
 
+    ``sign`` (n,): the σ of the weights, 0 for those that are not in ``products``.
     ``row`` (m,): scratch.
     """
     m = row.shape[0]
@@ -145,7 +151,7 @@ def _follow(
     table: np.ndarray,
     threshold: float,
     mean: np.ndarray,
-    room: np.ndarray,
+    slack: np.ndarray,
     c1: float,
     sign: np.ndarray,
     row: np.ndarray,
@@ -157,7 +163,7 @@ def _follow(
     m = row.shape[0]
     for k in range(table.shape[0]):
         now = np.int8(0)
-        if abs(mean[k]) + room[k] > c1:
+        if abs(mean[k]) + slack[k] > c1:
             now = np.int8(1) if mean[k] >= 0.0 else np.int8(-1)
         if now == sign[k]:
             continue
@@ -176,6 +182,9 @@ def _follow(
 class Cuts:
     """The last tangents of the smooth part of an objective, and the bound that they
     give.
+
+    Gradients are stored in a table, a row for each weight and a column, a *slot*, for
+    each tangent; a new tangent takes the slot of the oldest.
 
     Parameters
     ----------
@@ -218,13 +227,13 @@ class Cuts:
     def _forget(self, c1: float) -> None:
         """Know no products, and no bound; those to come are under this penalty."""
         self.c1 = c1
-        # (cuts taken, c2, bound): the last one
+        # the last bound: (cuts taken until then, c2, bound)
         self.known = -1.0, np.nan, np.nan
-        # of the weights in the products; 0 for others
+        # (rows,) σ of the weights in the products; 0 for others
         self.sign = np.zeros(self.table.shape[0], np.int8)
-        # of the excesses beyond c1, summed: each cut with each
+        # (m, m) P: of the excesses of each cut with those of each
         self.products = np.zeros((self.m, self.m))
-        # of each cut's excesses; nan: both are to be found
+        # (m,) of each cut's excesses; nan: this and its products are to be found
         self.squares = np.full(self.m, np.nan)
 
     def add(self, gradient: np.ndarray, offset: float) -> None:
@@ -332,20 +341,25 @@ class Cuts:
     def _mixture(
         self, alpha: np.ndarray, c1: float, c2: float
     ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """(D(α), α, the mixture's gradient, how far what is not stored reaches)."""
-        mean, room = np.empty((2, self.n_rows))
-        _mix(*self._table(), alpha, np.flatnonzero(alpha), mean, room)
-        return self._value(alpha, mean, room, c1, c2), alpha, mean, room
+        """(D(α), α, mean, slack): the last two are the mixture's gradient, see
+        :func:`_mix`.
+        """
+        mean, slack = np.empty((2, self.n_rows))
+        _mix(*self._table(), alpha, np.flatnonzero(alpha), mean, slack)
+        return self._value(alpha, mean, slack, c1, c2), alpha, mean, slack
 
     def _value(
         self,
         alpha: np.ndarray,
         mean: np.ndarray,
-        room: np.ndarray,
+        slack: np.ndarray,
         c1: float,
         c2: float,
     ) -> float:
-        excess = np.maximum(np.abs(mean) + room - c1, 0.0)
+        """D(α) of a mixture; all ``size - n_rows`` weights without a row count as
+        ``threshold``.
+        """
+        excess = np.maximum(np.abs(mean) + slack - c1, 0.0)
         unknown = (self.size - mean.shape[0]) * max(self.threshold - c1, 0.0) ** 2
         offset = float(np.einsum("j,j->", alpha[alpha > 0.0], self.offset[alpha > 0.0]))
         return offset - (float(np.einsum("k,k->", excess, excess)) + unknown) / (
@@ -382,7 +396,7 @@ class Cuts:
             there = self._mixture(aim, c1, c2)[1:]
             ways = [[x + t * (y - x) for x, y in zip(here, there)] for t in STEPS]
             values = [
-                self._value(shares, mean, room, c1, c2) for shares, mean, room in ways
+                self._value(shares, mean, slack, c1, c2) for shares, mean, slack in ways
             ]
             gained = max(values) - value
             if not gained > 0.0:
@@ -438,17 +452,38 @@ def _simplex(products: np.ndarray, offset: np.ndarray, alpha: np.ndarray) -> np.
 class StoppingRule:
     """When a solver has come near enough to the optimum.
 
+    After each iteration a solver asks :meth:`reached`. Where that leaves ``near`` true,
+    the next iteration's gradient of all weights is wanted: the solver hands it to
+    :meth:`note`, and tells :meth:`reached` that it did.
+
     Parameters
     ----------
     objective : CRFObjective
     tol : float >= 0 or None
         Share of the objective that the extrapolated remaining decrease has to fall to.
         None: training ends when the objective is certainly within ``CERTIFIED`` of the
-        optimum; where no bound is known (``c2 = 0``, or labels that are not known) or
-        of use, with ``EXTRAPOLATED``.
+        optimum, or the extrapolated decrease is below ``LAST``; where no bound is known
+        (``c2 = 0``, or labels that are not known), or it is worse than ``HOPELESS``,
+        when the extrapolated decrease is below ``EXTRAPOLATED``.
     cuts : Cuts, None or False
-        Those of the same corpus under other penalties: a tangent knows none. False: no
-        gap is asked for.
+        Tangents of the same corpus from minimisations under other penalties, which no
+        tangent knows of; new ones are added. None: begin without any. False: gather
+        none; no gap is asked for, and ``gap`` is nan.
+
+    Attributes
+    ----------
+    certifies : bool
+        Whether a certified gap ends training.
+    certified : bool
+        Whether the last bound was near enough.
+    near : bool
+        Whether the gradient of all weights after the next iteration is wanted.
+    every : int
+        Iterations from one such gradient to the next.
+    last : tuple of (int, float)
+        Iterations so far, and the gap, when it was worked out last.
+    due : float
+        Iterations after which it is worked out again.
     """
 
     def __init__(
@@ -464,8 +499,7 @@ class StoppingRule:
         self.certifies = tol is None and self.cuts is not None
         self.tol = (LAST if self.certifies else EXTRAPOLATED) if tol is None else tol
         self.near = self.certified = False
-        self.every = EVERY  # iterations from one gradient to the next
-        # (iterations, gap) at the last bound; iterations at the next
+        self.every = EVERY
         self.last: tuple[float, float] = 0, np.inf
         self.due: float = 0
 
@@ -529,7 +563,7 @@ class StoppingRule:
         return self.certified or expected <= self.tol * value
 
     def ask(self, past: list[float]) -> None:
-        """Find whether the gap is small enough, and when to ask again if it is not.
+        """Work out the gap, whether it is small enough, and when to do so again if not.
 
         Gaps fall by a factor an iteration, as between the last two bounds, and faster
         with more cuts. Where they do not fall, bounds become half as many each time.

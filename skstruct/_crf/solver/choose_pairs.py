@@ -2,8 +2,9 @@
 how often the corpus shows each.
 
 Weights stand in one vector: pairs of a state feature and a label, then, with
-observation-conditioned transitions, combinations of what is seen with pairs of labels,
-then pairs of labels.
+observation-conditioned transitions (those that look at the input), combinations of what
+is seen with pairs of labels, then pairs of labels. In names *pair* alone is the former,
+*conditioned pair* the next, and *label pair* the last.
 
 A pair whose gradient cannot leave [-c1, c1] at any weights has weight zero at the
 optimum, and is left out from the start. A probability is between 0 and 1, so the
@@ -56,9 +57,11 @@ class WeightLayout(NamedTuple):
 
     row: np.ndarray  # (F,) int64: weight row of each feature
     first: np.ndarray  # (F + 1,) int32: first pair of each feature
-    pair_label: np.ndarray  # (K,) int32
-    pair: np.ndarray  # (Q, 2) int64: previous label, next label
-    edge_pair: np.ndarray  # (M, 3) int64: combination, previous label, next label
+    pair_label: np.ndarray  # (K,) int32: the label of each pair
+    label_pair: np.ndarray  # (Q, 2) int64: previous label, next label
+    conditioned_pair: (
+        np.ndarray
+    )  # (M, 3) int64: combination, previous label, next label
 
 
 States: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -83,7 +86,7 @@ def _count(
     largest: np.ndarray,
 ) -> None:
     """Weighted occurrences of each feature: all, at unlabelled tokens, with each gold
-    label.
+    label; see :class:`FeatureCounts`.
 
     ``seen`` (F * L,), ``occurrences`` and ``largest`` (F,) may be empty, and are then
     not counted; ``sizes``: count absolute values in ``seen``.
@@ -107,13 +110,27 @@ def _count(
                         seen[f * L + gold[t]] += weight[t] * (abs(x) if sizes else x)
 
 
+class FeatureCounts(NamedTuple):
+    """How often n features occur, times the weights of sequences, with values."""
+
+    total: np.ndarray  # (n,) float64
+    unknown: np.ndarray  # (n,) float64: at tokens that have no label
+    seen: np.ndarray  # (n * L,) float64: with each label
+    occurrences: np.ndarray  # (n,) int64: without weights and values; may be empty
+    largest: np.ndarray  # (n,) float64: the largest |value|; may be empty
+
+
 def count_features(
     lists: TokenLists, sequences: Sequences, n: int, L: int = 0, complete: bool = False
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+) -> FeatureCounts:
     """Count how often n features occur, weighted.
 
     Parameters
     ----------
+    lists : TokenLists
+        The features of the tokens.
+    sequences : Sequences
+    n : int
     L : int
         Labels to tell apart.
     complete : bool
@@ -123,15 +140,17 @@ def count_features(
 
     Returns
     -------
-    total, unknown : ndarray of shape (n,)
-        All, and those at tokens that have no label.
-    seen : ndarray of shape (n * L,)
-        Those with each label.
-    occurrences, largest : ndarray of shape (n,)
-        Without weights, and the largest value, if ``complete``; else empty.
+    FeatureCounts
+        ``occurrences`` and ``largest`` only if ``complete``.
     """
     more = n if complete else 0
-    found = *np.zeros((2, n)), np.zeros(n * L), np.zeros(more, np.int64), np.zeros(more)
+    found = FeatureCounts(
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros(n * L),
+        np.zeros(more, np.int64),
+        np.zeros(more),
+    )
     weight = sequences.token_weight(complete)
     _count(sequences.token, lists, sequences.gold, weight, L, not complete, *found)
     return found
@@ -154,7 +173,7 @@ def choose_states(
         As in :class:`WeightLayout`.
     """
     lists = features_of_tokens(task, sequences, alive_rows(n_rows, task.node_alive))
-    rows = np.flatnonzero(count_features(lists, sequences, n_rows)[0] > options.c1)
+    rows = np.flatnonzero(count_features(lists, sequences, n_rows).total > options.c1)
     lists = keep_features(lists, number_chosen(n_rows, rows))
     counts = count_features(lists, sequences, rows.shape[0], n_labels)[:3]
     states, of_feature = screen_pairs(rows, *counts, lists.signed, options)
@@ -211,7 +230,7 @@ def screen_pairs(
     states : tuple (row, first, pair_label)
         As in :class:`WeightLayout`.
     of_feature : ndarray of shape (F,)
-        The new number of each feature, -1 if it has no pair.
+        The new number of each feature, by its old one; -1 if it has no pair.
     """
     F = rows.shape[0]
     L = seen.shape[0] // max(F, 1)
@@ -263,8 +282,10 @@ def find_label_pairs(sequences: Sequences, L: int, least: float = 0.0) -> np.nda
     return np.bincount(_label_pairs(sequences, L)[1], minlength=L * L) >= max(least, 1)
 
 
-def count_label_pairs(sequences: Sequences, pair: np.ndarray, L: int) -> np.ndarray:
-    """Count each ``pair`` (Q, 2) of labels, weighted: (Q,).
+def count_label_pairs(
+    sequences: Sequences, label_pair: np.ndarray, L: int
+) -> np.ndarray:
+    """Count each pair of labels, ``label_pair`` (Q, 2), weighted: (Q,).
 
     Sequences count whose labels are all given.
     """
@@ -272,7 +293,7 @@ def count_label_pairs(sequences: Sequences, pair: np.ndarray, L: int) -> np.ndar
     seen = np.bincount(
         number, sequences.token_weight(complete=True)[t], minlength=L * L
     )
-    return seen[pair[:, 0] * L + pair[:, 1]]
+    return seen[label_pair[:, 0] * L + label_pair[:, 1]]
 
 
 def choose_label_pairs(
@@ -341,9 +362,13 @@ class Combinations(NamedTuple):
         return add_up(keys, np.tile(sequences.token_weight()[self.token[use]], 2))
 
     def with_weights(
-        self, sequences: Sequences, edge_pair: np.ndarray, n_edge_rows: int, L: int
+        self,
+        sequences: Sequences,
+        conditioned_pair: np.ndarray,
+        n_edge_rows: int,
+        L: int,
     ) -> tuple[Occurrences, np.ndarray]:
-        """Give combinations the weights ``edge_pair`` (M, 3); changes the lists.
+        """Give combinations the weights ``conditioned_pair`` (M, 3); changes the lists.
 
         Returns
         -------
@@ -352,7 +377,7 @@ class Combinations(NamedTuple):
         ndarray of shape (M,)
             Weighted count of each.
         """
-        number = (edge_pair * np.array([L * L, L, 1])).sum(axis=1)
+        number = (conditioned_pair * np.array([L * L, L, 1])).sum(axis=1)
         key = self.lists.item.astype(np.int64) * (L * L) + self.labels
         known = (self.labels >= 0) & np.isin(key, number)
         weight = sequences.token_weight(complete=True)[self.token[known]]
@@ -360,7 +385,7 @@ class Combinations(NamedTuple):
             np.searchsorted(number, key[known]), weight, minlength=number.shape[0]
         )
         every = np.arange(n_edge_rows + 1)
-        first = np.searchsorted(edge_pair[:, 0], every).astype(np.int32)
+        first = np.searchsorted(conditioned_pair[:, 0], every).astype(np.int32)
         useful = np.where(np.diff(first) > 0, every[:-1], -1).astype(np.int32)
         lists = TokenLists.new(0)
         if number.shape[0]:
@@ -446,8 +471,8 @@ def choose_weights(
         )
     lists, states = choose_states(task, sequences, L, n_rows, options)
     shown = find_label_pairs(sequences, L, options.least_seen)
-    edge_pair = choose_conditioned(
+    conditioned_pair = choose_conditioned(
         *combinations.counts(sequences, L), transition, options
     )
-    pair = choose_label_pairs(shown, transition, options)
-    return WeightLayout(*states, pair, edge_pair), lists, combinations
+    label_pair = choose_label_pairs(shown, transition, options)
+    return WeightLayout(*states, label_pair, conditioned_pair), lists, combinations

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from .corpus_sums import Lanes, Sequences
     from .objective import CRFObjective
     from .view import View
-    from .weight_rows import Kept
+    from .weight_rows import AllStateSums
 
-N_PARTS = 2
-"""Blocks in a row share one sum of the gradient of all pairs, and of parts, which are
-long arrays: so many sums.
+N_RUNS = 2
+"""Runs of blocks, each of which has one sum of the gradient of all weights, and of the
+rows of tables: these are long arrays.
 """
 
 
@@ -74,6 +74,21 @@ class CorpusPass:
     ----------
     curvature : ndarray of shape (view.size,)
         With ``curve``, after :meth:`run`: what ``square`` gives.
+    by_itself : ndarray of shape (n_sequences,)
+        Which sequences are summed each by itself, not in a group.
+    gradient : ndarray of shape (n_blocks, view.size)
+        Expected counts of the weights in use, by block (of features, with ``square`` or
+        ``curve``, what these say); of pairs of labels divided by exp(transition -
+        shift), with which the sum over blocks is multiplied.
+    expected_pairs : ndarray of shape (n_blocks, L * L)
+        Expected counts of pairs of labels, by block, where they are no such quotients:
+        of sequences by themselves, or if transitions look at the input.
+    all_expected : ndarray of shape (n_runs, n_all_states + M)
+        Expected counts of all weights, by run: of states, but for those in rows of a
+        table, then of transitions that look at the input. Empty without ``keep``.
+    all_states : AllStateSums or None
+        Where those of states are added up with ``keep``; None where the table that
+        tokens add up has all features, and takes them.
     """
 
     curvature: np.ndarray
@@ -95,19 +110,23 @@ class CorpusPass:
         self.keep = keep
         self.curve = curve
         self.corpus = view.corpus
-        self.edges = view.edges
+        self.conditioned = view.conditioned
         if clamped and view.clamped is not None:
-            self.corpus, self.edges = view.clamped
-        p, y = objective.pair.T
+            self.corpus, self.conditioned = view.clamped
+        p, y = objective.label_pair.T
         self.n_states = self.corpus.label.shape[0]
         self.n_chosen = view.chosen.shape[0]
-        self.node = weights[: self.n_states]
-        self.edge = weights[self.n_states : self.n_chosen]
+        self.state_weights = weights[: self.n_states]
+        self.conditioned_weights = weights[self.n_states : self.n_chosen]
         transition = objective.potentials.transition.copy()
         transition[p, y] += weights[self.n_chosen :]
         self.potentials = objective.potentials._replace(transition=transition)
-        self.transitions, self.matrix = exp_transitions(self.potentials, objective.pair)
-        self.exp_edges = exp_conditioned(self.edges, self.edge, self.matrix)
+        self.transitions, self.matrix = exp_transitions(
+            self.potentials, objective.label_pair
+        )
+        self.exp_of_conditioned = exp_conditioned(
+            self.conditioned, self.conditioned_weights, self.matrix
+        )
         self._make_counts(weights.shape[0])
 
     def _make_counts(self, size: int) -> None:
@@ -117,22 +136,22 @@ class CorpusPass:
         sums = self.view.sums
         self.block = cut_blocks(sequences)
         n_blocks = self.block.shape[0] - 1
-        n_parts = N_PARTS if self.keep else sums.counts.shape[0]
-        # A table that all features share has one sum of p then, and one of p (1 - p).
+        n_runs = N_RUNS if self.keep else sums.counts.shape[0]
+        # A table that has all features needs one run for p (1 - p) then, and one for p.
         if self.curve and self.view.covers_all:
-            n_parts = 1
-        self.n_parts = min(n_parts, n_blocks)
-        self.bad = sequences.are_long & (not self.exp_edges)
+            n_runs = 1
+        self.n_runs = min(n_runs, n_blocks)
+        self.by_itself = sequences.are_long & (not self.exp_of_conditioned)
         self.gradient = np.zeros((n_blocks, size))
-        self.everywhere = np.zeros((n_blocks, L * L))
-        self.whole_edges = self.objective.whole_edges[self.clamped]
+        self.expected_pairs = np.zeros((n_blocks, L * L))
+        self.all_conditioned = self.objective.all_conditioned[self.clamped]
         # Of the optional weights, a table of all features hands on those of states.
-        self.whole: Kept | None = None
+        self.all_states: AllStateSums | None = None
         if self.keep and not self.view.covers_all:
-            self.whole = self.objective.whole_states
-        self.n_kept = 0 if self.whole is None else self.objective.n_pairs
-        n_edges = self.whole_edges.label.shape[0] if self.keep else 0
-        self.kept = np.zeros((self.n_parts, self.n_kept + n_edges))
+            self.all_states = self.objective.all_state_sums
+        self.n_all_states = 0 if self.all_states is None else self.objective.n_pairs
+        n_conditioned = self.all_conditioned.label.shape[0] if self.keep else 0
+        self.all_expected = np.zeros((self.n_runs, self.n_all_states + n_conditioned))
         self.of_rows = sums.counts
 
     def run(self) -> tuple[float, np.ndarray, np.ndarray]:
@@ -144,119 +163,129 @@ class CorpusPass:
             Σ weight log Z.
         gradient : ndarray of shape (view.size,)
             Σ weight E[count] of the weights in use.
-        kept : ndarray of shape (n_optional,)
+        all_expected : ndarray of shape (n_optional,)
             Σ weight E[count] of all optional weights, with ``keep``; else empty.
         """
         objective = self.objective
         view = self.view
         sums = view.sums
-        sums.score(view.parts, self.node, objective.map)
-        totals = objective.map(self._sum_part, range(self.n_parts))
+        sums.score(view.row_weights, self.state_weights, objective.map)
+        totals = objective.map(self._sum_run, range(self.n_runs))
         total = sum(chain.from_iterable(totals))
-        p, y = objective.pair.T
+        p, y = objective.label_pair.T
         N = self.n_chosen
         gradient = self.gradient.sum(axis=0)
-        gradient[N:] *= self.matrix[p, y]
-        gradient[N:] += self.everywhere.sum(axis=0)[p * objective.n_labels + y]
-        kept = self.kept.sum(axis=0)
+        gradient[N:] *= self.matrix[p, y]  # see `counts` of `expect`
+        gradient[N:] += self.expected_pairs.sum(axis=0)[p * objective.n_labels + y]
+        all_expected = self.all_expected.sum(axis=0)
         if not self.keep:
-            sums.count(view.parts, self.n_parts, self.square, gradient, objective.map)
-            return total, gradient, kept
+            sums.count(
+                view.row_weights, self.n_runs, self.square, gradient, objective.map
+            )
+            return total, gradient, all_expected
         if self.curve:
             self.curvature = gradient.copy()
             self.curvature[self.n_states :] *= 0.5
-            sums.count(view.parts, self.n_parts, True, self.curvature, objective.map)
-        if self.whole is not None:
-            self.whole.rows.count(None, self.n_parts, False, kept, objective.map)
+            sums.count(
+                view.row_weights, self.n_runs, True, self.curvature, objective.map
+            )
+        if self.all_states is not None:
+            self.all_states.rows.count(
+                None, self.n_runs, False, all_expected, objective.map
+            )
         else:
-            kept = np.append(np.zeros(objective.n_pairs), kept)
-            whole = sums.whole(objective.first, objective.pair_label)
+            all_expected = np.append(np.zeros(objective.n_pairs), all_expected)
+            of_all = sums.weights_of_rows(objective.first, objective.pair_label)
             if self.curve:
+                # Run 0 had p (1 - p), which `sums.count` has used above, and run 1 p.
                 sums.counts[0] = sums.counts[1]
-            sums.count(whole, self.n_parts, False, kept, objective.map)
+            sums.count(of_all, self.n_runs, False, all_expected, objective.map)
         # The weights in use are among all.
-        gradient[: self.n_states] = kept[view.chosen[: self.n_states]]
-        return total, gradient, kept
+        gradient[: self.n_states] = all_expected[view.chosen[: self.n_states]]
+        return total, gradient, all_expected
 
-    def _sum_part(self, part: int) -> list[float]:
+    def _sum_run(self, run_number: int) -> list[float]:
         """Σ weight log Z of each block of a part."""
         n_blocks = self.block.shape[0] - 1
-        lattice = self.objective.take_scratch()
-        self.of_rows[part] = 0.0
+        lanes = self.objective.take_scratch()
+        self.of_rows[run_number] = 0.0
         if self.curve and self.view.covers_all:
             self.of_rows[1] = 0.0
-        if self.whole is not None:
-            self.whole.rows.counts[part] = 0.0
-        begin = part * n_blocks // self.n_parts
-        end = (part + 1) * n_blocks // self.n_parts
-        totals = [self._sum_block(k, part, lattice) for k in range(begin, end)]
-        self.objective.give_back(lattice)
+        if self.all_states is not None:
+            self.all_states.rows.counts[run_number] = 0.0
+        begin = run_number * n_blocks // self.n_runs
+        end = (run_number + 1) * n_blocks // self.n_runs
+        totals = [self._sum_block(k, run_number, lanes) for k in range(begin, end)]
+        self.objective.give_back(lanes)
         return totals
 
-    def _whole_counts(
-        self, part: int
+    def _all_feature_counts(
+        self, run_number: int
     ) -> tuple[Occurrences, np.ndarray, TokenLists, np.ndarray]:
-        """Return where all features of states are added up: those with few weights,
-        and the rows of the others.
+        """Return the fields of :class:`.ExpectedCounts` for all features of states:
+        those with few weights, and the rows of the others, each with its sums.
         """
-        if self.whole is None:
+        if self.all_states is None:
             nothing = TokenLists.new(0)
             none = np.zeros(0, np.int32)
             few = Occurrences(nothing, none, none)
             if self.curve:
                 return few, np.zeros(0), self.corpus.rows, self.of_rows[1]
             return few, np.zeros(0), nothing, np.zeros(0)
-        few, rows = self.whole.lists[self.clamped]
-        of_rows = self.whole.rows.counts[part]
-        return few, self.kept[part, : self.n_kept], rows, of_rows
+        few, rows = self.all_states.lists[self.clamped]
+        of_rows = self.all_states.rows.counts[run_number]
+        return few, self.all_expected[run_number, : self.n_all_states], rows, of_rows
 
-    def _sum_block(self, k: int, part: int, lattice: Lanes) -> float:
+    def _sum_block(self, k: int, run_number: int, lanes: Lanes) -> float:
         """Σ weight log Z of block k, whose counts are added up."""
         sequences = self.corpus.sequences
         K = self.n_states
         N = self.n_chosen
         # Where all weights are kept, those in use are among them.
-        skip = self.whole is not None and not self.curve
+        skip = self.all_states is not None and not self.curve
         counts = ExpectedCounts(
             self.gradient[k, : 0 if skip else K],
             self.gradient[k, N:],
             self.gradient[k, K:N],
-            *self._whole_counts(part),
-            self.whole_edges,
-            self.kept[part, self.n_kept :],
-            self.of_rows[part, : 0 if skip else None],
+            *self._all_feature_counts(run_number),
+            self.all_conditioned,
+            self.all_expected[run_number, self.n_all_states :],
+            self.of_rows[run_number, : 0 if skip else None],
         )
-        dense = counts._replace(transition=self.everywhere[k])
-        how = self.clamped, self.square or self.curve, lattice
+        by_pair = counts._replace(transition=self.expected_pairs[k])
+        how = self.clamped, self.square or self.curve, lanes
         total = expect(
             self.corpus,
             self.block[k],
             self.block[k + 1],
-            self.node,
+            self.state_weights,
             self.transitions,
-            self.exp_edges,
+            self.exp_of_conditioned,
             *how,
-            dense if self.exp_edges else counts,
-            self.bad,
+            by_pair if self.exp_of_conditioned else counts,
+            self.by_itself,
             (),
         )
+        # Then the sequences that have to be summed each by itself, as groups of one.
         first = sequences.group[self.block[k]]
         stop = sequences.group[self.block[k + 1]]
-        if self.bad[first:stop].any():
-            group = np.arange(self.bad.shape[0] + 1)
+        if self.by_itself[first:stop].any():
+            group = np.arange(self.by_itself.shape[0] + 1)
             each = self.corpus._replace(sequences=sequences._replace(group=group))
             longest = int(sequences.lengths.max())
-            alone = new_alone(self.potentials, self.edges, self.edge, longest)
+            alone = new_alone(
+                self.potentials, self.conditioned, self.conditioned_weights, longest
+            )
             total += expect(
                 each,
                 first,
                 stop,
-                self.node,
+                self.state_weights,
                 self.transitions,
                 (),
                 *how,
-                dense,
-                self.bad,
+                by_pair,
+                self.by_itself,
                 alone,
             )
         return total

@@ -7,7 +7,8 @@ conditional random fields for supervised sequence labeling", IEEE Journal of Sel
 Topics in Signal Processing 4): ``Σ_p a(p) exp w(p, y) = Σ_p a(p) + Σ_{p: w(p, y) ≠ 0}
 a(p) (exp w(p, y) - 1)``.
 
-Letters: T tokens, L labels, t token, y label, p previous label.
+Letters: T tokens, L labels, t token, y label, p previous label, W sequences in a group,
+l one of them, q the first of them, P places of a label (tokens × sequences).
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ class Occurrences(NamedTuple):
 
 
 class Sequences(NamedTuple):
-    """Labelled sequences by descending length: S sequences, N tokens."""
+    """Labelled sequences by descending length: S sequences, N tokens, G groups."""
 
     order: np.ndarray  # (S,) int64: their numbers where they were taken from
-    token: np.ndarray  # (S + 1,) int64: first token of each
+    token: np.ndarray  # (S + 1,) int64: first token of each, and N
     # (G + 1,) int64: first sequence of each group (see `expectations`)
     group: np.ndarray
     gold: np.ndarray  # (N,) int32: as in ``ChainTask``
@@ -170,21 +171,26 @@ def spread(
 
 
 class ExpectedCounts(NamedTuple):
-    """Where expectations are added up: += Σ weight E[count]."""
+    """Where expectations are added up: += Σ weight E[count].
 
-    feature: np.ndarray  # (K,) float64: for the weights of a Corpus
+    ``feature``, ``conditioned`` and ``of_rows`` are of the weights in use, and those
+    that begin with ``of_all_`` of all weights, in use or not. But for ``transition``
+    they may be empty, and are then left alone.
+    """
+
+    feature: np.ndarray  # (K,) float64: for the weights that a Corpus lists
     transition: np.ndarray  # float64: for pairs of labels
     # (M,) float64: for observation-conditioned transitions in use
     conditioned: np.ndarray
-    # all features of the same tokens but for those of `whole_rows`
-    whole: Occurrences
-    of_pairs: np.ndarray  # float64: for the weights of ``whole``; or empty
-    whole_rows: TokenLists  # rows of a table
-    of_whole_rows: np.ndarray  # float64: for these rows; or empty
+    # all features of the same tokens but for those that are rows of a table
+    all_features: Occurrences
+    of_all_features: np.ndarray  # float64: for the weights of ``all_features``
+    all_rows: TokenLists  # the rows of the same tokens
+    of_all_rows: np.ndarray  # float64: for the numbers of these rows
     # all observation-conditioned transitions of the same tokens
-    whole_edges: Occurrences
-    of_edges: np.ndarray  # float64: for the weights of ``whole_edges``; or empty
-    of_rows: np.ndarray  # (R * row_width(L),) float64: for the rows of the table
+    all_conditioned: Occurrences
+    of_all_conditioned: np.ndarray  # float64: for the weights of ``all_conditioned``
+    of_rows: np.ndarray  # (R * row_width(L),) float64: for the table of the Corpus
 
 
 class Potentials(NamedTuple):
@@ -205,10 +211,12 @@ PLACES = 16384
 
 
 class Lanes(NamedTuple):
-    """Scratch of one thread."""
+    """Scratch of one thread: label y of token t of sequence l of a group stands at
+    ``y * P + t * W + l``.
+    """
 
-    # (row_width(L) * P,) float64: exp(emission), then what x becomes in
-    # `_backward`
+    # (row_width(L) * P,) float64: emissions, then their exponentials, then what x
+    # becomes in `expectations._backward`
     x: np.ndarray
     a: np.ndarray  # (row_width(L) * P,) float64: forward
     b: np.ndarray  # (row_width(L) * P,) float64: backward, then marginals
@@ -216,8 +224,8 @@ class Lanes(NamedTuple):
     top: np.ndarray  # (P,) float64: largest emission of each token
     scratch: np.ndarray  # (P,) float64
     bits: np.ndarray  # (P,) int64: the same memory
-    row: np.ndarray  # (L,) float64: what belongs to one token
-    padded: np.ndarray  # (row_width(L),) float64: the same, with zeros behind it
+    row: np.ndarray  # (L,) float64: a number for each label of one token
+    padded: np.ndarray  # (row_width(L),) float64: such numbers, with zeros behind them
     step: np.ndarray  # (L * L,) float64: transitions into one token
 
 
@@ -275,17 +283,18 @@ def new_lanes(corpora: Iterable[Sequences], n_labels: int) -> Lanes:
 
 
 class ExpTransitions(NamedTuple):
-    """exp(transition - shift) by column (side 0) and by row (side 1): a base plus what
-    is listed.
+    """M = exp(transition - shift) by column (side 0, for the forward pass) and by row
+    (side 1, for the backward pass): a base plus what is listed.
     """
 
     shift: float  # 0 unless a transition score is above 30
-    # (2, L + 1) int64: where the list of each y (or p) starts; multiples of 4
+    # (2, L + 1) int64: where the list of each y (or p) starts: multiples of 4; behind
+    # its elements a list is filled up with zeros, which add nothing
     first: np.ndarray
     other: np.ndarray  # (2, ...) int64: the p (or y) of each element
     value: np.ndarray  # (2, ...) float64: what is added to the base
     base: np.ndarray  # (2, L) float64
-    pair: np.ndarray  # (Q, 2) int64: the (p, y) whose expectations are wanted
+    label_pair: np.ndarray  # (Q, 2) int64: the (p, y) whose expectations are wanted
     start: np.ndarray  # (L,) bool: labels a sequence may start with
     end: np.ndarray  # (L,) bool: labels it may end with
     cost: np.ndarray  # (L,) float64: cost of missing a token of each label
@@ -328,7 +337,7 @@ def _list_differences(
 
 
 def exp_transitions(
-    potentials: Potentials, pair: np.ndarray
+    potentials: Potentials, label_pair: np.ndarray
 ) -> tuple[ExpTransitions, np.ndarray]:
     """Work out the sparse form of exp(transition), and exp(transition - shift) itself.
 
@@ -337,6 +346,12 @@ def exp_transitions(
     potentials : Potentials
     pair : ndarray of shape (Q, 2)
         The (previous, next) whose expectations are wanted.
+
+    Returns
+    -------
+    ExpTransitions
+    ndarray of shape (L, L)
+        exp(transition - shift).
     """
     transition, start, end, cost = potentials
     L = transition.shape[0]
@@ -348,7 +363,7 @@ def exp_transitions(
     base = np.zeros((2, L))
     _list_differences(matrix, shift != 0.0, first, other, value, base)
     sparse = ExpTransitions(
-        shift, first, other, value, base, pair, start == 0.0, end == 0.0, cost
+        shift, first, other, value, base, label_pair, start == 0.0, end == 0.0, cost
     )
     return sparse, matrix
 
@@ -357,8 +372,8 @@ def exp_transitions(
 # Transitions that look at the input: each token has a matrix of its own
 # --------------------------------------------------------------------------------------
 class ExpConditioned(NamedTuple):
-    """Transitions that look at the input: exp of those into a token is ``matrix`` times
-    what it has.
+    """Transitions that look at the input, with M weights: into a token they are
+    ``matrix`` times the exponentials of the weights that the token has.
     """
 
     of_token: Occurrences  # combinations; the label of a weight is p * L + y
@@ -367,13 +382,13 @@ class ExpConditioned(NamedTuple):
 
 
 def exp_conditioned(
-    edges: Occurrences, weights: np.ndarray, matrix: np.ndarray
+    conditioned: Occurrences, weights: np.ndarray, matrix: np.ndarray
 ) -> ExpConditioned | tuple[()]:
     """Work out the exponentials of transitions that look at the input.
 
     Parameters
     ----------
-    edges : Occurrences
+    conditioned : Occurrences
     weights : ndarray of shape (M,)
     matrix : ndarray of shape (L, L)
         exp(transition - shift).
@@ -383,11 +398,11 @@ def exp_conditioned(
     ExpConditioned
         An empty tuple without such transitions.
     """
-    if edges.lists.start.shape[0] == 1:
+    if conditioned.lists.start.shape[0] == 1:
         return ()
     # Sequences with such weights are left to logarithms.
     with np.errstate(over="ignore"):
-        return ExpConditioned(edges, np.exp(weights), matrix.ravel())
+        return ExpConditioned(conditioned, np.exp(weights), matrix.ravel())
 
 
 @inline_any_order
@@ -402,18 +417,18 @@ def dot(x: np.ndarray, i: int, y: np.ndarray, j: int, n: int) -> float:
 
 
 @inline
-def _set_step(edges: ExpConditioned, token: int, step: np.ndarray) -> None:
+def _set_step(conditioned: ExpConditioned, token: int, step: np.ndarray) -> None:
     """step[p * L + y] = M[p, y] into a token, with the transitions that look at the
     input.
     """
-    of_token = edges.of_token
-    lists = edges.of_token.lists
+    of_token = conditioned.of_token
+    lists = conditioned.of_token.lists
     for k in range(step.shape[0]):
-        step[k] = edges.matrix[k]
+        step[k] = conditioned.matrix[k]
     for e in range(lists.start[token], lists.start[token + 1]):
         f = lists.item[e]
         for k in range(of_token.first[f], of_token.first[f + 1]):
-            step[of_token.label[k]] *= edges.value[k]
+            step[of_token.label[k]] *= conditioned.value[k]
 
 
 @inline
@@ -421,30 +436,33 @@ def advance_each(
     sequences: Sequences,
     q: int,
     n_lanes: int,
-    edges: ExpConditioned,
+    conditioned: ExpConditioned,
     side: int,
     t: int,
-    lattice: Lanes,
+    lanes: Lanes,
     P: int,
     W: int,
 ) -> None:
-    """Advance each sequence of a group by one token, with the token's own matrix.
+    """Advance each sequence of a group by token t, with the token's own matrix.
+
+    Forwards (side 0) a[y, t] = Σ_p a[p, t-1] M_t[p, y], or backwards (side 1) b[p, t-1]
+    = Σ_y M_t[p, y] x[y, t].
 
     Inner loops run over labels. It does what ``expectations._advance`` does with one
     matrix for all tokens.
     """
-    a = lattice.a
-    b = lattice.b
-    x = lattice.x
-    row = lattice.row
-    step = lattice.step
+    a = lanes.a
+    b = lanes.b
+    x = lanes.x
+    row = lanes.row
+    step = lanes.step
     L = row.shape[0]
     for l in range(n_lanes):
         token = sequences.token[q + l] + t
         at = t * W + l
         if token >= sequences.token[q + l + 1]:
             continue
-        _set_step(edges, token, step)
+        _set_step(conditioned, token, step)
         for y in range(L):
             row[y] = x[y * P + at] if side else 0.0
         for p in range(L):
@@ -465,23 +483,23 @@ def count_steps(
     sequences: Sequences,
     q: int,
     n_lanes: int,
-    edges: ExpConditioned,
-    lattice: Lanes,
+    conditioned: ExpConditioned,
+    lanes: Lanes,
     P: int,
     W: int,
     counts: ExpectedCounts,
 ) -> None:
     """Add the expected transitions of a group, whose tokens have their own matrices."""
-    a = lattice.a
-    x = lattice.x
-    row = lattice.row
-    step = lattice.step
+    a = lanes.a
+    x = lanes.x
+    row = lanes.row
+    step = lanes.step
     L = row.shape[0]
     for l in range(n_lanes):
         first = sequences.token[q + l]
         for t in range(1, sequences.token[q + l + 1] - first):
             at = t * W + l
-            _set_step(edges, first + t, step)
+            _set_step(conditioned, first + t, step)
             for y in range(L):
                 row[y] = x[y * P + at]
             for p in range(L):
@@ -490,5 +508,11 @@ def count_steps(
                 for y in range(np.uint64(L)):
                     step[o + y] *= v * row[y]
                     counts.transition[o + y] += step[o + y]
-            spread(edges.of_token, first + t, step, False, counts.conditioned)
-            spread(counts.whole_edges, first + t, step, False, counts.of_edges)
+            spread(conditioned.of_token, first + t, step, False, counts.conditioned)
+            spread(
+                counts.all_conditioned,
+                first + t,
+                step,
+                False,
+                counts.of_all_conditioned,
+            )

@@ -8,8 +8,9 @@ A row has ``width = row_width(L)`` numbers, a multiple of four; ``padded`` has a
 Rows are numbered below R, and tables have R * width numbers. So no row, read or written
 four numbers at a time from a multiple of four on, ends beyond the table or ``padded``.
 
-Letters: T tokens, L labels, t token, y label, l a sequence of a group, W sequences in a
-group, P places of a label (tokens × sequences), e an item of a list, k a weight.
+Letters: T tokens, L labels, t token, y label, q the first of the ``n_lanes`` sequences
+of a group, W the room for them, l one of them, P places of a label (tokens ×
+sequences), e an item of a list, k a weight.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def _sum_rows(
 
 @spliced
 def _sum_entries(
-    corpus: Corpus, token: int, weight: np.ndarray, padded: np.ndarray
+    corpus: Corpus, token: int, weights: np.ndarray, padded: np.ndarray
 ) -> None:
     """padded[y] += Σ of the weights that are listed for a token."""
     entries = corpus.entries
@@ -74,7 +75,7 @@ def _sum_entries(
     for e in range(begin, end):
         k = np.uint64(entries.item[e])
         v = entries.value[e] if entries.value.shape[0] > 0 else 1.0
-        padded[np.uint64(corpus.label[k])] += v * weight[k]
+        padded[np.uint64(corpus.label[k])] += v * weights[k]
 
 
 @spliced
@@ -96,7 +97,7 @@ def sum_emissions(
     n_lanes: int,
     W: int,
     P: int,
-    weight: np.ndarray,
+    weights: np.ndarray,
     transitions: ExpTransitions,
     clamped: bool,
     x: np.ndarray,
@@ -113,7 +114,7 @@ def sum_emissions(
         The first sequence of the group, and how many it has.
     W, P : int
         Room for sequences, and places of a label.
-    weight : (K,) float64
+    weights : (K,) float64
     transitions : ExpTransitions
         Costs of labels, and those that sequences may begin and end with.
     clamped : bool
@@ -139,7 +140,7 @@ def sum_emissions(
             else:
                 for y in range(width):
                     padded[y] = 0.0
-            _sum_entries(corpus, token + t, weight, padded)
+            _sum_entries(corpus, token + t, weights, padded)
             for y in range(np.uint64(L)):
                 x[i + y * stride] = padded[y]
             g = gold[token + t]
@@ -182,7 +183,7 @@ def add_expected(
     W: int,
     P: int,
     square: bool,
-    lattice: Lanes,
+    lanes: Lanes,
     counts: ExpectedCounts,
 ) -> None:
     """counts += x p, for the tokens of a group, with p the probability of a label times
@@ -193,11 +194,11 @@ def add_expected(
     label) has p; for q, n_lanes, W and P see :func:`sum_emissions`. Behind the labels
     ``lattice.padded`` has zeros, which is what padding receives.
     """
-    b = lattice.b
-    padded = lattice.padded
+    b = lanes.b
+    padded = lanes.padded
     entries = corpus.entries
     gradient = counts.feature
-    L = lattice.row.shape[0]
+    L = lanes.row.shape[0]
     width = np.uint64(row_width(L))
     stride = np.uint64(P)
     by_row = corpus.rows.start.shape[0] > 1 and counts.of_rows.shape[0] > 0
@@ -211,11 +212,11 @@ def add_expected(
             token = first + t
             for y in range(np.uint64(L)):
                 padded[y] = b[i + y * stride]
-            if counts.of_whole_rows.shape[0] > 0:
+            if counts.of_all_rows.shape[0] > 0:
                 _add_to_rows(
-                    counts.whole_rows, token, padded, False, counts.of_whole_rows, width
+                    counts.all_rows, token, padded, False, counts.of_all_rows, width
                 )
-            spread(counts.whole, token, padded, False, counts.of_pairs)
+            spread(counts.all_features, token, padded, False, counts.of_all_features)
             if square:
                 for y in range(np.uint64(L)):
                     padded[y] *= 1.0 - padded[y] / weight

@@ -17,8 +17,9 @@ more after them as after what was kept; then the scale of a token, or the sum of
 follows it (``total`` in :func:`_backward`), leaves the range from 1 / LARGEST to
 LARGEST, and the sequence is left to logarithms too.
 
-Letters: T tokens, L labels, t token, y label, p previous label, W sequences in a group,
-l one of them, P places of a label (tokens × sequences).
+Letters: T tokens, L labels, t token, y label, p previous label, q the first of the
+``n_lanes`` sequences of a group, W the room for them, l one of them, P places of a
+label (tokens × sequences).
 """
 
 from __future__ import annotations
@@ -60,8 +61,10 @@ def _advance(
     to: int,
     W: int,
 ) -> None:
-    """``out[y] = Σ_p a[p] M[p, y]`` for W sequences (side 1: M transposed); total = Σ_p
-    a[p].
+    """``out[y] = Σ_p a[p] M[p, y]`` for W sequences (side 1: M transposed).
+
+    ``total`` (W,) must be Σ_p a[p]. ``a`` is read from ``at`` on, and ``out`` written
+    from ``to`` on; labels are P numbers apart.
     """
     other = transitions.other[side]
     value = transitions.value[side]
@@ -86,9 +89,9 @@ def _advance(
 
 
 @inline_fused
-def _exp_emissions(x: np.ndarray, n: int, P: int, L: int, lattice: Lanes) -> None:
+def _exp_emissions(x: np.ndarray, n: int, P: int, L: int, lanes: Lanes) -> None:
     """top = max_y x, x = exp(x - top) at n places."""
-    top = lattice.top
+    top = lanes.top
     m = np.uint64(n)
     for j in range(m):
         top[j] = x[j]
@@ -100,7 +103,7 @@ def _exp_emissions(x: np.ndarray, n: int, P: int, L: int, lattice: Lanes) -> Non
         o = np.uint64(y * P)
         for j in range(m):
             x[o + j] -= top[j]
-        exp_all(x[o : o + m], m, lattice.scratch, lattice.bits)
+        exp_all(x[o : o + m], m, lanes.scratch, lanes.bits)
 
 
 @inline_fused
@@ -109,17 +112,17 @@ def _forward(
     q: int,
     n_lanes: int,
     transitions: ExpTransitions,
-    edges: ExpConditioned | tuple[()],
-    lattice: Lanes,
+    conditioned: ExpConditioned | tuple[()],
+    lanes: Lanes,
     T: int,
     W: int,
     P: int,
 ) -> None:
     """a[y, t] = x[y, t] Σ_p a[p, t-1] M[p, y] / scale[t], so that Σ_y a[y, t] = 1."""
     L = transitions.cost.shape[0]
-    x = lattice.x
-    a = lattice.a
-    one = lattice.scratch
+    x = lanes.x
+    a = lanes.a
+    one = lanes.scratch  # what a[p, t-1] add up to
     side = np.int64(0)  # a literal would have the helper compiled for it alone
     for l in range(W):
         one[l] = 1.0
@@ -129,11 +132,11 @@ def _forward(
             for y in range(L):
                 for l in range(W):
                     a[y * P + l] = 1.0
-        elif len(edges) > 0:
-            advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W)
+        elif len(conditioned) > 0:
+            advance_each(sequences, q, n_lanes, conditioned, side, t, lanes, P, W)
         else:
             _advance(a, at - W, P, transitions, side, one, a, at, W)
-        scale = lattice.inverse[at : at + W]
+        scale = lanes.inverse[at : at + W]
         for l in range(W):
             scale[l] = 0.0
         for y in range(L):
@@ -157,8 +160,8 @@ def _backward(
     q: int,
     n_lanes: int,
     transitions: ExpTransitions,
-    edges: ExpConditioned | tuple[()],
-    lattice: Lanes,
+    conditioned: ExpConditioned | tuple[()],
+    lanes: Lanes,
     T: int,
     W: int,
     P: int,
@@ -169,10 +172,10 @@ def _backward(
     where a sequence ends; entries after its end are undefined.
     """
     L = transitions.cost.shape[0]
-    x = lattice.x
-    a = lattice.a
-    b = lattice.b
-    total = lattice.scratch
+    x = lanes.x
+    a = lanes.a
+    b = lanes.b
+    total = lanes.scratch
     token = sequences.token
     side = np.int64(1)
     for y in range(L):
@@ -187,7 +190,7 @@ def _backward(
             if length == t + 1:
                 for y in range(L):
                     b[y * P + at + l] = 1.0
-        scale = lattice.inverse[at : at + W]
+        scale = lanes.inverse[at : at + W]
         for l in range(W):
             total[l] = 0.0
         for y in range(L):
@@ -201,8 +204,8 @@ def _backward(
         for l in range(W):
             scale[l] = scale[l] if total[l] < LARGEST else np.nan
         if t > 0:
-            if len(edges) > 0:
-                advance_each(sequences, q, n_lanes, edges, side, t, lattice, P, W)
+            if len(conditioned) > 0:
+                advance_each(sequences, q, n_lanes, conditioned, side, t, lanes, P, W)
             else:
                 _advance(x, at, P, transitions, side, total, b, at - W, W)
 
@@ -213,21 +216,24 @@ def _add_log_z(
     q: int,
     n_lanes: int,
     transitions: ExpTransitions,
-    lattice: Lanes,
+    lanes: Lanes,
     T: int,
     W: int,
     P: int,
-    bad: np.ndarray,
+    by_itself: np.ndarray,
 ) -> float:
-    """Σ weight log Z of a group. Weights b and x, and clears what must not count.
+    """Σ weight log Z of a group.
+
+    Multiplies b and x by the weights of the sequences, and sets what must not count to
+    0.
 
     A sequence whose forward and backward mass differ, or with a scale that is NaN, is
-    noted in ``bad`` and left out.
+    left out, and noted in ``by_itself``.
     """
     L = transitions.cost.shape[0]
-    x = lattice.x
-    a = lattice.a
-    b = lattice.b
+    x = lanes.x
+    a = lanes.a
+    b = lanes.b
     total = 0.0
     for l in range(W):
         length = 0
@@ -242,8 +248,8 @@ def _add_log_z(
                 1.0  # of scales: a logarithm costs more than all the rest of a token
             )
             for t in range(length):
-                log_z += lattice.top[t * W + l]
-                product *= lattice.inverse[t * W + l]
+                log_z += lanes.top[t * W + l]
+                product *= lanes.inverse[t * W + l]
                 if product > LARGEST or product < 1.0 / LARGEST:
                     log_z -= np.log(product)
                     product = 1.0
@@ -252,7 +258,7 @@ def _add_log_z(
                 factor = sequences.weight[q + l]
                 total += factor * log_z
             else:
-                bad[q + l] = length > 0
+                by_itself[q + l] = length > 0
                 length = 0
         for y in range(L):
             if factor != 1.0:
@@ -273,32 +279,32 @@ def _sum_group(
     q: int,
     n_lanes: int,
     transitions: ExpTransitions,
-    edges: ExpConditioned | tuple[()],
-    lattice: Lanes,
+    conditioned: ExpConditioned | tuple[()],
+    lanes: Lanes,
     T: int,
     W: int,
     P: int,
     counts: ExpectedCounts,
-    bad: np.ndarray,
+    by_itself: np.ndarray,
 ) -> float:
-    """Σ weight log Z of a group; b = its marginals, and the expected transitions are
-    counted.
+    """Σ weight log Z of a group whose emissions are in ``lanes.x``; b = its marginals
+    times weights, and the expected transitions are counted.
     """
-    a = lattice.a
-    x = lattice.x
-    _exp_emissions(x, T * W, P, transitions.cost.shape[0], lattice)
-    _forward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P)
-    _backward(sequences, q, n_lanes, transitions, edges, lattice, T, W, P)
-    total = _add_log_z(sequences, q, n_lanes, transitions, lattice, T, W, P, bad)
-    if len(edges) > 0:
-        count_steps(sequences, q, n_lanes, edges, lattice, P, W, counts)
+    a = lanes.a
+    x = lanes.x
+    _exp_emissions(x, T * W, P, transitions.cost.shape[0], lanes)
+    _forward(sequences, q, n_lanes, transitions, conditioned, lanes, T, W, P)
+    _backward(sequences, q, n_lanes, transitions, conditioned, lanes, T, W, P)
+    total = _add_log_z(sequences, q, n_lanes, transitions, lanes, T, W, P, by_itself)
+    if len(conditioned) > 0:
+        count_steps(sequences, q, n_lanes, conditioned, lanes, P, W, counts)
     else:
-        for k in range(transitions.pair.shape[0]):
+        for k in range(transitions.label_pair.shape[0]):
             counts.transition[k] += dot(
                 a,
-                transitions.pair[k, 0] * P,
+                transitions.label_pair[k, 0] * P,
                 x,
-                transitions.pair[k, 1] * P + W,
+                transitions.label_pair[k, 1] * P + W,
                 (T - 1) * W,
             )
     return total
@@ -309,14 +315,14 @@ def expect(
     corpus: Corpus,
     begin: int,
     end: int,
-    weight: np.ndarray,
+    weights: np.ndarray,
     transitions: ExpTransitions,
-    edges: ExpConditioned | tuple[()],
+    conditioned: ExpConditioned | tuple[()],
     clamped: bool,
     square: bool,
-    lattice: Lanes,
+    lanes: Lanes,
     counts: ExpectedCounts,
-    bad: np.ndarray,
+    by_itself: np.ndarray,
     alone: Alone | tuple[()],
 ) -> float:
     """Add up log Z and expectations over the groups ``begin <= k < end``.
@@ -324,9 +330,10 @@ def expect(
     Parameters
     ----------
     corpus : Corpus
-    weight : (K,) float64
+    weights : (K,) float64
+        Those that ``corpus`` lists.
     transitions : ExpTransitions
-    edges : ExpConditioned, or an empty tuple
+    conditioned : ExpConditioned, or an empty tuple
         Transitions that look at the input. Without them what is for them is not
         compiled.
     clamped : bool
@@ -339,12 +346,15 @@ def expect(
         With room for these groups.
     counts : ExpectedCounts
         ``transition`` is (Q,) and receives Σ weight E[pair count] / exp(transition -
-        shift); with ``edges`` it is (L * L,) and receives Σ weight E[pair count].
-    bad : (S,) bool
-        Sequences that are left out, very long ones; receives others.
+        shift): the caller multiplies once by what all tokens share. With
+        ``conditioned``, or ``alone``, it is (L * L,) and receives Σ weight E[pair
+        count].
+    by_itself : (S,) bool
+        True of sequences that are not summed in a group: very long ones, and, set here,
+        those whose scaled probabilities fail. Without ``alone`` they are left out.
     alone : Alone, or an empty tuple
-        With it groups are single sequences, and those in ``bad`` are summed each by
-        itself.
+        With it groups must be single sequences, and only those in ``by_itself`` are
+        summed.
 
     Returns
     -------
@@ -352,23 +362,35 @@ def expect(
         Σ weight log Z.
     """
     total = 0.0
-    x = lattice.x
-    padded = lattice.padded
+    x = lanes.x
+    padded = lanes.padded
     sequences = corpus.sequences
     for group in range(begin, end):
         q = sequences.group[group]
         n_lanes = sequences.group[group + 1] - q
         T = sequences.token[q + 1] - sequences.token[q]
-        if T == 0 or bad[q] != (len(alone) > 0):
+        if T == 0 or by_itself[q] != (len(alone) > 0):
             continue
         W = width_of(n_lanes)
         P = (T | 1) * W  # odd: places a power of two apart would share cache lines
-        sum_emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, padded)
+        sum_emissions(
+            corpus, q, n_lanes, W, P, weights, transitions, clamped, x, padded
+        )
         if len(alone) > 0:
-            total += sum_alone(corpus, q, alone, lattice, T, P, counts)
+            total += sum_alone(corpus, q, alone, lanes, T, P, counts)
         else:
             total += _sum_group(
-                sequences, q, n_lanes, transitions, edges, lattice, T, W, P, counts, bad
+                sequences,
+                q,
+                n_lanes,
+                transitions,
+                conditioned,
+                lanes,
+                T,
+                W,
+                P,
+                counts,
+                by_itself,
             )
-        add_expected(corpus, q, n_lanes, W, P, square, lattice, counts)
+        add_expected(corpus, q, n_lanes, W, P, square, lanes, counts)
     return total

@@ -7,9 +7,9 @@ an L2 term besides) is
 
 where Z(x, y) sums over the labellings that agree with the labels given (just one if all
 are). :mod:`.choose_pairs` says which weights there are. All but those of pairs of
-labels are *optional*: a :class:`View` is the corpus written out in some of them only,
-for solvers that know which ones matter. Its passes (:mod:`.corpus_pass`) cost what
-these weights cost.
+labels are *optional*, which means that a solver may leave them out: a :class:`View` is
+the corpus written out in some of them only, for solvers that know which ones matter.
+Its passes (:mod:`.corpus_pass`) cost what these weights cost.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 
 from ..._data.places import ranges
 from .choose_pairs import choose_weights, count_features, count_label_pairs
-from .corpus_pass import N_PARTS, CorpusPass
+from .corpus_pass import N_RUNS, CorpusPass
 from .corpus_sums import Occurrences, Sequences, new_lanes
 from .products import ProductSums
 from .quasi_newton import dot
@@ -33,7 +33,7 @@ from .sgd import stochastic_passes
 from .token_features import repetition
 from .token_parts import PartSums, find_parts, group_fields
 from .view import Selection, View
-from .weight_rows import Features, Kept
+from .weight_rows import AllStateSums, Features
 
 if TYPE_CHECKING:
     from ..._chain.bigram import ChainTask
@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     from .solve import Progress, SolverOptions
 
 RATE = 0.3
+"""The learning rate of stage one, up to a repetition of ``REPETITION``."""
 REPETITION = 28.0
-"""The learning rate of stage one, and up to which repetition of features within
-sequences.
+"""The :func:`.repetition` of features within sequences above which the rate is lowered
+in proportion.
 """
 
 
@@ -56,9 +57,12 @@ class ObjectiveOptions(NamedTuple):
     # also pairs of feature and label that the corpus does not show
     all_states: bool = True
     all_transitions: bool = True  # also pairs of labels that it does not show
-    least_seen: float = 0.0  # of these kinds only pairs that it shows so often
+    # what counts as shown: without all_states or all_transitions, pairs whose counts
+    # are so large
+    least_seen: float = 0.0
     bigram: bool = True  # whether pairs of labels have weights
-    # whether features and labels with a sum below least_seen have none
+    # whether pairs of a feature and a label whose values add up to less than least_seen
+    # have no weights, as in CRFsuite
     leaves_out_rare: bool = False
 
 
@@ -83,7 +87,7 @@ class Objective(ABC, Generic[V]):
     c1, c2 : float
         Strengths of the penalties; they may be set between minimisations, c1 not below
         the one that the weights were chosen with.
-    row, first, pair_label, pair, edge_pair
+    row, first, pair_label, label_pair, conditioned_pair
         The fields of the :class:`.WeightLayout`.
     pair_feature : ndarray of shape (n_pairs,)
         The feature of each pair of a feature and a label.
@@ -94,7 +98,7 @@ class Objective(ABC, Generic[V]):
     n_tokens, n_entries : int
         Tokens of the corpus, and features of all tokens together.
     largest : ndarray of shape (n_features,)
-        Each feature's largest value in size.
+        Each feature's largest absolute value.
     all_labelled : bool
         Whether every token has a label.
     pool : ThreadPoolExecutor or None
@@ -107,8 +111,8 @@ class Objective(ABC, Generic[V]):
     row: np.ndarray
     first: np.ndarray
     pair_label: np.ndarray
-    pair: np.ndarray
-    edge_pair: np.ndarray
+    label_pair: np.ndarray
+    conditioned_pair: np.ndarray
     pair_feature: np.ndarray
     n_features: int
     n_pairs: int
@@ -138,14 +142,20 @@ class Objective(ABC, Generic[V]):
     def lay_out(self, layout: WeightLayout) -> None:
         """Have the weights of a :class:`WeightLayout`."""
         self.layout = layout
-        self.row, self.first, self.pair_label, self.pair, self.edge_pair = layout
+        (
+            self.row,
+            self.first,
+            self.pair_label,
+            self.label_pair,
+            self.conditioned_pair,
+        ) = layout
         self.n_features = self.row.shape[0]
         self.n_pairs = self.pair_label.shape[0]
         self.pair_feature = np.repeat(
             np.arange(self.n_features, dtype=np.int32), np.diff(self.first)
         )
-        self.n_optional = self.n_pairs + self.edge_pair.shape[0]
-        self.size = self.n_optional + self.pair.shape[0]
+        self.n_optional = self.n_pairs + self.conditioned_pair.shape[0]
+        self.size = self.n_optional + self.label_pair.shape[0]
 
     def view_all(self) -> V:
         """Return a view of all weights."""
@@ -177,8 +187,9 @@ class Objective(ABC, Generic[V]):
             Also keep the expectations of all optional weights, for
             :meth:`gradient_of_all`.
         curve : bool
-            With ``keep``: :meth:`curvature` will be asked for at these weights, on this
-            view or another one, and may have to do with what this pass says of it.
+            With ``keep``: whether to work out the curvature, too, where that costs less
+            than a pass of its own. :meth:`curvature` will be called next at these
+            weights, on this view or another one.
 
         Returns
         -------
@@ -191,8 +202,8 @@ class Objective(ABC, Generic[V]):
         """Estimate the Hessian's diagonal.
 
         Σ x² p (1 - p) over the occurrences of a feature, as if tokens were independent;
-        for pairs of labels half their expected count. It may be more for weights that
-        were not in the view which :meth:`evaluate` had with ``curve``.
+        for pairs of labels half their expected count. For weights that were not in the
+        view of :meth:`evaluate` with ``curve`` it may be an upper bound of that.
 
         Parameters
         ----------
@@ -258,7 +269,7 @@ class Objective(ABC, Generic[V]):
 
 
 class _Curved(NamedTuple):
-    """What a pass over a view said of curvature."""
+    """The curvature that a pass over a view has worked out, besides its gradient."""
 
     where: np.ndarray  # (n,) the places of its weights among all
     weights: np.ndarray  # (n,)
@@ -269,7 +280,8 @@ class _Curved(NamedTuple):
         self, where: np.ndarray, weights: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the curvature (m,) of the weights at ``where`` (m,), nan if unknown,
-        and ``expected``; None if the ``weights`` (m,) are others.
+        and ``expected``; None if ``weights`` (m,) are not what the pass had: there all
+        others are zero.
         """
         at = np.minimum(np.searchsorted(self.where, where), self.where.shape[0] - 1)
         if not at.shape[0] or not self.where.shape[0]:
@@ -297,18 +309,28 @@ class CRFObjective(Objective[View]):
     layout : WeightLayout or None
         Have these weights, whatever the corpus shows.
     fields : ndarray of shape (n_rows,) or None
-        What the feature of each row looks at: see :mod:`.token_parts`.
+        The field of each row of weights, such as its template: see :mod:`.token_parts`.
+        None: there are none, and tokens have no parts.
 
     Attributes
     ----------
-    whole, edges : Occurrences
-        The state features of the tokens, and the transitions that look at the input,
-        each with all its weights.
-    whole_edges : list of Occurrences
-        These transitions of what passes walk through: all sequences, and those that are
-        labelled in part, if there are any.
-    kept : ndarray of shape (n_optional,)
-        Expectations of all optional weights, by :meth:`evaluate`.
+    features : TokenLists
+        The state features of the tokens.
+    all_features : Occurrences
+        The same with all their weights, in use or not.
+    conditioned : Occurrences
+        The transitions that look at the input, with all their weights.
+    walked : list of Sequences
+        What passes walk through: all sequences, and those that are labelled in part, if
+        there are any.
+    all_conditioned : list of Occurrences
+        ``conditioned`` of each of these.
+    occurrences : ndarray of shape (n_features,)
+        How many tokens have each feature.
+    empirical : ndarray of shape (size,)
+        The empirical count of each weight, in sequences whose labels are all given.
+    all_expected : ndarray of shape (n_optional,)
+        Expected counts of all optional weights where :meth:`evaluate` kept them last.
     """
 
     def __init__(
@@ -334,7 +356,7 @@ class CRFObjective(Objective[View]):
         self.products = None
         if self.features.dense:
             self.products = ProductSums(
-                self.features.dense, sequences, self.row, self.n_labels, N_PARTS
+                self.features.dense, sequences, self.row, self.n_labels, N_RUNS
             )
         elif fields is not None:
             # Numbered as they come, so that sums have one order however the corpus was
@@ -345,16 +367,16 @@ class CRFObjective(Objective[View]):
             self.grouping = group_fields(
                 self.features, np.argsort(np.argsort(first))[field]
             )
-        self.whole = Occurrences(self.features, self.first, self.pair_label)
+        self.all_features = Occurrences(self.features, self.first, self.pair_label)
         self.walked = [sequences]
-        self.whole_edges = [self.edges]
+        self.all_conditioned = [self.conditioned]
         self.partial_tokens: np.ndarray | None = None
         if partial.size:
             self.walked.append(Sequences.some(sequences, partial, sequences.longest))
             lengths = sequences.lengths[partial]
             self.partial_tokens = ranges(sequences.token[partial], lengths)[1]
-            self.whole_edges.append(self._cut(self.edges))
-        self.kept = np.zeros(0)
+            self.all_conditioned.append(self._cut(self.conditioned))
+        self.all_expected = np.zeros(0)
         self._curved: _Curved | None = None
         # last, after all that can fail
         self.pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
@@ -365,25 +387,26 @@ class CRFObjective(Objective[View]):
         """Lay out the vector of weights."""
         s = self.sequences
         L = self.n_labels
-        given = task, s, self.potentials.transition, self.n_rows, self.n_edge_rows
-        layout, self.features, combinations = choose_weights(*given, options, layout)
+        corpus = task, s, self.potentials.transition, self.n_rows, self.n_edge_rows
+        layout, self.features, combinations = choose_weights(*corpus, options, layout)
         if options.leaves_out_rare:
             layout = drop_rare_pairs(
                 layout, self.features, s.gold, L, options.least_seen
             )
             layout, self.features, combinations = choose_weights(
-                *given, options, layout
+                *corpus, options, layout
             )
         self.lay_out(layout)
         # Partial labellings are left to the clamped pass.
         counts = count_features(self.features, s, self.n_features, L, complete=True)
-        *_, seen, self.occurrences, self.largest = counts
-        self.edges, edge_seen = combinations.with_weights(
-            s, self.edge_pair, self.n_edge_rows, L
+        self.occurrences = counts.occurrences
+        self.largest = counts.largest
+        self.conditioned, empirical_conditioned = combinations.with_weights(
+            s, self.conditioned_pair, self.n_edge_rows, L
         )
-        seen = seen[self.pair_feature * np.int64(L) + self.pair_label]
-        self.seen = np.concatenate(
-            [seen, edge_seen, count_label_pairs(s, self.pair, L)]
+        empirical = counts.seen[self.pair_feature * np.int64(L) + self.pair_label]
+        self.empirical = np.concatenate(
+            [empirical, empirical_conditioned, count_label_pairs(s, self.label_pair, L)]
         )
 
     @cached_property
@@ -392,17 +415,17 @@ class CRFObjective(Objective[View]):
         group = np.full(self.n_features, -1)
         if self.grouping is not None:
             group = self.grouping.group
-        return PartSums(*find_parts(self.features, group), self.n_labels, N_PARTS)
+        return PartSums(*find_parts(self.features, group), self.n_labels, N_RUNS)
 
     @cached_property
-    def whole_states(self) -> Kept:
+    def all_state_sums(self) -> AllStateSums:
         """Where expectations of all weights of states are added up, made when a pass
         first keeps them.
         """
         features = Features(
             self.features, self.occurrences, self.first, self.pair_label
         )
-        return Kept(features, self.n_labels, N_PARTS, self.partial_tokens)
+        return AllStateSums(features, self.n_labels, N_RUNS, self.partial_tokens)
 
     # -- sums over the corpus ----------------------------------------------------------
     def _cut(self, features: Occurrences) -> Occurrences:
@@ -411,13 +434,13 @@ class CRFObjective(Objective[View]):
         return features._replace(lists=features.lists.take(self.partial_tokens))
 
     def subcorpus(
-        self, corpus: Corpus, edges: Occurrences
+        self, corpus: Corpus, conditioned: Occurrences
     ) -> tuple[Corpus, Occurrences] | None:
         """Return the partially labelled sequences alone, with the same weights.
 
         Returns
         -------
-        (corpus, edges) or None
+        (corpus, conditioned) or None
             None if all labels are known.
         """
         if self.all_labelled:
@@ -427,7 +450,7 @@ class CRFObjective(Objective[View]):
             name: getattr(corpus, name).take(self.partial_tokens)
             for name in ("entries", "rows")
         }
-        return corpus._replace(sequences=self.walked[1], **cut), self._cut(edges)
+        return corpus._replace(sequences=self.walked[1], **cut), self._cut(conditioned)
 
     def take_scratch(self) -> Lanes:
         """Return scratch for one thread, which nobody else uses until
@@ -453,23 +476,25 @@ class CRFObjective(Objective[View]):
         self.n_passes += 1
         curve = curve and self._counts_bound_curvature
         this = CorpusPass(self, view, weights, False, keep=keep, curve=curve)
-        value, gradient, kept = this.run()
+        value, gradient, all_expected = this.run()
         if keep:
             self._curved = None
         if curve:
-            self._curved = _Curved(view.where, weights.copy(), this.curvature, kept)
+            self._curved = _Curved(
+                view.where, weights.copy(), this.curvature, all_expected
+            )
         if view.clamped is not None:
-            less, gradient_less, kept_less = CorpusPass(
+            less, gradient_less, all_expected_less = CorpusPass(
                 self, view, weights, True, keep=keep
             ).run()
             value -= less
             gradient -= gradient_less
-            kept = kept - kept_less
+            all_expected = all_expected - all_expected_less
         if keep:
-            self.kept = kept
-        seen = self.seen[view.where]
-        value += self.c2 * dot(weights, weights) - dot(seen, weights)
-        gradient += 2.0 * self.c2 * weights - seen
+            self.all_expected = all_expected
+        empirical = self.empirical[view.where]
+        value += self.c2 * dot(weights, weights) - dot(empirical, weights)
+        gradient += 2.0 * self.c2 * weights - empirical
         return value, gradient
 
     def curvature(self, view: View, weights: np.ndarray) -> np.ndarray:
@@ -518,7 +543,11 @@ class CRFObjective(Objective[View]):
         """Return the gradient of all optional weights (n_optional,), from the
         expectations that :meth:`evaluate` kept last at ``weights`` (n_optional,).
         """
-        return self.kept + 2.0 * self.c2 * weights - self.seen[: self.n_optional]
+        return (
+            self.all_expected
+            + 2.0 * self.c2 * weights
+            - self.empirical[: self.n_optional]
+        )
 
     def map(self, work: Callable[[int], Any], items: Iterable[int]) -> Iterable[Any]:
         """Call ``work`` for each item, on all threads; results come in order."""
@@ -549,9 +578,10 @@ class CRFObjective(Objective[View]):
         """Return the rate of stage one that ``"auto"`` stands for.
 
         A step on a sequence changes the score of a token by the rate times what the
-        sequence's features have in common with the token's. Features of nearly every
-        token make that many times what a token has by itself, and steps overshoot; so
-        they do where weights make each step as long as several.
+        sequence's features have in common with the token's (:func:`.repetition`).
+        Features of nearly every token make that many times what a token has by itself,
+        and steps overshoot. They also do where sequences have weights above 1, each of
+        which makes one step as long as several.
         """
         found = repetition(
             self.sequences.token, self.features, np.zeros(self.n_features)

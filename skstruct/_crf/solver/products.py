@@ -106,7 +106,7 @@ class ProductSums(TableSums[np.ndarray]):
         self.scores = np.zeros(self.n * self.width)
         self.counts = np.zeros((n_runs, self.n * self.width))
 
-    def whole(self, first: np.ndarray, label: np.ndarray) -> np.ndarray:
+    def weights_of_rows(self, first: np.ndarray, label: np.ndarray) -> np.ndarray:
         """Return the places of weights in a matrix with a row for each column of X.
 
         Parameters
@@ -121,11 +121,14 @@ class ProductSums(TableSums[np.ndarray]):
         """
         return np.repeat(self.row, np.diff(first)) * np.int64(self.width) + label
 
-    def score(self, parts: np.ndarray, weights: np.ndarray, map: Map) -> None:
-        """Fill the scores, ``X W``; ``parts`` (K,): places in W of ``weights`` (K,)."""
+    def score(self, row_weights: np.ndarray, weights: np.ndarray, map: Map) -> None:
+        """Fill the scores, ``X W``.
+
+        ``row_weights`` (K,) has the places in W of ``weights`` (K,).
+        """
         matrix = np.zeros((self.dense.n_rows, self.width))
-        matrix.ravel()[parts] = weights
-        columns = self._find_columns(parts)
+        matrix.ravel()[row_weights] = weights
+        columns = self._find_columns(row_weights)
         scores = self.scores.reshape(self.n, self.width)
 
         def work(a: int) -> None:
@@ -138,16 +141,22 @@ class ProductSums(TableSums[np.ndarray]):
             list(map(work, range(0, self.n, BLOCK)))
 
     def count(
-        self, parts: np.ndarray, n: int, square: bool, gradient: np.ndarray, map: Map
+        self,
+        row_weights: np.ndarray,
+        n: int,
+        square: bool,
+        gradient: np.ndarray,
+        map: Map,
     ) -> None:
         """Add to a gradient (K,) what tokens have received in n runs: ``Xᵀ B``.
 
-        The sum of the runs is left in the first one. ``parts`` has the places of the
-        weights, see :meth:`whole`; with ``square`` it is the square of each x.
+        The sum of the runs is left in the first one. ``row_weights`` has the places of
+        the weights, see :meth:`weights_of_rows`; with ``square`` it is the square of
+        each x.
         """
         for other in self.counts[1:n]:
             self.counts[0] += other
-        columns = self._find_columns(parts)
+        columns = self._find_columns(row_weights)
         runs = np.zeros((RUNS, self.dense.n_rows, self.width))
 
         def work(k: int) -> None:
@@ -156,7 +165,7 @@ class ProductSums(TableSums[np.ndarray]):
 
         with one_thread_of_blas():
             list(map(work, range(RUNS)))
-        gradient[: parts.shape[0]] += runs.sum(axis=0).ravel()[parts]
+        gradient[: row_weights.shape[0]] += runs.sum(axis=0).ravel()[row_weights]
 
     def _add_product(
         self, a: int, columns: list[Columns], square: bool, out: np.ndarray

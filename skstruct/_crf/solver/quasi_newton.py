@@ -21,22 +21,23 @@ if TYPE_CHECKING:
 
 
 SUFFICIENT = 1e-4
-"""Armijo's constant."""
+"""Armijo's constant: the share of the decrease promised by the slope that a step must
+have.
+"""
 MAX_TRIALS = 30
 """Step lengths tried in one line search."""
 WINDOW = 10
+"""Iterations whose gain is compared with that of as many before."""
 SHORTEST = 4
-"""Iterations whose gain is compared with that of as many before; fewer at the
-beginning, but so many.
-"""
+"""The fewest iterations of a window, in the beginning."""
 FASTEST = 0.6
 SLOWEST = 0.95
-"""Bounds on the rate of convergence per window that is extrapolated: a single good step
-proves nothing.
+"""Bounds on the rate of convergence that is extrapolated, the gain of a window as a
+share of the one before it: a single good step proves nothing.
 """
 PRECISION = 1e-9
-"""Changes below this share of the first objective are rounding errors of sums over a
-corpus.
+"""Changes of the objective below this share of its first value are rounding errors of
+sums over a corpus.
 """
 
 
@@ -44,8 +45,8 @@ class Minimum(NamedTuple):
     """Where a solver ended; n weights."""
 
     weights: np.ndarray  # (n,)
-    value: float  # the objective
-    pseudo: np.ndarray  # (n,) its subgradient of least norm
+    value: float  # the objective, with its L1 term
+    pseudo: np.ndarray  # (n,) its pseudo-gradient, the subgradient of least norm
     n_iter: int
     converged: bool  # False also if no step lowers the objective although one should
     # how far the objective can be above the optimum, as a share of it; nan if
@@ -72,7 +73,8 @@ def pseudo_gradient(weights: np.ndarray, gradient: np.ndarray, c1: float) -> np.
 def _move_rows(
     rows: np.ndarray, slots: np.ndarray, at: np.ndarray, scratch: np.ndarray
 ) -> None:
-    """rows[slot, k] = rows[slot, at[k]], or 0 where ``at`` (n,) is -1, for each slot.
+    """rows[slot, k] = rows[slot, at[k]], or 0 where ``at`` (n,) is -1, for each of the
+    rows ``slots``.
 
     ``at`` is -1 or a column; rows have at least n columns, and ``scratch`` n elements.
     """
@@ -93,16 +95,18 @@ def _two_loop(
     mask: np.ndarray,
     diagonal: np.ndarray,
     first_scale: float,
-    share: np.ndarray,
+    coefficients: np.ndarray,
     q: np.ndarray,
 ) -> None:
     """``q = H q`` on the coordinates where ``mask`` is 1.
 
-    By the two loops of Nocedal and Wright 2006, algorithm 7.4.
-
-    ``slots``: rows of ``steps`` and ``changes`` (m, at least n), oldest first. ``share`` (2, m):
-    scratch. H starts from ``γ / diagonal``, γ fitted to the newest pair. Pairs that
+    By the two loops of Nocedal and Wright 2006, algorithm 7.4. H starts from ``γ /
+    diagonal``, γ fitted to the newest pair; ``first_scale`` without pairs. Pairs that
     lose their positive curvature by the restriction are skipped.
+
+    ``slots``: rows of ``steps`` and ``changes`` (m, at least n), oldest first.
+    ``coefficients`` (2, m): scratch, of each pair α and s·y, which is 1 / ρ there, or 0
+    if it is skipped.
     """
     n = q.shape[0]
     scale = first_scale
@@ -118,28 +122,28 @@ def _two_loop(
             sy += s[k] * t
             yy += y[k] * t / diagonal[k]
             sq += s[k] * q[k]
-        share[1, j] = sy
+        coefficients[1, j] = sy
         if sy <= 1e-10 * yy:
-            share[1, j] = 0.0
+            coefficients[1, j] = 0.0
             continue
         if not fitted:
             scale = sy / yy
             fitted = True
         a = sq / sy
-        share[0, j] = a
+        coefficients[0, j] = a
         for k in range(n):
             q[k] -= a * y[k] * mask[k]
     for k in range(n):
         q[k] *= scale / diagonal[k]
     for j in range(slots.shape[0]):
-        if share[1, j] == 0.0:
+        if coefficients[1, j] == 0.0:
             continue
         s = steps[slots[j]]
         y = changes[slots[j]]
         yq = 0.0
         for k in range(n):
             yq += y[k] * q[k]
-        a = share[0, j] - yq / share[1, j]
+        a = coefficients[0, j] - yq / coefficients[1, j]
         for k in range(n):
             q[k] += a * s[k] * mask[k]
 
@@ -184,19 +188,19 @@ class Memory:
     Parameters
     ----------
     m, n : int
-    root : ndarray of shape (n,) or None
-        Coordinates are reckoned in units of ``1 / root``, which makes pairs of ordinary
-        size, so that single precision is enough for them: they shape the steps, not the
-        optimum. None: double precision.
+    scaling : ndarray of shape (n,) or None
+        Steps are kept times these numbers, and changes of the gradient divided by them.
+        That makes pairs of ordinary size, so that single precision is enough for them:
+        they shape the steps, not the optimum. None: as they are, in double precision.
     """
 
-    def __init__(self, m: int, n: int, root: np.ndarray | None = None) -> None:
-        self.root = root
+    def __init__(self, m: int, n: int, scaling: np.ndarray | None = None) -> None:
+        self.scaling = scaling
         self.n = n
-        kind = np.float64 if root is None else np.float32
+        kind = np.float64 if scaling is None else np.float32
         self.steps = np.zeros((m, n), kind)
         self.changes = np.zeros((m, n), kind)
-        self.share = np.zeros((2, m))
+        self.coefficients = np.zeros((2, m))
         self.clear()
 
     def __len__(self) -> int:
@@ -205,7 +209,7 @@ class Memory:
     def copy(self) -> Memory:
         """Return a memory of the same pairs, which shares no array with this one."""
         m, wide = self.steps.shape
-        twin = Memory(m, wide, self.root)
+        twin = Memory(m, wide, self.scaling)
         twin.n = self.n
         twin.restore(*self.copy_pairs())
         return twin
@@ -229,9 +233,9 @@ class Memory:
         # How much is for the recursion to judge, which knows the scales.
         if not dot(step, change) > 0.0:
             return
-        if self.root is not None:
-            step = step * self.root
-            change = change / self.root
+        if self.scaling is not None:
+            step = step * self.scaling
+            change = change / self.scaling
             if max(np.abs(step).max(), np.abs(change).max()) > np.finfo(np.float32).max:
                 return
         m = self.steps.shape[0]
@@ -241,7 +245,7 @@ class Memory:
         self.changes[slot, : self.n] = change
 
     def move(
-        self, old: np.ndarray, new: np.ndarray, root: np.ndarray | None = None
+        self, old: np.ndarray, new: np.ndarray, scaling: np.ndarray | None = None
     ) -> None:
         """Change the coordinates; new ones have not moved so far.
 
@@ -249,10 +253,10 @@ class Memory:
         ----------
         old, new : ndarray
             Sorted ids of the coordinates before and after.
-        root : ndarray of shape (len(new),) or None
+        scaling : ndarray of shape (len(new),) or None
             As in the constructor.
         """
-        self.root = root
+        self.scaling = scaling
         n = self.n = new.shape[0]
         at = np.searchsorted(old, new)
         at[at == old.shape[0]] = 0
@@ -290,9 +294,9 @@ class Memory:
         """
         mask = free.astype(float)
         q = gradient * mask
-        if self.root is not None:
-            q /= self.root
-            diagonal = diagonal / self.root**2
+        if self.scaling is not None:
+            q /= self.scaling
+            diagonal = diagonal / self.scaling**2
         _two_loop(
             self.steps,
             self.changes,
@@ -300,11 +304,11 @@ class Memory:
             mask,
             diagonal,
             first_scale,
-            self.share,
+            self.coefficients,
             q,
         )
-        if self.root is not None:
-            q /= self.root
+        if self.scaling is not None:
+            q /= self.scaling
         return q
 
 
@@ -317,7 +321,8 @@ def search(
     c1: float,
     step: float,
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """Backtrack along a direction, within the orthant of ``weights`` or of descent.
+    """Backtrack along a direction, within one orthant: that of ``weights``, and of
+    weights that are zero the one that descent leads to.
 
     Parameters
     ----------

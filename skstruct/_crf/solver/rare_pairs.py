@@ -60,4 +60,4 @@ def drop_rare_pairs(
     useful = np.flatnonzero(n_pairs)
     first = offsets_of(n_pairs[useful]).astype(np.int32)
     states = layout.row[useful], first, layout.pair_label[keep]
-    return WeightLayout(*states, layout.pair, layout.edge_pair)
+    return WeightLayout(*states, layout.label_pair, layout.conditioned_pair)

@@ -11,11 +11,14 @@ that are not zero would cost more than it saves.
 
 Letters: T tokens, L labels, t token, y label, p previous label; ``s`` is
 :class:`Scores`, ``sgd`` an :class:`.Sgd`.
+
+With α and x as :func:`~skstruct._chain.forward_backward.backward` leaves them, the
+probability of a pair of labels is p(y_{t-1} = p, y_t = y) = α[t-1, p] M[p, y] x[t, y].
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -37,6 +40,14 @@ if TYPE_CHECKING:
     from .sgd import Sgd
 
 
+Switch: TypeAlias = tuple[()] | tuple[int]
+"""A truth value that kernels are compiled for: numba leaves out what the length of an
+empty tuple rules out.
+"""
+NO: Switch = ()
+YES: Switch = (1,)
+
+
 class Scores(NamedTuple):
     """The log-scores of one sequence of up to T tokens, and scratch."""
 
@@ -47,12 +58,17 @@ class Scores(NamedTuple):
 
 
 def new_scores(T: int, L: int, n_matrices: int = 1) -> Scores:
-    """Make room for sequences of up to T tokens."""
+    """Make room for sequences of up to T tokens, with ``n_matrices`` matrices of
+    transitions: 1 for all tokens, or T.
+    """
     return Scores(np.zeros(T * L), np.zeros(n_matrices * L * L), new_lattice(T, L))
 
 
 @inline
 def _scaled_forward(s: Scores, potentials: Potentials, T: int, L: int) -> float:
+    """log Z by scaled probabilities where all tokens share one matrix, which is set;
+    NaN if doubles cannot hold what counts.
+    """
     start = potentials.start
     end = potentials.end
     stride = np.int64(0)
@@ -64,20 +80,25 @@ def _scaled_forward(s: Scores, potentials: Potentials, T: int, L: int) -> float:
 
 @inline
 def _expect_scaled(
-    s: Scores, potentials: Potentials, factor: float, both: np.ndarray, T: int, L: int
+    s: Scores,
+    potentials: Potentials,
+    factor: float,
+    expected_pairs: np.ndarray,
+    T: int,
+    L: int,
 ) -> float:
     """log Z where all tokens share one matrix, which is set.
 
     NaN if scaled probabilities do not do. ``s.lattice.beta`` = marginals of the labels;
-    ``both`` += ``factor`` times the expected pairs of labels.
+    ``expected_pairs`` (L * L,) += ``factor`` Σ_t p(y_{t-1}, y_t).
     """
     lattice = s.lattice
     stride = np.int64(0)
     alpha = lattice.alpha
     x = lattice.x
     matrix = lattice.matrix
-    z = _scaled_forward(s, potentials, T, L)
-    if not -np.inf < z < np.inf or not backward(
+    log_z = _scaled_forward(s, potentials, T, L)
+    if not -np.inf < log_z < np.inf or not backward(
         s.transition, stride, (), lattice, lattice.inverse, T, L
     ):
         return np.nan
@@ -87,8 +108,8 @@ def _expect_scaled(
             v = factor * alpha[(t - 1) * L + p]
             i = np.uint64(p * L)
             for y in range(np.uint64(L)):
-                both[i + y] += v * matrix[0, i + y] * x[j + y]
-    return z
+                expected_pairs[i + y] += v * matrix[0, i + y] * x[j + y]
+    return log_z
 
 
 @inline
@@ -97,14 +118,14 @@ def _expect_exactly(
     stride: int,
     potentials: Potentials,
     factor: float,
-    both: np.ndarray,
+    expected_pairs: np.ndarray,
     T: int,
     L: int,
 ) -> float:
     """log Z by logarithms, with a matrix for each ``stride`` numbers.
 
-    ``s.lattice.beta`` = marginals of the labels; ``both`` += ``factor`` times the
-    expected pairs of labels. See ``_chain.forward_backward.log_expect``.
+    ``s.lattice.beta`` = marginals of the labels; ``expected_pairs`` (L * L,) +=
+    ``factor`` Σ_t p(y_{t-1}, y_t). See ``_chain.forward_backward.log_expect``.
     """
     start = potentials.start
     end = potentials.end
@@ -119,7 +140,7 @@ def _expect_exactly(
         lattice.beta,
         lattice.scratch,
         factor,
-        both,
+        expected_pairs,
         T,
         L,
     )
@@ -131,9 +152,9 @@ def _expect_exactly(
 @inline
 def log_partition(s: Scores, potentials: Potentials, T: int, L: int) -> float:
     """log Z, by scaled probabilities, or by logarithms where these overflow."""
-    z = _scaled_forward(s, potentials, T, L)
-    if z < np.inf:
-        return z
+    log_z = _scaled_forward(s, potentials, T, L)
+    if log_z < np.inf:
+        return log_z
     start = potentials.start
     end = potentials.end
     stride = np.int64(0)
@@ -156,27 +177,29 @@ def expect_sequence(
     sgd: Sgd,
     potentials: Potentials,
     sign: float,
-    with_fallback: tuple[int, ...],
+    with_fallback: Switch,
     T: int,
     L: int,
 ) -> float:
-    """log Z; ``beta`` = marginals; ``sgd.both`` += sign * expected pairs of labels.
+    """log Z; ``sgd.scores.lattice.beta`` = marginals of the labels;
+    ``sgd.expected_pairs`` += ``sign`` Σ_t p(y_{t-1}, y_t).
 
-    NaN where scaling fails, if ``with_fallback`` is empty: logarithms are then not
-    compiled.
+    NaN where scaled probabilities fail, unless ``with_fallback`` logarithms take over.
     """
-    z = _expect_scaled(sgd.scores, potentials, sign, sgd.both, T, L)
+    log_z = _expect_scaled(sgd.scores, potentials, sign, sgd.expected_pairs, T, L)
     if len(with_fallback) > 0:
-        if np.isnan(z):
-            z = _expect_exactly(
-                sgd.scores, np.int64(0), potentials, sign, sgd.both, T, L
+        if np.isnan(log_z):
+            log_z = _expect_exactly(
+                sgd.scores, np.int64(0), potentials, sign, sgd.expected_pairs, T, L
             )
-    return z
+    return log_z
 
 
 @inline
 def set_emissions(features: Occurrences, token: int, T: int, L: int, sgd: Sgd) -> None:
-    """emission[t, y] = Σ x λ, with the λ of the sequence in ``sgd.trial``."""
+    """emission[t, y] = Σ x λ for the T tokens from ``token`` on, with the λ of the
+    sequence in ``sgd.trial``.
+    """
     lists = features.lists
     first = features.first
     label = features.label
@@ -187,28 +210,28 @@ def set_emissions(features: Occurrences, token: int, T: int, L: int, sgd: Sgd) -
         begin, end, feature, value = features_of(lists, lists.dense, token, t, T)
         for e in range(begin, end):
             f = feature[e]
-            at = sgd.place[f] - first[f]
+            offset = sgd.place[f] - first[f]
             x = value[e] if value.shape[0] > 0 else 1.0
             for k in range(first[f], first[f + 1]):
                 emission[np.uint64(t * L + label[k])] += (
-                    x * sgd.trial[np.uint64(at + k)]
+                    x * sgd.trial[np.uint64(offset + k)]
                 )
 
 
 @inline
 def set_transitions(
-    potentials: Potentials, pair: np.ndarray, at: int, L: int, sgd: Sgd
+    potentials: Potentials, label_pair: np.ndarray, n_states: int, L: int, sgd: Sgd
 ) -> None:
-    """Scores of transitions and their exponentials, from the weights
-    ``sgd.trial[at:]``.
+    """Scores of transitions and their exponentials, from the weights of pairs of labels
+    ``sgd.trial[n_states:]``, which stand behind those of features.
     """
     transition = sgd.scores.transition
     matrix = sgd.scores.lattice.matrix
     for p in range(L):
         for y in range(L):
             transition[p * L + y] = potentials.transition[p, y]
-    for k in range(pair.shape[0]):
-        transition[pair[k, 0] * L + pair[k, 1]] += sgd.trial[at + k]
+    for k in range(label_pair.shape[0]):
+        transition[label_pair[k, 0] * L + label_pair[k, 1]] += sgd.trial[n_states + k]
     for p in range(L):
         for y in range(L):
             v = np.exp(transition[p * L + y])
@@ -220,24 +243,31 @@ def set_transitions(
 # Passes over a corpus
 # --------------------------------------------------------------------------------------
 class Alone(NamedTuple):
-    """What sequences by themselves are scored by, as logarithms, and scratch."""
+    """What sequences that are summed each by itself are scored by, and scratch.
+
+    They are very long ones, and those whose sums in a group failed.
+    """
 
     potentials: Potentials
-    # transitions that look at the input; without any ``start`` has one element
-    edges: Occurrences
-    edge_weight: np.ndarray  # (M,) float64
+    # transitions that look at the input, with M weights; without any, the lists have
+    # one ``start``
+    conditioned: Occurrences
+    conditioned_weights: np.ndarray  # (M,) float64
     scores: Scores
 
 
 def new_alone(
-    potentials: Potentials, edges: Occurrences, edge_weight: np.ndarray, T: int
+    potentials: Potentials,
+    conditioned: Occurrences,
+    conditioned_weights: np.ndarray,
+    T: int,
 ) -> Alone:
-    """Make what sequences of up to T tokens are scored by."""
-    n_matrices = T if edges.lists.start.shape[0] > 1 else 1
+    """Make what sequences of up to T tokens are scored by, each by itself."""
+    n_matrices = T if conditioned.lists.start.shape[0] > 1 else 1
     return Alone(
         potentials,
-        edges,
-        edge_weight,
+        conditioned,
+        conditioned_weights,
         new_scores(T, potentials.cost.shape[0], n_matrices),
     )
 
@@ -247,8 +277,8 @@ def _score_steps(alone: Alone, first: int, T: int, L: int) -> int:
     """Fill ``transition`` for the T tokens from ``first`` on; returns its stride, 0 for
     one matrix.
     """
-    edges = alone.edges
-    lists = alone.edges.lists
+    conditioned = alone.conditioned
+    lists = alone.conditioned.lists
     transition = alone.scores.transition
     n = L * L
     stride = n if lists.start.shape[0] > 1 else 0
@@ -259,8 +289,10 @@ def _score_steps(alone: Alone, first: int, T: int, L: int) -> int:
         if stride > 0 and t > 0:
             for e in range(lists.start[first + t], lists.start[first + t + 1]):
                 f = lists.item[e]
-                for k in range(edges.first[f], edges.first[f + 1]):
-                    transition[t * n + edges.label[k]] += alone.edge_weight[k]
+                for k in range(conditioned.first[f], conditioned.first[f + 1]):
+                    transition[t * n + conditioned.label[k]] += (
+                        alone.conditioned_weights[k]
+                    )
     return stride
 
 
@@ -274,13 +306,13 @@ def sum_alone(
     P: int,
     counts: ExpectedCounts,
 ) -> float:
-    """weight log Z of sequence i, a group of its own whose emissions are in
-    ``lanes.x``.
+    """weight log Z of sequence i of T tokens, whose emissions are in ``lanes.x``: token
+    t, label y at ``y * P + t``.
 
-    Writes its marginals, times its weight, to ``lanes.b``, and adds up the expected
-    transitions; ``counts.transition`` is (L * L,).
+    Writes its marginals, times its weight, to the same places of ``lanes.b``, and adds
+    up the expected transitions; ``counts.transition`` is (L * L,).
     """
-    L = lanes.row.shape[0]
+    L = lanes.row.shape[0]  # of labels
     first = corpus.sequences.token[i]
     factor = corpus.sequences.weight[i]
     s = alone.scores
@@ -289,20 +321,27 @@ def sum_alone(
     for t in range(T):
         for y in range(L):
             s.emission[t * L + y] = lanes.x[y * P + t]
-    z = np.nan
-    if stride == 0 and T > corpus.sequences.longest:  # others have been tried
-        unit = set_step(s.transition, 0, s.lattice, L)
-        z = (
+    log_z = np.nan
+    # Shorter sequences are here because their scaled probabilities failed in a group.
+    if stride == 0 and T > corpus.sequences.longest:
+        top = set_step(s.transition, 0, s.lattice, L)
+        log_z = (
             _expect_scaled(s, potentials, factor, counts.transition, T, L)
-            + (T - 1) * unit
+            + (T - 1) * top
         )
-    if np.isnan(z):
-        z = _expect_exactly(s, stride, potentials, factor, counts.transition, T, L)
+    if np.isnan(log_z):
+        log_z = _expect_exactly(s, stride, potentials, factor, counts.transition, T, L)
     for t in range(T):
         for y in range(L):
             lanes.b[y * P + t] = factor * s.lattice.beta[t * L + y]
         if stride > 0 and t > 0:
             step = s.transition[t * stride :]
-            spread(alone.edges, first + t, step, False, counts.conditioned)
-            spread(counts.whole_edges, first + t, step, False, counts.of_edges)
-    return factor * z
+            spread(alone.conditioned, first + t, step, False, counts.conditioned)
+            spread(
+                counts.all_conditioned,
+                first + t,
+                step,
+                False,
+                counts.of_all_conditioned,
+            )
+    return factor * log_z

@@ -52,9 +52,9 @@ class SparseWeights(NamedTuple):
     """A matrix of weights, nearly all of them zero."""
 
     shape: tuple[int, int]  # rows, columns
-    # (n,) int64: row * columns + column of each that is not; ascending
+    # (n,) int64: row * columns + column of each weight that is not zero; ascending
     keys: np.ndarray
-    values: np.ndarray  # (n,) float64
+    values: np.ndarray  # (n,) float64: these weights
 
     @classmethod
     def of(
@@ -82,8 +82,9 @@ class CRFResult:
     nodes : SparseWeights of shape (n_rows, L)
         Weights of features and labels.
     edges : SparseWeights of shape (n_edge_rows * L, L)
-        Weights of transitions: row e * L + p, column y; the first L rows are the label
-        bigram.
+        Weights of all transitions, those that look at the input and others: row e * L +
+        p of combination e and previous label p, column y. Combination 0 is the label
+        bigram, which does not look at the input.
     weights : ndarray
         All weights as one vector, in the order of the objective's variables.
     objective : float
@@ -94,9 +95,10 @@ class CRFResult:
         stage one), ``seconds`` since the start, and with held-out sequences
         ``validation``, their mean log-probability.
     n_iter : int
-        Iterations of the second stage; passes of stage one if there is no second.
+        Iterations of the second stage, each with one or more passes; passes of stage
+        one if there is no second.
     n_passes : int
-        Sums over the whole corpus, stochastic passes included.
+        Sums over the whole corpus, of both stages.
     converged : bool
     optimality : float
         Norm of the minimal subgradient at the end, on all weights.
@@ -141,13 +143,16 @@ their end.
 
 
 def _find_keys(objective: Objective) -> tuple[np.ndarray, np.ndarray]:
-    """Find where the weights of an objective stand in the matrices (nodes, edges)."""
+    """Find the keys of an objective's weights in the matrices (nodes, edges)."""
     L = np.int64(objective.n_labels)
-    combination, p, y = objective.edge_pair.T
-    before, after = objective.pair.T
-    edges = np.concatenate([(combination * L + p) * L + y, before * L + after])
+    combination, p, y = objective.conditioned_pair.T
+    of_conditioned = (combination * L + p) * L + y
+    p, y = objective.label_pair.T
     rows = objective.row[objective.pair_feature]
-    return rows * L + objective.pair_label, edges
+    return (
+        rows * L + objective.pair_label,
+        np.concatenate([of_conditioned, p * L + y]),
+    )
 
 
 def unpack(
@@ -242,7 +247,7 @@ class HeldOutLikelihood:
         weights : ndarray
             All weights of the objective, or some of them.
         where : ndarray, optional
-            Places of ``weights`` in all weights.
+            Places of ``weights`` in all weights; by default they are all.
         """
         objective = self.objective
         if objective is None:
@@ -262,7 +267,7 @@ class Progress:
     ----------
     objective : CRFObjective
     held_out : HeldOutLikelihood, optional
-        Its score is noted after each pass.
+        Its score is added to each entry of the history, as ``validation``.
     after_pass : callable, optional
         Called with each new entry of the history, and a function that returns the
         weights so far as matrices (nodes, edges); stops if it returns true.
@@ -280,10 +285,12 @@ class Progress:
     evaluates : bool
         Whether to work out the objective after each pass, for a stage that does not
         know it.
+    stopped : bool
+        Whether Ctrl-C or ``after_pass`` has ended training.
     resumed : str or None
-        The stage that the checkpoint is of.
+        The stage in which the checkpoint was written; None if there is none.
     n_resumed : int
-        Passes that came from there.
+        Entries of the history that came from there.
     """
 
     def __init__(
@@ -314,7 +321,9 @@ class Progress:
 
     @property
     def found(self) -> State | None:
-        """(state, arrays) of the stage that is running, to go on from, if any."""
+        """What the checkpoint has of the stage that is running, to go on from: (state,
+        arrays). None if there is none, or it was written in the other stage.
+        """
         return self._found if self.resumed == self.stage else None
 
     @property
@@ -343,11 +352,11 @@ class Progress:
         ----------
         weights : ndarray
         where : ndarray, optional
-            Places of ``weights`` in all weights.
+            Places of ``weights`` in all weights; by default they are all.
         value : float, optional
             The objective, if it is known.
         pseudo : ndarray, optional
-            Its pseudo-gradient before the pass.
+            Its pseudo-gradient before the pass, the subgradient of least norm.
         search : dict, optional
             More of the entry, about the line search.
         """
@@ -419,9 +428,12 @@ def solve(
     weights : ndarray of shape (objective.size,) or None
         Where to start; skips stage one (unless it is all there is).
     carry : Carry or None
-        Of the minimisation that ended in ``weights``; see :func:`.active_orthant`.
+        What the minimisation that ended in ``weights`` remembers; see
+        :func:`.active_orthant`.
     cuts : Cuts, None or False
-        Of minimisations of the same corpus; see :class:`.StoppingRule`.
+        Tangents from minimisations of the same corpus under other penalties; None:
+        there are none yet. False: none are gathered, and no gap is known. See
+        :class:`.StoppingRule`.
     seed : int
         Order of the sequences in stage one.
 
@@ -430,19 +442,19 @@ def solve(
     CRFResult
     """
     only_sgd = options.solver == "sgd"
-    if only_sgd and objective.edge_pair.shape[0]:
+    if only_sgd and objective.conditioned_pair.shape[0]:
         raise ValueError(
             "solver='sgd' does not learn transitions that look at the input; use "
             "'two-stage'"
         )
-    n_passes = objective.n_passes
+    n_passes_before = objective.n_passes
     start = np.zeros(objective.size) if weights is None else weights
     n_iter = 0
     n_sgd = sum(entry["stage"] == "sgd" for entry in progress.history)
-    first = only_sgd or (
+    descends = only_sgd or (
         options.solver == "two-stage" and options.sgd_iter and weights is None
     )
-    if first and progress.resumed != "batch":
+    if descends and progress.resumed != "batch":
         progress.stage = "sgd"
         progress.evaluates = only_sgd
         start = objective.stochastic_passes(options, progress, seed=seed, weights=start)
@@ -461,27 +473,29 @@ def solve(
         minimise = owlqn if options.solver == "owlqn" else active_orthant
         found = minimise(objective, start, options, progress, carry, cuts)
     weights = found.weights
+    nodes, edges = unpack(objective, weights)
     pseudo = found.pseudo
     return CRFResult(
-        *unpack(objective, weights),
-        weights,
-        float(found.value),
-        progress.history,
-        found.n_iter,
-        objective.n_passes - n_passes + n_sgd,
-        found.converged,
-        float(np.sqrt(dot(pseudo, pseudo))),
-        float(np.abs(pseudo).max(initial=0.0)),
-        int(np.count_nonzero(weights)),
-        found.gap,
-        found.carry,
+        nodes=nodes,
+        edges=edges,
+        weights=weights,
+        objective=float(found.value),
+        history=progress.history,
+        n_iter=found.n_iter,
+        n_passes=objective.n_passes - n_passes_before + n_sgd,
+        converged=found.converged,
+        optimality=float(np.sqrt(dot(pseudo, pseudo))),
+        max_violation=float(np.abs(pseudo).max(initial=0.0)),
+        n_active_features=int(np.count_nonzero(weights)),
+        gap=found.gap,
+        carry=found.carry,
     )
 
 
 def _end_at(objective: Objective, weights: np.ndarray, n_iter: int) -> Minimum:
-    """Say how good some weights are, with which training ends before stage two."""
+    """Return some weights as a minimum, which training ends with before stage two."""
     value, gradient = evaluate_penalised(objective, weights)
     rule = StoppingRule(objective, None)
     rule.note(weights, gradient, value)
     pseudo = pseudo_gradient(weights, gradient, objective.c1)
-    return Minimum(weights, value, pseudo, n_iter, False, rule.gap(value))
+    return Minimum(weights, value, pseudo, n_iter, converged=False, gap=rule.gap(value))

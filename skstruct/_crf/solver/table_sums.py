@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 Map: TypeAlias = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]
 """``map``, or what does its work in threads."""
 
-P = TypeVar("P")
+RowWeights = TypeVar("RowWeights")
+"""What tells which weights each row adds up; each class has its own."""
 
 
-class TableSums(ABC, Generic[P]):
+class TableSums(ABC, Generic[RowWeights]):
     """The tokens of a corpus as sums of rows of a table.
 
     Before a pass the rows receive the sums of the weights of their features
@@ -25,8 +26,9 @@ class TableSums(ABC, Generic[P]):
     their labels to as many rows of ``counts``. Afterwards each row hands on what it has
     received to its features (:meth:`count`).
 
-    There are two: :class:`.PartSums`, whose rows are parts that many tokens share, and
-    :class:`.ProductSums`, whose rows are the tokens of rows of numbers.
+    There are three: :class:`.PartSums`, whose rows are parts that many tokens share,
+    :class:`.ProductSums`, whose rows are the tokens of rows of numbers, and
+    :class:`.WeightRows`, whose rows are features with many weights.
 
     Attributes
     ----------
@@ -46,8 +48,8 @@ class TableSums(ABC, Generic[P]):
     counts: np.ndarray
 
     @abstractmethod
-    def whole(self, first: np.ndarray, label: np.ndarray) -> P:
-        """Return the weights of the rows, as the other methods take them.
+    def weights_of_rows(self, first: np.ndarray, label: np.ndarray) -> RowWeights:
+        """Return which weights each row adds up, as the other methods take it.
 
         Parameters
         ----------
@@ -58,13 +60,13 @@ class TableSums(ABC, Generic[P]):
         """
 
     @abstractmethod
-    def score(self, parts: P, weights: np.ndarray, map: Map) -> None:
+    def score(self, row_weights: RowWeights, weights: np.ndarray, map: Map) -> None:
         """Fill ``scores``.
 
         Parameters
         ----------
-        parts
-            The weights of the rows, see :meth:`whole`.
+        row_weights
+            Which weights the rows add up, see :meth:`weights_of_rows`.
         weights : ndarray of shape (K,)
             Their values.
         map : callable
@@ -73,14 +75,19 @@ class TableSums(ABC, Generic[P]):
 
     @abstractmethod
     def count(
-        self, parts: P, n: int, square: bool, gradient: np.ndarray, map: Map
+        self,
+        row_weights: RowWeights,
+        n: int,
+        square: bool,
+        gradient: np.ndarray,
+        map: Map,
     ) -> None:
         """Add to a gradient (K,) what the rows have received.
 
         Parameters
         ----------
-        parts
-            The weights of the rows, see :meth:`whole`.
+        row_weights
+            Which weights the rows add up, see :meth:`weights_of_rows`.
         n : int
             Runs of ``counts`` that are in use; their sum is left in the first one.
         square : bool

@@ -37,9 +37,10 @@ class TokenLists(NamedTuple):
     numbers instead.
     """
 
-    # (N + 1,) int64: where the list of each token begins; (1,) if there are none
+    # (N + 1,) int64: where the list of each token begins, and E; (1,) if there are no
+    # lists
     start: np.ndarray
-    item: np.ndarray  # (E,) int32
+    item: np.ndarray  # (E,) int32: numbers of features, weights, or rows
     value: np.ndarray  # (E,) float64: what each counts; empty if all are 1
     dense: DenseFeatures | tuple[()] = ()
 
@@ -166,7 +167,8 @@ def _list_features(
 
 @kernel
 def select(lists: TokenLists, of_item: np.ndarray, new: TokenLists) -> int:
-    """Keep the items with ``of_item >= 0``, under their new numbers; returns how many.
+    """Keep the items k with ``of_item[k] >= 0``, which is the new number of each;
+    returns how many.
 
     The new arrays may be the old ones.
     """
@@ -211,7 +213,7 @@ def list_rows(
 
 
 def keep_features(lists: TokenLists, of_item: np.ndarray) -> TokenLists:
-    """Keep the features with ``of_item >= 0``, under these new numbers.
+    """Keep the features f with ``of_item[f] >= 0``, which is the new number of each.
 
     The lists are changed in place.
     """
@@ -262,7 +264,8 @@ def features_of_tokens(
 
 @kernel
 def repetition(token: np.ndarray, lists: TokenLists, count: np.ndarray) -> float:
-    """Return the mean over sequences of Σ_f (Σ_t x_tf)² / T.
+    """Return the mean over sequences of Σ_f (Σ_t x_tf)² / T: what a token's features
+    have in common with those of its whole sequence, on average.
 
     ``count`` (F,): zeros, and zeros again at the end.
     """

@@ -32,15 +32,15 @@ SAMPLE = 2**18
 MOST_FIELDS = 1024
 """More fields are not grouped at all."""
 PIECES = 8
-"""Of a table, that threads fill."""
+"""Pieces of a table, which threads fill."""
 
 
 # --------------------------------------------------------------------------------------
 # Which fields repeat together
 # --------------------------------------------------------------------------------------
 @inline
-def _mix(h: np.uint64, feature: int, value: float) -> np.uint64:
-    """A hash, never 0, of what has been hashed as h, and then of a feature."""
+def _extend_hash(h: np.uint64, feature: int, value: float) -> np.uint64:
+    """A hash, never 0, of what has been hashed as h, followed by a feature."""
     h ^= np.uint64(feature + 1) * np.uint64(0x9E3779B97F4A7C15)
     h ^= np.uint64(np.int64(value * 4096.0))
     h *= np.uint64(0xBF58476D1CE4E5B9)
@@ -62,7 +62,7 @@ def _hash_fields(
         for e in range(lists.start[k * step], lists.start[k * step + 1]):
             f = lists.item[e]
             x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
-            hashes[k, field[f]] = _mix(hashes[k, field[f]], f, x)
+            hashes[k, field[f]] = _extend_hash(hashes[k, field[f]], f, x)
             sizes[k, field[f]] += 1
 
 
@@ -70,8 +70,11 @@ def _hash_fields(
 def _count_parts(
     hashes: np.ndarray, sizes: np.ndarray, table: np.ndarray
 ) -> tuple[int, int]:
-    """(n,) hashes and sizes of a part of n tokens: (tokens that have it, size of the
-    different ones).
+    """Count the parts that some fields are of n tokens.
+
+    ``hashes`` (n,) and ``sizes`` (n,) are of the part of each token, and how many
+    features it has. ``table``: scratch, more than n long, a power of two. Returns
+    (tokens that have such a part, features of the different parts).
     """
     tokens = 0
     size = 0
@@ -220,7 +223,7 @@ def _list_parts(
             f = lists.item[e]
             x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
             if group[f] >= 0:
-                hashes[group[f]] = _mix(hashes[group[f]], f, x)
+                hashes[group[f]] = _extend_hash(hashes[group[f]], f, x)
                 continue
             if alone[f] < 0:
                 alone[f] = n
@@ -283,7 +286,7 @@ def _score(
     parts: Occurrences,
     begin: int,
     end: int,
-    weight: np.ndarray,
+    weights: np.ndarray,
     width: int,
     table: np.ndarray,
 ) -> None:
@@ -301,7 +304,7 @@ def _score(
             f = lists.item[e]
             x = lists.value[e] if lists.value.shape[0] > 0 else 1.0
             for k in range(np.uint64(first[f]), np.uint64(first[f + 1])):
-                table[o + np.uint64(label[k])] += x * weight[k]
+                table[o + np.uint64(label[k])] += x * weights[k]
 
 
 @kernel
@@ -347,26 +350,31 @@ class PartSums(TableSums[Occurrences]):
         self.scores = np.zeros(self.n * self.width)
         self.counts = np.zeros((n_runs, self.n * self.width))
 
-    def whole(self, first: np.ndarray, label: np.ndarray) -> Occurrences:
+    def weights_of_rows(self, first: np.ndarray, label: np.ndarray) -> Occurrences:
         """Return the weights of the parts: those of their features, from ``first``
         (F + 1,) on, with ``label`` (K,).
         """
         return Occurrences(self.features, first, label)
 
-    def score(self, parts: Occurrences, weights: np.ndarray, map: Map) -> None:
-        """Fill the scores of all parts, whose weights are ``parts`` with the values
+    def score(self, row_weights: Occurrences, weights: np.ndarray, map: Map) -> None:
+        """Fill the scores of all parts, which add up ``row_weights`` with the values
         ``weights`` (K,), in pieces that threads may share.
         """
 
         def work(k: int) -> None:
             begin = self.n * k // PIECES
             end = self.n * (k + 1) // PIECES
-            _score(parts, begin, end, weights, self.width, self.scores)
+            _score(row_weights, begin, end, weights, self.width, self.scores)
 
         list(map(work, range(PIECES)))
 
     def count(
-        self, parts: Occurrences, n: int, square: bool, gradient: np.ndarray, map: Map
+        self,
+        row_weights: Occurrences,
+        n: int,
+        square: bool,
+        gradient: np.ndarray,
+        map: Map,
     ) -> None:
         """Add to a gradient (K,) what the parts have received in n runs.
 
@@ -375,4 +383,4 @@ class PartSums(TableSums[Occurrences]):
         """
         for other in self.counts[1:n]:
             self.counts[0] += other
-        _count(parts, self.counts[0], self.width, square, gradient)
+        _count(row_weights, self.counts[0], self.width, square, gradient)

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from .table_sums import TableSums
 
 PART = 4.0
-LABEL = 0.75
-PART_FEATURE = 6.0
-"""What a part of a token costs, each label of it, and a feature of a part, if a weight
-listed at a token costs 1: measured with 4 to 49 labels.
+"""The cost of a part of a token, where a weight that is listed at a token costs 1. This
+and the next two are measured, with 4 to 49 labels.
 """
+LABEL = 0.75
+"""The cost of each label of such a part."""
+PART_FEATURE = 6.0
+"""The cost of a feature of a part."""
 
 
 @kernel
@@ -132,43 +134,46 @@ class View(Selection):
         What tokens add up.
     sums : TableSums
         The table whose rows tokens add up.
-    parts : Occurrences, ndarray or None
-        The weights of the rows, as ``sums`` takes them.
-    edges : Occurrences
-        The transitions that look at the input.
-    clamped : tuple (Corpus, Occurrences) or None
-        The partially labelled sequences and their transitions.
+    row_weights : Occurrences, ndarray or None
+        Which weights the rows add up: what :meth:`.TableSums.weights_of_rows` of
+        ``sums`` returns for the weights in use.
+    conditioned : Occurrences
+        The transitions that look at the input, with their weights in use.
+    clamped : tuple of (Corpus, Occurrences) or None
+        The corpus and ``conditioned`` of the partially labelled sequences alone; None
+        if all labels are known.
     """
 
     sums: TableSums[Any]
-    parts: Any = None
+    row_weights: Any = None
 
     def __init__(self, objective: CRFObjective, chosen: np.ndarray) -> None:
         super().__init__(objective, chosen)
-        self.edges = objective.edges
+        self.conditioned = objective.conditioned
         pairs = chosen[: self.n_states]
-        edges = chosen[self.n_states :] - objective.n_pairs
+        conditioned = chosen[self.n_states :] - objective.n_pairs
         label = objective.pair_label[pairs]
         owner = objective.pair_feature[pairs]
         n_weights, first = _count_weights(owner, objective.n_features)
-        if objective.edge_pair.shape[0]:
-            owner = objective.edge_pair[edges, 0]
-            of_edges, first_edge = _count_weights(owner, objective.n_edge_rows)
-            self.edges = Occurrences(
-                _keep_weighted(objective.edges.lists, of_edges),
-                first_edge,
-                objective.edges.label[edges],
+        if objective.conditioned_pair.shape[0]:
+            owner = objective.conditioned_pair[conditioned, 0]
+            n_conditioned, first_conditioned = _count_weights(
+                owner, objective.n_edge_rows
+            )
+            self.conditioned = Occurrences(
+                _keep_weighted(objective.conditioned.lists, n_conditioned),
+                first_conditioned,
+                objective.conditioned.label[conditioned],
             )
         sums: TableSums[Any] | None = None
         if objective.products is not None:
             sums = objective.products
             self.is_dense = True
-            self.parts = objective.products.whole(first, label)
+            self.row_weights = objective.products.weights_of_rows(first, label)
         elif _is_shorter_by_parts(objective, n_weights):
-            parts = objective.parts
-            sums = parts
-            kept = _keep_weighted(parts.features, n_weights)
-            self.parts = Occurrences(kept, first, label)
+            sums = objective.parts
+            listed = _keep_weighted(objective.parts.features, n_weights)
+            self.row_weights = Occurrences(listed, first, label)
         if sums is None:
             self.corpus, self.sums = _list_corpus(objective, n_weights, first, label)
         else:
@@ -181,7 +186,7 @@ class View(Selection):
                 self.sums.tokens,
                 self.sums.scores,
             )
-        self.clamped = objective.subcorpus(self.corpus, self.edges)
+        self.clamped = objective.subcorpus(self.corpus, self.conditioned)
 
 
 def _list_corpus(

@@ -60,7 +60,7 @@ class WeightRows(TableSums[None]):
     weights : ndarray of int
         The weights that stand in rows.
     place : ndarray of int
-        Where each of them stands.
+        Where each of them stands in ``scores``.
     """
 
     def __init__(self, features: Features, n_labels: int, n_runs: int) -> None:
@@ -79,15 +79,15 @@ class WeightRows(TableSums[None]):
         self.scores = np.zeros(rows.shape[0] * self.width)
         self.counts = np.zeros((n_runs, self.scores.shape[0]))
 
-    def whole(self, first: np.ndarray, label: np.ndarray) -> None:
+    def weights_of_rows(self, first: np.ndarray, label: np.ndarray) -> None:
         """Return nothing: these rows are made of the weights that they have."""
 
-    def score(self, parts: None, weights: np.ndarray, map: Map) -> None:
+    def score(self, row_weights: None, weights: np.ndarray, map: Map) -> None:
         """Write the weights (K,) into their rows."""
         self.scores[self.place] = weights[self.weights]
 
     def count(
-        self, parts: None, n: int, square: bool, gradient: np.ndarray, map: Map
+        self, row_weights: None, n: int, square: bool, gradient: np.ndarray, map: Map
     ) -> None:
         """Add to a gradient (K,) what the rows have received in n runs.
 
@@ -98,8 +98,9 @@ class WeightRows(TableSums[None]):
         gradient[self.weights] += self.counts[0][self.place]
 
 
-class Kept:
-    """Where the expectations of all weights of states are added up.
+class AllStateSums:
+    """Where a pass adds up the expected counts of all weights of states, those not in
+    use, too.
 
     Parameters
     ----------
@@ -113,8 +114,8 @@ class Kept:
     rows : WeightRows
         Of the features that have many weights.
     lists : list of (Occurrences, TokenLists)
-        What passes walk through, all sequences, and those labelled in part: the other
-        features, and the rows.
+        The other features, and the rows, of each of what passes walk through: all
+        sequences, and those labelled in part, if there are any.
     """
 
     def __init__(
@@ -128,7 +129,7 @@ class Kept:
         lists, occurrences, first, label = features
         are_few = ~self.rows.are_rows & (np.diff(first) > 0)
         few = keep_items(lists, are_few, int(occurrences[are_few].sum()))
-        both = [(few, self.rows.tokens)]
+        walked = [(few, self.rows.tokens)]
         if partial is not None:
-            both.append((few.take(partial), self.rows.tokens.take(partial)))
-        self.lists = [(Occurrences(few, first, label), rows) for few, rows in both]
+            walked.append((few.take(partial), self.rows.tokens.take(partial)))
+        self.lists = [(Occurrences(few, first, label), rows) for few, rows in walked]

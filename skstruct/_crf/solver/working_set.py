@@ -44,20 +44,23 @@ MARGIN = 0.9
 """Share of c1 that the gradient of a zero weight must reach to enter when the set is
 revised.
 """
-EARLY = 36
-SOON = 24
-AGAIN = REVISION
 POWERS = (0.8, 0.45)
-"""Of the Hessian's diagonal, in ``EARLY`` iterations from zeros, ``SOON`` from other
-weights, ``AGAIN`` from the optimum of other penalties, and after them. With 1, weights
-of rare features run ahead, which depend on each other and on the frequent ones; at
-first that is fast, later it is what is in the way: docs/decisions.md has figures.
+"""Powers of the Hessian's diagonal that the recursion starts from: in early iterations,
+and in later ones. With 1, weights of rare features run ahead, which depend on each
+other and on the frequent ones; at first that is fast, later it is what is in the way:
+docs/decisions.md has figures.
 """
-SMALLEST_UNIT = 1e-100
-"""Smaller values count like this one: its square is a number."""
+EARLY = 36
+"""Early iterations of a start from zeros."""
+SOON = 24
+"""Early iterations of a start from other weights."""
+AGAIN = REVISION
+"""Early iterations of a start from the optimum of other penalties."""
+LEAST_SCALE = 1e-100
+"""Smaller values of features count like this one, whose square is above 0."""
 KEEP_EVERY = 10
-"""Iterations of OWL-QN between two states offered to a checkpoint: a state holds the
-whole memory.
+"""Iterations of OWL-QN between two states offered to a checkpoint: a state holds all
+steps that the method remembers.
 """
 
 
@@ -79,13 +82,14 @@ def active_orthant(
     options : SolverOptions
         ``memory``, ``max_iter`` and ``tol``, for which see :class:`.StoppingRule`.
     progress : Progress
-        Hears of each iteration, with arrays of the working set, and of each revision
-        what it takes to go on from there.
+        Hears of each iteration, with arrays of the working set, and at each revision
+        gets what it takes to go on from there.
     carry : Carry or None
-        What another minimisation ended with, of the same corpus with other penalties,
-        whose ``weights`` are near. Its memory is taken over.
+        What another minimisation ended with, of the same corpus with other penalties;
+        ``weights`` are those that it found. Its memory is taken over.
     cuts : Cuts, None or False
-        For the :class:`.StoppingRule`.
+        Tangents that are known already; None: none are. False: none are gathered, and
+        no gap is known. See :class:`.StoppingRule`.
 
     Returns
     -------
@@ -102,7 +106,8 @@ def active_orthant(
         run = _begin_run(objective, weights, options, progress, carry, cuts)
     rule = run.rule
     while True:
-        # Not where it was stopped: the revisions of a run that goes on stand elsewhere.
+        # A run that was stopped between revisions offers nothing: going on from there
+        # would move the revisions, and so the result.
         if n_iter and not progress.stopped:
             run.offer(
                 n_iter,
@@ -112,27 +117,34 @@ def active_orthant(
                 certified=rule.certified,
                 early=run.early,
             )
-        at, full = run.of_all_weights()
-        pseudo = pseudo_gradient(at, full, c1)
-        missing = pseudo.copy()
+        weights, gradient = run.of_all_weights()
+        pseudo = pseudo_gradient(weights, gradient, c1)
+        missing = pseudo.copy()  # what the weights outside the set could still gain
         missing[run.view.where] = 0.0
         n_missing = np.count_nonzero(missing)
-        # A weight whose gradient exceeds c1 has a curvature of that order.
+        # A step along g gains about g² / curvature, and the curvature of a weight whose
+        # gradient exceeds c1 is of the order of c1.
         little = dot(missing, missing) <= c1 * rule.tol * abs(run.value)
         converged = rule.certified or (finished and little)
         stopped = progress.stopped or n_iter >= options.max_iter
         # Without missing weights, or without a step, no number below this one can be
         # reached.
-        last = finished and (n_missing == 0 or done == 0)
-        if converged or stopped or last:
+        exhausted = finished and (n_missing == 0 or done == 0)
+        if converged or stopped or exhausted:
             converged = bool(converged or not stopped and not run.stuck)
-            carry = Carry(run.memory, run.view.where, run.unit)
+            carry = Carry(run.memory, run.view.where, run.feature_scale)
             return Minimum(
-                at, run.value, pseudo, n_iter, converged, rule.gap(run.value), carry
+                weights,
+                run.value,
+                pseudo,
+                n_iter,
+                converged=converged,
+                gap=rule.gap(run.value),
+                carry=carry,
             )
-        chosen = _choose_working_set(objective, at, full)
+        chosen = _choose_working_set(objective, weights, gradient)
         if n_missing or chosen.shape[0] < SHRINK * run.view.chosen.shape[0]:
-            run.move(chosen, at, full)
+            run.move(chosen, weights, gradient)
         done, finished = run.descend(min(REVISION, options.max_iter - n_iter))
         n_iter += done
 
@@ -199,18 +211,19 @@ def _choose_working_set(
 ) -> np.ndarray:
     """Choose the optional weights to work on.
 
-    They are those not zero, and the steepest others, at most as many again.
+    They are those not zero, and the steepest others, at most as many again (or a tenth
+    of all, or ``SMALLEST``).
     ``weights`` and ``gradient`` are those of all weights (size,). Returns sorted
     indices.
     """
-    k = objective.n_optional
-    active = weights[:k] != 0.0
-    slope = np.abs(gradient[:k])
+    n = objective.n_optional
+    active = weights[:n] != 0.0
+    slope = np.abs(gradient[:n])
     slope[active] = 0.0
-    room = max(int(np.count_nonzero(active)), SMALLEST, k // 10)
+    room = max(int(np.count_nonzero(active)), SMALLEST, n // 10)
     steepest = slope > MARGIN * objective.c1
-    if room < k:
-        limit = np.partition(slope, k - 1 - room)[k - 1 - room]
+    if room < n:
+        limit = np.partition(slope, n - 1 - room)[n - 1 - room]
         # Where more weights than there is room for are equally steep, and the steepest,
         # all enter.
         steepest &= slope > limit if slope.max() > limit else slope == limit
@@ -222,11 +235,36 @@ class Carry(NamedTuple):
 
     memory: Memory
     where: np.ndarray  # the places, in all weights, of the coordinates of the memory
-    unit: np.ndarray  # (F,) each feature's unit
+    # (F,) what the weights of each feature are multiplied by in the memory: about the
+    # feature's largest absolute value
+    feature_scale: np.ndarray
 
 
 class _Iterations:
-    """Iterations on the weights of a view, from any of which it can go on later."""
+    """Iterations on the weights of a view, from any of which it can go on later.
+
+    Attributes
+    ----------
+    weights, gradient : ndarray of shape (view.size,)
+        The weights so far, and the gradient of the smooth part at them.
+    value : float
+        The objective there, with its L1 term.
+    past : list of float
+        The objective after each iteration, and at the start.
+    memory : Memory
+    rule : StoppingRule
+    noted : bool
+        Whether the rule has the gradient of all weights at the current ones.
+    curved : bool
+        Whether the last pass was asked for the curvature, too (``curve`` of
+        :meth:`.Objective.evaluate`).
+    stuck : bool
+        Whether no step lowered the objective, although one should, even with an empty
+        memory.
+    search : dict
+        Of the last step: ``trials``, objectives computed, and ``step``, the length
+        taken.
+    """
 
     memory: Memory
 
@@ -247,7 +285,6 @@ class _Iterations:
         self.rule = StoppingRule(objective, options.tol, cuts)
         self.noted = False
         self.stuck = False
-        # of the last step: objectives computed, and the length taken
         self.search: dict[str, Any] = {}
         self.weights = weights[view.where]
         smooth, self.gradient = objective.evaluate(
@@ -289,11 +326,21 @@ class _Iterations:
         keep: bool = False,
         curve: bool = False,
     ) -> bool:
-        """Search along a direction; returns whether the objective fell. If not, the
-        memory is forgotten.
+        """Search along a direction; returns whether the objective fell.
 
-        ``stuck``: there was none, and numbers of this precision would have shown what
-        was promised.
+        If not, the memory is cleared, so that the next direction is that of steepest
+        descent. If it was empty already, and the decrease that the slope promised is no
+        rounding error, the search is ``stuck``.
+
+        Parameters
+        ----------
+        direction : ndarray of shape (view.size,)
+        pseudo : ndarray of shape (view.size,)
+            The pseudo-gradient.
+        length : float
+            The first step length.
+        keep, curve : bool
+            As of :meth:`.Objective.evaluate`.
         """
         objective = self.objective
         w = self.weights
@@ -353,39 +400,43 @@ class _OnWorkingSet(_Iterations):
             curve=curve,
         )
         if carry is None:
-            # Each feature's largest value. With an L2 penalty no curvature is less than
-            # 2 c2.
-            least = max(SMALLEST_UNIT, min(2.0 * objective.c2, 1.0) ** 0.5)
+            # Each feature's largest absolute value, so that values of any size take the
+            # same steps. With an L2 penalty no curvature is less than 2 c2.
+            least = max(LEAST_SCALE, min(2.0 * objective.c2, 1.0) ** 0.5)
             largest = objective.largest
             self.early = SOON if self.weights.any() else EARLY
-            self.unit = np.maximum(np.where(largest == 0.0, 1.0, largest), least)
-            self.memory = Memory(options.memory, self.view.size, self._root())
+            self.feature_scale = np.maximum(
+                np.where(largest == 0.0, 1.0, largest), least
+            )
+            self.memory = Memory(options.memory, self.view.size, self._scaling())
         else:
             self.early = AGAIN
-            self.unit = carry.unit
+            self.feature_scale = carry.feature_scale
             self.memory = carry.memory
-            self.memory.move(carry.where, self.view.where, self._root())
-        # A token has this many features: no direction is steeper than that many
-        # diagonals.
-        by_token = objective.n_entries / max(objective.n_tokens, 1)
-        self.first_scale = 1.0 / (1.0 + by_token)
+            self.memory.move(carry.where, self.view.where, self._scaling())
+        # The weights of all features of a token act together: along a direction the
+        # curvature may be that many times what the diagonal says. So the first step,
+        # before anything is remembered, is shorter.
+        features_of_token = objective.n_entries / max(objective.n_tokens, 1)
+        self.first_scale = 1.0 / (1.0 + features_of_token)
 
     def of_all_weights(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return all weights (size,) and the gradient of all (size,).
+        """Return all weights (size,) and the gradient of all (size,), which the rule is
+        told of.
 
         :meth:`.Objective.evaluate` must have kept it at the current weights.
         """
         objective = self.objective
         n = objective.n_optional
-        at = np.zeros(objective.size)
-        full = np.zeros(objective.size)
-        at[self.view.where] = self.weights
-        full[self.view.where] = self.gradient
-        full[:n] = objective.gradient_of_all(at[:n])
+        weights = np.zeros(objective.size)
+        gradient = np.zeros(objective.size)
+        weights[self.view.where] = self.weights
+        gradient[self.view.where] = self.gradient
+        gradient[:n] = objective.gradient_of_all(weights[:n])
         if not self.noted:
-            self.rule.note(at, full, self.value)
+            self.rule.note(weights, gradient, self.value)
             self.noted = True
-        return at, full
+        return weights, gradient
 
     def move(
         self, chosen: np.ndarray, weights: np.ndarray, gradient: np.ndarray
@@ -398,30 +449,35 @@ class _OnWorkingSet(_Iterations):
         del self.view  # two at once would be the largest thing in memory
         self.view = self.objective.view(chosen)
         where = self.view.where
-        self.memory.move(before, where, self._root())
+        self.memory.move(before, where, self._scaling())
         self.weights = weights[where]
         self.gradient = gradient[where]
 
     def _diagonal(self) -> np.ndarray:
-        """Estimate what the recursion starts from, on the working set."""
-        unit = self._root() ** 2
+        """Estimate the diagonal (view.size,) that the recursion starts from: a power of
+        the Hessian's, for values of features that are at most 1.
+        """
+        squares = self._scaling() ** 2
         curvature = self.objective.curvature(self.view, self.weights)
         power = POWERS[len(self.past) > self.early]
-        return unit * np.maximum(curvature / unit, 1.0) ** power
+        return squares * np.maximum(curvature / squares, 1.0) ** power
 
-    def _root(self) -> np.ndarray:
-        """Return what weights of the working set are multiplied by, to count in each
-        feature's unit.
+    def _scaling(self) -> np.ndarray:
+        """Return what the weights of the working set, (view.size,), are multiplied by in
+        the memory: the scale of their feature, and 1 for transitions.
         """
-        root = np.ones(self.view.size)
+        scaling = np.ones(self.view.size)
         n = self.view.n_states
-        root[:n] = self.unit[self.objective.pair_feature[self.view.chosen[:n]]]
-        return root
+        scaling[:n] = self.feature_scale[
+            self.objective.pair_feature[self.view.chosen[:n]]
+        ]
+        return scaling
 
     def descend(self, budget: int) -> tuple[int, bool]:
         """Run up to ``budget`` iterations.
 
-        Leaves the gradient at the last point with the objective.
+        The objective has then kept the expectations at the last point, for
+        :meth:`of_all_weights`.
 
         Returns
         -------
@@ -432,24 +488,25 @@ class _OnWorkingSet(_Iterations):
         """
         diagonal = self._diagonal()
         rule = self.rule
-        # Dense rows go the way of sparse ones of the same values.
+        # Dense rows could do so, too, but the containers of the same values must not
+        # choose the path.
         cheap = self.view.covers_all and not self.view.is_dense
         rule.every = 1 if cheap else EVERY
         done = 0
         finished = False
-        kept = True
+        is_kept = True
         while done < budget and not finished and not self.progress.stopped:
             w = self.weights
             pseudo = pseudo_gradient(w, self.gradient, self.objective.c1)
             free = (w != 0.0) | (pseudo != 0.0)
             direction = -self.memory.solve(pseudo, free, diagonal, self.first_scale)
             direction[(w == 0.0) & (direction * pseudo >= 0.0)] = 0.0
-            first = not len(self.memory)
+            is_steepest = not len(self.memory)
             last = done == budget - 1  # whose curvature the next iterations begin with
-            kept = last or rule.near
-            if not self.step(direction, pseudo, keep=kept, curve=last):
-                finished = first
-                kept = False
+            is_kept = last or rule.near
+            if not self.step(direction, pseudo, keep=is_kept, curve=last):
+                finished = is_steepest  # else once more, with an empty memory
+                is_kept = False
                 continue
             done += 1
             if rule.near:
@@ -458,7 +515,7 @@ class _OnWorkingSet(_Iterations):
             self.progress.add(
                 self.weights, self.view.where, self.value, pseudo, self.search
             )
-        if not kept:
+        if not is_kept:
             _, self.gradient = self.objective.evaluate(
                 self.view, self.weights, keep=True
             )
@@ -499,9 +556,9 @@ def owlqn(
             break
         direction = -run.memory.solve(pseudo, everywhere, one, 1.0)
         direction[direction * pseudo >= 0.0] = 0.0
-        first = not len(run.memory)
-        if not run.step(direction, pseudo, 1.0 / norm if first else 1.0):
-            finished = first
+        is_steepest = not len(run.memory)
+        if not run.step(direction, pseudo, 1.0 / norm if is_steepest else 1.0):
+            finished = is_steepest  # else once more, with an empty memory
             continue
         n_iter += 1
         if rule.near:
@@ -513,5 +570,10 @@ def owlqn(
     rule.note(run.weights, run.gradient, run.value)
     converged = (finished or norm == 0.0) and not run.stuck and not progress.stopped
     return Minimum(
-        run.weights, run.value, pseudo, n_iter, bool(converged), rule.gap(run.value)
+        run.weights,
+        run.value,
+        pseudo,
+        n_iter,
+        converged=bool(converged),
+        gap=rule.gap(run.value),
     )

@@ -233,13 +233,17 @@ class _Model:
         rows = model.plain_rows(tokens)
         return None if rows is None else model.label_rows(rows, len(tokens))
 
-    def is_plain(self, tokens: Any) -> bool:
-        """Tell whether items are such."""
-        return (
-            type(tokens) is list
-            and self.crf is not None
-            and self.crf._model.plain_rows(tokens) is not None
-        )
+    def marginals_of_plain(self, tokens: Any) -> np.ndarray | None:
+        """Return the probabilities (T, L) of the labels of such items; None of
+        others.
+        """
+        from ..._chain.sums import marginals_of_rows
+
+        if type(tokens) is not list or self.crf is None:
+            return None
+        model = self.crf._model
+        rows = model.plain_rows(tokens)
+        return None if rows is None else marginals_of_rows(model, rows, len(tokens))
 
     def number(self, label: str) -> int:
         """Return the number of a label."""
@@ -352,11 +356,15 @@ class Tagger:
 
     def marginals_of_all(self, xseqs: Any) -> list[np.ndarray]:
         """Return for each sequence an array of probabilities, (tokens, labels)."""
+        from ..._data.inputs import Sequences
+
         model = self._opened()
         sequences = list(xseqs)
-        if len(sequences) != 1 or not model.is_plain(sequences[0]):
-            sequences = list(map(tokens_of, sequences))
-        return model.trained().predict_marginals(sequences)
+        if len(sequences) == 1:
+            found = model.marginals_of_plain(sequences[0])
+            if found is not None:
+                return Sequences((found,))
+        return model.trained().predict_marginals(list(map(tokens_of, sequences)))
 
     def probability(self, yseq: Any) -> float:
         """Return the probability of labels of the current sequence; 0 if that is

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ..._data.places import part_of
 from .entry import NO, Evidence, TokenOptions, WordFormat
 from .head import Head
 from .segmented import separated_words
@@ -38,7 +39,7 @@ class Bars(WordFormat):
         barred = sum(
             re.search(r"[^\s|]\|[^\s|]", line) is not None for line in head.lines
         )
-        seen = f"{barred} of {len(head.lines)} lines have bars between words"
+        seen = f"{part_of(barred, len(head.lines), 'line', 'have')} bars between words"
         if barred < 0.5 * len(head.lines):
             return Evidence(0.0, seen)
         spaceless = spaceless_share("".join(head.lines)) >= 0.3

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from ..._data.places import part_of
 from .entry import NO, Evidence, TextFormat
 from .head import Head
 from .span_records import Annotation, Record
@@ -51,7 +52,7 @@ class Brackets(TextFormat):
         marked = sum(MARK.search(line) is not None for line in head.lines)
         sections = sum(_SECTION.fullmatch(line) is not None for line in head.lines)
         n = len(head.lines)
-        seen = f"{marked} of {n} lines have [words](label)"
+        seen = f"{part_of(marked, n, 'line', 'have')} [words](label)"
         labels = Counter(
             found["label"] or found["object"]
             for line in head.lines

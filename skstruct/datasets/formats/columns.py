@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import IO, Any
 
+from ..._data.places import counted, part_of
 from ..._data.types import Path
 from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
 from .head import Head
@@ -255,7 +256,19 @@ def _hint(lines: Any, separator: str | None, comment: str | None) -> Any:
             "; separator='\\t' (--separator tab) splits at tabs only, and keeps spaces "
             "in columns"
         )
+    if separator is None and any(map(is_prose, lines)):
+        return f"; this looks like text: {A_TOKEN_A_LINE}"
     return ""
+
+
+A_TOKEN_A_LINE = "write a token a line, and a blank line behind each sentence"
+"""What to do with text where columns are read."""
+
+
+def is_prose(line: str) -> bool:
+    """Whether a line ends as sentences do: with a word and a full stop."""
+    cells = line.split()
+    return len(cells) > 2 and len(cells[-1]) > 1 and cells[-1][-1] in ".!?"
 
 
 LABEL = re.compile(r"[BIESLUM]-\S+|O")
@@ -325,7 +338,7 @@ def _of_widths(rows: list[str], widths: Counter[int]) -> Evidence:
     """The evidence of lines of so many cells."""
     n_lines = widths.total()
     (width, n) = widths.most_common(1)[0]
-    seen = f"{n} of {n_lines} lines have {width} columns"
+    seen = f"{part_of(n, n_lines, 'line', 'have')} {counted(width, 'column')}"
     if width < 2 or n_lines < 2:
         return Evidence(0.1, seen)
     last = [row.split()[-1] for row in rows]

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
+from ..._data.places import part_of
 from ..._data.types import Path
 from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
 from .head import Head
@@ -200,7 +201,7 @@ class Conllu(TokenFormat):
         found = [is_conllu(row) for row in head.rows]
         if found and found[0]:
             return Evidence(
-                0.95, f"{sum(found)} of {len(found)} lines have ten columns"
+                0.95, f"{part_of(sum(found), len(found), 'line', 'have')} ten columns"
             )
         if self.has_ending(head):
             return Evidence(0.8, f"the name ends in {head.ending}")

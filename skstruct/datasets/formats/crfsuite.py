@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..._core.user_warnings import warn
-from ..._data.places import counted
+from ..._data.places import agreeing, counted
 from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
 from .head import Head
 from .text_files import filled_lines, numbered_lines
@@ -171,7 +171,7 @@ class Crfsuite(TokenFormat):
         fields = [field for row in rows for field in row[1:]]
         named = sum(re.match(r"[^\s=]+=\S", field) is not None for field in fields)
         firsts = sum("=" in row[1] for row in rows)
-        seen = f"{named} of {len(fields)} cells behind the first are NAME=VALUE"
+        seen = f"{named} of {len(fields)} cells behind the first {agreeing(named, 'are')} NAME=VALUE"
         if any("=" in row[0] for row in rows) or 4 * firsts < 3 * len(rows):
             return Evidence(0.0, seen)
         return Evidence(0.85 if 2 * named > len(fields) else 0.3, seen)

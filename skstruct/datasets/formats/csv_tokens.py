@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
+from ..._core.user_warnings import warn
 from .csv_spans import END, START
 from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
 from .head import Head
-from .tables import Table, as_line, opened_table
+from .tables import Row, Table, as_line, opened_table
 
 SENTENCE = (
     "sentence #",
@@ -105,7 +107,10 @@ def _sentences(table: Table, options: TokenOptions) -> Iterator[Rows]:
     sentence = table.where(SENTENCE)
     document = table.where(DOCUMENT)
     names: list[str] | None = table.header
+    n_sentences = 0
+    whole: list[Row] = []
     for rows in _grouped(table, sentence):
+        n_sentences += 1
         cells = [tuple([row.cells[c] for c in places]) for row in rows]
         for row, values in zip(rows, cells):
             if not values[0]:
@@ -117,8 +122,42 @@ def _sentences(table: Table, options: TokenOptions) -> Iterator[Rows]:
         of_rows = [row.cells for row in rows]
         source = table.delimiter, names, of_rows, table.header
         numbers = [row.number for row in rows]
+        whole = rows if sentence is None and n_sentences == 1 else []
         yield Rows(cells, numbers, of, source=source)
         names = None
+    if whole:
+        _warn_of_one(table, whole, places)
+
+
+def _warn_of_one(table: Table, rows: list[Row], used: list[int]) -> None:
+    """Warn of a table that is one sentence where nothing says that sentences end.
+
+    ``used`` are the columns of tokens and labels. Another one whose values come in
+    stretches, and do not come back, looks like that of sentences.
+    """
+    looks = [
+        table.header[c].strip()
+        for c in range(len(table.header))
+        if c not in used and _in_stretches([row.cells[c].strip() for row in rows])
+    ]
+    if not looks and len(rows) < _LONG:
+        return
+    which = f"; {looks[0]!r} looks like one" if looks else ""
+    warn(
+        f"{table.name}: all {len(rows):,} rows are one sentence, for no column is called "
+        f"sentence_id or the like, and no blank line ends one{which}: rename the column "
+        "that numbers sentences"
+    )
+
+
+def _in_stretches(values: list[str]) -> bool:
+    """Whether values come several times in a row, and do not come back."""
+    stretches = [value for value, _ in groupby(values)]
+    return 1 < len(stretches) < len(values) and len(set(stretches)) == len(stretches)
+
+
+_LONG = 100
+"""A single sentence of so many rows is warned of."""
 
 
 def _usual(table: Table, names: Any, what: str, option: str) -> str:
@@ -131,7 +170,7 @@ def _usual(table: Table, names: Any, what: str, option: str) -> str:
     return table.header[place].strip()
 
 
-def _grouped(table: Table, sentence: int | None) -> Iterator[list[Any]]:
+def _grouped(table: Table, sentence: int | None) -> Iterator[list[Row]]:
     """The rows of each sentence: its column is filled in where one begins, or in each
     of its rows; a blank line ends one, too.
     """

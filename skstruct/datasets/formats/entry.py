@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from .head import Head
 
 if TYPE_CHECKING:
+    from .span_files import AnnotationReader
     from .span_records import Reading, Record
 
 TOKENS = "tokens"
@@ -26,10 +27,18 @@ YES = 0.5
 
 
 class Evidence(NamedTuple):
-    """How much a file looks like a format."""
+    """How much a file looks like a format.
 
-    score: float  # from 0, it cannot be, to 1, it can be nothing else
-    sentence: str  # why
+    Attributes
+    ----------
+    score : float
+        From 0, it cannot be one, to 1, it can be nothing else.
+    sentence : str
+        Why: what was seen, as messages say it.
+    """
+
+    score: float
+    sentence: str
 
     @property
     def is_yes(self) -> bool:
@@ -41,26 +50,60 @@ NO = Evidence(0.0, "nothing of it was seen")
 
 
 class Rows(NamedTuple):
-    """One sentence of a file."""
+    """One sentence of a file.
 
-    cells: list[Any]  # of each token: a tuple, or (label, dict) of ready features
-    numbers: list[int]  # the line of each token
-    document: str | None = None  # which document it belongs to, if the file says it
-    weight: float = 1.0  # as data of CRFsuite may say it
-    place: str | None = None  # for errors, where the lines say little
-    source: Any = None  # what `TokenFormat.labelled` needs to write it again
+    Attributes
+    ----------
+    cells : list
+        Of each token a tuple of its columns or fields; or a label and a dict of
+        ready-made features.
+    numbers : list of int
+        The line of each token.
+    document : str or None
+        The document that it is a part of, if the file says it.
+    weight : float
+        As data of CRFsuite may say it.
+    place : str or None
+        For errors, where the numbers of lines say little.
+    source : object
+        What `TokenFormat.labelled` needs to write it again.
+    """
+
+    cells: list[Any]
+    numbers: list[int]
+    document: str | None = None
+    weight: float = 1.0
+    place: str | None = None
+    source: Any = None
 
 
 class TokenOptions(NamedTuple):
-    """How sequences of tokens are read."""
+    """How sequences of tokens are read.
 
-    tokens: tuple[Any, ...] | None = None  # columns or fields of a token
-    label: Any = None  # that of the label; of trees two of them
+    Attributes
+    ----------
+    tokens : tuple of int or str, or None
+        Columns or fields of a token.
+    label : int, str, tuple of these, or None
+        That of the label; of trees two.
+    separator : str or None
+        What stands between columns; None is any run of spaces and tabs.
+    comment : str or None
+        What lines begin with that are no tokens.
+    label_names : list or dict, optional
+        What labels that are numbers stand for.
+    encoding : str
+    labels : bool
+        Whether labels are read.
+    """
+
+    tokens: tuple[Any, ...] | None = None
+    label: Any = None
     separator: str | None = None
     comment: str | None = None
-    label_names: Any = None  # what labels that are numbers stand for
+    label_names: Any = None
     encoding: str = "utf-8"
-    labels: bool = True  # whether labels are read
+    labels: bool = True
 
 
 class Format(ABC):
@@ -153,9 +196,9 @@ class TokenFormat(Format):
         lines : list of (int, str, bool)
             Number, text without its end, and whether it is a token's.
         header : list of str
-            What stands before the sentence: its score.
-        marks : iterable of (list of str, list of pairs)
-            Of each token what `mark` takes.
+            What stands before the sentence: the line of its score, or nothing.
+        marks : iterable of (list of str, list of (str, str))
+            What is written of each token: ``cells`` and ``beside`` of `mark`.
         source : object
             As of `Rows`.
         """
@@ -254,6 +297,12 @@ class TextFormat(Format):
     def family(self) -> str:
         """What commands call annotated texts of any format."""
         return "spans"
+
+    def with_options(self, options: AnnotationReader) -> TextFormat:
+        """Return what reads the format by some options: the format itself, or one with
+        the keys that they name.
+        """
+        return self
 
     def elements(self, value: Any, place: str) -> Iterator[tuple[str, Any]]:
         """Yield (place, value) of the texts in a value of JSON, which is one as a

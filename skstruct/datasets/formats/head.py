@@ -202,9 +202,20 @@ class Peeked:
 def head_of_lines(
     name: str, rest: Iterator[str], ahead: deque[str], size: int = HEAD
 ) -> Head:
-    """Return the head of a file; its lines are put into ``ahead``.
+    """Return the head of a file.
 
     A value of JSON that is longer is read to the end of the file, as its reader does.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    rest : iterator of str
+        Its lines.
+    ahead : deque of str
+        Where the lines are put that were taken from ``rest``, to be read again.
+    size : int
+        Characters that are enough.
     """
     read = 0
     try:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..._data.places import part_of
 from .entry import NO, Evidence, TextFormat
 from .head import Head
 from .keyed import Keys, keyed_record
@@ -32,7 +33,9 @@ class HfPipeline(TextFormat):
         )
         if not having or 2 * (having + empty) < n:
             return NO
-        return Evidence(0.9, f"{having} of {n} records have entities with scores")
+        return Evidence(
+            0.9, f"{part_of(having, n, 'record', 'have')} entities with scores"
+        )
 
     def record(self, value: Any, place: str, reading: Any) -> Record:
         """Make a `Record` of an object; what labels with prefixes begin and go on is

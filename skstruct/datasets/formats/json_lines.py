@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
+from ..._data.places import part_of
 from .entry import NO, Evidence, TextFormat
 from .head import Head
 from .keyed import Keys, at, elements_at, keyed_record
@@ -55,7 +56,9 @@ class JsonLines(TextFormat):
         n = len(head.records)
         texts = [record for record in head.objects if _has_text(record)]
         spans = sum(any(key in record for key in SPAN_KEYS) for record in texts)
-        seen = f"{len(texts)} of {n} records have a text, {spans} of them spans"
+        seen = (
+            f"{part_of(len(texts), n, 'record', 'have')} a text, {spans} of them spans"
+        )
         if spans:
             return Evidence(0.8, seen)
         if n:
@@ -64,9 +67,8 @@ class JsonLines(TextFormat):
             return Evidence(0.5, f"the name ends in {head.ending}")
         return Evidence(0.5, "it begins as JSON does") if head.is_json else NO
 
-    def chosen(self, reading: Any) -> TextFormat:
-        """The format itself, or one with the keys that options name."""
-        options = reading.options
+    def with_options(self, options: Any) -> TextFormat:
+        """Return the format itself, or one with the keys that options name."""
         named = options.records, options.start, options.end, options.label
         dotted = any("." in key for key in (options.text, options.spans or ""))
         return OwnKeys(options) if any(named) or dotted else self
@@ -78,7 +80,7 @@ class JsonLines(TextFormat):
 
 
 class OwnKeys(TextFormat):
-    """Objects with keys that options name; no entry of the table."""
+    """Objects with keys that options name; it is no entry of the table."""
 
     name = "jsonl"
 
@@ -134,5 +136,7 @@ class Doccano(JsonLines):
         n = len(head.records)
         having = sum(_has_text(r) and _are_rows(r.get("label")) for r in head.objects)
         if having and 2 * having >= n:
-            return Evidence(0.8, f"{having} of {n} records have a text and label")
+            return Evidence(
+                0.8, f"{part_of(having, n, 'record', 'have')} a text and label"
+            )
         return NO

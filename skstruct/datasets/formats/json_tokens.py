@@ -10,6 +10,7 @@ from itertools import islice
 from numbers import Integral
 from typing import Any
 
+from ..._data.places import part_of
 from .entry import NO, Evidence, Rows, TokenOptions
 from .head import Head
 from .span_records import json_values
@@ -39,7 +40,7 @@ class JsonTokens(TokenRecords):
         labelled = sum(_first_label(r) is not None for r in listed)
         if labelled == 0 and any(isinstance(r.get("text"), str) for r in listed):
             return Evidence(0.1, "tokens stand beside a text")
-        seen = f"{len(listed)} of {n} records have tokens, {labelled} of them labels"
+        seen = f"{part_of(len(listed), n, 'record', 'have')} tokens, {labelled} of them labels"
         return Evidence(0.9 if labelled else 0.6, seen)
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from ..._data.places import describe
+from ..._data.places import describe, part_of
 from .entry import NO, Evidence, TextFormat
 from .head import Head
 from .span_records import Annotation, Record, without
@@ -153,7 +153,7 @@ class KeyedFormat(TextFormat):
             return NO
         return Evidence(
             0.9,
-            f"{len(having)} of {len(records)} records have {self.keys.text} and "
+            f"{part_of(len(having), len(records), 'record', 'have')} {self.keys.text} and "
             f"{self.keys.spans}",
         )
 

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
+from ..._data.places import part_of
 from .entry import NO, Evidence, TextFormat
 from .head import Head
 from .span_records import Annotation, Record, check, without
@@ -234,10 +235,14 @@ class LabelStudio(TextFormat):
         n = len(head.records)
         tasks = sum(isinstance(r.get("data"), Mapping) for r in head.objects)
         if tasks and 2 * tasks >= n:
-            return Evidence(0.95, f"{tasks} of {n} records have data, as tasks have")
+            return Evidence(
+                0.95, f"{part_of(tasks, n, 'record', 'have')} data, as tasks have"
+            )
         regions = sum(bool(_controls(r)) for r in head.objects)
         if regions:
-            return Evidence(0.8, f"{regions} of {n} records have regions with labels")
+            return Evidence(
+                0.8, f"{part_of(regions, n, 'record', 'have')} regions with labels"
+            )
         return NO
 
     def record(self, value: Any, place: str, reading: Any) -> Record:

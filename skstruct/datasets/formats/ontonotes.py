@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ..._data.places import part_of
 from ..._data.schemes import labels_to_spans
 from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions, labels_alone
 from .head import Head
@@ -82,7 +83,7 @@ class OntoNotes(TokenFormat):
             return NO
         begins = any(map(_BEGIN.match, head.lines[:1]))
         wide = [row for row in rows if len(row) > WIDTH and is_bracketed(row[NAMES])]
-        seen = f"{len(wide)} of {len(rows)} lines have brackets in column {NAMES}"
+        seen = f"{part_of(len(wide), len(rows), 'line', 'have')} brackets in column {NAMES}"
         if 10 * len(wide) >= 9 * len(rows):
             return Evidence(0.95 if begins else 0.85, seen)
         return Evidence(0.4 if begins else 0.0, seen)

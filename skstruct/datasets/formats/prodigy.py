@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..._data.places import part_of
 from .entry import NO, Evidence, TextFormat
 from .head import Head
 from .span_records import OPEN, Record, from_object
@@ -50,7 +51,7 @@ class Prodigy(TextFormat):
         having = sum(not _KEYS.isdisjoint(record) for record in head.objects)
         if having and not are_decisions(head):
             met = ", ".join(sorted(_KEYS.intersection(*head.objects[:1])))
-            seen = f"{having} of {len(head.records)} records have {met or 'an answer'}"
+            seen = f"{part_of(having, len(head.records), 'record', 'have')} {met or 'an answer'}"
             return Evidence(0.7 if met == "answer" else 0.9, seen)
         return NO
 
@@ -89,7 +90,9 @@ class ProdigyDecisions(Prodigy):
     def recognise(self, head: Head) -> Evidence:
         """Most records have an answer, and one span with a score or a source."""
         n = sum(map(is_decision, head.objects))
-        seen = f"{n} of {len(head.records)} records are decisions on one span"
+        seen = (
+            f"{part_of(n, len(head.records), 'record', 'have')} a decision on one span"
+        )
         return Evidence(0.95, seen) if are_decisions(head) else NO
 
     def record(self, value: Any, place: str, reading: Any) -> Record:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any
 
+from ..._data.places import part_of
 from ..._data.types import Path
 from .entry import NO, Evidence, TokenOptions, WordFormat
 from .head import Head
@@ -101,7 +102,7 @@ class Segmented(WordFormat):
         parted = sum(len(line.split()) > 1 for line in head.lines)
         share = spaceless_share("".join(head.lines))
         seen = (
-            f"{parted} of {len(head.lines)} lines have white space between words, and "
+            f"{part_of(parted, len(head.lines), 'line', 'have')} white space between words, and "
             f"{share:.0%} of the letters are of a script without"
         )
         if 2 * parted >= len(head.lines) and share >= 0.5:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._data.places import describe
+from ..._data.places import describe, part_of
 from .entry import NO, Evidence, TextFormat
 from .head import Head
 from .span_records import Record, check, from_object
@@ -45,7 +45,7 @@ class SpacyPairs(TextFormat):
             isinstance(r, list | tuple) and len(r) == 2 and isinstance(r[0], str)
             for r in head.records
         )
-        seen = f"{pairs} of {len(lists)} elements are pairs of a text and an object"
+        seen = f"{part_of(pairs, len(lists), 'element', 'are')} a text and an object"
         return Evidence(0.9 if pairs else 0.6, seen)
 
     def record(self, value: Any, place: str, reading: Any) -> Record:

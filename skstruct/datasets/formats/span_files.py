@@ -21,16 +21,16 @@ from typing import IO, Any
 
 from ..._data.elements import is_frame, spelled
 from ..._data.inputs import check_choice, describe
+from ..._data.places import agreeing
 from ..._data.spans import PartialSpans, Span
 from ..._data.types import Path
 from .brat import is_brat
 from .contents import id_of, where_of
 from .entry import TEXTS, TextFormat
 from .head import RECORDS, Head, peeked
-from .json_lines import JsonLines
 from .not_read import advice_for, is_binary
 from .span_offsets import with_spans
-from .span_records import SPAN_KEYS, Fault, Reading, json_values
+from .span_records import SPAN_KEYS, Fault, Reading, Record, json_values
 from .span_units import ENDS, UNITS
 from .table import BY_NAME, names, recognised, refuse_options, text_formats
 from .text_files import Accents
@@ -102,9 +102,11 @@ class AnnotationReader:
         every = fields(self)
         return {o.name for o in every if getattr(self, o.name) != o.default}
 
-    def marked(self, source: Any, reading: Reading | None = None) -> Any:
-        """An iterator of (`Record`, its list of `Span`) over what is annotated; see
-        `iter_spans`.
+    def marked(
+        self, source: Any, reading: Reading | None = None
+    ) -> Iterator[tuple[Record, list[Span]]]:
+        """Return an iterator over the records that somebody has annotated, each with its
+        spans, whose offsets count characters.
 
         Parameters
         ----------
@@ -114,21 +116,19 @@ class AnnotationReader:
         """
         reading = Reading(self) if reading is None else reading
         name = _name_of(source)
-        found = _annotated(_watched(_records(source, reading), name), reading, name)
+        records = _warning_of_accents(_records(source, reading), name)
+        found = _annotated(records, reading, name)
         types = self.annotated
-        return (
-            found
-            if types is None
-            else ((record, PartialSpans(spans, types)) for record, spans in found)
-        )
+        if types is None:
+            return found
+        return ((record, PartialSpans(spans, types)) for record, spans in found)
 
-    def texts(self, source: Any) -> Any:
-        """An iterator of the `Record` of each text, annotated or not; annotations are
-        not looked at.
+    def texts(self, source: Any) -> Iterator[Record]:
+        """Return an iterator over the record of each text, annotated or not; annotations
+        are not looked at.
         """
-        return _watched(
-            _records(source, Reading(self, texts_alone=True)), _name_of(source)
-        )
+        records = _records(source, Reading(self, texts_alone=True))
+        return _warning_of_accents(records, _name_of(source))
 
 
 def read_spans(
@@ -310,11 +310,15 @@ def iter_spans(
     return ((record.text, marked, record.metadata) for record, marked in found)
 
 
-def _annotated(found: Any, reading: Any, name: str) -> Any:
-    options = reading.options
-    yield from with_spans(_without_left_out(found, reading), options, name, reading)
+def _annotated(
+    records: Iterator[Record], reading: Reading, name: str
+) -> Iterator[tuple[Record, list[Span]]]:
+    """Yield the annotated ones of some records with their spans; warn in the end of what
+    was left out, and raise if an option chose what is not there.
+    """
+    yield from with_spans(_without_left_out(records, reading), name, reading)
     for option, met in reading.met.items():
-        chosen = getattr(options, option)
+        chosen = getattr(reading.options, option)
         if chosen is not None and str(chosen) not in met:
             known = ", ".join(sorted(met)) or "none"
             raise ValueError(f"{name}: there is no {option} {chosen!r}; found {known}")
@@ -329,33 +333,34 @@ def _annotated(found: Any, reading: Any, name: str) -> Any:
         told = ", ".join(f"{n:,} {why}" for why, n in reading.skipped.items())
         warnings.warn(f"{name}: left out: {told}")
     if reading.keyless and reading.n_annotated and not reading.omits:
+        have = agreeing(len(reading.keyless), "have")
         some = (
-            f"{len(reading.keyless):,} of the records have no list of spans, first "
+            f"{len(reading.keyless):,} of the records {have} no list of spans, first "
             f"{reading.keyless[0]}"
         )
         warnings.warn(f"{name}: {some}: read as texts without")
 
 
-def _without_left_out(found: Any, reading: Reading) -> Any:
+def _without_left_out(records: Iterator[Record], reading: Reading) -> Iterator[Record]:
     """Hand on the records that somebody has annotated, and count the others."""
-    for record in found:
+    for record in records:
         if record.spans is None:
             reading.n_left_out += 1
         else:
             yield record
 
 
-def _watched(found: Any, name: Any) -> Any:
+def _warning_of_accents(records: Iterator[Record], name: str) -> Iterator[Record]:
     """Hand on records, and warn in the end of text that was encoded twice."""
     accents = Accents()
-    for record in found:
+    for record in records:
         for line in record.text.splitlines():
             accents.see(line)
         yield record
     accents.tell(name)
 
 
-def _records(source: Any, reading: Any) -> Any:
+def _records(source: Any, reading: Reading) -> Iterator[Record]:
     """Yield the `Record` of each text of a source."""
     if is_frame(source):
         rows = (
@@ -378,7 +383,7 @@ def _records(source: Any, reading: Any) -> Any:
     yield from _of_values(values, format, reading)
 
 
-def _of_file(source: Any, reading: Any) -> Any:
+def _of_file(source: Any, reading: Reading) -> Iterator[Record]:
     """Yield the `Record` of each text of a path or an open file."""
     name = _name_of(source)
     if is_binary(name) and (advice := advice_for(Head(name))) is not None:
@@ -398,23 +403,29 @@ def _of_file(source: Any, reading: Any) -> Any:
         yield from _of_values(values, format, reading)
 
 
-def _numbered(records: Any, reading: Any) -> Any:
+def _numbered(records: Iterator[Record], reading: Reading) -> Iterator[Record]:
+    """Hand on records with their numbers, and count them."""
     for k, record in enumerate(records):
         reading.contents.see(record, record.metadata)
         yield record._replace(number=k)
 
 
-def _of_values(values: Any, format: TextFormat, reading: Any) -> Any:
-    """Yield the `Record` of each value of JSON; the keys of the first are
-    remembered.
+def _of_values(
+    values: Iterable[tuple[str, Any]], format: TextFormat, reading: Reading
+) -> Iterator[Record]:
+    """Yield the records of values of JSON, which come with their places; the keys of the
+    first are remembered.
     """
-    if isinstance(format, JsonLines):
-        format = format.chosen(reading)
-    return format.merged(_each(values, format, reading), reading)
+    format = format.with_options(reading.options)
+    return format.merged(_of_elements(values, format, reading), reading)
 
 
-def _each(values: Any, format: TextFormat, reading: Any) -> Any:
-    """Yield the `Record` of each element of the values."""
+def _of_elements(
+    values: Iterable[tuple[str, Any]], format: TextFormat, reading: Reading
+) -> Iterator[Record]:
+    """Yield the record of each element of the values; an error in place of a value is a
+    fault.
+    """
     found = (
         each
         for place, value in values
@@ -445,8 +456,8 @@ def _each(values: Any, format: TextFormat, reading: Any) -> Any:
         yield record._replace(number=k, id=id)
 
 
-def _format_of(head: Head, reading: Any) -> TextFormat:
-    """The format that the options name, or that a source has."""
+def _format_of(head: Head, reading: Reading) -> TextFormat:
+    """Return the format that the options name, or that a source looks like."""
     known = text_formats()
     options = reading.options
     if options.format != "auto":
@@ -454,14 +465,15 @@ def _format_of(head: Head, reading: Any) -> TextFormat:
     if any((options.records, options.start, options.end, options.label)):
         return known["jsonl"]  # the one format with keys of any names
     found = recognised(head, known.values())
-    format = known["jsonl"] if found is None else known[found[0].name]
+    format = known["jsonl"] if found is None else known[found.format.name]
     refuse_options(format, options.given() - _OF_ALL)
-    reading.why = "" if found is None else found[1].sentence
+    reading.why = "" if found is None else found.evidence.sentence
     reading.format = format.name
     return format
 
 
-def _name_of(source: Any) -> Any:
+def _name_of(source: Any) -> str:
+    """Return what errors call a source."""
     name = (
         source
         if isinstance(source, str | os.PathLike)
@@ -470,8 +482,8 @@ def _name_of(source: Any) -> Any:
     return os.fspath(name) if isinstance(name, str | os.PathLike) else "source"
 
 
-def _as_names(names: Any) -> Any:
-    """Names by number."""
+def _as_names(names: Any) -> dict[int, Any] | None:
+    """Return names of labels by their numbers."""
     if names is None:
         return None
     if isinstance(names, str) or not isinstance(names, Iterable):

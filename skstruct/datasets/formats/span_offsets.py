@@ -11,14 +11,18 @@ begin and end where words do. The unit that most records speak for is that of th
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._data.inputs import flatten
 from ..._data.places import PLACE, PlaceError
 from ..._data.spans import CONVERTS, Span, as_spans, from_utf16, wide_characters
 from ..._data.text import tokenized
 from .span_units import CALLED, Count, in_characters, sampled, signs_of, voted
+
+if TYPE_CHECKING:
+    from .span_records import Reading, Record
 
 _USUAL = ("characters", "utf-16")
 
@@ -31,8 +35,10 @@ hundred is no proof.
 """
 
 
-def with_spans(records: Any, options: Any, name: str, reading: Any) -> Any:
-    """Yield (record, its list of `Span`), with offsets in characters.
+def with_spans(
+    records: Iterable[Record], name: str, reading: Reading
+) -> Iterator[tuple[Record, list[Span]]]:
+    """Yield records with their spans, whose offsets count characters.
 
     Where options leave open what offsets count, the first texts with spans vote, and
     again the first that have letters or line ends which tell more units apart. Of
@@ -42,33 +48,34 @@ def with_spans(records: Any, options: Any, name: str, reading: Any) -> Any:
     Parameters
     ----------
     records : iterable of Record
-    options : AnnotationReader
+        With annotations.
     name : str
-        Of the source.
+        Of the source, for warnings.
     reading : Reading
-        Where faults are gathered.
+        Its options say what is settled; faults are gathered there.
 
     Raises
     ------
     ValueError
         If a span is none of its text; the message names the place.
     """
+    options = reading.options
     offsets = options.offsets
     ends = options.ends
-    known: set[str] = set()
+    seen: set[str] = set()  # what tells units apart, and was voted on
     rest = iter(records)
     while (record := next(rest, None)) is not None:
-        if signs_of(record, offsets, ends) - known:
-            held, rest = sampled(record, rest)
-            known.update(*(signs_of(each, offsets, ends) for each in held))
-            count = voted(held, offsets, ends, name)
-            if count is not None:
+        if signs_of(record, offsets, ends) - seen:
+            sample, rest = sampled(record, rest)
+            seen.update(*(signs_of(each, offsets, ends) for each in sample))
+            count = voted(sample, offsets, ends, name)
+            if count is not None:  # something unusual; else it is left open
                 offsets, ends = count
-            rest = chain(held, rest)
+            rest = chain(sample, rest)  # they are read now
         elif offsets == "auto" and record.spans and wide_characters(record.text).size:
-            held = [record, *rest]
-            offsets = _unit_of(held, name, reading)
-            rest = iter(held)
+            everything = [record, *rest]
+            offsets = _unit_of(everything, name, reading)
+            rest = iter(everything)
         else:
             count = Count(offsets, "exclusive" if ends == "auto" else ends)
             spans = _spans_of(record, count, options.discontinuous, reading)
@@ -77,8 +84,9 @@ def with_spans(records: Any, options: Any, name: str, reading: Any) -> Any:
     reading.count = Count(offsets, ends)
 
 
-def _unit_of(records: Any, name: str, reading: Any) -> Any:
-    """The unit that the offsets of records count.
+def _unit_of(records: Iterable[Record], name: str, reading: Reading) -> str:
+    """Return the unit, of characters and UTF-16 units, that the offsets of all records
+    count.
 
     Raises
     ------
@@ -164,8 +172,11 @@ def _refuse_odd(
     )
 
 
-def _edges_met(ambiguous: Any) -> Any:
-    """For each unit the number of edges of spans that are edges of words."""
+def _edges_met(ambiguous: list[Any]) -> dict[str, int]:
+    """Return for each unit how many edges of spans are edges of words.
+
+    ``ambiguous`` are texts with what each unit makes of their spans.
+    """
     met = dict.fromkeys(_USUAL, 0)
     for k in range(0, len(ambiguous), _GROUP):
         group = ambiguous[k : k + _GROUP]
@@ -183,16 +194,22 @@ def _edges_met(ambiguous: Any) -> Any:
 
 
 class SpanFault(ValueError):
-    """A span is not as the file says."""
+    """A span is not as the file says; ``position`` is that of its annotation in the
+    record.
+    """
 
     def __init__(self, text: str, position: int) -> None:
         super().__init__(text)
-        self.position = position  # of the annotation
+        self.position = position
 
 
-def _parts_of(record: Any, unit: str, ends: str = "exclusive") -> Any:
-    """For each annotation its parts, a list of `Span`; raises if one is not as the file
-    says.
+def _parts_of(record: Any, unit: str, ends: str = "exclusive") -> list[list[Span]]:
+    """Return the parts of each annotation as spans.
+
+    Raises
+    ------
+    SpanFault
+        If one is not within the text, or does not cover what the file says.
     """
     given = [
         (start, end, each.label) for each in record.spans for start, end in each.parts
@@ -238,8 +255,8 @@ def _check_text(record: Any, k: int, parts: Any, unit: Any) -> None:
         )
 
 
-def _solid(text: str) -> Any:
-    """The text without white space; Label Studio writes a backslash and an n for a line
+def _solid(text: str) -> str:
+    """Return the text without white space; Label Studio writes a backslash and an n for a line
     break.
     """
     return "".join(text.replace("\\n", " ").split())
@@ -264,7 +281,7 @@ def _converted(record: Any, given: Any, count: Count) -> Any:
 
 
 def _spans_of(record: Any, count: Count, discontinuous: str, reading: Any) -> Any:
-    """The spans of a record; None if it has faults, which are gathered."""
+    """Return the spans of a record; None if it has faults, which are gathered."""
     unit = "characters" if count.unit == "auto" else count.unit
     whole = record
     faulty = False
@@ -280,9 +297,9 @@ def _spans_of(record: Any, count: Count, discontinuous: str, reading: Any) -> An
             faulty = True
             if not isinstance(error, SpanFault):
                 break
-            k = error.position  # what is wrong with the others is told, too
-            left = [_placed(record, j) for j in range(len(record.spans)) if j != k]
-            record = record._replace(spans=left)
+            # Without this one the others are looked at: all that is wrong is told.
+            others = [j for j in range(len(record.spans)) if j != error.position]
+            record = record._replace(spans=[_placed(record, j) for j in others])
     if faulty:
         reading.contents.see_faulty(True)
         return None

@@ -35,31 +35,66 @@ OPEN = ("reject", "ignore")
 
 
 class Annotation(NamedTuple):
-    """A span as a file has it."""
+    """A span as a file has it.
 
-    # (start, end) of each part, unchecked; one, unless the span is discontinuous
+    Attributes
+    ----------
+    parts : tuple of (start, end)
+        Offsets as they are written, unchecked; one pair, unless the span is
+        discontinuous.
+    label : object
+    text : str or None
+        What the span covers, if the file says it.
+    place : str or None
+        For errors, if the span stands on a line of its own.
+    rejected : bool
+        Whether a person said that it is none.
+    """
+
     parts: tuple[tuple[Any, ...], ...]
     label: Any
-    text: str | None = None  # what the span covers, if the file says it
-    place: str | None = None  # for errors, if it stands on a line of its own
-    rejected: bool = False  # whether a person said that it is none
+    text: str | None = None
+    place: str | None = None
+    rejected: bool = False
 
 
 class Record(NamedTuple):
-    """A text as a file has it."""
+    """A text as a file has it.
 
-    place: str  # for errors: "notes.jsonl, line 3"
+    Attributes
+    ----------
+    place : str
+        For errors: "notes.jsonl, line 3".
+    text : str
+    spans : list of Annotation or None
+        None if nobody has annotated the text.
+    metadata : dict
+        What else the file says of it.
+    unit : {"characters", "utf-16"}
+        What offsets count in the tool that writes the format, if nothing tells.
+    sure : bool
+        Whether that is certain wherever the offsets fit the text, as of tools that are
+        written in Python; else a vote decides.
+    partial : bool
+        Whether there may be spans that are not listed.
+    number : int
+        Which record of the source it is, from 0.
+    id : object
+        That it has in the source, or None.
+    group : object
+        What the records of one text have in common, where a text has several.
+    """
+
+    place: str
     text: str
-    spans: list | None  # of Annotation; None if nobody has annotated the text
-    metadata: dict
-    unit: str = "characters"  # what offsets count if nothing tells
-    sure: bool = (
-        False  # whether they count it wherever they can, as those of tools in Python do
-    )
-    partial: bool = False  # whether there may be spans that are not listed
-    number: int = 0  # which record of the source it is, from 0
-    id: Any = None  # that it has in the source
-    group: Any = None  # of several records of one text: what they have in common
+    spans: list[Annotation] | None
+    metadata: dict[Any, Any]
+    unit: str = "characters"
+    sure: bool = False
+    partial: bool = False
+    number: int = 0
+    id: Any = None
+    group: Any = None
 
 
 _DOCUMENT = ("document_id", "doc_id", "document")
@@ -94,29 +129,57 @@ class Fault(NamedTuple):
 
 @dataclass
 class Reading:
-    """One reading of a source: the options of an `AnnotationReader`, and what was met
-    so far.
+    """One reading of a source: by which options, and what was met so far.
+
+    Attributes
+    ----------
+    options : AnnotationReader
+        What reads it; its fields are the options.
+    texts_alone : bool
+        Whether annotations are not looked at, and may be anything.
+    met : dict of str to set of str
+        The names of annotators and of controls, by the option that chooses one.
+    sources : dict of str to str
+        The annotator of each text that has a record for each of them.
+    n_annotated : int
+        Records with a list of spans.
+    keyless : list of str
+        The places of records without a list of spans.
+    n_left_out : int
+        Records that nobody has annotated.
+    omits : bool
+        Whether a format was met that leaves empty lists out.
+    keys : list of str
+        Of the first record.
+    format, why : str
+        The format, if it was recognised, and by what.
+    count : Count or None
+        What offsets counted, and which ends spans had; None before the end.
+    skipped : dict of str to int
+        How many records were skipped, by why.
+    faults : list of Fault or None
+        Where faults are gathered; None: the first is raised.
+    contents : Contents
+        The numbers of records, by what they are.
     """
 
     options: AnnotationReader
-    texts_alone: bool = False  # annotations are not looked at, and may be anything
-    met: dict = field(
+    texts_alone: bool = False
+    met: dict[str, set[str]] = field(
         default_factory=lambda: {"annotator": set(), "control": set()}
-    )  # names, by option
-    sources: dict = field(
-        default_factory=dict
-    )  # annotator of a text that has a record for each of them
-    n_annotated: int = 0  # records with a list of spans
-    keyless: list = field(default_factory=list)  # places of records without
-    n_left_out: int = 0  # records that nobody has annotated
-    omits: bool = False  # whether a format was met that leaves empty lists out
-    keys: list = field(default_factory=list)  # of the first record
-    format: str = ""  # the name of the format, if it was recognised,
-    why: str = ""  # and by what
-    count: Any = None  # what offsets counted, and which ends
-    skipped: dict = field(default_factory=dict)  # how many records, by why
-    faults: list | None = None  # gathered; None: the first is raised
-    contents: Contents = field(default_factory=Contents)  # records by what they are
+    )
+    sources: dict[str, str] = field(default_factory=dict)
+    n_annotated: int = 0
+    keyless: list[Any] = field(default_factory=list)
+    n_left_out: int = 0
+    omits: bool = False
+    keys: list[str] = field(default_factory=list)
+    format: str = ""
+    why: str = ""
+    count: Any = None
+    skipped: dict[str, int] = field(default_factory=dict)
+    faults: list[Fault] | None = None
+    contents: Contents = field(default_factory=Contents)
 
     def fault(self, error: ValueError, record: Any) -> None:
         """Keep what is wrong with a `Record`, or raise it."""
@@ -142,7 +205,9 @@ class Reading:
         self.skipped[why] = self.skipped.get(why, 0) + 1
 
     def choose(self, place: Any, names: Any) -> Any:
-        """The annotator whose annotations of a text count; None if there is no such."""
+        """Return the annotator whose annotations of a text count, of those that have
+        annotated it; None if an option names another one.
+        """
         names = list(dict.fromkeys(str(name) for name in names if name is not None))
         self.met["annotator"].update(names)
         chosen = self.options.annotator
@@ -157,8 +222,15 @@ class Reading:
         return names[0] if names else None
 
     def is_chosen(self, place: Any, source: Any, name: str) -> bool:
-        """Whether a record counts that is one annotator's annotation of the text that
-        `source` identifies.
+        """Whether a record counts that holds the annotations of one person.
+
+        Parameters
+        ----------
+        place : str
+        source : object
+            What records of the same text have in common.
+        name : str
+            Of the person.
         """
         if self.options.annotator is not None:
             return self.choose(place, [name]) is not None
@@ -230,10 +302,16 @@ def _listed(record: Any) -> Any:
 def json_values(
     path_or_file: Any, encoding: str, keep_faults: bool = False
 ) -> Iterator[tuple[str, Any]]:
-    """Yield (place, value) of a file: its lines, or the elements of the one list that
-    it holds.
+    """Yield the values of a file of JSON, each with its place: those of its lines, or the
+    elements of the one list that it holds.
 
-    For a line that is not valid an error is raised, or yielded if faults are kept.
+    Parameters
+    ----------
+    path_or_file : path or text file
+    encoding : str
+    keep_faults : bool, default=False
+        Whether the error of a line that is not valid takes the place of its value;
+        else it is raised.
     """
     with numbered_lines(path_or_file, encoding, watch=False) as (name, lines):
         filled = (numbered for numbered in lines if numbered[1].strip())
@@ -247,9 +325,8 @@ def json_values(
             )
         try:
             value = _parsed(line, name, number)
-        except (
-            ValueError
-        ):  # a list or an object on many lines; if not, the error is found again
+        except ValueError:
+            # A list or an object on many lines; if not, the error is found again.
             text = "\n".join(chain([line], (line for _, line in lines)))
             value = _parsed(text, name, number)
         if isinstance(value, list) and not (value and isinstance(value[0], str)):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .bars import Bars
 from .brackets import Brackets
@@ -90,6 +90,13 @@ _LIKELY = 0.2
 _KINDS = {TOKENS: "tokens and labels", WORDS: "words", TEXTS: "texts and spans"}
 
 
+class Recognised(NamedTuple):
+    """The format that a file looks like, and how much it does."""
+
+    format: Format
+    evidence: Evidence
+
+
 class UnknownFormat(ValueError):
     """Two formats fit a file, or none does."""
 
@@ -119,9 +126,7 @@ def evidence(
     return sorted(found, key=lambda pair: -pair[1].score)
 
 
-def recognised(
-    head: Head, among: Iterable[Format] = FORMATS
-) -> tuple[Format, Evidence] | None:
+def recognised(head: Head, among: Iterable[Format] = FORMATS) -> Recognised | None:
     """Return the format of a file and why; None if none fits.
 
     Raises
@@ -143,7 +148,7 @@ def recognised(
                 f"{other.name} ({also.sentence}): --format {first.name} or --format "
                 f"{other.name} says which"
             )
-    return first, why
+    return Recognised(first, why)
 
 
 def unknown(head: Head, among: Iterable[Format] = FORMATS) -> UnknownFormat:
@@ -185,8 +190,8 @@ def options_of(name: str) -> tuple[str, ...]:
 
 
 def described() -> str:
-    """Return the formats and what they are, for ``--help``."""
-    return "; ".join(f"{each.name}: {each.description}" for each in FORMATS)
+    """Return the formats and what they are, for ``--help``: a line each."""
+    return "\n".join(f"  {each.name}: {each.description}" for each in FORMATS)
 
 
 _MARKUP = re.compile(r"([|*<\[\]])")

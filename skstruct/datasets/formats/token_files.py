@@ -119,10 +119,10 @@ def _iterated(
             found = recognised(file.head())
             if found is None:
                 raise unknown(file.head())
-            entry = found[0]
+            entry = found.format
             if entry.kind == TEXTS:
                 raise ValueError(
-                    f"{file.name}: looks like {entry.name} ({found[1].sentence}), which "
+                    f"{file.name}: looks like {entry.name} ({found.evidence.sentence}), which "
                     "read_spans reads"
                 )
         else:

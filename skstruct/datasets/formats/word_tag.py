@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from ..._data.places import part_of
 from .entry import (
     NO,
     Evidence,
@@ -66,7 +67,11 @@ def seen(head: Head) -> tuple[float, float, str]:
         return 0.0, 0.0, "no word has a tag"
     tagged = sum(_has_tag(cell, separator) for row in cells for cell in row)
     several = sum(len(row) > 1 for row in cells) / len(cells)
-    return tagged / n, several, f"{tagged} of {n} words are WORD{separator}TAG"
+    return (
+        tagged / n,
+        several,
+        f"{part_of(tagged, n, 'word', 'are')} WORD{separator}TAG",
+    )
 
 
 def _has_tag(cell: str, separator: str) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLParser
 
+from ..._data.places import part_of
 from .entry import NO, Evidence, TextFormat
 from .head import Head
 from .span_records import Annotation, Record
@@ -45,7 +46,9 @@ class XmlTexts(TextFormat):
         n = len(head.lines)
         barred = sum(_BARS.search(line) is not None for line in head.lines)
         if 2 * barred > n:
-            return Evidence(0.2, f"{barred} of {n} lines have bars between words")
+            return Evidence(
+                0.2, f"{part_of(barred, n, 'line', 'have')} bars between words"
+            )
         inline = [line for line in head.lines if _INLINE.search(line)]
         names = {found[1] for line in inline for found in _INLINE.finditer(line)}
         if names and names <= _OF_PAGES:
@@ -53,8 +56,10 @@ class XmlTexts(TextFormat):
         amid = sum(bool(_outside(line)) for line in inline)
         nested = sum(_is_record(line) for line in head.lines)
         if 2 * nested > n - 3 and nested and head.lines[0].lstrip().startswith("<"):
-            return Evidence(0.85, f"{nested} of {n} lines are an element with elements")
-        seen = f"{amid} of {n} lines have elements amid text"
+            return Evidence(
+                0.85, f"{part_of(nested, n, 'line', 'are')} an element with elements"
+            )
+        seen = f"{part_of(amid, n, 'line', 'have')} elements amid text"
         if 2 * amid >= len(inline) and 10 * amid >= 2 * n:
             return Evidence(0.85, seen)
         return Evidence(0.2 if amid else 0.0, seen)

@@ -49,8 +49,8 @@ def test_screening_of_transitions_that_look_at_the_input(partial, all_states):
     screened = CRFObjective(
         task, ObjectiveOptions(c1=c1, all_states=all_states), FREE, 6, 3
     )
-    kept = set(map(tuple, screened.edge_pair.tolist()))
-    every = list(map(tuple, everything.edge_pair.tolist()))
+    kept = set(map(tuple, screened.conditioned_pair.tolist()))
+    every = list(map(tuple, everything.conditioned_pair.tolist()))
     assert kept < set(every)
     out = [everything.n_pairs + k for k, pair in enumerate(every) if pair not in kept]
     for seed in range(10):

@@ -15,7 +15,7 @@ def passes(o, weights, **options):
     """(Σ weight log Z, gradient, sequences left to logarithms) of a pass."""
     each = CorpusPass(o, o.view_all(), weights, False, **options)
     total, gradient, _ = each.run()
-    return total, gradient, each.bad
+    return total, gradient, each.by_itself
 
 
 def test_totals_and_counts_are_those_of_all_labellings():

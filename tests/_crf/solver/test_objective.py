@@ -111,6 +111,6 @@ def test_constraints():
     o = CRFObjective(
         task, ObjectiveOptions(c1=0.0), potentials(transition=allowed, end=end), 6
     )
-    assert not ((o.pair[:, 0] == 1) & (o.pair[:, 1] == 2)).any()
+    assert not ((o.label_pair[:, 0] == 1) & (o.label_pair[:, 1] == 2)).any()
     w = np.random.RandomState(0).randn(o.size)
     assert o.evaluate(o.view_all(), w)[0] == pytest.approx(enumerated(task, o, w))

@@ -16,20 +16,20 @@ def test_values_count_with_their_signs_and_features_without_pairs_go():
         np.array([1.0, 2.0, 2.0, -2.0, 1.0, 9.0]),
     )
     gold = np.array([0, 0, 1, -1], np.int32)
-    pair = np.array([[0, 1]])
-    edge_pair = np.zeros((0, 3), np.int64)
+    label_pair = np.array([[0, 1]])
+    conditioned_pair = np.zeros((0, 3), np.int64)
     layout = WeightLayout(
         np.array([10, 11, 12]),
         np.array([0, 2, 4, 6], np.int32),
         np.array([0, 1] * 3, np.int32),
-        pair,
-        edge_pair,
+        label_pair,
+        conditioned_pair,
     )
     found = drop_rare_pairs(layout, lists, gold, 2, 2.0)
     assert found.row.tolist() == [10]
     assert found.first.tolist() == [0, 1]
     assert found.pair_label.tolist() == [0]
-    assert found.pair is pair and found.edge_pair is edge_pair
+    assert found.label_pair is label_pair and found.conditioned_pair is conditioned_pair
 
 
 def test_a_threshold_of_nothing_keeps_all():

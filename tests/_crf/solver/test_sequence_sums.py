@@ -33,7 +33,7 @@ def test_very_long_sequences(partial, top):
     w = top * rng.randn(o.size)
     value, gradient = o.evaluate(o.view_all(), w)
     nodes, steps = np.zeros((6, L)), np.zeros((L, L))
-    nodes[o.row[o.pair_feature], o.pair_label], steps[tuple(o.pair.T)] = (
+    nodes[o.row[o.pair_feature], o.pair_label], steps[tuple(o.label_pair.T)] = (
         w[: o.n_pairs],
         w[o.n_optional :],
     )

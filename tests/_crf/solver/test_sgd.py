@@ -57,7 +57,8 @@ class NaiveStep:
         self.o, self.part, self.w, self.q, self.z = o, part, w, q, z
         self.n, self.view = o.sequences.order.shape[0], part.view_all()
         self.used = np.append(
-            np.isin(o.pair_feature, part.features.item), np.ones(o.pair.shape[0], bool)
+            np.isin(o.pair_feature, part.features.item),
+            np.ones(o.label_pair.shape[0], bool),
         )
         self.gradient = part.evaluate(self.view, w)[1] + 2 * o.c2 / self.n * w
 

@@ -39,8 +39,8 @@ def test_solvers_agree_and_certify(edges, partial):
     nodes, edges = dense(a.nodes), dense(a.edges)
     w = np.concatenate([
         nodes[o.row[o.pair_feature], o.pair_label],
-        edges[o.edge_pair[:, 0] * L + o.edge_pair[:, 1], o.edge_pair[:, 2]],
-        edges[o.pair[:, 0], o.pair[:, 1]],
+        edges[o.conditioned_pair[:, 0] * L + o.conditioned_pair[:, 1], o.conditioned_pair[:, 2]],
+        edges[o.label_pair[:, 0], o.label_pair[:, 1]],
     ])  # fmt: skip
     assert np.array_equal(pack(o, a.nodes, a.edges), w)
     value, gradient = o.evaluate(o.view_all(), w)

@@ -47,7 +47,7 @@ def test_scores_and_counts_are_products_of_matrices(kind, square, X):
     assert isinstance(sums, TableSums)
     first = np.arange(0, F * L + 1, L, dtype=np.int32)
     label = np.tile(np.arange(L, dtype=np.int32), F)
-    whole = sums.whole(first, label)
+    whole = sums.weights_of_rows(first, label)
     W = np.random.RandomState(1).randn(F, L)
     sums.score(whole, W.ravel(), map)
     table = sums.scores.reshape(-1, sums.width)

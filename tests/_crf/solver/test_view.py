@@ -24,7 +24,7 @@ def test_a_view_is_the_same_with_the_other_weights_zero(fields, partial, edges):
         o.n_pairs + rng.permutation(o.n_optional - o.n_pairs)[:5],
     )
     view = View(o, np.sort(chosen))
-    assert (view.parts is not None) == view.covers_all == (fields is not None)
+    assert (view.row_weights is not None) == view.covers_all == (fields is not None)
     assert view.corpus.rows.item.shape[0] > 0 or weight_rows.MANY > L
     w = rng.randn(view.size)
     full = np.zeros(o.size)

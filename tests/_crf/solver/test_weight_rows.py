@@ -6,7 +6,7 @@ import pytest
 from skstruct._crf.solver import weight_rows
 from skstruct._crf.solver.corpus_sums import row_width
 from skstruct._crf.solver.token_features import TokenLists
-from skstruct._crf.solver.weight_rows import Features, Kept, WeightRows
+from skstruct._crf.solver.weight_rows import AllStateSums, Features, WeightRows
 
 
 def features(L, valued=False, seed=0):
@@ -53,7 +53,7 @@ def test_each_weight_has_one_place(L, valued):
 def test_features_are_rows_or_listed(monkeypatch, partial):
     monkeypatch.setattr(weight_rows, "MANY", 3)
     given = features(9, valued=True)
-    kept = Kept(given, 9, 2, partial)
+    kept = AllStateSums(given, 9, 2, partial)
     number = np.flatnonzero(kept.rows.are_rows)
     tokens = [np.arange(12)] + ([] if partial is None else [partial])
     assert len(kept.lists) == len(tokens)

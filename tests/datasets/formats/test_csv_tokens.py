@@ -81,3 +81,47 @@ def test_labels_become_a_column(tmp_path, capsys):
     given = ("train", error, "-m", tmp_path / "n", "-p", "constraints=BIO")
     code, _, err = run(capsys, *given)
     assert code == 1 and "b.csv, line 5: " in err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id,word,tag\n1,the,D\n1,dog,N\n2,it,P\n", "all 3 rows are .*; 'id' looks"),
+        (
+            "word,tag\n" + "a,D\n" * 100,
+            "all 100 rows are one sentence, .* ends one: re",
+        ),
+    ],
+)
+def test_a_table_that_is_one_sentence_is_noticed(text, said):
+    with pytest.warns(UserWarning, match=said):
+        X, _ = read_tokens(io.StringIO(text), format="csv")
+    assert len(X) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["id,word,tag\n1,the,D\n2,dog,N\n1,it,P\n", "word,tag\nthe,D\ndog,N\n"]
+)
+def test_a_table_of_one_sentence_need_not_say_so(text, recwarn):
+    assert len(read_tokens(io.StringIO(text), format="csv")[0]) == 1
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("command", ["train", "check"])
+def test_commands_tell_of_one_sentence(command, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("id,word,tag\n1,the,D\n1,dog,N\n2,it,P\n")
+    more = ("-m", tmp_path / "m") if command == "train" else ("--cv", 2)
+    _, _, err = run(capsys, command, tmp_path / "t.csv", "--format", "csv", *more)
+    assert err.count("t.csv: all 3 rows are one sentence") == 1
+    assert "'id' looks like one: rename the column that numbers sentences" in err
+
+
+def test_a_format_that_is_named_again_is_read(tmp_path, capsys):
+    """Also where the content alone would not tell."""
+    path = tmp_path / "t.csv"
+    path.write_text("word,tag\nthe,D\ndog,N\n")
+    model = tmp_path / "m"
+    assert run(capsys, "train", path, "--format", "csv", "-m", model)[0] == 0
+    assert "this is no csv" in run(capsys, "tag", path, "-m", model)[2]
+    code, out, _ = run(capsys, "tag", path, "-m", model, "--format", "csv")
+    assert (code, out) == (0, "word,tag,Predicted\nthe,D,D\ndog,N,N\n")

@@ -97,9 +97,12 @@ def test_the_table_of_the_page():
 
 
 def test_help_lists_the_formats(capsys):
+    """A line each, once, behind the options."""
     _, out, _ = run(capsys, "train", "--help")
-    text = "".join(out.split())
-    assert all(f"{each.name}:" in text for each in table.FORMATS)
+    options, listed = out.split("\nformats:\n")
+    for each in table.FORMATS:
+        assert listed.count(f"  {each.name}: ") == 1
+        assert each.description not in " ".join(options.split())
 
 
 UNKNOWN = {
