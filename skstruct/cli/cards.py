@@ -36,7 +36,9 @@ def check_free(path: str, force: bool) -> None:
 
 
 def sources_of(arguments: Arguments) -> list[dict[str, Any]]:
-    """Names and digests of the files that ``train`` reads; they are there."""
+    """Return what a card says of the files that ``train`` reads, which have to exist:
+    what each is for, its name, and its digest if it can be read twice.
+    """
     used = [("train", path) for path in arguments.files]
     used += [("dev", arguments.dev), ("text", arguments.text)]
     used += [("lexicon", path) for _, path in arguments.lexicon]
@@ -55,7 +57,7 @@ def sources_of(arguments: Arguments) -> list[dict[str, Any]]:
 
 
 def options_of(arguments: Arguments) -> dict[str, Any]:
-    """The options of a command that are not the default, as JSON can say them."""
+    """Return the options of a command that are not the default, as JSON can say them."""
     found = {}
     for name, value in vars(arguments).items():
         if name in _NOT_ON_CARD or value == arguments.default_of(name):
@@ -73,13 +75,16 @@ def _is_folder(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
+    """Return a value as JSON can say it: a pair, as of ``--param``, as ``NAME=VALUE``."""
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
         return f"{os.path.basename(value[0])}={value[1]}"
     return value if is_plain(value) else str(value)
 
 
 def counts_of(corpus: Corpus, model: Any) -> dict[str, int]:
-    """How much of what a corpus holds."""
+    """Return how many sequences, elements and labels a corpus holds, by what they are
+    called, as "sentences", "tokens" and "labels".
+    """
     sequences, items = _UNITS.get(corpus.format, ("sentences", "tokens"))
     counts = {sequences: len(corpus.X), items: sum(map(len, corpus.y))}
     if corpus.format == "spans":
@@ -96,7 +101,9 @@ def card_for(
     counts: dict[str, int],
     score: dict[str, Any] | None,
 ) -> Card:
-    """The card of a model that ``train`` has made now."""
+    """Return the card of a model that ``train`` has made now; ``score`` is that of
+    `HeldOutScores`, if documents were held out.
+    """
     return new_card(
         data=sources, counts=counts, score=score, options=options_of(arguments)
     )

@@ -310,7 +310,7 @@ def _tell_trained(arguments: Arguments, model: Any, seconds: float) -> None:
 
 def _score_held_out(
     arguments: Arguments, model: Any, corpus: Corpus, dev: Corpus | None
-) -> held_out.HeldOut | None:
+) -> held_out.HeldOutScores | None:
     """Score models that do not see a part of the corpus, if ``--holdout`` or ``--cv``
     asks for it; None without.
     """
