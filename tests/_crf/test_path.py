@@ -4,6 +4,7 @@ one.
 
 import numpy as np
 import pytest
+from inside import run_of
 
 from skstruct import (
     L1CRF,
@@ -93,7 +94,7 @@ def test_candidates_do_not_disturb_each_other(corpus):
     options = {"c1": 0.3, "tol": 1e-4, "memory": 10, "random_state": 0}
 
     def results(tree):
-        run = L1CRF(**options)._prepare(*corpus[:2], None)
+        run = run_of(L1CRF(**options), *corpus[:2])
         path = PenaltyPath(run, candidates, run.solver_options(), gaps=False)
         path.tree = [Step(0, None, False), *tree]
         found = {k: (r.n_iter, r.objective, r.weights.copy()) for k, r in path}
