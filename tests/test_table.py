@@ -60,10 +60,28 @@ def first_predicted(name):
     return model.predict(X)
 
 
+KERNELS_OF_THEIR_OWN = {
+    (name, "fit_with_sets")
+    for name in (
+        "perceptron-order2-rows",
+        "calibrated-rows",
+        "perceptron-order2-frames",
+    )
+}
+"""Cells that compile for several seconds what nothing else calls: sets of labels over
+rows of numbers are tried without them, too.
+"""
+
+
+def marks_of(name, verb):
+    """A model is fitted by one worker."""
+    group = pytest.mark.xdist_group(name)
+    slow = (name, verb) in KERNELS_OF_THEIR_OWN
+    return [group, pytest.mark.slow] if slow else [group]
+
+
 CELLS = [
-    pytest.param(
-        name, verb, marks=pytest.mark.xdist_group(name)
-    )  # a model is fitted by one worker
+    pytest.param(name, verb, marks=marks_of(name, verb))
     for name in ALL_CASES
     for verb in VERBS
     if lack_of(name, verb) is None and (verb not in COSTLY or name in BASES)

@@ -262,8 +262,20 @@ def work_of(model, X, y, names_compared):
     return found
 
 
-@pytest.mark.parametrize("how", ["fitted", "read", "unpickled"])
-@pytest.mark.parametrize("case", CASES)
+# A pickle holds the bytes of the file, so that few cases are tried by both.
+UNPICKLED = "tagger of both", "CRF of both", "union of unions", "averager-parser alone"
+WAYS = [
+    pytest.param(
+        case,
+        how,
+        marks=[pytest.mark.slow] * (how == "unpickled" and case not in UNPICKLED),
+    )
+    for case in CASES
+    for how in ("fitted", "read", "unpickled")
+]
+
+
+@pytest.mark.parametrize("case, how", WAYS)
 def test_a_call_on_one_sentence(case, how, tmp_path, monkeypatch):
     names_compared = watch_names(monkeypatch)
     small, large = [], []

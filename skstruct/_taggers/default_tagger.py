@@ -18,7 +18,7 @@ from .perceptron import StructuredPerceptron
 DROPOUT = 0.1
 
 OF_CHARACTERS = "char-types"
-"""Features of characters."""
+"""The preset of features for a default tagger whose tokens are characters."""
 
 
 def default_learner(**parameters: Any) -> StructuredPerceptron:

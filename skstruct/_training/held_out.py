@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .run import Run
 
 NAMES = "X_val", "y_val"
+"""The arguments of ``fit`` that hold them; errors about one begin with its name."""
 
 
 @dataclass

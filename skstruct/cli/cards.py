@@ -10,6 +10,7 @@ from .._data.inputs import flatten
 from .._data.source_layout import is_plain
 from .._saving.origin import digest_of, origin_of
 from .common import STANDARD, CommandError, warn
+from .corpus import units_of
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -23,8 +24,6 @@ _NOT_ON_CARD = frozenset(
 elsewhere, or which nobody asks for afterwards.
 """
 
-_UNITS = {"segmented": ("sentences", "words"), "spans": ("texts", "spans")}
-
 
 def check_free(path: str, force: bool) -> None:
     """Raise if a file stands where a model is to be written, unless that is allowed.
@@ -36,7 +35,9 @@ def check_free(path: str, force: bool) -> None:
 
 
 def sources_of(arguments: Arguments) -> list[dict[str, Any]]:
-    """Names and digests of the files that ``train`` reads; they are there."""
+    """Return what a card says of the files that ``train`` reads, which have to exist:
+    what each is for, its name, and its digest if it can be read twice.
+    """
     used = [("train", path) for path in arguments.files]
     used += [("dev", arguments.dev), ("text", arguments.text)]
     used += [("lexicon", path) for _, path in arguments.lexicon]
@@ -55,7 +56,7 @@ def sources_of(arguments: Arguments) -> list[dict[str, Any]]:
 
 
 def options_of(arguments: Arguments) -> dict[str, Any]:
-    """The options of a command that are not the default, as JSON can say them."""
+    """Return the options of a command that are not the default, as JSON can say them."""
     found = {}
     for name, value in vars(arguments).items():
         if name in _NOT_ON_CARD or value == arguments.default_of(name):
@@ -73,15 +74,18 @@ def _is_folder(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
+    """Return a value as JSON can say it: a pair, as of ``--param``, as ``NAME=VALUE``."""
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
         return f"{os.path.basename(value[0])}={value[1]}"
     return value if is_plain(value) else str(value)
 
 
 def counts_of(corpus: Corpus, model: Any) -> dict[str, int]:
-    """How much of what a corpus holds."""
-    sequences, items = _UNITS.get(corpus.format, ("sentences", "tokens"))
-    counts = {sequences: len(corpus.X), items: sum(map(len, corpus.y))}
+    """Return how many sequences, elements and labels a corpus holds, by what they are
+    called, as "sentences", "tokens" and "labels".
+    """
+    names = (f"{unit}s" for unit in units_of(corpus.format))
+    counts = dict(zip(names, corpus.amounts))
     if corpus.format == "spans":
         labels = {span[2] for span in flatten(corpus.y)} - {None}
         counts["types"] = len(labels)
@@ -96,7 +100,9 @@ def card_for(
     counts: dict[str, int],
     score: dict[str, Any] | None,
 ) -> Card:
-    """The card of a model that ``train`` has made now."""
+    """Return the card of a model that ``train`` has made now; ``score`` is that of
+    `HeldOutScores`, if documents were held out.
+    """
     return new_card(
         data=sources, counts=counts, score=score, options=options_of(arguments)
     )

@@ -98,18 +98,19 @@ def run(arguments: Arguments) -> int | None:
     named = (arguments.file, gold, pred, arguments.model, arguments.vocabulary)
     check_inputs([*named, *models], folders=True)
     if models:
-        _beside(arguments, *models)
+        _compare_models(arguments, *models)
         return None
     if arguments.model is not None:
         scores = _of_model(arguments)
     else:
-        corpus, predicted = (_of_one if gold is None else _of_two)(arguments)
+        read_labels = _read_one_file if gold is None else _read_two_files
+        corpus, predicted = read_labels(arguments)
         task = {"segmented": WORDS, "spans": SPANS}.get(corpus.format, LABELS)
         scores = _scores(task, corpus, predicted, _options(arguments, task))
     print(json.dumps(scores, ensure_ascii=False) if arguments.json else as_text(scores))
 
 
-def _beside(arguments: Arguments, *models: str) -> None:
+def _compare_models(arguments: Arguments, *models: str) -> None:
     """Print the scores of two models beside each other."""
     if arguments.file in (None, "-"):
         arguments.usage_error("two models read FILE twice: it cannot be standard input")
@@ -203,8 +204,8 @@ def _side(arguments: Arguments, path: str) -> two_models.Side:
 # --------------------------------------------------------------------------------------
 # True and predicted labels from files
 # --------------------------------------------------------------------------------------
-def _of_one(arguments: Arguments) -> tuple[Corpus, Any]:
-    """(corpus, predicted) from one file with both."""
+def _read_one_file(arguments: Arguments) -> tuple[Corpus, Any]:
+    """Read true and predicted labels from one file: the corpus, and its predictions."""
     with Source(arguments.file, arguments.encoding) as source:
         arguments.format = arguments.format or (
             "spans" if are_annotated(source) else "columns"
@@ -231,8 +232,8 @@ def _of_one(arguments: Arguments) -> tuple[Corpus, Any]:
     return corpus._replace(y=gold), predicted
 
 
-def _of_two(arguments: Arguments) -> tuple[Corpus, Any]:
-    """(corpus, predicted) from two files."""
+def _read_two_files(arguments: Arguments) -> tuple[Corpus, Any]:
+    """Read true and predicted labels from two files: the corpus, and its predictions."""
     corpora = []
     for path, label in ((arguments.gold, arguments.label), (arguments.pred, None)):
         with Source(path, arguments.encoding) as source:

@@ -22,23 +22,28 @@ _EXCERPT = 120
 
 
 def tell_understood(corpus: Corpus, amount: str) -> None:
-    """Say how a file was read that is to be learned, and show its first record."""
+    """Say how a file was read that is to be learned, and show its first record.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    amount : str
+        How much there is in it, as "40 sentences, 900 tokens".
+    """
     assert corpus.understood is not None
     layout, why, _ = corpus.understood
     labels = labels_in(corpus)
     more = ""
     if labels:
         more = ", " + counted(labels, "type" if corpus.format == "spans" else "label")
-    told = f"{layout.describe()}{f' ({why})' if why else ''}"
-    tell(f"read {amount}{more}: {told}")
+    how = f"{layout.describe()}{f' ({why})' if why else ''}"
+    tell(f"read {amount}{more}: {how}")
     tell(f"first: {first_record(corpus.format, corpus.X, corpus.y)}")
 
 
 def first_record(format: str, X: Any, y: Any) -> str:
-    """The first sequence that is not empty with its labels, words or spans, in one
-    line.
-
-    Of texts the first that has spans.
+    """Return one line that shows a sequence with its labels, words or spans: the first
+    that has any.
     """
     pairs = list(zip(X, y))
     x, y = next((pair for pair in pairs if len(pair[1])), pairs[0])
@@ -62,12 +67,12 @@ def first_record(format: str, X: Any, y: Any) -> str:
 
 
 def _cut(text: str) -> str:
-    """A text that is not too long for a line."""
+    """Return a text, cut if it is too long for a line."""
     return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
 
 
 def labels_in(corpus: Corpus) -> int:
-    """How many labels, or types of spans, there are."""
+    """Return how many labels, or types of spans, there are; 0 of words."""
     if corpus.format == "segmented":
         return 0
     found = (each for each in flatten(corpus.y) if each is not None)

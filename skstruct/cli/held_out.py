@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from .._data.inputs import SPANS, TREES, WORDS
+from .._data.inputs import LABELS
 from .._data.places import counted
 from .._sklearn import final_step
 from .._taggers.constraints import scheme_of
@@ -31,20 +31,32 @@ WORST = 10
 
 _EXCERPT = 60
 
-_KINDS = {SPANS: "spans", WORDS: "words", TREES: "trees"}
 _MEASURES = ("F1", "LAS", "accuracy of tokens")
 """The score that a card holds is the first of these that there is."""
 
 
-class HeldOut(NamedTuple):
-    """What was found on texts that were held out."""
+class HeldOutScores(NamedTuple):
+    """Scores of models on the documents that each of them has not seen.
+
+    Attributes
+    ----------
+    how : str
+        How documents were held out, as "5 folds of 40 documents".
+    scores : Scores
+    measure : str
+        The name of the score that a card holds.
+    n_documents : int
+        Documents that were held out.
+    worst : list of (int, int)
+        Sequences of the corpus, each with the number of items that are wrong or
+        missing, the worst first.
+    """
 
     how: str
     scores: Scores
     measure: str
     n_documents: int
     worst: list[tuple[int, int]]
-    """(sequence, items that are wrong or missing), the worst first."""
 
     @property
     def score(self) -> Score:
@@ -54,21 +66,36 @@ class HeldOut(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return what a card holds of it."""
         value, low, high = self.score
-        of = {"low": low, "high": high} if math.isfinite(low) else {}
+        interval = {"low": low, "high": high} if math.isfinite(low) else {}
         return {
             "measure": self.measure,
             "value": value,
-            **of,
+            **interval,
             "how": self.how,
             "of": self.n_documents,
         }
 
 
-def documents_of(corpus: Corpus) -> tuple[np.ndarray, bool]:
-    """The number of each sequence's document, and whether the file knows documents.
+class Documents(NamedTuple):
+    """Which sequences belong together.
 
-    Sequences of a file that knows none are one each. Equal texts are one document, so
-    that none is learned and held out.
+    Attributes
+    ----------
+    numbers : ndarray of shape (n_sequences,), int64
+        The number of each sequence's document.
+    known : bool
+        Whether the file says which document a sequence is a part of.
+    """
+
+    numbers: np.ndarray
+    known: bool
+
+
+def documents_of(corpus: Corpus) -> Documents:
+    """Return the documents of a corpus.
+
+    Sequences whose document the file does not say are one each. Equal texts are one
+    document, so that none is learned and held out.
     """
     named = getattr(corpus, "documents", None) or [None] * len(corpus.X)
     known = any(name is not None for name in named)
@@ -79,13 +106,23 @@ def documents_of(corpus: Corpus) -> tuple[np.ndarray, bool]:
         if name is None:
             key = ("text", x) if isinstance(x, str) else ("sequence", i)
         found.append(numbers.setdefault(key, len(numbers)))
-    return np.array(found, np.int64), known
+    return Documents(np.array(found, np.int64), known)
 
 
 def folds_of(
     documents: np.ndarray, share: float | None, n_folds: int | None, seed: int
 ) -> list[np.ndarray]:
-    """For each fold whether a sequence is held out, as bool arrays.
+    """Return for each fold which sequences are held out, as an array of bool.
+
+    Parameters
+    ----------
+    documents : ndarray of shape (n_sequences,), int64
+        The number of each sequence's document.
+    share : float or None
+        Of the documents, held out in a single fold.
+    n_folds : int or None
+        Folds of about equally many documents, without a share.
+    seed : int
 
     Raises
     ------
@@ -111,7 +148,7 @@ def hold_out(
     model: Any,
     corpus: Corpus,
     learn: Callable[[Any, Corpus], None],
-) -> HeldOut:
+) -> HeldOutScores:
     """Train models without what is held out, and score them on it.
 
     Parameters
@@ -126,7 +163,7 @@ def hold_out(
     """
     documents, known = documents_of(corpus)
     folds = folds_of(documents, arguments.holdout, arguments.cv, arguments.seed)
-    predicted: dict[int, Any] = {}
+    predicted: dict[int, Any] = {}  # by the number of the sequence
     fitted = None
     for k, out in enumerate(folds):
         fitted = _without_traces(clone(model))
@@ -152,25 +189,24 @@ def hold_out(
         else f"{arguments.cv} folds of {counted(n, unit)}"
     )
     wrong = [(rows[i], n) for i, n in scores.worst]
-    return HeldOut(how, scores, measure, n, wrong)
+    return HeldOutScores(how, scores, measure, n, wrong)
 
 
 def score_rows(
     model: Any, X: Any, y: Any, predicted: Any, documents: np.ndarray
 ) -> tuple[Scores, str]:
-    """(`Scores` of predictions, by documents; the name of the one that a card
-    holds).
+    """Return the scores of predictions, with intervals for draws of whole documents, and
+    the name of the score that a card holds.
     """
     task = final_step(model).estimator.inputs.task
-    kind = _KINDS.get(task, "labels")
-    scheme = scheme_of(model) if kind == "labels" else None
-    scores = scored(kind, X, y, predicted, scheme, groups=documents)
+    scheme = scheme_of(model) if task == LABELS else None
+    scores = scored(task, X, y, predicted, scheme, groups=documents)
     measure = next(name for name in _MEASURES if name in scores.overall)
     return scores, measure
 
 
 def part_of(corpus: Corpus, chosen: np.ndarray) -> Corpus:
-    """The sequences of a corpus that are chosen."""
+    """Return the sequences of a corpus at which an array of bool is True."""
     n = len(corpus.X)
     rows = np.flatnonzero(chosen)
     parts: dict[str, Any] = {
@@ -182,7 +218,9 @@ def part_of(corpus: Corpus, chosen: np.ndarray) -> Corpus:
 
 
 def _without_traces(model: Any) -> Any:
-    """A model whose training writes nothing: no checkpoints, no lines of epochs."""
+    """Let the training of a model write nothing, neither checkpoints nor lines of epochs;
+    return the model.
+    """
     names = model.get_params()
     given = {
         name: None if name.endswith("checkpoint") else 0
@@ -192,8 +230,8 @@ def _without_traces(model: Any) -> Any:
     return model.set_params(**given)
 
 
-def as_text(found: HeldOut, corpus: Corpus) -> str:
-    """What is printed: scores with intervals, labels, the worst texts."""
+def as_text(found: HeldOutScores, corpus: Corpus) -> str:
+    """Return what is printed: scores with intervals, labels, the worst texts."""
     lines = [f"on what the model has not seen ({found.how}):"]
     for name, score in found.scores.overall.items():
         lines.append(f"{name:<26}{_interval(score)}")
@@ -230,7 +268,7 @@ def _interval(score: Score) -> str:
 
 
 def _place(corpus: Corpus, i: int) -> str:
-    """Where a sequence stands, and how it begins."""
+    """Return where a sequence stands, and how it begins."""
     place = corpus.places[i]
     if not isinstance(place, str):
         place = f"{corpus.name}, line {place[0]}"

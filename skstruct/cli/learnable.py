@@ -179,39 +179,43 @@ def _other_columns(
     ``given`` are the columns of tokens that an option names; without, it is the first.
     """
     assert corpus.understood is not None
-    how = corpus.understood.layout
-
-    names: tuple[Any, ...] = entry.label_fields
+    layout = corpus.understood.layout
+    names: tuple[Any, ...] = entry.label_fields  # none where columns have numbers
     if entry.names_fields and not names:
         return []
     options = TokenOptions(
-        names[:-1] or None,
-        names[-1] if names else -1,
-        how.separator,
-        how.comment,
-        encoding=how.encoding,
+        tokens=names[:-1] or None,
+        label=names[-1] if names else -1,
+        separator=layout.separator,
+        comment=layout.comment,
+        encoding=layout.encoding,
     )
     cells: list[Any] = []
-    sentences = []
+    lengths = []  # of sentences
     for rows in entry.rows(path, options):
-        sentences.append(len(rows.cells))
+        lengths.append(len(rows.cells))
         cells += rows.cells
         if len(cells) > _FEW_ROWS:
             break
     width = len(cells[0])
-    of_tokens = (how.tokens or ()) if names else (given or (0,))
-    mine = [how.label, *of_tokens]
-    used = [name % width if isinstance(name, int) else name for name in mine]
-    told = []
+    of_tokens = (layout.tokens or ()) if names else (given or (0,))
+    used = [
+        name % width if isinstance(name, int) else name
+        for name in (layout.label, *of_tokens)
+    ]
+    alternatives = []
     for name, column in zip(names or range(width), zip(*cells)):
         if name == "misc":
-            told += _keys_of(column, sentences)
-            continue
-        said = None if name in used else _said(column, sentences)
-        if said is not None:
+            alternatives += _keys_of(column, lengths)
+        elif name not in used and _can_be_labels(column, lengths):
             called = name if names else f"column {name}"
-            told.append(f"{called} {said}: --label {name}")
-    return told[:_SHOWN]
+            alternatives.append(_alternative(called, column, name))
+    return alternatives[:_SHOWN]
+
+
+def _alternative(called: str, column: Sequence[str], name: Any) -> str:
+    """Say how many labels a column has, and which option learns it."""
+    return f"{called} has {counted(len(set(column)), 'label')}: --label {name}"
 
 
 def _keys_of(column: Sequence[str], lengths: list[int]) -> list[str]:
@@ -219,21 +223,24 @@ def _keys_of(column: Sequence[str], lengths: list[int]) -> list[str]:
     keys = Counter(
         part.partition("=")[0] for cell in column for part in cell.split("|")
     )
-    told = []
+    alternatives = []
     for key in [key for key, n in keys.items() if key != "_" and 2 * n > len(column)]:
-        said = _said([value_of(cell, key) or "_" for cell in column], lengths)
-        if said is not None:
-            told.append(f"misc:{key} {said}: --label misc:{key}")
-    return told
+        values = [value_of(cell, key) or "_" for cell in column]
+        if _can_be_labels(values, lengths):
+            name = f"misc:{key}"
+            alternatives.append(_alternative(name, values, name))
+    return alternatives
 
 
-def _said(column: Sequence[str], lengths: list[int]) -> str | None:
-    """Say how many labels a column has, if it can be one of labels."""
+def _can_be_labels(column: Sequence[str], lengths: list[int]) -> bool:
+    """Whether a column of sentences of some lengths can be one of labels: it has several
+    values that come again, and does not count the tokens.
+    """
     found = Counter(column)
     single = sum(n == 1 for n in found.values())
     if len(found) < 2 or 2 * single > len(column) or 3 * len(found) > len(column):
-        return None
-    return None if counts_up(column, lengths) else f"has {counted(len(found), 'label')}"
+        return False
+    return not counts_up(column, lengths)
 
 
 def counts_up(column: Sequence[str], lengths: Iterable[int]) -> bool:

@@ -48,12 +48,14 @@ def merged(corpus: Corpus, prefer: str | None) -> Corpus:
 
 
 def _types(corpus: Corpus, i: int) -> Any:
-    """The types that an annotation names; of those of other types none is a correction."""
+    """Return the types of spans that were annotated in a text, None for all: an
+    annotation of other types is no correction of it.
+    """
     return getattr(corpus.y[i], "types", None)
 
 
 def _earlier(corpus: Corpus, group: list[int]) -> list[int]:
-    """All annotations of a text but the last, of the same types."""
+    """Return all annotations of a text but the last, of the same types."""
     last = {_types(corpus, i): i for i in group}
     return [i for i in group if last[_types(corpus, i)] != i]
 
@@ -62,7 +64,7 @@ def _without_corrected(corpus: Corpus) -> Corpus:
     """Leave out records whose id and text come again in a later file."""
     last: dict[Any, int] = {}
     out = set()
-    by: dict[str | None, int] = {}
+    n_corrected: dict[str | None, int] = {}  # by the file of the corrections
     for i, (where, text) in enumerate(zip(corpus.where, corpus.X)):
         if where.id is None:
             continue
@@ -70,9 +72,9 @@ def _without_corrected(corpus: Corpus) -> Corpus:
         before = last.get(key)
         if before is not None and corpus.where[before].file != where.file:
             out.add(before)
-            by[where.file] = by.get(where.file, 0) + 1
+            n_corrected[where.file] = n_corrected.get(where.file, 0) + 1
         last[key] = i
-    for name, n in by.items():
+    for name, n in n_corrected.items():
         verb = "takes" if n == 1 else "take"
         tell(f"{name}: {counted(n, 'text')} {verb} the place of those with their ids")
     return _without(corpus, out)

@@ -69,8 +69,8 @@ def learned_layout(
 
 
 def settle_encoding(arguments: Arguments, model: Any) -> SourceLayout | None:
-    """Take the encoding of a model's file, if no option says another; return the
-    layout.
+    """Let the options have the encoding in which a model's file was read, unless one is
+    given; return how that file was laid out, if it is known.
     """
     known = origin_of(model).source_layout
     if known is not None and "encoding" not in getattr(arguments, "given", ()):
@@ -79,7 +79,9 @@ def settle_encoding(arguments: Arguments, model: Any) -> SourceLayout | None:
 
 
 def format_for(arguments: Arguments, model: Any) -> str | None:
-    """The format of files for a model, if an option or the model's file says it."""
+    """Return the format of files for a model, if an option or the model's file says
+    it.
+    """
     known = origin_of(model).source_layout
     return arguments.format or (None if known is None else known.format)
 
@@ -90,7 +92,7 @@ def with_layout(
     known: SourceLayout | None,
     writes: bool = False,
 ) -> Arguments:
-    """The options for one source, completed by the layout of a model's file.
+    """Return the options for one source, completed by the layout of a model's file.
 
     Parameters
     ----------
@@ -115,7 +117,7 @@ def with_layout(
         found = recognised(source.head())
         if arguments.format is None and (found is None or found.format is not entry):
             other = "nothing known" if found is None else found.format.name
-            raise _other(source, f"this looks like {other}", known, "--format")
+            raise _mismatch(source, f"this looks like {other}", known, "--format")
         settled.read = list(known.options.items())
         settled.format = known.format
         settled.why = _WHY
@@ -126,27 +128,28 @@ def with_layout(
     for name in _OPTIONS:
         if name not in entry.options or getattr(arguments, name) is not None:
             continue
-        to_a_column = writes and not entry.names_fields
-        if name != "label" or not (to_a_column or _is_tree(known)):
+        # Labels are written to a new column; of trees no option names head and label.
+        is_new_column = writes and not entry.names_fields
+        is_tree = isinstance(known.label, tuple)
+        if name != "label" or not (is_new_column or is_tree):
             setattr(settled, name, getattr(known, name))
     seen = _misfit(source, settled, entry, writes, arguments.format is not None)
     if seen is not None:
         remedy = "--tokens" if seen.startswith("there is no") else "--format"
-        raise _other(source, seen, known, remedy)
+        raise _mismatch(source, seen, known, remedy)
     return settled
 
 
-def _other(source: Source, seen: str, known: SourceLayout, remedy: str) -> CommandError:
-    """The error that shows how a source is laid out, and how the model's file was."""
+def _mismatch(
+    source: Source, seen: str, known: SourceLayout, remedy: str
+) -> CommandError:
+    """Return the error that shows how a source is laid out, and how the file was that the
+    model has learned from.
+    """
     return CommandError(
         f"{source.name}: {seen}; the model learned from {known.describe()}; {remedy} "
         "says how to read this file"
     )
-
-
-def _is_tree(known: SourceLayout) -> bool:
-    """Whether head and label are predicted, which no option names."""
-    return isinstance(known.label, tuple)
 
 
 def _misfit(
@@ -194,8 +197,8 @@ def _misfit(
 def read_for(
     path: str | None, arguments: Arguments, model: Any, inputs: Inputs
 ) -> Corpus:
-    """The `Corpus` in a file, read as the file was that a model has learned from."""
+    """Read the `Corpus` in a file, as the file was read that a model has learned from."""
     known = settle_encoding(arguments, model)
     with Source(path, arguments.encoding) as source:
-        how = with_layout(arguments, source, known)
-        return read_all(source, layout_of(how, source, inputs), inputs)
+        settled = with_layout(arguments, source, known)
+        return read_all(source, layout_of(settled, source, inputs), inputs)
