@@ -5,12 +5,12 @@ import pickle
 
 import numpy as np
 import pytest
+from inside import sequences_copied
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct.compat import sklearn_crfsuite
-from skstruct.compat.pycrfsuite import _pycrfsuite
 from skstruct.compat.sequence_array import SequenceArray
 
 WORDS = {
@@ -148,11 +148,7 @@ def test_plain_and_other_items_in_one_call(crf, monkeypatch):
         [[f"w:{letter}" for letter in words[2]]],
         [{"w": [letter]} for letter in words[3]],
     ]
-    copied = []
-    tokens_of = _pycrfsuite.tokens_of
-    monkeypatch.setattr(
-        _pycrfsuite, "tokens_of", lambda x: copied.append(x) or tokens_of(x)
-    )
+    copied = sequences_copied(monkeypatch)
     assert crf.predict(X).tolist() == [crf.predict([x])[0] for x in plain]
     assert copied == [X[1], X[3]]
     for found, x in zip(crf.predict_marginals(X), plain):
