@@ -197,19 +197,19 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         token = corpus.token
         gold = corpus.gold
         labels = corpus.labels
-        test = []
+        held_out = []
         if self.early_stopping and not stream and given is None:
-            test = self._held_out(
+            held_out = self._held_out(
                 np.flatnonzero(count_in_sequences(gold.tells(), token))
             )
             gold = gold.at(
-                ~np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token))
+                ~np.repeat(np.isin(np.arange(len(sequences)), held_out), np.diff(token))
             )
-            sequences = sequences.blanked(test)
+            sequences = sequences.blanked(held_out)
         cost = class_costs(
             self.class_weight, gold.ids, labels, float(rule.hamming), not stream
         )
-        scaled = None if self._is_part else True
+        scaled = None if self._is_part else True  # None: all shards together decide
         encoder = encoder_for(self, sequences, model, scaled, stream)
         if model is not None and self.order != model.order:
             raise ValueError(
@@ -231,10 +231,10 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         run = ChainRun(self, state, task, encoder, labels, corpus.constraints)
         if not stream:
             warn_if_few_are_long(np.diff(task.token))
-        if test:
-            with renumbered(test):
+        if held_out:
+            with renumbered(held_out):
                 run.held_out, _ = run.held_out_part(
-                    corpus.X.take(test), take(corpus.y, test)
+                    corpus.X.take(held_out), take(corpus.y, held_out)
                 )
         run.hold_out(given)
         return run
@@ -257,7 +257,8 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         model: ChainModel | None,
         labels: Labels,
     ) -> tuple[ChainTask, ShownPairs | None]:
-        """Mark in a task the pairs that may have weights; also returns these pairs.
+        """Mark in a task the pairs, of a feature and a label or of two labels, that may
+        have weights; also returns these pairs, None if nothing is known.
 
         ``before`` and ``model`` are the training so far, if there was one. Pairs are
         marked before the first epoch: later, a fit that goes on from a checkpoint could

@@ -160,7 +160,8 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         X, y, sample_weight
             Those of ``fit``.
         given : tuple, optional
-            The user's (X_val, y_val), which judge the epochs.
+            The user's held-out sequences, (X_val, y_val), which judge the epochs; None
+            if the user gave none.
         continued : bool
             Go on from ``_model`` and ``_training``.
         stream : bool
@@ -280,8 +281,22 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         y_val: Given,
         **more: Any,
     ) -> tuple[Run, Any]:
-        """Check parameters and data; returns the run of ``fit``, and the callbacks'
-        context.
+        """Check parameters and data, as the first half of ``fit``.
+
+        Parameters
+        ----------
+        X, y, sample_weight, X_val, y_val
+            Those of ``fit``.
+        **more
+            What the ``_prepare`` of a subclass takes besides.
+
+        Returns
+        -------
+        run : Run
+            Its ``train`` is the second half.
+        context : sklearn.callback.CallbackContext or None
+            For ``run.train``, which tells scikit-learn's callbacks of each epoch; None
+            if this version of scikit-learn has none.
         """
         self._validate_params()
         given = both_or_neither(X_val, y_val)
@@ -292,7 +307,11 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
     def _partial_fit(
         self, X: Corpus, y: Corpus, sample_weight: Weights, **more: Any
     ) -> Self:
-        """Train for one epoch more on data that may be new; returns the estimator."""
+        """Train for one epoch more on data that may be new; returns the estimator.
+
+        ``more`` is what the ``_prepare`` of a subclass takes besides, such as
+        ``classes``.
+        """
         self._validate_params()
         continued = hasattr(self, "_model")
         run = self._prepare(X, y, sample_weight, None, continued, stream=True, **more)
