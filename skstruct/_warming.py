@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ._core.codes import PENALTIES
 from ._core.compile import cache_counts
 from ._core.kernel_folders import cache_folder
 from ._crf.l1crf import L1CRF
@@ -83,6 +84,7 @@ def _jobs() -> dict[str, list[tuple[Any, ...]]]:
     trees = [list(zip(x, t)) for x, t in zip(_WORDS, _TAGS)]
     dicts = [[{"w": w, "n": len(w)} for w in x] for x in _WORDS]
     plain = _WORDS, _TAGS
+    penalties: list[Any] = sorted(filter(None, PENALTIES))
     return {
         "perceptron": [(StructuredPerceptron(words, **online), *plain)],
         "perceptron, k best and further training": [
@@ -108,7 +110,7 @@ def _jobs() -> dict[str, list[tuple[Any, ...]]]:
         ],
         "penalties and noise": [
             (StructuredPerceptron(words, penalty=penalty, alpha=1e-6, **online), *plain)
-            for penalty in ("l1", "l1-cumulative", "l2")
+            for penalty in penalties
         ]
         + [
             (

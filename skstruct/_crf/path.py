@@ -7,7 +7,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from contextlib import closing
-from copy import copy
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -140,8 +139,8 @@ class PenaltyPath:
             objective.c1, objective.c2 = self.candidates[candidate].tolist()
             weights, carry = ends.pop(parent) if last else ends[parent]
             if carry is not None and not last:
-                # which `move` gives other arrays
-                carry = carry._replace(memory=copy(carry.memory))
+                # which this minimisation moves and fills
+                carry = carry._replace(memory=carry.memory.copy())
             result = solve(
                 objective,
                 self.options,

@@ -10,6 +10,7 @@ from .._data.inputs import flatten
 from .._data.source_layout import is_plain
 from .._saving.origin import digest_of, origin_of
 from .common import STANDARD, CommandError, warn
+from .corpus import units_of
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -22,8 +23,6 @@ _NOT_ON_CARD = frozenset(
 """Arguments of ``train`` that are not among the options on a card, which has them
 elsewhere, or which nobody asks for afterwards.
 """
-
-_UNITS = {"segmented": ("sentences", "words"), "spans": ("texts", "spans")}
 
 
 def check_free(path: str, force: bool) -> None:
@@ -85,8 +84,8 @@ def counts_of(corpus: Corpus, model: Any) -> dict[str, int]:
     """Return how many sequences, elements and labels a corpus holds, by what they are
     called, as "sentences", "tokens" and "labels".
     """
-    sequences, items = _UNITS.get(corpus.format, ("sentences", "tokens"))
-    counts = {sequences: len(corpus.X), items: sum(map(len, corpus.y))}
+    names = (f"{unit}s" for unit in units_of(corpus.format))
+    counts = dict(zip(names, corpus.amounts))
     if corpus.format == "spans":
         labels = {span[2] for span in flatten(corpus.y)} - {None}
         counts["types"] = len(labels)

@@ -100,25 +100,33 @@ def warn(text: str) -> None:
     tell(f"warning: {text}")
 
 
-def fitting(
-    parse: Callable[[str], Any], fits: Callable[[Any], bool], what: str
+def checked_type(
+    parse: Callable[[str], Any], is_valid: Callable[[Any], bool], what: str
 ) -> Callable[[str], Any]:
-    """A type of ``argparse``: what a function makes of a text, if that fits; ``what``
-    describes it.
+    """Return a type of ``argparse``: a function of the text of an argument.
+
+    Parameters
+    ----------
+    parse : callable
+        Makes a value of the text.
+    is_valid : callable
+        Whether a value is allowed.
+    what : str
+        What errors say that the text must be.
     """
 
     def checked(text: str) -> Any:
         with contextlib.suppress(ValueError, LookupError):
-            if fits(found := parse(text)):
-                return found
+            if is_valid(value := parse(text)):
+                return value
         raise argparse.ArgumentTypeError(f"must be {what}, got {text!r}")
 
     return checked
 
 
-positive = fitting(int, lambda n: n >= 1, "an int of at least 1")
-share = fitting(float, lambda x: 0.0 <= x <= 1.0, "from 0 to 1")
-n_jobs = fitting(int, bool, "an int, and not 0")
+positive = checked_type(int, lambda n: n >= 1, "an int of at least 1")
+share = checked_type(float, lambda x: 0.0 <= x <= 1.0, "from 0 to 1")
+n_jobs = checked_type(int, bool, "an int, and not 0")
 
 
 def load_model(path: str, jobs: int | None = None, encoding: str = "utf-8") -> Any:

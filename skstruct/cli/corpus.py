@@ -32,7 +32,7 @@ from ..datasets.formats.span_records import Reading, Record, document_of
 from ..datasets.formats.table import (
     BY_NAME,
     Recognised,
-    options_of,
+    formats_with,
     recognised,
     unknown,
 )
@@ -201,6 +201,19 @@ class Corpus(NamedTuple):
     understood: Understood | None = None
     weights: list[float] | None = None
     n_unannotated: int = 0
+
+    @property
+    def amounts(self) -> tuple[int, int]:
+        """The number of sequences, and of their elements: see `units_of`."""
+        return len(self.X), sum(map(len, self.y))
+
+
+def units_of(format: str) -> tuple[str, str]:
+    """Return what sequences of a family of formats and their elements are called, in the
+    singular.
+    """
+    units = {"segmented": ("sentence", "word"), "spans": ("text", "span")}
+    return units.get(format, ("sentence", "token"))
 
 
 class _Row(NamedTuple):
@@ -381,7 +394,7 @@ def _refuse_options(arguments: Arguments, entry: Format) -> None:
         if given and (of_texts or name not in entry.options):
             having = ", ".join(
                 each
-                for each in options_of(name)
+                for each in formats_with(name)
                 if name == "label_names" or BY_NAME[each].kind != TEXTS
             )
             option = name.replace("_", "-")
@@ -635,10 +648,7 @@ def read_all(source: Source, layout: Layout, inputs: Inputs | None = None) -> Co
 def new_understood(corpus: Corpus, layout: Layout, encoding: str) -> Understood:
     """Return how the file of a `Corpus` was read, why, and what is in it."""
     entry = layout.entry or BY_NAME[layout.format]
-    sequence, item = {SEGMENTED: ("sentence", "word"), TEXTS: ("text", "span")}.get(
-        entry.kind, ("sentence", "token")
-    )
-    counts = {sequence: len(corpus.X), item: sum(map(len, corpus.y))}
+    counts = dict(zip(units_of(entry.family), corpus.amounts))
     if documents := set(corpus.documents) - {None}:
         counts["document"] = len(documents)
     has_labels = entry.kind == TOKENS and not isinstance(layout.label, tuple)

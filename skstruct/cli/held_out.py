@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from .._data.inputs import SPANS, TREES, WORDS
+from .._data.inputs import LABELS
 from .._data.places import counted
 from .._sklearn import final_step
 from .._taggers.constraints import scheme_of
@@ -31,7 +31,6 @@ WORST = 10
 
 _EXCERPT = 60
 
-_KINDS = {SPANS: "spans", WORDS: "words", TREES: "trees"}
 _MEASURES = ("F1", "LAS", "accuracy of tokens")
 """The score that a card holds is the first of these that there is."""
 
@@ -200,9 +199,8 @@ def score_rows(
     the name of the score that a card holds.
     """
     task = final_step(model).estimator.inputs.task
-    kind = _KINDS.get(task, "labels")
-    scheme = scheme_of(model) if kind == "labels" else None
-    scores = scored(kind, X, y, predicted, scheme, groups=documents)
+    scheme = scheme_of(model) if task == LABELS else None
+    scores = scored(task, X, y, predicted, scheme, groups=documents)
     measure = next(name for name in _MEASURES if name in scores.overall)
     return scores, measure
 

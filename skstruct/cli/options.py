@@ -13,7 +13,7 @@ from typing import Any
 
 from ..datasets.formats.span_units import ENDS, UNITS
 from ..datasets.formats.table import BY_NAME, described
-from .common import fitting, n_jobs
+from .common import checked_type, n_jobs
 
 THREADS = "threads (default: 1; -1: all cores)"
 
@@ -134,8 +134,10 @@ def _types(text: str) -> Any:
     return path, types.split(",")
 
 
-_annotated = fitting(_types, lambda given: all([given[0], *given[1]]), "FILE=TYPES")
-lexicon = fitting(
+_annotated = checked_type(
+    _types, lambda given: all([given[0], *given[1]]), "FILE=TYPES"
+)
+lexicon = checked_type(
     lambda text: tuple(text.partition("=")[::2]),
     lambda pair: pair[0].isidentifier() and pair[1],
     "NAME=FILE",
@@ -150,7 +152,7 @@ def _setting(text: str) -> Any:
     return (name, value) if equals else ("", value)
 
 
-setting = fitting(_setting, lambda pair: pair[0].isidentifier(), "NAME=VALUE")
+setting = checked_type(_setting, lambda pair: pair[0].isidentifier(), "NAME=VALUE")
 
 
 def _field(text: str) -> Any:
@@ -161,7 +163,7 @@ def _fields(text: str) -> Any:
     return tuple(_field(part) for part in text.split(","))
 
 
-_encoding = fitting(
+_encoding = checked_type(
     lambda text: codecs.lookup(text).name, bool, "an encoding that Python knows"
 )
 

@@ -24,7 +24,7 @@ from ..serving.server import addresses_of, new_server
 from ..serving.server import run as run_server
 from ..serving.service import app, loaded, named_files
 from ..serving.wsgi import LIMIT
-from .common import check_inputs, check_target, fitting, positive, tell
+from .common import check_inputs, check_target, checked_type, positive, tell
 from .options import repeated
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = "model files; without NAME= one is called model, several as their files"
     add("models", nargs="+", metavar="[NAME=]MODEL", help=what)
     add("--host", default="127.0.0.1", help="address to listen at")
-    port = fitting(int, lambda n: 0 <= n <= 65535, "a number up to 65535")
+    port = checked_type(int, lambda n: 0 <= n <= 65535, "a number up to 65535")
     add("--port", type=port, default=8000, help="0: any that is free")
     what = (
         "what clients call the service, NAME or NAME:PORT, beside localhost and "
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--label-studio)"
     )
     add("--max-bytes", type=positive, metavar="N", help=what)
-    patience = fitting(float, lambda x: 0.0 < x < float("inf"), "more than 0")
+    patience = checked_type(float, lambda x: 0.0 < x < float("inf"), "more than 0")
     what = "seconds that a client may take to send a request"
     add("--timeout", type=patience, default=30.0, metavar="S", help=what)
     add("--threads", type=positive, default=4, metavar="N", help="answers at a time")

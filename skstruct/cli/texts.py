@@ -35,7 +35,7 @@ from .common import (
     check_inputs,
     check_replaced,
     check_within,
-    fitting,
+    checked_type,
     output,
     tell,
     warn,
@@ -188,10 +188,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--min-proba", type=probability, metavar="P", help=what)
 
 
-label_space = fitting(str, lambda s: s.split() == [s], "text without white space")
+label_space = checked_type(str, lambda s: s.split() == [s], "text without white space")
 """A type of ``argparse``."""
 
-probability = fitting(float, lambda p: 0.0 < p <= 1.0, "above 0 and at most 1")
+probability = checked_type(float, lambda p: 0.0 < p <= 1.0, "above 0 and at most 1")
 """A type of ``argparse``."""
 
 _OF_SPANS = "lines", "write", "label_space", "sets", "min_proba"

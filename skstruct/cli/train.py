@@ -31,13 +31,13 @@ from .._training.parameters import parameters_named
 from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
 from ..inspection.explain_taggers import span_labels
-from . import held_out
+from . import evaluate, held_out
 from .cards import card_for, check_free, counts_of, sources_of
 from .common import (
     CommandError,
     check_inputs,
     check_target,
-    fitting,
+    checked_type,
     positive,
     share,
     tell,
@@ -50,9 +50,9 @@ from .corpus import (
     new_understood,
     read,
     read_files,
+    units_of,
 )
 from .documents import split_by_document
-from .evaluate import as_text, model_scores
 from .first_record import tell_understood
 from .input_files import Source, tell_empty, tell_labels
 from .learnable import check_learnable, check_learned
@@ -140,13 +140,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_held_out(group: Any) -> None:
     """Add the options that score models which have not seen a part of the corpus."""
     either = group.add_mutually_exclusive_group()
-    part = fitting(float, lambda x: 0.0 < x < 1.0, "between 0 and 1")
+    part = checked_type(float, lambda x: 0.0 < x < 1.0, "between 0 and 1")
     what = (
         "train once more without this share of the documents, as .2, and print how good "
         "that model is on them; the model that is written learns from all"
     )
     either.add_argument("--holdout", type=part, metavar="SHARE", help=what)
-    several = fitting(int, lambda n: n >= 2, "an int of at least 2")
+    several = checked_type(int, lambda n: n >= 2, "an int of at least 2")
     what = "the same by cross-validation: of each of N parts by a model that lacks it"
     either.add_argument("--cv", type=several, metavar="N", help=what)
 
@@ -237,7 +237,7 @@ def run(arguments: Arguments) -> int | None:
     if unseen is not None and corpus is not None:
         print(held_out.as_text(unseen, corpus))
     if dev is not None:
-        print(as_text(model_scores(model, dev)))
+        print(evaluate.as_text(evaluate.model_scores(model, dev)))
     return None
 
 
@@ -265,8 +265,7 @@ def _corpora(
     corpus = None
     if arguments.stream is None:
         corpus = read_files(arguments, source, layout)
-        numbers = len(corpus.X), sum(map(len, corpus.y))
-        tell_understood(corpus, _amount(corpus.format, *numbers))
+        tell_understood(corpus, _amount(corpus.format, *corpus.amounts))
         corpus = repair(merged(corpus, arguments.prefer))
         check_learnable(arguments, corpus, task)
         tell_empty(corpus)
@@ -411,15 +410,9 @@ def _learn_clusters(arguments: Arguments, model: Any, parameter: str) -> None:
     model.set_params(**{parameter: table})
 
 
-_UNITS = {"segmented": ("sentence", "word"), "spans": ("text", "span")}
-"""What sequences and their elements are called, by format; elsewhere sentences of
-tokens.
-"""
-
-
 def _amount(format: str, *numbers: int) -> str:
-    """Write how much a corpus holds, as ``40 sentences, 900 tokens``."""
-    return ", ".join(map(counted, numbers, _UNITS.get(format, ("sentence", "token"))))
+    """Write how many sequences and elements there are, as ``40 sentences, 900 tokens``."""
+    return ", ".join(map(counted, numbers, units_of(format)))
 
 
 def _learn_whole(
@@ -566,7 +559,7 @@ def _stream(
     amount = [0, 0]
     try:
         for epoch in range(1, (arguments.epochs or 1) + 1):
-            amount = [0, 0]  # sequences, and what they consist of
+            amount = [0, 0]  # sequences, and their elements
             if epoch > 1:  # it was read to its end, and its warnings were given
                 source = Source(arguments.files[0], arguments.encoding, quiet=True)
             with source:
@@ -574,28 +567,26 @@ def _stream(
                     if epoch == 1 and not amount[0]:
                         _tell_begun(corpus, layout, source)
                     _learn(model.partial_fit, repair(corpus))
-                    amount[0] += len(corpus.X)
-                    amount[1] += sum(map(len, corpus.y))
+                    amount = [a + b for a, b in zip(amount, corpus.amounts)]
             tell(f"epoch {epoch}: {_amount(layout.format, *amount)}")
     except BaseException as error:
         if epoch > 1 or amount[0] or isinstance(error, KeyboardInterrupt):
             learned = f"{_amount(layout.format, *amount)} of epoch {epoch}"
             _save_partial(model, arguments, learned)
         raise
-    units = (f"{unit}s" for unit in _UNITS.get(layout.format, ("sentence", "token")))
-    return dict(zip(units, amount))
+    return dict(zip((f"{unit}s" for unit in units_of(layout.format)), amount))
 
 
 def _tell_begun(corpus: Corpus, layout: Layout, source: Source) -> None:
     """Say of a stream how it is read, by its first piece."""
     begun = corpus._replace(understood=new_understood(corpus, layout, source.encoding))
-    numbers = len(corpus.X), sum(map(len, corpus.y))
-    tell_understood(begun, f"at first {_amount(layout.format, *numbers)}")
+    amount = _amount(layout.format, *corpus.amounts)
+    tell_understood(begun, f"at first {amount}")
 
 
 def _reset_session_parameters(model: Any) -> None:
-    """Reset parameters that concerned this training only: a line for each epoch, a folder of this
-    machine.
+    """Reset the parameters that concern this training only: ``verbose``, and the folder
+    of ``checkpoint``.
     """
     of_training = {"verbose": 0, "checkpoint": None}
     for layer in layers(model):

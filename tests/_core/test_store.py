@@ -201,6 +201,11 @@ PENALTY = [
 ]
 
 
+def test_every_penalty_is_tried():
+    lacking = PENALTIES.keys() - {name for name, _ in PENALTY}
+    assert not lacking, f"add to PENALTY, with a weak and a strong alpha: {lacking}"
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("average", [None, "step", "epoch"])
 @pytest.mark.parametrize("penalty, alpha", PENALTY)

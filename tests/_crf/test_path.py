@@ -4,13 +4,14 @@ one.
 
 import numpy as np
 import pytest
+from inside import run_of
 
 from skstruct import (
     L1CRF,
     StructuredPerceptron,
     regularization_path,
 )
-from skstruct._crf.path import plan_starts
+from skstruct._crf.path import PenaltyPath, Step, plan_starts
 from skstruct.datasets import make_hmm_sequences
 
 
@@ -83,3 +84,25 @@ def test_starts():
     assert [step.candidate for step in plan_starts(np.array([[1.0, 0.0], [1.0, 10.0], [1.0, 99.0]]))] == [
         2, 1, 0,
     ]  # fmt: skip
+
+
+def test_candidates_do_not_disturb_each_other(corpus):
+    """Two that start from the same one: what the first does to its memory of steps is
+    nothing to the second.
+    """
+    candidates = np.array([[1.0, 1.0], [0.3, 1.0], [1.0, 0.1]])
+    options = {"c1": 0.3, "tol": 1e-4, "memory": 10, "random_state": 0}
+
+    def results(tree):
+        run = run_of(L1CRF(**options), *corpus[:2])
+        path = PenaltyPath(run, candidates, run.solver_options(), gaps=False)
+        path.tree = [Step(0, None, False), *tree]
+        found = {k: (r.n_iter, r.objective, r.weights.copy()) for k, r in path}
+        path.close()
+        return found
+
+    one = results([Step(1, 0, False), Step(2, 0, True)])
+    other = results([Step(2, 0, False), Step(1, 0, True)])
+    for k in range(3):
+        assert one[k][:2] == other[k][:2]
+        np.testing.assert_array_equal(one[k][2], other[k][2])

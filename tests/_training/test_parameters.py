@@ -212,12 +212,12 @@ def test_a_penalty_is_entered_where_its_name_is_needed(name):
     known = skstruct.StructuredPerceptron.__doc__.partition("penalty : {")[2].partition(
         "}"
     )[0]
-    assert f'"{name}"' in known, (
-        f'add to `penalty` in training/parameters.py: Literal[..., "{name}"]'
-    )
-    assert name in STRENGTHS, (
-        f'add to PENALTIES in tests/training_cases.py: ("{name}", 2**-5)'
-    )
+    lacking = []
+    if f'"{name}"' not in known:
+        lacking.append(f'_training/parameters.py, penalty: Literal[..., "{name}"]')
+    if name not in STRENGTHS:
+        lacking.append(f'tests/training_cases.py, PENALTIES: ("{name}", 2**-5)')
+    assert not lacking, "add to " + "\n".join(lacking)
 
 
 SENTENCE = [("the", "D"), ("dog", "N"), ("saw", "V"), ("cats", "N")]

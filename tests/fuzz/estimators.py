@@ -7,6 +7,7 @@ from skstruct import (
     PassiveAggressiveTagger,
     StructuredPerceptron,
 )
+from skstruct._core.codes import PENALTIES
 from skstruct.features.patterns import Patterns
 
 from .corpora import NUMBERS
@@ -74,7 +75,7 @@ def online_parameters(draw):
     found = {
         "max_iter": draw.int(1, 3),
         "shuffle": draw.chance(0.7),
-        "penalty": draw.one(None, None, "l1", "l1-cumulative", "l2"),
+        "penalty": draw.one(None, *PENALTIES),
         "alpha": draw.one(1e-6, 1e-3, 0.2, 0.0),
         "dropout": draw.one(0.0, 0.0, 0.2, 0.9),
         "feature_noise": draw.one(None, None, "dropout", "zipf"),

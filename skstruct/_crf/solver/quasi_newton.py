@@ -206,6 +206,14 @@ class Memory:
     def __len__(self) -> int:
         return self.slots.shape[0]
 
+    def copy(self) -> Memory:
+        """Return a memory of the same pairs, which shares no array with this one."""
+        m, wide = self.steps.shape
+        twin = Memory(m, wide, self.scaling)
+        twin.n = self.n
+        twin.restore(*self.copy_pairs())
+        return twin
+
     def copy_pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Copy the pairs, oldest first: (steps, changes), each (pairs, n)."""
         return self.steps[self.slots, : self.n], self.changes[self.slots, : self.n]

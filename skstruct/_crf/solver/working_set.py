@@ -54,6 +54,8 @@ EARLY = 36
 """Early iterations of a start from zeros."""
 SOON = 24
 """Early iterations of a start from other weights."""
+AGAIN = REVISION
+"""Early iterations of a start from the optimum of other penalties."""
 LEAST_SCALE = 1e-100
 """Smaller values of features count like this one, whose square is above 0."""
 KEEP_EVERY = 10
@@ -408,7 +410,7 @@ class _OnWorkingSet(_Iterations):
             )
             self.memory = Memory(options.memory, self.view.size, self._scaling())
         else:
-            self.early = 0
+            self.early = AGAIN
             self.feature_scale = carry.feature_scale
             self.memory = carry.memory
             self.memory.move(carry.where, self.view.where, self._scaling())

@@ -184,9 +184,9 @@ def refuse_options(format: Format, given: Collection[str]) -> None:
             )
 
 
-def options_of(name: str) -> tuple[str, ...]:
+def formats_with(option: str) -> tuple[str, ...]:
     """Return the names of the formats that have an option."""
-    return tuple(each.name for each in FORMATS if name in each.options)
+    return tuple(each.name for each in FORMATS if option in each.options)
 
 
 def described() -> str:

@@ -9,12 +9,21 @@ from ..._data.source_layout import SourceLayout
 
 
 class Understood(NamedTuple):
-    """How a file is read, why, and what is in it."""
+    """How a file is read, why, and what is in it.
 
-    layout: SourceLayout  # what a model remembers
-    why: str  # what speaks for the format, or that an option says it
-    # How many sentences, tokens, texts, spans, documents there are, by name in the
-    # singular; what was skipped.
+    Attributes
+    ----------
+    layout : SourceLayout
+        What a model remembers.
+    why : str
+        Why it is this format: what was seen in the file, or the option that names it.
+    counts : dict of str to int
+        How many sentences, tokens, words, texts, spans, documents there are, by name in
+        the singular.
+    """
+
+    layout: SourceLayout
+    why: str
     counts: dict[str, int]
 
     def sentence(self) -> str:

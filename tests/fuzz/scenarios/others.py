@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 import skstruct
 from skstruct import BaggingShuffleAverager, ShiftReduceParser, WordSegmenter, cli
+from skstruct._core.codes import PENALTIES
 from skstruct._saving.container import ModelFileError
 
 from ... import inside
@@ -35,7 +36,7 @@ def _stoppable(draw):
     online = {
         "max_iter": 3,
         "random_state": 0,
-        "penalty": draw.one(None, "l1", "l1-cumulative", "l2"),
+        "penalty": draw.one(*PENALTIES),
     }
     if which in ("words", "parser"):
         made = texts.texts(draw, 100) if which == "words" else texts.trees(draw, 100, 2)

@@ -11,6 +11,7 @@ from skstruct import (
     ShiftReduceParser,
     WordSegmenter,
 )
+from skstruct._core.codes import PENALTIES
 from skstruct.inspection import feature_weights
 
 from ... import inside
@@ -136,7 +137,7 @@ def structures_together(draw):
             texts.check_trees(found, X)
 
     model.set_params(
-        penalty=draw.one(None, "l1", "l2", "l1-cumulative"),
+        penalty=draw.one(*PENALTIES),
         alpha=draw.one(1e-6, 1e-2),
         random_state=0,
     )

@@ -10,6 +10,7 @@ from skstruct import (
     WordSegmenter,
     inspection,
 )
+from skstruct._core.codes import PENALTIES
 
 from .. import estimators, texts
 from ..cases import scenario
@@ -168,7 +169,7 @@ def reranker(draw):
     base = draw.one("tagger", "segmenter", "words")
     given = {"k": draw.one(1, 2, 5, 20), "cv": draw.one(2, 3), "n_jobs": draw.one(1, 2)}
     given |= {
-        "penalty": draw.one(None, "l1", "l2", "l1-cumulative"),
+        "penalty": draw.one(*PENALTIES),
         "alpha": draw.one(1e-6, 1e-2),
     }
     draw.note(base=base, **given)
