@@ -5,8 +5,8 @@ Both sides start from the same Python lists; sentences of CoNLL-2000's test part
 nineteen chunking templates. Then calls with one sequence, under a model that CRFsuite
 trained (3,000 sentences of CoNLL-2002 Spanish, the tutorial's features, c1 = c2 = 0.1,
 60 iterations, all transitions), opened by ``load_crfsuite`` and by ``skstruct.compat``:
-twenty sequences of n tokens, cut from the test text; and windows of twenty sparse
-dicts, as GECCO tags genomes. Processor time of one thread, medians of alternating
+twenty sequences of n tokens, cut from the test text, the whole text in one call, and
+windows of twenty sparse dicts, as GECCO tags genomes. Processor time of one thread, medians of alternating
 pairs.
 
 Why figures of such calls differ by half from one measurement to the next: a call with
@@ -40,14 +40,15 @@ LENGTHS = (5, 10, 25, 60)
 PARAMETERS = {"c1": 0.1, "c2": 0.1, "feature.possible_transitions": True}
 
 
-def fresh(token):
-    """A token equal to another one, of new strings."""
-    if isinstance(token, list):
-        return [f"{name} "[:-1] for name in token]
-    return {
-        f"{key} "[:-1]: f"{value} "[:-1] if isinstance(value, str) else value
-        for key, value in token.items()
-    }
+def fresh(value):
+    """A token, or a list of lists of tokens, equal to another one, of new strings."""
+    if isinstance(value, str):
+        return f"{value} "[:-1]
+    if isinstance(value, list):
+        return [*map(fresh, value)]
+    if isinstance(value, dict):
+        return {fresh(key): fresh(inner) for key, inner in value.items()}
+    return value
 
 
 def as_names(token):
@@ -80,12 +81,18 @@ class Opened:
         self.labels = self.theirs.labels()
 
     def calls(self, verb):
-        """What tags one sequence, by side."""
+        """What tags one sequence, or all at once, by side."""
         if verb == "predict":
             return {
                 "theirs": self.theirs.tag,
                 "ours": lambda x: self.ours.predict([x]),
                 "compat": self.compat.tag,
+            }
+        if verb == "predict all":
+            return {
+                "theirs": lambda X: [*map(self.theirs.tag, X)],
+                "ours": self.ours.predict,
+                "compat": self.compat.tag_all,
             }
         return {
             "theirs": lambda x: self.marginals(self.theirs, x),
@@ -107,18 +114,19 @@ def paired(calls, batch, rounds=9):
     for k in range(rounds + 1):
         for side, call in calls.items():
             for kind in ("warm", "fresh"):
-                X = batch if kind == "warm" else [[*map(fresh, x)] for x in batch]
+                X = batch if kind == "warm" else fresh(batch)
                 name = f"{side} {kind}" if k else "first"
                 watch.time(name, lambda call=call, X=X: [*map(call, X)])
     return watch
 
 
 def one_by_one(folder):
-    """Rows of a table: one sequence a call."""
+    """Rows of a table: one sequence a call, and all in one call."""
     path = os.path.join(folder, "model")
     X, y = load_tutorial("train")
     crfsuite_fit(X[:3000], y[:3000], list, "lbfgs", 60, path, **PARAMETERS)
-    flat = [token for x in load_tutorial("test")[0] for token in x]
+    X_test = load_tutorial("test")[0]
+    flat = [token for x in X_test for token in x]
     dicts, lists = flat, [*map(as_names, flat)]
     opened, rows = Opened(path), []
     jobs = [("dicts", dicts, n, "predict") for n in LENGTHS]
@@ -129,6 +137,9 @@ def one_by_one(folder):
     for kind, tokens, n, verb in jobs:
         batch = [tokens[k : k + n] for k in range(0, 20 * n, n)]
         rows.append(row_of(f"{n} {kind}", verb, opened, batch))
+    texts = {"dicts": X_test, "lists of str": [[*map(as_names, x)] for x in X_test]}
+    for kind, X in texts.items():
+        rows.append(row_of(f"{len(X):,} of {kind}", "predict all", opened, [X]))
     X, y = domains(np.random.default_rng(0), 1000)
     crfsuite_fit(X, y, list, "lbfgs", 60, path, **PARAMETERS)
     rows.append(row_of("20 sparse dicts", "predict_marginals", Opened(path), X[:20]))
@@ -193,7 +204,7 @@ def main():
     print()
     with tempfile.TemporaryDirectory() as folder:
         rows = one_by_one(folder)
-    header = ["one sequence", "verb"]
+    header = ["one sequence, or all", "verb"]
     for kind in ("warm", "fresh"):
         header += [f"CRFsuite, {kind}", "here", "`compat`"]
     table(header, rows)

@@ -19,6 +19,7 @@ from skstruct._saving import container, registry
 from skstruct._shards import held
 from skstruct._shards.mixing.rounds import Rounds
 from skstruct._training.run import Run
+from skstruct.compat.pycrfsuite import _pycrfsuite
 from skstruct.datasets import corpora
 from skstruct.features import contexts
 
@@ -29,6 +30,19 @@ plant = contexts._plant
 
 
 # -- what an estimator is given --------------------------------------------------------
+def sequences_copied(patch):
+    """Sequences that taggers of ``compat`` copy from now on; the list grows."""
+    copied = []
+    tokens_of = _pycrfsuite.tokens_of
+
+    def noted(sequence):
+        copied.append(sequence)
+        return tokens_of(sequence)
+
+    patch.setattr(_pycrfsuite, "tokens_of", noted)
+    return copied
+
+
 def weights_noted(log):
     """Base of a learner that appends (sequences, weights) to ``log`` when it begins to
     learn.

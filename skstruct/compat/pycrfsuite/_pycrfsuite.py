@@ -16,6 +16,8 @@ from ._dumpparser import ParsedDump
 from ._logparser import TrainLogParser
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
     from ..._crf.l1crf import L1CRF
@@ -225,11 +227,13 @@ class _Model:
             raise ValueError("the model has no labels; it was trained on nothing")
         return self.crf
 
-    def label_plain(self, tokens: list[Any]) -> list[str] | None:
+    def label_plain(self, tokens: Any) -> list[str] | None:
         """Return the best labels of items that are dicts, or lists, of what means the
         same here and there, and cannot change; None of others.
         """
-        model = self.trained()._model
+        if type(tokens) is not list or self.crf is None:
+            return None
+        model = self.crf._model
         rows = model.plain_rows(tokens)
         return None if rows is None else model.label_rows(rows, len(tokens))
 
@@ -244,6 +248,28 @@ class _Model:
         model = self.crf._model
         rows = model.plain_rows(tokens)
         return None if rows is None else marginals_of_rows(model, rows, len(tokens))
+
+    def of_all(
+        self,
+        xseqs: Any,
+        of_plain: Callable[[Any], Any],
+        of_tokens: Callable[[list[list[Token]]], Any],
+    ) -> list[Any]:
+        """Return what is found of each sequence: by ``of_plain`` where that serves, and
+        of all others by one call of ``of_tokens``.
+        """
+        from ..._data.inputs import renumbered
+
+        sequences = list(xseqs)
+        found = [*map(of_plain, sequences)]
+        others = [k for k, each in enumerate(found) if each is None]
+        if others or not found:
+            tokens = [tokens_of(sequences[k]) for k in others]
+            with renumbered(others):
+                more = of_tokens(tokens)
+            for k, each in zip(others, more):
+                found[k] = each
+        return found
 
     def number(self, label: str) -> int:
         """Return the number of a label."""
@@ -340,31 +366,27 @@ class Tagger:
         the current one.
         """
         model = self._opened()
-        if type(xseq) is list and model.crf is not None:
-            labels = model.label_plain(xseq)
-            if labels is not None:
-                # Nothing in the items can change, once they are copied.
-                copies: list[Token] = [item.copy() for item in xseq]
-                self._of_thread.current = _Current(model, copies)
-                return labels
+        labels = model.label_plain(xseq)
+        if labels is not None:
+            # Nothing in the items can change, once they are copied.
+            copies: list[Token] = [item.copy() for item in xseq]
+            self._of_thread.current = _Current(model, copies)
+            return labels
         current = self._current(model) if xseq is None else self._set(model, xseq)
         return model.trained().predict([current.tokens])[0] if current.tokens else []
 
     def tag_all(self, xseqs: Any) -> list[list[str]]:
         """Return the best labels of each sequence."""
-        return list(self._opened().trained().predict(list(map(tokens_of, xseqs))))
+        model = self._opened()
+        return model.of_all(xseqs, model.label_plain, model.trained().predict)
 
     def marginals_of_all(self, xseqs: Any) -> list[np.ndarray]:
         """Return for each sequence an array of probabilities, (tokens, labels)."""
         from ..._data.inputs import Sequences
 
         model = self._opened()
-        sequences = list(xseqs)
-        if len(sequences) == 1:
-            found = model.marginals_of_plain(sequences[0])
-            if found is not None:
-                return Sequences((found,))
-        return model.trained().predict_marginals(list(map(tokens_of, sequences)))
+        verb = model.trained().predict_marginals
+        return Sequences(model.of_all(xseqs, model.marginals_of_plain, verb))
 
     def probability(self, yseq: Any) -> float:
         """Return the probability of labels of the current sequence; 0 if that is

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from inside import sequences_copied
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.utils.validation import check_is_fitted
@@ -135,3 +136,22 @@ def test_a_fit_that_fails_leaves_the_earlier_model(tmp_path, is_named):
     with pytest.raises(ValueError, match="finite"):
         crf.fit(*bad)
     assert crf.predict(X).tolist() == y and crf.training_log_ is log
+
+
+def test_plain_and_other_items_in_one_call(crf, monkeypatch):
+    """Items that mean the same here are copied nowhere; others are, in one call."""
+    words = ("aba", "bb", "a", "abb")
+    plain = corpus(words)[0]
+    X = [
+        plain[0],
+        tuple({"w": {letter: 1.0}} for letter in words[1]),
+        [[f"w:{letter}" for letter in words[2]]],
+        [{"w": [letter]} for letter in words[3]],
+    ]
+    copied = sequences_copied(monkeypatch)
+    assert crf.predict(X).tolist() == [crf.predict([x])[0] for x in plain]
+    assert copied == [X[1], X[3]]
+    for found, x in zip(crf.predict_marginals(X), plain):
+        assert found == crf.predict_marginals_single(x)
+    with pytest.raises(ValueError, match="sequence 2"):
+        crf.predict([plain[0], plain[1], [{"w": "a", "n": float("nan")}]])
