@@ -56,7 +56,10 @@ ALL_PAIRS = Pairs(np.zeros(0, np.int64), np.zeros(0, np.int32))
 
 
 class ChainTask(NamedTuple):
-    """A corpus as integers; n sequences, N tokens. Read-only."""
+    """A corpus as integers; n sequences, N tokens. Read-only.
+
+    Rows of features stand by anchor: see :mod:`.token_scores`.
+    """
 
     token: np.ndarray  # (n + 1,) int64: first token of each sequence
     anchor: np.ndarray  # (n + 1,) int64: first anchor of each sequence
@@ -149,7 +152,7 @@ def new_work(
     training : bool
         Else the scratch is for prediction alone.
     listed : bool
-        Whether training lists dense rows of numbers feature by feature (see
+        Whether the features of dense rows of numbers get runs, too (see
         :func:`lists_rows`).
     """
     T = longest(task.token)
@@ -205,7 +208,9 @@ def reads_whole_rows(chain: Chain, rule: Rule, noise: Noise | Empty) -> bool:
 
 
 def lists_rows(chain: Chain, rule: Rule, noise: Noise) -> bool:
-    """Whether training under these lists dense rows of numbers feature by feature."""
+    """Whether training lists a dense row of numbers as runs, one for each number, and
+    not as a whole: where weights are sparse, or read with noise or a lazy penalty.
+    """
     noisy = noise.feature != NO_NOISE or noise.token_below > 0
     return bool(chain.nodes.sparse or has_lazy_penalty(rule) or noisy)
 
@@ -225,10 +230,11 @@ def _sum_whole_rows(
     """
     nodes = task.nodes
     bag = task.bag
-    token = task.token[i]
+    first_token = task.token[i]
+    T = task.token[i + 1] - first_token
     sum_features(
         rows, nodes.lo, nodes.width, task.left, anchor, stop - anchor, bag.start, bag.row,
-        bag.value, token, task.token[i + 1] - token, chain.nodes.value, chain.nodes.columns, emission,
+        bag.value, first_token, T, chain.nodes.value, chain.nodes.columns, emission,
     )  # fmt: skip
 
 
@@ -327,13 +333,13 @@ def score_sequence(
     whole_rows: bool,
     work: ChainWork,
 ) -> tuple[int, int]:
-    """Fill ``work.emission`` and ``work.transition``; returns the numbers of node and
-    edge runs.
+    """Fill ``work.emission`` and ``work.transition``; returns (n_node_runs,
+    n_edge_runs), as of :class:`.token_scores.ReadFeatures`.
 
-    With ``whole_rows`` (see :func:`reads_whole_rows`) the node runs are not listed, and
-    their number is -1; those of dense rows of numbers are not under sparse weights
-    either. With an empty ``noise`` ``work.transition`` is filled already (see
-    :func:`.chain_arguments.for_prediction`).
+    The number of node runs is -1 where an update does not walk the runs: with
+    ``whole_rows`` (see :func:`reads_whole_rows`), and where tokens are dense rows of
+    numbers whose weights are read as they are stored. With an empty ``noise``
+    ``work.transition`` is filled already (see :func:`.chain_arguments.for_prediction`).
     """
     if len(noise) == 0:
         score_tokens(
@@ -349,9 +355,9 @@ def score_sequence(
     L = chain.nodes.columns
     step = chain.clock.step[0]
     scale = chain.clock.scale[0]
-    token = task.token[i]
+    first_token = task.token[i]
     anchor = task.anchor[i]
-    T = task.token[i + 1] - token
+    T = task.token[i + 1] - first_token
     n_anchors = task.anchor[i + 1] - anchor
     emission = work.emission
     transition = work.transition
@@ -359,7 +365,7 @@ def score_sequence(
         mask_tokens(T, step, noise, work.masked)
 
     # emission[t, y] = Σ_f x_f w[f, y]
-    n_nodes = -1
+    n_node_runs = -1
     by_rows = whole_rows or (len(task.dense) > 0 and reads_stored_weights(rule, noise))
     if whole_rows:
         _sum_whole_rows(
@@ -369,18 +375,18 @@ def score_sequence(
         for k in range(T * L):
             emission[k] = 0.0
         n = list_runs(
-            task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
+            task.nodes, task.bag, task.left, anchor, n_anchors, first_token, T,
             step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
         )  # fmt: skip
         if not by_rows:
             n = list_dense(
-                task.dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked, work.dense,
+                task.dense, first_token, T, step, noise, noise.feature, NODE_STREAM, work.masked, work.dense,
                 work.node_runs, n,
             )  # fmt: skip
-            n_nodes = n
+            n_node_runs = n
         sum_rows(chain.nodes, rule, step, work.node_runs, n, ONE, L, 1.0, emission)
     if by_rows:
-        sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
+        sum_dense(task.dense, chain.nodes, first_token, T, work.dense, emission)
     _multiply(scale, T * L, emission)
 
     # transition[p, y] = w[p, y]; behind it, if transitions look at the input, one
@@ -389,27 +395,27 @@ def score_sequence(
         _read_transitions(chain, rule, noise, work, transition)
     else:
         score_transitions(chain, transition)
-    n_edges = 0
+    n_edge_runs = 0
     if task.edges.row.shape[0] > 0:
         for t in range(1, T):
             for k in range(L * L):
                 transition[t * L * L + k] = transition[k]
-        n_edges = list_runs(
+        n_edge_runs = list_runs(
             task.edges, Bag(task.bag.start[:1], task.bag.row, task.bag.value), task.left, anchor,
-            n_anchors, token, T, step, noise, noise.edge, EDGE_STREAM, work.masked, work.edge_runs,
+            n_anchors, first_token, T, step, noise, noise.edge, EDGE_STREAM, work.masked, work.edge_runs,
         )  # fmt: skip
         sum_rows(
             chain.edges,
             rule,
             step,
             work.edge_runs,
-            n_edges,
+            n_edge_runs,
             L,
             L * L,
             scale,
             transition,
         )
-    return n_nodes, n_edges
+    return n_node_runs, n_edge_runs
 
 
 @inline

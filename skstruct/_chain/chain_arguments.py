@@ -4,7 +4,7 @@ Numba compiles a kernel for the types of its arguments, and leaves out what an e
 tuple among them decides. So there is one text, and a small kernel for what most users
 train and predict: weights in full rows, no lazy penalty, no noise but input dropout of
 templates, no dense rows of numbers, no transitions that look at the input
-(:func:`applies_to`). Its ``noise`` is empty, and so is each array that it does not
+(:func:`small_kernel_serves`). Its ``noise`` is empty, and so is each array that it does not
 read, since each is code to compile: a first use waits half as long. Input dropout has
 an argument of its own, and no other kernel. Results are those of the kernel for
 everything, bit for bit.
@@ -40,9 +40,9 @@ def has_full_rows(chain: Chain) -> bool:
     )
 
 
-def are_rows_of_nodes(x: Encoded | ChainTask) -> bool:
-    """Whether tokens are no dense rows of numbers, and transitions do not look at the
-    input.
+def has_only_sparse_nodes(x: Encoded | ChainTask) -> bool:
+    """Whether all features stand in ``nodes`` and ``bag``: tokens are no dense rows of
+    numbers, and transitions do not look at the input.
     """
     return not (x.dense or x.edges.row.shape[0])
 
@@ -52,14 +52,16 @@ def has_chosen_pairs(task: ChainTask) -> bool:
     return task.node_pairs.start.size > 0 or task.edge_pairs.start.size > 0
 
 
-def applies_to(task: ChainTask, chain: Chain, rule: Rule, noise: Noise) -> bool:
-    """Whether a small kernel serves this task, these weights and this training."""
+def small_kernel_serves(
+    task: ChainTask, chain: Chain, rule: Rule, noise: Noise
+) -> bool:
+    """Whether the small kernels can train, or predict, so: see the module."""
     noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE
     if noise.token_below > 0:
         noisy = noisy or task.bag.start.shape[0] > 1
     return (
         has_full_rows(chain)
-        and are_rows_of_nodes(task)
+        and has_only_sparse_nodes(task)
         and not (noisy or has_lazy_penalty(rule))
     )
 
@@ -94,10 +96,10 @@ def kernel_arguments(
     the form that calls the smallest kernel that serves.
     """
     trigrams = work.trigrams
-    margin: tuple[bool] | Empty = (True,)
+    margin: tuple[bool] | Empty = (True,)  # a flag that numba sees in the type
     dropout: Dropout | Empty = ()
     work = _without(work, ["trigrams"])
-    if applies_to(task, chain, rule, noise):
+    if small_kernel_serves(task, chain, rule, noise):
         task = _small(task)
         chain = _small(chain)
         dropout = Dropout(noise.seed, noise.token_below)
@@ -111,9 +113,23 @@ def kernel_arguments(
 
 
 EncodedRows: TypeAlias = Sequence[Any]
-"""What `rows_of` gives of an encoded corpus: the arrays, and one number, that
-``predict_small`` takes first.
+"""What `rows_of` gives of an encoded corpus, and what ``predict_small`` takes first:
+``token``, ``anchor`` and ``left`` of a :class:`.ChainTask`, ``row``, ``lo`` and
+``width`` of its ``nodes``, and the three arrays of its ``bag``.
+
+It is a plain tuple, since it is made for each short call.
 """
+
+
+class FinalArrays(NamedTuple):
+    """The weights and constraints that ``predict_small`` takes, in its order."""
+
+    nodes: np.ndarray  # (P,) float64, as stored
+    scale: float  # what sums of these are multiplied by
+    start: np.ndarray  # (L,) float64
+    end: np.ndarray  # (L,) float64
+    transition: np.ndarray  # (L * L,) float64, constraints included
+    trigrams: Trigrams | Empty
 
 
 class FinalChain(NamedTuple):
@@ -122,9 +138,9 @@ class FinalChain(NamedTuple):
     """
 
     chain: Chain  # without transitions
-    transition: np.ndarray  # (L * L,) float64
+    transition: np.ndarray  # (L * L,) float64, constraints included
     trigrams: Trigrams | Empty
-    plain: tuple[Any, ...]  # nodes, scale, start, end, transition and trigrams
+    plain: FinalArrays
 
 
 def final_chain(chain: Chain) -> FinalChain:
@@ -133,10 +149,12 @@ def final_chain(chain: Chain) -> FinalChain:
     scale = float(chain.clock.scale[0])
     transition = scale * chain.edges.value[: L * L] if chain.bigram else np.zeros(L * L)
     small = _without(_small(chain), ("edges", "bigram", "allowed", "cost", "trigrams"))
-    given = transition + chain.allowed.ravel(), read_trigrams(chain.trigrams, scale)
-    return FinalChain(
-        small, *given, (chain.nodes.value, scale, chain.start, chain.end, *given)
+    transition = transition + chain.allowed.ravel()
+    trigrams = read_trigrams(chain.trigrams, scale)
+    plain = FinalArrays(
+        chain.nodes.value, scale, chain.start, chain.end, transition, trigrams
     )
+    return FinalChain(small, transition, trigrams, plain)
 
 
 def rows_of(x: Encoded | ChainTask, token: np.ndarray) -> EncodedRows:
@@ -149,6 +167,9 @@ def rows_of(x: Encoded | ChainTask, token: np.ndarray) -> EncodedRows:
 def _scratch(
     token: np.ndarray, final: FinalChain
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return ``emission``, ``transition``, which is filled, and ``score`` of a
+    :class:`.ChainWork` for prediction.
+    """
     L = len(final.chain.start)
     T = longest(token)
     return (
@@ -184,13 +205,28 @@ def for_prediction(
     tuple
         (task, chain, rule, noise, trigrams, work)
     """
-    token, anchor, left, *grid = rows[:6]
-    read: Any = Grid  # these types do not tell of empty tuples for what is not read
+    token, anchor, left, row, lo, width, *bag = rows
+    # These types do not tell of empty tuples for what is not read.
+    grid: Any = Grid
     task: Any = ChainTask
     task = task(
-        token, anchor, left, (), read(*grid, (), (), ()), (), Bag(*rows[6:]), gold, (), (), (), option, (),
-        sets, (), (),
-    )  # fmt: skip
+        token=token,
+        anchor=anchor,
+        left=left,
+        n_columns=(),
+        nodes=grid(row, lo, width, atom=(), offset=(), source=()),
+        edges=(),
+        bag=Bag(*bag),
+        gold=gold,
+        weight=(),
+        node_alive=(),
+        edge_alive=(),
+        option=option,
+        dense=(),
+        sets=sets,
+        node_pairs=(),
+        edge_pairs=(),
+    )
     work = ChainWork(*_scratch(token, final))
     return task, final.chain, READ_ONLY, (), final.trigrams, work
 
@@ -207,7 +243,7 @@ def for_one_small(rows: EncodedRows, n: int, final: FinalChain) -> tuple[Any, ..
     """Return what :func:`for_predict_small` does of one sequence of n tokens, of which
     all labels are allowed.
     """
-    L = final.plain[2].shape[0]
+    L = final.plain.start.shape[0]
     width = L * L if final.trigrams else L
     return *rows, (), *final.plain, np.empty(n * L), np.empty(n * width)
 
@@ -216,7 +252,7 @@ def prediction_arguments(task: ChainTask, chain: Chain) -> tuple[Any, ...]:
     """Return what a kernel of prediction takes first: (task, chain, rule, noise,
     trigrams, work), in the form that calls the smallest kernel that serves.
     """
-    if applies_to(task, chain, READ_ONLY, QUIET):
+    if small_kernel_serves(task, chain, READ_ONLY, QUIET):
         return for_prediction(
             rows_of(task, task.token),
             task.gold,

@@ -7,12 +7,12 @@ kernel has *variants*, each compiled when it is first called for:
 ==============  ==========================  ============================================
 variable        is false with               the kernel then
 ==============  ==========================  ============================================
-has_noise       ``noise == ()``             reads the few arrays of what most users
-                                            train, see :mod:`.chain_arguments`; there
-                                            is ``dropout`` instead, of tokens
+is_general      ``noise == ()``             is the small one of what most users train:
+                                            no noise but ``dropout``, full rows, no lazy
+                                            penalty; see :mod:`.chain_arguments`
 second_order    ``trigrams == ()``          is for chains of the first order
-has_margin      ``margin == ()``            trains by the perceptron, which looks for
-                                            the best labelling only
+has_margin      ``margin == ()``, else      trains by the perceptron, which looks for
+                ``(True,)``                 the best labelling only
 has_option      ``option == ()``            lets each token have any label
 ==============  ==========================  ============================================
 
@@ -56,6 +56,7 @@ from .second_order import emit_trigrams, refresh
 from .token_scores import (
     EDGE_ROWS,
     TRIGRAM_ROWS,
+    ReadFeatures,
     add_costs,
     count_mistakes,
     emit_bigrams,
@@ -83,45 +84,43 @@ def _emit(
     task: ChainTask,
     i: int,
     T: int,
-    n_nodes: int,
-    n_edges: int,
-    rows: np.ndarray,
-    anchor: int,
-    stop: int,
+    read: ReadFeatures,
     chain: Chain,
     noise: Noise | Empty,
-    has_noise: bool,
+    is_general: bool,
     second_order: bool,
     work: ChainWork,
 ) -> tuple[int, int]:
     """Write ``Δφ`` of sequence i, of the labels in ``work.labels``, to
-    ``work.difference``.
+    ``work.difference``: entries of nodes, then of edges, then of trigrams.
 
-    Returns where the entries of edges begin, and those of trigrams.
+    Returns (edge_begin, trigram_begin), the first entry of edges and of trigrams.
     """
     difference = work.difference
     labels = work.labels
     nodes = task.nodes
     L = chain.nodes.columns
     step = chain.clock.step[0]
-    if n_nodes < 0:
+    if read.n_node_runs < 0:
         emit_stored(
-            rows, nodes.lo, nodes.width, task.left, anchor, stop, task.bag,
+            read.rows, nodes.lo, nodes.width, task.left, read.begin, read.end, task.bag,
             task.token[i], T, task.node_alive, labels, difference,
         )  # fmt: skip
-    if has_noise:
-        emit_listed(task, i, T, chain.nodes, noise, step, n_nodes, work)
-    edges = difference.size[0]
+    if is_general:
+        emit_listed(task, i, T, chain.nodes, noise, step, read.n_node_runs, work)
+    edge_begin = difference.size[0]
     if chain.bigram:
         emit_bigrams(labels, T, L, step, noise, difference)
-    if has_noise:
-        emit_edges(work.edge_runs, n_edges, L, task.edge_alive, labels, difference)
-    more = difference.size[0]
-    leave_out(difference, ZERO, edges, ZERO, task.node_pairs)
-    leave_out(difference, edges, more, EDGE_ROWS, task.edge_pairs)
+    if is_general:
+        emit_edges(
+            work.edge_runs, read.n_edge_runs, L, task.edge_alive, labels, difference
+        )
+    trigram_begin = difference.size[0]
+    leave_out(difference, ZERO, edge_begin, ZERO, task.node_pairs)
+    leave_out(difference, edge_begin, trigram_begin, EDGE_ROWS, task.edge_pairs)
     if second_order:
         emit_trigrams(labels, T, L, step, noise, difference)
-    return edges, more
+    return edge_begin, trigram_begin
 
 
 @spliced
@@ -129,11 +128,11 @@ def _step_size(
     task: ChainTask,
     i: int,
     T: int,
-    edges: int,
-    more: int,
+    edge_begin: int,
+    trigram_begin: int,
     loss: float,
     rule: Rule,
-    has_noise: bool,
+    is_general: bool,
     work: ChainWork,
 ) -> float:
     """Return τ of a rule with a margin, from the hinge loss of sequence i and
@@ -142,13 +141,13 @@ def _step_size(
     amount = work.difference.amount
     labels = work.labels
     norm2 = 0.0
-    if has_noise:
+    if is_general:
         norm2 = dense_norm(
             task.dense, task.token[i], T, labels[0], labels[1], rule, work.dense
         )
-    norm2 += sum_of_squares(amount, ZERO, edges)
-    norm2 += sum_of_squares(amount, edges, more)
-    norm2 += sum_of_squares(amount, more, work.difference.size[0])
+    norm2 += sum_of_squares(amount, ZERO, edge_begin)
+    norm2 += sum_of_squares(amount, edge_begin, trigram_begin)
+    norm2 += sum_of_squares(amount, trigram_begin, work.difference.size[0])
     return step_size(rule, loss, norm2, task.weight[i])
 
 
@@ -158,40 +157,51 @@ def _learn(
     i: int,
     gold: np.ndarray,
     loss: float,
-    n_nodes: int,
-    n_edges: int,
-    rows: np.ndarray,
-    anchor: int,
-    stop: int,
+    read: ReadFeatures,
     chain: Chain,
     rule: Rule,
     noise: Noise | Empty,
     trigrams: Trigrams | Empty,
     margin: tuple[bool] | Empty,
-    steady: bool,
+    keeps_trigrams: bool,
     work: ChainWork,
 ) -> bool:
     """Learn from the labels of sequence i that differ: emit, step, tick.
 
-    Returns False, and has changed nothing, if a pool is too full.
+    Parameters
+    ----------
+    gold : ndarray of shape (T,), int32
+        The labels given; those to step towards and away from are in ``work.labels``.
+    loss : float
+        The hinge loss, 1 for the perceptron; without any there is no update.
+    read : ReadFeatures
+        The features of the sequence as decoding read them.
+    keeps_trigrams : bool
+        Whether ``trigrams`` goes on to hold the scores of all label trigrams, so that
+        rows which the step changes are read again; else ``epoch`` reads all of them
+        before the next sequence.
+
+    Returns
+    -------
+    bool
+        False, with nothing changed, if the pool of a sparse store is too full.
     """
-    has_noise = len(noise) > 0
+    is_general = len(noise) > 0
     second_order = len(trigrams) > 0
     has_margin = len(margin) > 0
     difference = work.difference
     clock = chain.clock
     T = gold.shape[0]
-    edges = ZERO  # where entries of edges begin
-    more = ZERO  # where entries of trigrams begin
+    edge_begin = ZERO
+    trigram_begin = ZERO
     tau = task.weight[i]
     mistakes = count_mistakes(gold, task.sets, work.labels[1])
     if mistakes > 0 and loss > 0.0:
-        edges, more = _emit(
-            task, i, T, n_nodes, n_edges, rows, anchor, stop, chain, noise, has_noise,
-            second_order, work,
-        )  # fmt: skip
-        if has_noise:
-            if not _has_room(difference, edges, more, chain, trigrams):
+        edge_begin, trigram_begin = _emit(
+            task, i, T, read, chain, noise, is_general, second_order, work
+        )
+        if is_general:  # only there stores may be sparse
+            if not _has_room(difference, edge_begin, trigram_begin, chain, trigrams):
                 clear(difference)
                 clear_dense(task.dense, work.dense)
                 return False
@@ -201,16 +211,22 @@ def _learn(
     end = difference.size[0]
     decay(clock, rule)  # Zhang, Su and Zhou 2014, equation 10: decay, then step
     if has_margin:
-        tau = _step_size(task, i, T, edges, more, loss, rule, has_noise, work)
-    if has_noise:
+        tau = _step_size(
+            task, i, T, edge_begin, trigram_begin, loss, rule, is_general, work
+        )
+    if is_general:
         apply_dense(task.dense, chain.nodes, clock, rule, tau, work.dense)
-    _step(difference, ZERO, edges, ZERO, chain.nodes, clock, rule, noise, tau)
-    _step(difference, edges, more, EDGE_ROWS, chain.edges, clock, rule, noise, tau)
+    _step(difference, ZERO, edge_begin, ZERO, chain.nodes, clock, rule, noise, tau)
+    _step(
+        difference, edge_begin, trigram_begin, EDGE_ROWS, chain.edges, clock, rule, noise,
+        tau,
+    )  # fmt: skip
     if second_order:
         _step(
-            difference, more, end, TRIGRAM_ROWS, chain.trigrams, clock, rule, noise, tau
-        )
-        for entry in range(more, end if steady else more):  # else all are read again
+            difference, trigram_begin, end, TRIGRAM_ROWS, chain.trigrams, clock, rule,
+            noise, tau,
+        )  # fmt: skip
+        for entry in range(trigram_begin, end if keeps_trigrams else trigram_begin):
             row = difference.row[entry] - TRIGRAM_ROWS
             refresh(chain, rule, noise, row, ONE, trigrams, work)
     clear(difference)
@@ -221,17 +237,19 @@ def _learn(
 @inline
 def _has_room(
     difference: Difference,
-    edges: int,
-    more: int,
+    edge_begin: int,
+    trigram_begin: int,
     chain: Chain,
     trigrams: Trigrams | Empty,
 ) -> bool:
     """Whether the pools of all stores take an update."""
-    room = room_for(difference, ZERO, edges, ZERO, chain.nodes)
-    room = room and room_for(difference, edges, more, EDGE_ROWS, chain.edges)
+    room = room_for(difference, ZERO, edge_begin, ZERO, chain.nodes)
+    room = room and room_for(
+        difference, edge_begin, trigram_begin, EDGE_ROWS, chain.edges
+    )
     if len(trigrams) > 0:
         room = room and room_for(
-            difference, more, difference.size[0], TRIGRAM_ROWS, chain.trigrams
+            difference, trigram_begin, difference.size[0], TRIGRAM_ROWS, chain.trigrams
         )
     return room
 
@@ -241,18 +259,18 @@ def _step(
     difference: Difference,
     begin: int,
     end: int,
-    first: int,
+    row_offset: int,
     store: Store,
     clock: Clock,
     rule: Rule,
     noise: Noise | Empty,
     tau: float,
 ) -> None:
-    """``w += τ Δφ`` of one store."""
+    """``w += τ Δφ`` of one store, whose entries are ``begin`` to ``end - 1``."""
     if len(noise) > 0:
-        apply(difference, begin, end, first, store, clock, rule, tau)
+        apply(difference, begin, end, row_offset, store, clock, rule, tau)
     else:
-        add_entries(difference, begin, end, first, store, clock, tau)
+        add_entries(difference, begin, end, row_offset, store, clock, tau)
 
 
 @spliced
@@ -269,12 +287,13 @@ def _decode(
 ) -> float:
     """Write the target, and the labelling to step away from, to ``work.labels``.
 
-    If labels are missing, the target is their best completion. Returns the hinge loss;
-    1 for the perceptron.
+    The target, row 0, is the gold labels; if some are missing, their best completion is
+    decoded first. Row 1 is the best labelling under costs, or with a margin the best
+    wrong one. Returns the hinge loss; 1 for the perceptron.
     """
     labels = work.labels
     start = chain.start
-    stop = chain.end
+    end = chain.end
     emission = work.emission
     transition = work.transition
     score = work.score
@@ -284,27 +303,28 @@ def _decode(
     right = 0.0
     weight = task.weight[i]
     complete = np.int64(set_target(gold, labels[0]))
-    for last in range(complete, 2):  # 0: the target, if labels are missing
-        wrong = False
+    for k in range(complete, 2):  # row k of the labels; row 0 if it is not complete
+        wrong = False  # whether to look for the best labelling that is wrong
         if has_margin:
-            wrong = last == 1 and rule.update != PERCEPTRON
+            wrong = k == 1 and rule.update != PERCEPTRON
             if wrong:
                 right = score_path(
-                    emission, transition, stride, trigrams, start, stop, labels[0], T, L
+                    emission, transition, stride, trigrams, start, end, labels[0], T, L
                 )  # fmt: skip
-        if last:
+        if k == 1:
             add_costs(gold, task.sets, chain.cost, weight, L, emission)
         if has_margin:
             if wrong:
                 loss = 0.0 if rule.hamming else weight
                 loss += decode_wrong(
-                    emission, transition, stride, trigrams, start, stop, gold, task.sets, score,
+                    emission, transition, stride, trigrams, start, end, gold, task.sets, score,
                     labels[1], T, L,
                 ) - right  # fmt: skip
         if not wrong:
+            forced = gold[: T * (1 - k)]  # all that are given; none in row 1
             decode(
-                emission, transition, stride, trigrams, start, stop, gold[: T * (1 - last)], task.sets,
-                score[0], labels[last], T, L,
+                emission, transition, stride, trigrams, start, end, forced, task.sets,
+                score[0], labels[k], T, L,
             )  # fmt: skip
     return loss
 
@@ -330,23 +350,25 @@ def epoch(
     score(ŷ) - score(y)``. The weight of an example multiplies its costs, as it
     multiplies steps (see ``_core.rules.step_size``).
 
+    What it takes after ``end``, :func:`.chain_arguments.kernel_arguments` makes; the
+    module says what empty tuples mean.
+
     Returns (code, k): DONE and ``end``, or why it stopped before example ``order[k]``
     was learned: POOL_FULL (grow a sparse store and call again from k) or RESCALE
     (rebase the stores).
     """
-    has_noise = len(noise) > 0
+    is_general = len(noise) > 0
     second_order = len(trigrams) > 0
     has_margin = len(margin) > 0
-    token = task.token
     clock = chain.clock
     L = chain.start.shape[0]
     stride = stride_of(task, L, noise)
     whole_rows = reads_whole_rows(chain, rule, noise)
-    n_nodes = -ONE
-    n_edges = ZERO
-    steady = keeps_untouched_weights(rule)
-    if has_noise:
-        steady = steady and noise.edge == NO_NOISE
+    n_node_runs = -ONE
+    n_edge_runs = ZERO
+    keeps_trigrams = keeps_untouched_weights(rule)
+    if is_general:
+        keeps_trigrams = keeps_trigrams and noise.edge == NO_NOISE
     rows = task.nodes.row
     if len(dropout) > 0:
         if dropout.token_below > np.uint64(0):
@@ -355,46 +377,32 @@ def epoch(
         if clock.scale[0] < SMALLEST_SCALE:
             return RESCALE, k
         i = order[k]
-        gold = task.gold[token[i] : token[i + 1]]
-        anchor = task.anchor[i]
-        stop = task.anchor[i + 1]
+        gold = task.gold[task.token[i] : task.token[i + 1]]
+        anchor = task.anchor[i]  # where its rows begin
+        anchor_end = task.anchor[i + 1]
         if second_order:
-            if k == begin or not steady:
+            if k == begin or not keeps_trigrams:
                 refresh(chain, rule, noise, ZERO, L * (L + 1), trigrams, work)
-        if has_noise:
-            n_nodes, n_edges = score_sequence(
+        if is_general:
+            n_node_runs, n_edge_runs = score_sequence(
                 task, i, chain, rule, noise, whole_rows, work
             )
         else:
             if len(dropout) > 0:
                 if dropout.token_below > np.uint64(0):
-                    stop -= anchor
+                    anchor_end -= anchor
                     hide_rows(
-                        task.nodes, task.left, anchor, stop, gold.shape[0], clock.step[0], dropout,
-                        work.masked, work.rows,
+                        task.nodes, task.left, anchor, anchor_end, gold.shape[0],
+                        clock.step[0], dropout, work.masked, work.rows,
                     )  # fmt: skip
                     anchor = ZERO
-            score_tokens(task, i, rows, anchor, stop, chain, work.emission)
+            score_tokens(task, i, rows, anchor, anchor_end, chain, work.emission)
             score_transitions(chain, work.transition)
         loss = _decode(task, i, gold, chain, rule, trigrams, has_margin, stride, work)
+        read = ReadFeatures(rows, anchor, anchor_end, n_node_runs, n_edge_runs)
         if not _learn(
-            task,
-            i,
-            gold,
-            loss,
-            n_nodes,
-            n_edges,
-            rows,
-            anchor,
-            stop,
-            chain,
-            rule,
-            noise,
-            trigrams,
-            margin,
-            steady,
-            work,
-        ):
+            task, i, gold, loss, read, chain, rule, noise, trigrams, margin, keeps_trigrams, work
+        ):  # fmt: skip
             return POOL_FULL, k
     return DONE, end
 

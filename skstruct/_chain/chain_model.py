@@ -35,12 +35,12 @@ from ..features.learned import learned_encoder
 from .bigram import STORES, Chain, ChainTask
 from .chain_arguments import (
     FinalChain,
-    are_rows_of_nodes,
     final_chain,
     for_one_small,
     for_predict_small,
     for_prediction,
     has_full_rows,
+    has_only_sparse_nodes,
     prediction_arguments,
     rows_of,
 )
@@ -505,7 +505,7 @@ class ChainModel(SavableModel):
         scores.
         """
         ready = self.ready
-        if ready.final is not None and are_rows_of_nodes(x):
+        if ready.final is not None and has_only_sparse_nodes(x):
             predict_small(
                 *for_predict_small(rows_of(x, token), option, ready.final), out, scores
             )

@@ -24,7 +24,7 @@ from .._training.chunks import map_chunks
 from . import forward_backward as first_order
 from . import marginals_second as second_order
 from .bigram import forbid, longest, reads_whole_rows, score_sequence, stride_of
-from .chain_arguments import are_rows_of_nodes, prediction_arguments, rows_of
+from .chain_arguments import has_only_sparse_nodes, prediction_arguments, rows_of
 from .chain_model import NO_OPTION, encoded_corpus, new_task, task_of
 from .forward_backward import Lattice, clamp, log_sum, new_lattice, set_step
 from .segments import find_segments, new_segments, prepare, segment_probability
@@ -453,9 +453,9 @@ def _sum_small(
     if final is None or final.trigrams:
         return None
     log_z = np.empty(rows[0].shape[0] - 1)
-    L = final.plain[2].shape[0]
+    L = final.plain.start.shape[0]
     scratch = np.empty(longest * L), *new_lattice(longest, L)
-    sum_small(*rows, *final.plain[:5], *scratch, out, log_z)
+    sum_small(*rows, *final.plain[:-1], *scratch, out, log_z)  # without trigrams
     return log_z
 
 
@@ -491,7 +491,7 @@ def marginals(
         x = encoded_corpus(model.encoder, piece)
         token = piece.offsets
         log_z = None
-        if are_rows_of_nodes(x):
+        if has_only_sparse_nodes(x):
             log_z = _sum_small(model, rows_of(x, token), longest(token), out)
             if log_z is not None and not any(map(isnan, log_z.tolist())):
                 return out, log_z

@@ -51,6 +51,18 @@ class Runs(NamedTuple):
     value: np.ndarray  # (K,) float64: what the features count
 
 
+class ReadFeatures(NamedTuple):
+    """Where the features of one sequence stand that decoding has read, for the
+    update.
+    """
+
+    rows: np.ndarray  # those of ``ChainTask.nodes``, or what input dropout leaves
+    begin: int  # the first anchor of the sequence in ``rows``
+    end: int  # behind its last one
+    n_node_runs: int  # runs in ``ChainWork.node_runs``; -1: not listed, read ``rows``
+    n_edge_runs: int  # runs in ``ChainWork.edge_runs``
+
+
 def new_runs(capacity: int) -> Runs:
     """Make scratch for up to ``capacity`` runs."""
     return Runs(
@@ -278,7 +290,7 @@ def sum_features(
     bag_start: np.ndarray,
     bag_row: np.ndarray,
     bag_value: np.ndarray,
-    token: int,
+    first_token: int,
     T: int,
     weight: np.ndarray,
     L: int,
@@ -292,7 +304,7 @@ def sum_features(
         out[k] = 0.0
     sum_grid(rows, lo, width, left, anchor, n_anchors, T, weight, L, out)
     if bag_start.shape[0] > 1:
-        sum_bag(bag_start, bag_row, bag_value, token, T, weight, L, out)
+        sum_bag(bag_start, bag_row, bag_value, first_token, T, weight, L, out)
 
 
 @inline
@@ -368,14 +380,17 @@ def emit_stored(
     anchor: int,
     stop: int,
     bag: Bag,
-    token: int,
+    first_token: int,
     T: int,
     alive: np.ndarray,
     labels: np.ndarray,
     difference: Difference,
 ) -> None:
-    """Emit the node part of ``Δφ`` of features that count what is stored, in the order
-    of :func:`list_runs`.
+    """Emit the node part of ``Δφ`` of features without noise: those of ``rows`` from
+    anchor to stop, and of the bag.
+
+    Entries come in the order of :func:`list_runs`; features that are not ``alive``,
+    below the count cut-off, have none.
     """
     all_alive = alive.shape[0] == 0
     bag_start = bag.start
@@ -398,7 +413,7 @@ def emit_stored(
         for t in range(T):
             if labels[0, t] == labels[1, t]:
                 continue
-            for k in range(bag_start[token + t], bag_start[token + t + 1]):
+            for k in range(bag_start[first_token + t], bag_start[first_token + t + 1]):
                 row = np.int64(bag_row[k])
                 if row >= 0 and (all_alive or alive[row]):
                     x = value[k] if value.shape[0] > 0 else 1.0
@@ -454,8 +469,8 @@ def add_costs(
     L: int,
     emission: np.ndarray,
 ) -> None:
-    """Let missing the gold label y of a token gain ``weight * cost[y]``: cost-augmented
-    decoding.
+    """Add ``weight * cost[y]`` to the emission of each wrong label of a token whose gold
+    label is y: what is decoded then is cost-augmented.
     """
     for t in range(gold.shape[0]):
         missing = weight * cost_of(gold[t], sets, cost)
@@ -532,19 +547,22 @@ def emit_listed(
     n: int,
     work: ChainWork,
 ) -> None:
-    """Emit the node part of ``Δφ`` of the n runs that ``score_sequence`` listed; -1: of
-    dense rows of numbers.
+    """Emit the node part of ``Δφ`` that is listed: of the n runs of
+    ``score_sequence``.
+
+    With n = -1 it listed none, and :func:`emit_stored` emits the features of grid and
+    bag; then those of dense rows of numbers are emitted here.
     """
     alive = task.node_alive
     labels = work.labels
     difference = work.difference
     runs = work.node_runs
     dense = task.dense
-    token = task.token[i]
+    first_token = task.token[i]
     if n < 0 and store.sparse:
         n = list_dense(
             dense,
-            token,
+            first_token,
             T,
             step,
             noise,
@@ -556,7 +574,7 @@ def emit_listed(
             0,
         )
     elif n < 0:
-        add_dense(dense, token, T, labels[0], labels[1], work.dense)
+        add_dense(dense, first_token, T, labels[0], labels[1], work.dense)
     for k in range(n):
         for s in range(runs.width[k]):
             t = runs.token[k] + s

@@ -301,7 +301,11 @@ kernel = _compiler(**KERNEL)
 _HELPER = {**_known(no_cpython_wrapper=True), **HELPER}
 
 inline = _compiler(**_HELPER)
-"""Compile a helper that only kernels call."""
+"""Compile a helper that only kernels call.
+
+Unlike with numba's option ``inline``, which is `spliced` here, it is compiled by itself;
+LLVM may inline it.
+"""
 
 spliced = _compiler(inline="always")
 """A helper whose lines numba puts into each kernel that calls it, before types are

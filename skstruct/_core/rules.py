@@ -100,10 +100,10 @@ class Pairs(NamedTuple):
 
 @inline
 def leave_out(
-    difference: Difference, begin: int, end: int, first: int, pairs: Any
+    difference: Difference, begin: int, end: int, row_offset: int, pairs: Any
 ) -> None:
-    """Forget the amounts of entries whose pair, a row from ``first`` on and a column,
-    is none of ``pairs``.
+    """Set to zero the amounts of entries whose pair of a row, less ``row_offset``, and
+    a column is none of ``pairs``.
 
     ``pairs`` is a :class:`Pairs`, or an empty tuple for all pairs.
     """
@@ -111,7 +111,7 @@ def leave_out(
         start = pairs.start
         columns = pairs.column
         for entry in range(begin, end if start.shape[0] > 0 else begin):
-            row = difference.row[entry] - first
+            row = difference.row[entry] - row_offset
             column = difference.column[entry]
             low = start[row]
             stop = start[row + 1]
@@ -170,14 +170,14 @@ def step_size(rule: Rule, loss: float, norm2: float, weight: float) -> float:
 
 @inline
 def room_for(
-    difference: Difference, begin: int, end: int, first: int, store: Store
+    difference: Difference, begin: int, end: int, row_offset: int, store: Store
 ) -> bool:
-    """Whether the pool of a store takes an update along some entries; ``first`` is
-    taken off their rows.
+    """Whether the pool of a store takes an update along the entries ``begin`` to
+    ``end - 1``, whose rows are those of the store plus ``row_offset``.
     """
     needed = ZERO
     for entry in range(begin, end if store.sparse else begin):
-        needed += places_needed(store, difference.row[entry] - first)
+        needed += places_needed(store, difference.row[entry] - row_offset)
     return not store.sparse or store.used[0] + needed <= store.value.shape[0]
 
 
@@ -186,14 +186,16 @@ def add_entries(
     difference: Difference,
     begin: int,
     end: int,
-    first: int,
+    row_offset: int,
     store: Store,
     clock: Clock,
     tau: float,
 ) -> None:
-    """``w += τ Δφ`` along some entries, of full rows under a penalty that is not lazy.
+    """``w += τ Δφ`` along the entries ``begin`` to ``end - 1``, of full rows under a
+    penalty that is not lazy.
 
-    ``first`` is taken off the rows of entries. An empty ``store.moment`` notes nothing.
+    Entries have the rows of the store plus ``row_offset``. Without averaging, where
+    ``store.moment`` is empty, no sums are kept.
     """
     row = difference.row
     column = difference.column
@@ -205,7 +207,7 @@ def add_entries(
     factor = tau / clock.scale[0]
     total = clock.scale[1]
     for entry in range(begin, end):
-        place = (row[entry] - first) * L + column[entry]
+        place = (row[entry] - row_offset) * L + column[entry]
         dv = factor * amount[entry]
         value[place] += dv
         if averaged:
@@ -217,7 +219,7 @@ def apply(
     difference: Difference,
     begin: int,
     end: int,
-    first: int,
+    row_offset: int,
     store: Store,
     clock: Clock,
     rule: Rule,
@@ -225,12 +227,12 @@ def apply(
 ) -> None:
     """Add ``tau`` times the entries of a difference to weights, under any penalty.
 
-    Entries ``begin`` to ``end - 1`` are added; row ``first`` of them is row 0 of the
+    Entries ``begin`` to ``end - 1`` are added; their row ``row_offset`` is row 0 of the
     store. Without a lazy penalty it is what `add_entries` does; with one, each weight
     first pays what is due.
     """
     if not store.sparse and not is_lazy(rule):
-        add_entries(difference, begin, end, first, store, clock, tau)
+        add_entries(difference, begin, end, row_offset, store, clock, tau)
         return
     for entry in range(begin, end):
         amount = difference.amount[entry]
@@ -239,7 +241,7 @@ def apply(
                 store,
                 clock,
                 rule,
-                difference.row[entry] - first,
+                difference.row[entry] - row_offset,
                 difference.column[entry],
                 tau * amount,
             )

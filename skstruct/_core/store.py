@@ -397,8 +397,8 @@ def close_epoch(stores: Iterable[Store], clock: Clock, rule: Rule) -> None:
 
 
 def rebase(stores: Iterable[Store], clock: Clock) -> None:
-    """Return to scale 1 without changing a weight or a sum; see the module's last
-    paragraph.
+    """Return to scale 1 without changing a weight or an average; see the module's
+    docstring.
     """
     s, total = clock.scale
     for store in stores:

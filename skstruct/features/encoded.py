@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 
 class Grid(NamedTuple):
-    """Feature rows by anchor for G groups of templates; A anchors in the corpus."""
+    """Feature rows by anchor for G groups of templates; A anchors in the corpus.
+
+    A *combination* is what the templates of a group read together: its *atoms*, one
+    input column each at some position from the anchor p; see ``_chain.token_scores``.
+    """
 
     # (G, A) int32: first weight row of the combination, -1 if it has none
     row: np.ndarray

@@ -160,7 +160,9 @@ def test_training_is_that_of_the_kernels_for_everything(case, monkeypatch):
     features = {"features": "auto" if X is DICTS else TEMPLATES}
     estimator = learner(**{"max_iter": 4, "random_state": 1, **features, **parameters})
     small = learned(estimator, X, y, weight)
-    monkeypatch.setattr(chain_arguments, "applies_to", lambda *arguments: False)
+    monkeypatch.setattr(
+        chain_arguments, "small_kernel_serves", lambda *arguments: False
+    )
     for one, other in zip(small, learned(estimator, X, y, weight), strict=True):
         np.testing.assert_array_equal(one, other)
 

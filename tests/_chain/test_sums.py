@@ -144,7 +144,7 @@ def test_both_kernels_write_the_same_bits(monkeypatch):
         X = texts(4, [1, 2, 17, 64, 0, 7])
         small = crf.predict_marginals(X)
         with monkeypatch.context() as patch:
-            patch.setattr(sums, "are_rows_of_nodes", lambda _: False)
+            patch.setattr(sums, "has_only_sparse_nodes", lambda _: False)
             large = crf.predict_marginals(X)
         alone = [crf.predict_marginals([x])[0] for x in X]
         for a, b, c in zip(small, large, alone):
