@@ -97,7 +97,9 @@ def _emit(
     """Write ``Δφ`` of sequence i, of the labels in ``work.labels``, to
     ``work.difference``.
 
-    Returns where the entries of edges begin, and those of trigrams.
+    The parameters are those of :func:`_learn`; ``T`` counts the tokens of the sequence.
+    Returns (edges, more): the entries of nodes come first, those of edges begin at
+    ``edges``, those of trigrams at ``more``.
     """
     difference = work.difference
     labels = work.labels
@@ -138,6 +140,9 @@ def _step_size(
 ) -> float:
     """Return τ of a rule with a margin, from the hinge loss of sequence i and
     ``‖Δφ‖²``.
+
+    ``edges`` and ``more`` are where the entries of edges and of trigrams begin in
+    ``work.difference``, as :func:`_emit` returns them.
     """
     amount = work.difference.amount
     labels = work.labels
@@ -171,9 +176,45 @@ def _learn(
     steady: bool,
     work: ChainWork,
 ) -> bool:
-    """Learn from the labels of sequence i that differ: emit, step, tick.
+    """Learn from the labels of sequence i that differ: emit ``Δφ``, step along it, tick
+    the clock.
 
-    Returns False, and has changed nothing, if a pool is too full.
+    Parameters
+    ----------
+    task : ChainTask
+    i : int
+        The number of the sequence.
+    gold : ndarray of shape (T,), int32
+        Its given labels, as in ``ChainTask.gold``. What the step goes towards and away
+        from is in ``work.labels``, where :func:`_decode` wrote it.
+    loss : float
+        Its hinge loss; 1 for the perceptron. There is no step unless it is positive.
+    n_nodes, n_edges : int
+        How many runs ``work.node_runs`` and ``work.edge_runs`` list, as
+        :func:`.score_sequence` returns them; ``n_nodes`` is -1 if no node runs are
+        listed, and features are read from ``rows``.
+    rows : ndarray of shape (n_groups, n_anchors), int32
+        Rows of node weights by group of templates and anchor (see
+        :mod:`.token_scores`): those of the task, or what input dropout leaves of those
+        of this sequence.
+    anchor, stop : int
+        The first column of ``rows`` that belongs to the sequence, and the one behind
+        its last.
+    chain : Chain
+        Its weights and its clock are changed.
+    rule : Rule
+    noise, trigrams, margin
+        Empty tuples leave out what the table of the module says.
+    steady : bool
+        Whether a trigram weight that no step touches scores the same at every step:
+        there is no penalty, and no noise of transitions. Then only the rows that this
+        step touches are read again; else `epoch` reads all of them at each sequence.
+    work : ChainWork
+
+    Returns
+    -------
+    bool
+        False, and nothing is changed, if a pool of sparse weights is too full.
     """
     has_noise = len(noise) > 0
     second_order = len(trigrams) > 0
@@ -226,7 +267,9 @@ def _has_room(
     chain: Chain,
     trigrams: Trigrams | Empty,
 ) -> bool:
-    """Whether the pools of all stores take an update."""
+    """Whether the pools of all stores take an update; ``edges`` and ``more`` as
+    :func:`_emit` returns them.
+    """
     room = room_for(difference, ZERO, edges, ZERO, chain.nodes)
     room = room and room_for(difference, edges, more, EDGE_ROWS, chain.edges)
     if len(trigrams) > 0:
@@ -248,7 +291,12 @@ def _step(
     noise: Noise | Empty,
     tau: float,
 ) -> None:
-    """``w += τ Δφ`` of one store."""
+    """``w += τ Δφ`` of one store, whose entries are ``begin`` to ``end`` of the
+    difference.
+
+    ``first`` was added to their rows, so that the stores stay apart: 0 for nodes, else
+    ``EDGE_ROWS`` or ``TRIGRAM_ROWS``.
+    """
     if len(noise) > 0:
         apply(difference, begin, end, first, store, clock, rule, tau)
     else:
@@ -267,10 +315,13 @@ def _decode(
     stride: int,
     work: ChainWork,
 ) -> float:
-    """Write the target, and the labelling to step away from, to ``work.labels``.
+    """Write the target to ``work.labels[0]``, and the labelling to step away from to
+    ``work.labels[1]``.
 
-    If labels are missing, the target is their best completion. Returns the hinge loss;
-    1 for the perceptron.
+    The target is ``gold`` if that is complete, else its best completion, which takes a
+    decoding of its own: so there are one or two rounds, of which the last finds the
+    labelling to step away from. ``stride`` is as of :func:`.stride_of`. Returns the
+    hinge loss; 1 for the perceptron.
     """
     labels = work.labels
     start = chain.start
@@ -330,9 +381,36 @@ def epoch(
     score(ŷ) - score(y)``. The weight of an example multiplies its costs, as it
     multiplies steps (see ``_core.rules.step_size``).
 
-    Returns (code, k): DONE and ``end``, or why it stopped before example ``order[k]``
-    was learned: POOL_FULL (grow a sparse store and call again from k) or RESCALE
-    (rebase the stores).
+    Parameters
+    ----------
+    task : ChainTask
+        The corpus, with gold labels.
+    order : ndarray of int
+        Numbers of sequences, none of them empty, in the order of visits.
+    begin, end : int
+        Which of ``order`` to visit.
+    chain : Chain
+        Its weights and its clock are changed.
+    rule : Rule
+    noise : Noise or ()
+    dropout : Dropout or ()
+        Input dropout, where ``noise`` is empty.
+    trigrams : Trigrams or ()
+        Scores of trigrams, computed from the store ``chain.trigrams``.
+    margin : tuple of bool or ()
+        Its length alone counts: empty leaves out what only passive-aggressive learning
+        needs. Whether to learn so, ``rule.update`` says.
+    work : ChainWork
+        Scratch; ``work.stats`` adds up updates, wrong tokens and loss.
+
+    Returns
+    -------
+    code : int
+        DONE, or why it stopped before ``order[k]`` was learned: POOL_FULL (grow a
+        sparse store) or RESCALE (rebase the stores). The caller does so, and calls
+        again from k.
+    k : int
+        ``end``, or where it stopped.
     """
     has_noise = len(noise) > 0
     second_order = len(trigrams) > 0
@@ -410,9 +488,23 @@ def predict(
     out: np.ndarray,
     score: np.ndarray,
 ) -> None:
-    """Label all sequences: ``out`` (N,) int32, ``score`` (n,) float64.
+    """Label all sequences by Viterbi decoding.
 
-    A score is -inf if constraints and options leave no labelling.
+    Parameters
+    ----------
+    task : ChainTask
+        Encoded sequences; gold labels are not read.
+    chain, rule, noise
+        What scores; empty ``noise`` as of :func:`.score_sequence`.
+    trigrams : Trigrams or ()
+        Empty for a chain of the first order.
+    work : ChainWork
+        Scratch.
+    out : ndarray of shape (N,), int32
+        Filled with the labels of all tokens.
+    score : ndarray of shape (n,), float64
+        Filled with the scores of the labellings: -inf if constraints and options leave
+        none, 0 for an empty sequence.
     """
     L = chain.start.shape[0]
     start = chain.start
@@ -473,7 +565,12 @@ def predict_small(
     """Label all sequences, as :func:`predict` does, under final weights in full rows.
 
     It takes arrays, as :func:`.chain_arguments.for_predict_small` has them: these reach
-    a kernel in a quarter of the time that tuples of them take.
+    a kernel in a quarter of the time that tuples of them take. From ``token`` to
+    ``option`` they are those of a :class:`.ChainTask`, its grid of nodes and its bag;
+    ``nodes`` are the weights, of which each counts ``scale`` times; ``start`` and
+    ``end`` are those of the :class:`.Chain`, ``transition`` is its bigram weights with
+    the constraints; ``emission`` and ``scratch`` are working memory; ``out`` and
+    ``score`` are filled.
     """
     has_option = len(option) > 0
     L = start.shape[0]

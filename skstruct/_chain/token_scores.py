@@ -376,6 +376,25 @@ def emit_stored(
 ) -> None:
     """Emit the node part of ``Δφ`` of features that count what is stored, in the order
     of :func:`list_runs`.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (G, A), int32
+        Weight rows by group and anchor; -1 where there is no feature.
+    lo, width
+        As in :class:`.Grid`.
+    left : int
+        Anchors before the first token.
+    anchor, stop : int
+        The first anchor of the sequence in ``rows``, and the one behind its last.
+    bag : Bag
+    token, T : int
+        The number of its first token in the corpus, and how many it has.
+    alive : ndarray
+        ``ChainTask.node_alive``.
+    labels : ndarray of shape (2, T), int32
+        Δφ is of the first row less that of the second.
+    difference : Difference
     """
     all_alive = alive.shape[0] == 0
     bag_start = bag.start
