@@ -137,6 +137,9 @@ def _step_size(
 ) -> float:
     """Return τ of a rule with a margin, from the hinge loss of sequence i and
     ``‖Δφ‖²``.
+
+    Entries of edges begin at ``edge_begin``, those of trigrams at ``trigram_begin``, in
+    ``work.difference``.
     """
     amount = work.difference.amount
     labels = work.labels
@@ -166,7 +169,8 @@ def _learn(
     keeps_trigrams: bool,
     work: ChainWork,
 ) -> bool:
-    """Learn from the labels of sequence i that differ: emit, step, tick.
+    """Learn from the labels of sequence i that differ: emit ``Δφ``, step along it, tick
+    the clock.
 
     Parameters
     ----------
@@ -285,7 +289,8 @@ def _decode(
     stride: int,
     work: ChainWork,
 ) -> float:
-    """Write the target, and the labelling to step away from, to ``work.labels``.
+    """Write the target to ``work.labels[0]``, and the labelling to step away from to
+    ``work.labels[1]``.
 
     The target, row 0, is the gold labels; if some are missing, their best completion is
     decoded first. Row 1 is the best labelling under costs, or with a margin the best
@@ -353,9 +358,36 @@ def epoch(
     What it takes after ``end``, :func:`.chain_arguments.kernel_arguments` makes; the
     module says what empty tuples mean.
 
-    Returns (code, k): DONE and ``end``, or why it stopped before example ``order[k]``
-    was learned: POOL_FULL (grow a sparse store and call again from k) or RESCALE
-    (rebase the stores).
+    Parameters
+    ----------
+    task : ChainTask
+        The corpus, with gold labels.
+    order : ndarray of int
+        Numbers of sequences, none of them empty, in the order of visits.
+    begin, end : int
+        Which of ``order`` to visit.
+    chain : Chain
+        Its weights and its clock are changed.
+    rule : Rule
+    noise : Noise or ()
+    dropout : Dropout or ()
+        Input dropout, where ``noise`` is empty.
+    trigrams : Trigrams or ()
+        Scores of trigrams, computed from the store ``chain.trigrams``.
+    margin : tuple of bool or ()
+        Its length alone counts: empty leaves out what only passive-aggressive learning
+        needs. Whether to learn so, ``rule.update`` says.
+    work : ChainWork
+        Scratch; ``work.stats`` adds up updates, wrong tokens and loss.
+
+    Returns
+    -------
+    code : int
+        DONE, or why it stopped before ``order[k]`` was learned: POOL_FULL (grow a
+        sparse store) or RESCALE (rebase the stores). The caller does so, and calls
+        again from k.
+    k : int
+        ``end``, or where it stopped.
     """
     is_general = len(noise) > 0
     second_order = len(trigrams) > 0
@@ -418,9 +450,23 @@ def predict(
     out: np.ndarray,
     score: np.ndarray,
 ) -> None:
-    """Label all sequences: ``out`` (N,) int32, ``score`` (n,) float64.
+    """Label all sequences by Viterbi decoding.
 
-    A score is -inf if constraints and options leave no labelling.
+    Parameters
+    ----------
+    task : ChainTask
+        Encoded sequences; gold labels are not read.
+    chain, rule, noise
+        What scores; empty ``noise`` as of :func:`.score_sequence`.
+    trigrams : Trigrams or ()
+        Empty for a chain of the first order.
+    work : ChainWork
+        Scratch.
+    out : ndarray of shape (N,), int32
+        Filled with the labels of all tokens.
+    score : ndarray of shape (n,), float64
+        Filled with the scores of the labellings: -inf if constraints and options leave
+        none, 0 for an empty sequence.
     """
     L = chain.start.shape[0]
     start = chain.start
@@ -481,7 +527,12 @@ def predict_small(
     """Label all sequences, as :func:`predict` does, under final weights in full rows.
 
     It takes arrays, as :func:`.chain_arguments.for_predict_small` has them: these reach
-    a kernel in a quarter of the time that tuples of them take.
+    a kernel in a quarter of the time that tuples of them take. From ``token`` to
+    ``option`` they are those of a :class:`.ChainTask`, its grid of nodes and its bag;
+    ``nodes`` are the weights, of which each counts ``scale`` times; ``start`` and
+    ``end`` are those of the :class:`.Chain`, ``transition`` is its bigram weights with
+    the constraints; ``emission`` and ``scratch`` are working memory; ``out`` and
+    ``score`` are filled.
     """
     has_option = len(option) > 0
     L = start.shape[0]

@@ -69,6 +69,8 @@ def refresh(
 ) -> None:
     """Read the scores of the ``n`` rows from ``first`` on out of the weights in
     training into ``table``.
+
+    Row ``p * (L + 1) + a + 1`` is of the labels a, p; there are ``L * (L + 1)``.
     """
     L = chain.nodes.columns
     step = chain.clock.step[0]

@@ -386,11 +386,29 @@ def emit_stored(
     labels: np.ndarray,
     difference: Difference,
 ) -> None:
-    """Emit the node part of ``Δφ`` of features without noise: those of ``rows`` from
-    anchor to stop, and of the bag.
+    """Emit the node part of ``Δφ`` of features that count what is stored, in the order
+    of :func:`list_runs`.
 
-    Entries come in the order of :func:`list_runs`; features that are not ``alive``,
-    below the count cut-off, have none.
+    Features that are not ``alive``, below the count cut-off, have none.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (G, A), int32
+        Weight rows by group and anchor; -1 where there is no feature.
+    lo, width
+        As in :class:`.Grid`.
+    left : int
+        Anchors before the first token.
+    anchor, stop : int
+        The first anchor of the sequence in ``rows``, and the one behind its last.
+    bag : Bag
+    first_token, T : int
+        The number of its first token in the corpus, and how many it has.
+    alive : ndarray
+        ``ChainTask.node_alive``.
+    labels : ndarray of shape (2, T), int32
+        Δφ is of the first row less that of the second.
+    difference : Difference
     """
     all_alive = alive.shape[0] == 0
     bag_start = bag.start

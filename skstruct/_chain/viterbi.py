@@ -22,6 +22,22 @@ forward pass. Ties go to the smaller label, from the last token backwards.
 
 Letters: T tokens, L labels, t token, y label, p previous label, a the one before, C
 cells.
+
+What the functions take that score or decode a sequence:
+
+``emission`` (T * L,)
+    Scores of the labels of each token, at ``t * L + y``.
+``transition`` (L * L,) or (T * L * L,)
+    Scores of label bigrams, constraints included, at ``t * stride + p * L + y``.
+``start``, ``end`` (L,)
+    Added to the score of the first and of the last label: 0, or -inf if it is not
+    allowed there.
+``sets`` (S, L + 1) or empty
+    Sets of labels, of which a token may be given one: see :func:`differs`.
+``score``
+    Scratch for δ.
+``path`` (T,)
+    A labelling; where it is decoded, it is filled.
 """
 
 from __future__ import annotations
@@ -44,8 +60,10 @@ once.
 
 @inline
 def differs(y: int, g: int, sets: np.ndarray | Empty) -> bool:
-    """Whether a label contradicts the one that is given, or the set; nothing
-    contradicts UNLABELLED.
+    """Whether label y contradicts what is given, g.
+
+    A g of 0 and more is a label; -1, UNLABELLED, is contradicted by nothing; -2 - s is
+    any label of the set ``sets[s]``.
     """
     if len(sets) > 0:
         if g < -1:
@@ -344,8 +362,8 @@ def decode(
     """Find the best labelling: writes ``path``, returns its score, and leaves δ in
     ``score`` (T * C,).
 
-    Tokens with a label in ``forced`` (T,) keep it, or get one of ``sets``; an empty one
-    forces nothing.
+    ``forced`` (T,) gives a token its label, one of a set of ``sets``, or -1 for any
+    label (see :func:`differs`); an empty ``forced`` forces nothing.
     """
     for y in range(L):
         score[y] = start[y] + emission[y]
@@ -386,8 +404,8 @@ def decode_wrong(
 
     Equal to the better wrong one of the two best labellings, in one pass: besides the
     best prefixes that agree with gold so far keep the best ones that have deviated;
-    ``score`` (2, T * C) holds both. Writes ``path`` and returns its score, -inf if
-    there is no such labelling.
+    ``score`` (2, T * C) holds both. ``gold`` (T,) is as ``forced`` of :func:`decode`.
+    Writes ``path`` and returns its score, -inf if there is no such labelling.
     """
     agree = score[0]
     deviated = score[1]
