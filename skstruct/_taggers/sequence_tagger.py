@@ -146,7 +146,8 @@ class TaggerParameters(WordsParameter):
     _least_seen = None
     """What the values of a feature at the tokens of a label must add up to, with their
     signs, for the pair to have a weight; and how often training must show a pair of
-    labels, unless ``all_pairs`` takes all. None: no such condition."""
+    labels, unless ``all_pairs`` takes all. None: no such condition. Only ``compat`` sets
+    it: CRFsuite has it as ``feature.minfreq``."""
     all_pairs: bool | Literal["states", "transitions"] = parameter(
         default=True, text=PAIRS.text, kind=PAIRS.kind, allowed=PAIRS.allowed
     )
@@ -269,6 +270,9 @@ class SequenceTagger(SavableLearner, BaseEstimator):
     def _best(
         self, X: Corpus | TokenCorpus, allowed: Given = None
     ) -> tuple[list[list[Any]], np.ndarray]:
+        """Return the best labellings and their scores (n,), as :meth:`predict` and
+        :meth:`decision_function` do.
+        """
         check_is_fitted(self)
         sequences = as_tokens(X)
         options = self._options(sequences, allowed)

@@ -31,7 +31,7 @@ finished first.
 """
 
 EPOCHS = ((200, 20),)
-"""What ``max_iter="auto"`` is below so many sequences."""
+"""(n, epochs): what ``max_iter="auto"`` means below n training sequences; else ten."""
 
 
 class EpochStats(NamedTuple):

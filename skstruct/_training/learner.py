@@ -280,19 +280,37 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         y_val: Given,
         **more: Any,
     ) -> tuple[Run, Any]:
-        """Check parameters and data; returns the run of ``fit``, and the callbacks'
-        context.
+        """Check parameters and data.
+
+        Parameters
+        ----------
+        X, y, sample_weight, X_val, y_val
+            Those of ``fit``.
+        **more
+            Arguments that only this estimator's ``_prepare`` has.
+
+        Returns
+        -------
+        run : Run
+            It only has to train.
+        callback_context : object or None
+            What scikit-learn's callbacks are called through, for ``run.train``; None
+            if this scikit-learn has none.
         """
         self._validate_params()
         given = both_or_neither(X_val, y_val)
-        context = self._callback_context()
+        callback_context = self._callback_context()
         continued = self.warm_start and hasattr(self, "_model")
-        return self._prepare(X, y, sample_weight, given, continued, **more), context
+        run = self._prepare(X, y, sample_weight, given, continued, **more)
+        return run, callback_context
 
     def _partial_fit(
         self, X: Corpus, y: Corpus, sample_weight: Weights, **more: Any
     ) -> Self:
-        """Train for one epoch more on data that may be new; returns the estimator."""
+        """Train for one epoch more on data that may be new; returns the estimator.
+
+        ``more``: arguments that only this estimator's ``_prepare`` has.
+        """
         self._validate_params()
         continued = hasattr(self, "_model")
         run = self._prepare(X, y, sample_weight, None, continued, stream=True, **more)
@@ -301,11 +319,12 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         run.n_iter = getattr(self, "n_iter_", 0)
         return run.train(X, y, n_epochs=1)
 
-    def _held_out(self, nonempty: np.ndarray) -> list[int]:
-        """Draw the sequences that early stopping judges by, of those that are not
-        empty; returns their positions.
+    def _held_out(self, eligible: np.ndarray) -> list[int]:
+        """Draw the sequences that early stopping judges by; returns their positions.
+
+        ``eligible`` (n,) int: the positions of sequences that could be scored.
         """
-        n = nonempty.shape[0]
+        n = eligible.shape[0]
         n_test = int(np.ceil(self.validation_fraction * n))
         if n_test >= n:
             raise ValueError(
@@ -313,4 +332,4 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
                 f"leaves none of the {n} sequences to train on"
             )
         order = check_random_state(self.random_state).permutation(n)
-        return np.sort(nonempty[order[:n_test]]).tolist()
+        return np.sort(eligible[order[:n_test]]).tolist()

@@ -56,7 +56,9 @@ class Loop(Fit):
     """What callbacks call a turn of the loop."""
 
     surely: bool = False
-    """Whether the state is written after each epoch, however long that takes."""
+    """Whether the state is written after each epoch, however long that takes; else not
+    where writing would take much of the time.
+    """
 
     # -- what a subclass says ----------------------------------------------------------
     @abstractmethod
@@ -142,7 +144,8 @@ class Loop(Fit):
         X, y
             Shown to callbacks.
         context : optional
-            Of the callbacks.
+            What scikit-learn's callbacks are called through; see
+            ``OnlineLearner._begin_fit``.
         n_epochs : int, optional
             Instead of what the parameters say; such a run writes no checkpoint.
         keep_checkpoint : bool
