@@ -200,17 +200,16 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
             is_part=self._is_part,
         )
         sequences = corpus.X
-        token = corpus.token
         gold = corpus.gold
         labels = corpus.labels
         held_out = []
         if self.early_stopping and not stream and given is None:
             held_out = self._held_out(
-                np.flatnonzero(count_in_sequences(gold.is_labelled(), token))
+                np.flatnonzero(count_in_sequences(gold.is_labelled(), corpus.token))
             )
             # They stay as empty sequences, so that errors count the others as X does.
             is_held_out = np.isin(np.arange(len(sequences)), held_out)
-            gold = gold.at(~np.repeat(is_held_out, np.diff(token)))
+            gold = gold.at(~np.repeat(is_held_out, np.diff(corpus.token)))
             sequences = sequences.blanked(held_out)
         cost = class_costs(
             self.class_weight,
