@@ -94,6 +94,31 @@ def kernel_arguments(
 ) -> tuple[Any, ...]:
     """Return what :func:`.chain_epoch.epoch` takes besides the examples to visit, in
     the form that calls the smallest kernel that serves.
+
+    Parameters
+    ----------
+    task : ChainTask
+        With gold labels.
+    chain : Chain
+        The weights in training.
+    rule : Rule
+    noise : Noise
+    work : ChainWork
+
+    Returns
+    -------
+    task, chain, rule
+        Where the small kernel serves, arrays that it does not read are ``()``.
+    noise : Noise or ()
+        ``()`` calls the small kernel.
+    dropout : Dropout or ()
+        The noise that the small kernel knows, which hides columns of tokens.
+    trigrams : Trigrams or ()
+        ``()`` in the first order.
+    margin : (True,) or ()
+        ``()`` leaves out of the kernel what only passive-aggressive learning needs.
+    work
+        Scratch, without ``trigrams``.
     """
     trigrams = work.trigrams
     margin: tuple[bool] | Empty = (True,)  # a flag that numba sees in the type

@@ -68,7 +68,23 @@ def fresh_state(
     key: int,
     order: int = 1,
 ) -> TrainingState:
-    """Return a state with zero weights for what the encoder and the labels know."""
+    """Return a state with zero weights.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        The one of the corpus: it says how many features there are.
+    labels : Labels
+    rule : Rule
+        The update rule, with penalty and average: what bookkeeping there is.
+    constraints : tuple of (start, allowed, end)
+    cost : ndarray of shape (L,)
+        Of missing a token of each label.
+    key : int
+        Of orders and noise; see :class:`.TrainingState`.
+    order : int
+        Labels of history that transitions look at: 1 or 2.
+    """
     L = len(labels)
     stores = {
         name: new_store(rows, L, rule, is_sparse(rows, L))
@@ -95,6 +111,17 @@ def grow_state(
     after a ``fit`` starts from the averaged weights, and with a new average: the long
     average of the fit would otherwise drown what the new data teaches. And so does
     training under another rule.
+
+    Parameters
+    ----------
+    before : TrainingState
+        The earlier state; it is not changed.
+    old_labels : Labels
+        The labels of its columns, all of which are among ``labels``.
+    encoder, labels, rule, constraints, cost
+        As in :func:`fresh_state`, of the training that begins.
+    stream : bool
+        Whether that is a call of ``partial_fit``.
     """
     order = order_of(before.model)
     chain = before.model

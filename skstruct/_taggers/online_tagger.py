@@ -205,11 +205,11 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         held_out = []
         if self.early_stopping and not stream and given is None:
             held_out = self._held_out(
-                np.flatnonzero(count_in_sequences(gold.is_labelled(), corpus.token))
+                np.flatnonzero(count_in_sequences(gold.tells(), token))
             )
-            # They stay as empty sequences, so that errors count the others as X does.
-            is_held_out = np.isin(np.arange(len(sequences)), held_out)
-            gold = gold.at(~np.repeat(is_held_out, np.diff(corpus.token)))
+            gold = gold.at(
+                ~np.repeat(np.isin(np.arange(len(sequences)), held_out), np.diff(token))
+            )
             sequences = sequences.blanked(held_out)
         cost = class_costs(
             self.class_weight,
@@ -218,8 +218,8 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
             otherwise=float(rule.hamming),  # 1 for each wrong token, or 0
             complete=not stream,
         )
-        scaled = None if self._is_part else True  # None: all shards decide together
-        encoder = encoder_for(self, sequences, model, scaled=scaled, stream=stream)
+        scaled = None if self._is_part else True  # None: all shards together decide
+        encoder = encoder_for(self, sequences, model, scaled, stream)
         if model is not None and self.order != model.order:
             raise ValueError(
                 f"order={self.order} differs from that of the training so far, "
@@ -266,8 +266,8 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         model: ChainModel | None,
         labels: Labels,
     ) -> tuple[ChainTask, ShownPairs | None]:
-        """Mark in a task the pairs of feature and label, and of labels, that may have
-        weights; also returns these pairs.
+        """Mark in a task the pairs, of a feature and a label or of two labels, that may
+        have weights; also returns these pairs, None if nothing is known.
 
         ``before`` and ``model`` are of the training so far, its state and what it led
         to; both None without one. ``chain`` has the weights to go on from. Pairs are

@@ -144,10 +144,12 @@ class TaggerParameters(WordsParameter):
         allowed=[dict, StrOptions({"balanced"}), None],
     )
     _least_seen = None
-    """What the values of a feature at the tokens of a label must add up to, with their
-    signs, for the pair to have a weight; and how often training must show a pair of
-    labels, unless ``all_pairs`` takes all. None: no such condition. Only ``compat`` sets
-    it: CRFsuite has it as ``feature.minfreq``."""
+    """The least evidence for a weight; None asks for none.
+
+    A feature and a label have a weight if the values of the feature, summed with their
+    signs over the tokens of that label, reach it. Two labels have one if training shows
+    them in a row that often, or if ``all_pairs`` takes all pairs of labels.
+    """
     all_pairs: bool | Literal["states", "transitions"] = parameter(
         default=True, text=PAIRS.text, kind=PAIRS.kind, allowed=PAIRS.allowed
     )

@@ -31,15 +31,17 @@ finished first.
 """
 
 EPOCHS = ((200, 20),)
-"""(n, epochs): what ``max_iter="auto"`` means below n training sequences; else ten."""
+"""Pairs (n, epochs): with fewer than n sequences ``max_iter="auto"`` is ``epochs``, by
+the first pair that applies.
+"""
 
 
 class EpochStats(NamedTuple):
     """What one epoch did."""
 
     updates: int  # examples that changed the weights
-    wrong_tokens: int  # tokens whose label in the losing prediction was wrong
-    loss: float  # sum of the hinge losses (passive-aggressive)
+    wrong_tokens: int  # tokens wrong in the predictions that updates step away from
+    loss: float  # sum of the hinge losses; the perceptron counts 1 for each update
     seconds: float
 
 
@@ -162,6 +164,11 @@ def run_epoch(
         The examples to visit.
     lengths : ndarray of shape (n,)
         Tokens per example.
+    noise : Noise
+        As ``OnlineLearner._noise`` returns it.
+    work : NamedTuple
+        Scratch of the kernel, as ``run.scratch`` returns it; its ``stats`` are counted
+        anew.
     interrupt : DeferredInterrupt, optional
         Waits for the end of a short epoch, and stops a long one in the middle.
 

@@ -160,7 +160,8 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         X, y, sample_weight
             Those of ``fit``.
         given : tuple, optional
-            The user's (X_val, y_val), which judge the epochs.
+            The user's held-out sequences, (X_val, y_val), which judge the epochs; None
+            if the user gave none.
         continued : bool
             Go on from ``_model`` and ``_training``.
         stream : bool
@@ -280,22 +281,22 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         y_val: Given,
         **more: Any,
     ) -> tuple[Run, Any]:
-        """Check parameters and data.
+        """Check parameters and data, as the first half of ``fit``.
 
         Parameters
         ----------
         X, y, sample_weight, X_val, y_val
             Those of ``fit``.
         **more
-            Arguments that only this estimator's ``_prepare`` has.
+            What the ``_prepare`` of a subclass takes besides.
 
         Returns
         -------
         run : Run
-            It only has to train.
-        callback_context : object or None
-            What scikit-learn's callbacks are called through, for ``run.train``; None
-            if this scikit-learn has none.
+            Its ``train`` is the second half.
+        context : sklearn.callback.CallbackContext or None
+            For ``run.train``, which tells scikit-learn's callbacks of each epoch; None
+            if this version of scikit-learn has none.
         """
         self._validate_params()
         given = both_or_neither(X_val, y_val)
@@ -309,7 +310,8 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
     ) -> Self:
         """Train for one epoch more on data that may be new; returns the estimator.
 
-        ``more``: arguments that only this estimator's ``_prepare`` has.
+        ``more`` is what the ``_prepare`` of a subclass takes besides, such as
+        ``classes``.
         """
         self._validate_params()
         continued = hasattr(self, "_model")

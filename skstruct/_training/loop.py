@@ -143,9 +143,8 @@ class Loop(Fit):
         ----------
         X, y
             Shown to callbacks.
-        context : optional
-            What scikit-learn's callbacks are called through; see
-            ``OnlineLearner._begin_fit``.
+        context : sklearn.callback.CallbackContext, optional
+            Tells scikit-learn's callbacks of the epochs; without one none are told.
         n_epochs : int, optional
             Instead of what the parameters say; such a run writes no checkpoint.
         keep_checkpoint : bool
@@ -170,9 +169,8 @@ class Loop(Fit):
                 events.begin_fit()
                 while not (ended or self.done == n_epochs):
                     events.begin()
-                    self.unsaved = (
-                        False  # what was offered last is then no state to go on from
-                    )
+                    # In the middle of an epoch there is no state to go on from.
+                    self.unsaved = False
                     did, complete = self.run_epoch(*self.epoch_arguments(), interrupt)
                     began = True
                     self.history.append(self.record(did, complete))

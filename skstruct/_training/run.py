@@ -52,7 +52,8 @@ class TrainingState:
     key : int
         Drawn from ``random_state`` once; orders and noise are functions of it.
     epoch : int
-        Epochs run since the weights were zero.
+        Epochs run since the weights were zero, those of the present run not counted
+        before its end.
     closed : bool
         Whether ``partial_fit`` fixed the label set.
     stream : bool
@@ -101,8 +102,7 @@ class Run(Loop, JudgedRun):
     Attributes
     ----------
     visited : ndarray of int
-        The examples of ``task`` that an epoch visits, in their order there: all that
-        are not empty, or what a member of an average drew.
+        The examples to learn from: all that are not empty, unless `member` drew others.
     """
 
     estimator: OnlineLearner
@@ -131,7 +131,9 @@ class Run(Loop, JudgedRun):
     """What `held_out_score` measures."""
 
     n_iter: int = 0
-    """Epochs of calls before this one."""
+    """Epochs of earlier calls, which ``partial_fit`` adds to its own: this and ``done``
+    make ``n_iter_``. 0 for ``fit``.
+    """
 
     ended: bool = False
     """Whether training is over, so that final weights may be made in place."""

@@ -117,6 +117,15 @@ def test_a_path_costs_less_than_its_fits():
     assert sum(point.n_iter for point in path) <= 0.85 * sum(alone)
 
 
+def test_passes_of_a_grid_of_penalties():
+    """Where two start from the same one (102 if they share a memory, and the smaller
+    power of the diagonal came first).
+    """
+    crf = L1CRF("chunk", tol=3e-3, random_state=0)
+    path = regularization_path(crf, *load_chunking(), [1.0, 0.3, 0.1], c2s=[0.3, 0.03])
+    assert sum(point.n_iter for point in path) <= 98
+
+
 def test_a_path_keeps_one_memory(monkeypatch):
     """Where each minimisation starts from the one before; the arrays are the largest of
     a fit.
