@@ -205,11 +205,11 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         held_out = []
         if self.early_stopping and not stream and given is None:
             held_out = self._held_out(
-                np.flatnonzero(count_in_sequences(gold.tells(), token))
+                np.flatnonzero(count_in_sequences(gold.is_labelled(), corpus.token))
             )
-            gold = gold.at(
-                ~np.repeat(np.isin(np.arange(len(sequences)), held_out), np.diff(token))
-            )
+            # They stay as empty sequences, so that errors count the others as X does.
+            is_held_out = np.isin(np.arange(len(sequences)), held_out)
+            gold = gold.at(~np.repeat(is_held_out, np.diff(corpus.token)))
             sequences = sequences.blanked(held_out)
         cost = class_costs(
             self.class_weight,
@@ -219,7 +219,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
             complete=not stream,
         )
         scaled = None if self._is_part else True  # None: all shards together decide
-        encoder = encoder_for(self, sequences, model, scaled, stream)
+        encoder = encoder_for(self, sequences, model, scaled=scaled, stream=stream)
         if model is not None and self.order != model.order:
             raise ValueError(
                 f"order={self.order} differs from that of the training so far, "

@@ -294,7 +294,7 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         -------
         run : Run
             Its ``train`` is the second half.
-        context : sklearn.callback.CallbackContext or None
+        callback_context : sklearn.callback.CallbackContext or None
             For ``run.train``, which tells scikit-learn's callbacks of each epoch; None
             if this version of scikit-learn has none.
         """
