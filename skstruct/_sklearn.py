@@ -359,8 +359,10 @@ def check_parameters(estimator: Any, *names: str) -> None:
 
 
 def set_fitted(estimator: Any, found: dict[str, Any], *optional: str) -> None:
-    """Set fitted attributes; of those that not every fit has, ``optional``, none of an
-    earlier fit stays.
+    """Set the fitted attributes ``found``.
+
+    ``optional``: names of attributes that not every fit has; such a one that an earlier
+    fit has set goes if it is not ``found``.
     """
     for name in optional:
         vars(estimator).pop(name, None)

@@ -433,7 +433,7 @@ class ChainModel(SavableModel):
         self.encoder.check(corpus)
         options = NO_OPTION if options is None else options
 
-        def work(bounds: Bounds) -> tuple[list[list[Any]], np.ndarray]:
+        def label_piece(bounds: Bounds) -> tuple[list[list[Any]], np.ndarray]:
             first, last, begin, end = bounds
             piece = corpus.piece(first, last)
             out = np.empty(end - begin, np.int32)
@@ -442,7 +442,7 @@ class ChainModel(SavableModel):
             self._label(x, piece.offsets, options[begin:end], out, scores)
             return self.labels.decode(out, piece.offsets), scores
 
-        parts = list(map_chunks(work, corpus.offsets, n_jobs))
+        parts = list(map_chunks(label_piece, corpus.offsets, n_jobs))
         if len(parts) == 1:
             return parts[0]
         labellings, scores = zip(*parts)
@@ -528,7 +528,7 @@ class ChainModel(SavableModel):
         self.encoder.check(corpus)
         options = NO_OPTION if options is None else options
 
-        def work(bounds: Bounds) -> Ranked:
+        def rank_piece(bounds: Bounds) -> Ranked:
             first, last, begin, end = bounds
             task = task_of(
                 self.encoder, corpus.piece(first, last), option=options[begin:end]
@@ -538,7 +538,9 @@ class ChainModel(SavableModel):
             )
 
         with no_collection():
-            parts = map_chunks(work, corpus.offsets, n_jobs, max(1, PIECE_TOKENS // k))
+            parts = map_chunks(
+                rank_piece, corpus.offsets, n_jobs, max(1, PIECE_TOKENS // k)
+            )
         return [ranked for part in parts for ranked in part]
 
     def kbest_of_one(self, tokens: Sequence[Any], k: int) -> Ranked | None:

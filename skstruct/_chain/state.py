@@ -269,6 +269,7 @@ def with_pairs(
         if len(task.sets)
         else sparse.csr_matrix((0, L))
     )
+    # Rows of `given`, (N, L): a token's label as 0 and 1, that of a set, or zeros.
     number = np.where(
         task.gold >= 0,
         task.gold,
@@ -277,7 +278,7 @@ def with_pairs(
     given = sparse.vstack(
         [sparse.identity(L), sets, sparse.csr_matrix((1, L))], format="csr"
     )[number]
-    often = max(least or 0.0, np.finfo(float).tiny)
+    often = max(least or 0.0, np.finfo(float).tiny)  # shown at all, or `least` times
     if least is not None or all_pairs not in (True, "states"):
         listed = features_listed(task._replace(dense=()), task.token)
         rows = n_rows(chain.nodes)

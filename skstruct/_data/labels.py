@@ -304,7 +304,7 @@ class Gold(NamedTuple):
         """Return the labels of some tokens."""
         return self._replace(ids=self.ids[tokens])
 
-    def tells(self) -> np.ndarray:
+    def is_labelled(self) -> np.ndarray:
         """(N,) bool: whether something is known of a token's label; of None, or a set
         of all, nothing is.
         """

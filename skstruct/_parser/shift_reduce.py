@@ -233,8 +233,8 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             If ``y_val`` has labels that training lacks; once, naming them. They count
             as wrong.
         """
-        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
-        return run.train(X, y, context)
+        run, callback_context = self._begin_fit(X, y, sample_weight, X_val, y_val)
+        return run.train(X, y, callback_context)
 
     def partial_fit(
         self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None

@@ -117,8 +117,8 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
             average: these are too few updates. If the costs in ``class_weight`` are
             below 1, as if they were weights.
         """
-        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
-        return run.train(X, y, context)
+        run, callback_context = self._begin_fit(X, y, sample_weight, X_val, y_val)
+        return run.train(X, y, callback_context)
 
     def partial_fit(
         self,
@@ -191,26 +191,35 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
             labels = _closed_labels(classes, before, labels)
             closed = True
         corpus = read_corpus(
-            self, X, y, sample_weight, labels, not closed, self._is_part
+            self,
+            X,
+            y,
+            sample_weight,
+            labels,
+            grow=not closed,
+            is_part=self._is_part,
         )
         sequences = corpus.X
-        token = corpus.token
         gold = corpus.gold
         labels = corpus.labels
         held_out = []
         if self.early_stopping and not stream and given is None:
             held_out = self._held_out(
-                np.flatnonzero(count_in_sequences(gold.tells(), token))
+                np.flatnonzero(count_in_sequences(gold.is_labelled(), corpus.token))
             )
-            gold = gold.at(
-                ~np.repeat(np.isin(np.arange(len(sequences)), held_out), np.diff(token))
-            )
+            # They stay as empty sequences, so that errors count the others as X does.
+            is_held_out = np.isin(np.arange(len(sequences)), held_out)
+            gold = gold.at(~np.repeat(is_held_out, np.diff(corpus.token)))
             sequences = sequences.blanked(held_out)
         cost = class_costs(
-            self.class_weight, gold.ids, labels, float(rule.hamming), not stream
+            self.class_weight,
+            gold.ids,
+            labels,
+            otherwise=float(rule.hamming),  # 1 for each wrong token, or 0
+            complete=not stream,
         )
         scaled = None if self._is_part else True  # None: all shards together decide
-        encoder = encoder_for(self, sequences, model, scaled, stream)
+        encoder = encoder_for(self, sequences, model, scaled=scaled, stream=stream)
         if model is not None and self.order != model.order:
             raise ValueError(
                 f"order={self.order} differs from that of the training so far, "
@@ -260,7 +269,8 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         """Mark in a task the pairs, of a feature and a label or of two labels, that may
         have weights; also returns these pairs, None if nothing is known.
 
-        ``before`` and ``model`` are the training so far, if there was one. Pairs are
+        ``before`` and ``model`` are of the training so far, its state and what it led
+        to; both None without one. ``chain`` has the weights to go on from. Pairs are
         marked before the first epoch: later, a fit that goes on from a checkpoint could
         not tell pairs that the corpus shows from those that have a weight by then.
         """
@@ -276,6 +286,16 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
 def _closed_labels(
     classes: Any, before: TrainingState | None, labels: Labels
 ) -> Labels:
+    """Return the label set that ``classes``, of ``partial_fit``, fixes.
+
+    Parameters
+    ----------
+    classes : array-like
+    before : TrainingState or None
+        The training so far; it may have fixed a set, which has to be the same.
+    labels : Labels
+        All that were seen so far, which ``classes`` must hold.
+    """
     if isinstance(classes, str):
         raise ValueError(f"classes must be a list of labels, got the str {classes!r}")
     given = Labels(list(classes))

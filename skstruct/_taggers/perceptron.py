@@ -40,6 +40,11 @@ class StructuredPerceptron(OnlineTagger):
     resumed_from_ : int
         Epochs that came from the checkpoint; there only if ``checkpoint`` is given.
 
+    See Also
+    --------
+    skstruct.inspection.feature_weights : The weights learned, by name of the feature.
+    skstruct.inspection.transition_weights : Those of pairs of labels.
+
     References
     ----------
     .. [1] M. Collins (2002). Discriminative training methods for hidden Markov models:

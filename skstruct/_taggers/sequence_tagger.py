@@ -272,6 +272,9 @@ class SequenceTagger(SavableLearner, BaseEstimator):
     def _best(
         self, X: Corpus | TokenCorpus, allowed: Given = None
     ) -> tuple[list[list[Any]], np.ndarray]:
+        """Return the best labellings and their scores (n,), as :meth:`predict` and
+        :meth:`decision_function` do.
+        """
         check_is_fitted(self)
         sequences = as_tokens(X)
         options = self._options(sequences, allowed)

@@ -294,15 +294,16 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         -------
         run : Run
             Its ``train`` is the second half.
-        context : sklearn.callback.CallbackContext or None
+        callback_context : sklearn.callback.CallbackContext or None
             For ``run.train``, which tells scikit-learn's callbacks of each epoch; None
             if this version of scikit-learn has none.
         """
         self._validate_params()
         given = both_or_neither(X_val, y_val)
-        context = self._callback_context()
+        callback_context = self._callback_context()
         continued = self.warm_start and hasattr(self, "_model")
-        return self._prepare(X, y, sample_weight, given, continued, **more), context
+        run = self._prepare(X, y, sample_weight, given, continued, **more)
+        return run, callback_context
 
     def _partial_fit(
         self, X: Corpus, y: Corpus, sample_weight: Weights, **more: Any
@@ -320,11 +321,12 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
         run.n_iter = getattr(self, "n_iter_", 0)
         return run.train(X, y, n_epochs=1)
 
-    def _held_out(self, nonempty: np.ndarray) -> list[int]:
-        """Draw the sequences that early stopping judges by, of those that are not
-        empty; returns their positions.
+    def _held_out(self, eligible: np.ndarray) -> list[int]:
+        """Draw the sequences that early stopping judges by; returns their positions.
+
+        ``eligible`` (n,) int: the positions of sequences that could be scored.
         """
-        n = nonempty.shape[0]
+        n = eligible.shape[0]
         n_test = int(np.ceil(self.validation_fraction * n))
         if n_test >= n:
             raise ValueError(
@@ -332,4 +334,4 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
                 f"leaves none of the {n} sequences to train on"
             )
         order = check_random_state(self.random_state).permutation(n)
-        return np.sort(nonempty[order[:n_test]]).tolist()
+        return np.sort(eligible[order[:n_test]]).tolist()

@@ -56,7 +56,9 @@ class Loop(Fit):
     """What callbacks call a turn of the loop."""
 
     surely: bool = False
-    """Whether the state is written after each epoch, however long that takes."""
+    """Whether the state is written after each epoch, however long that takes; else not
+    where writing would take much of the time.
+    """
 
     # -- what a subclass says ----------------------------------------------------------
     @abstractmethod

@@ -111,7 +111,8 @@ class Run(Loop, JudgedRun):
     """The kernel ``epoch(task, order, begin, end, *kernel_arguments)``, with what the
     method `kernel_arguments` returns; for chains :func:`._chain.chain_epoch.epoch`.
 
-    It returns (code, k): DONE and ``end``, or what it needs before it can learn from
+    It visits some examples, part of an epoch in the sense of all else here, and
+    returns (code, k): DONE and ``end``, or what it needs before it can learn from
     the example ``order[k]``.
     """
 
@@ -119,8 +120,11 @@ class Run(Loop, JudgedRun):
     """What a finished run leads to."""
 
     node_halves: ClassVar[Callable[[Any], np.ndarray] | None] = None
-    """Where halves of keys may be rows, as a word is half of a longer feature: by
-    number, whether the left and the right half are; (n, 2) bool.
+    """Of a model whose features are kept by key, and a key may be made of two others, as
+    that of a word bigram is of two words: takes ``state.model``, and returns by template
+    whether the left and the right half of a key are such features; (n, 2) bool.
+
+    Shards number features in their own order, so that these halves are renumbered, too.
     """
 
     score_name: ClassVar[str] = "accuracy"

@@ -220,8 +220,10 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
             If ``y_val`` has labels that training lacks; once, naming them. They count
             as wrong.
         """
-        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val, **params)
-        return run.train(X, y, context)
+        run, callback_context = self._begin_fit(
+            X, y, sample_weight, X_val, y_val, **params
+        )
+        return run.train(X, y, callback_context)
 
     def get_metadata_routing(self) -> Any:
         """Return the metadata routing of this object and of the base.

@@ -178,8 +178,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         KeyboardInterrupt
             After Ctrl-C; the completed epochs are kept, and the model can be used.
         """
-        run, context = self._begin_fit(X, y, sample_weight, X_val, y_val)
-        return run.train(X, y, context)
+        run, callback_context = self._begin_fit(X, y, sample_weight, X_val, y_val)
+        return run.train(X, y, callback_context)
 
     def partial_fit(
         self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None

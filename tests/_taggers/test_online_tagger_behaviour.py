@@ -324,7 +324,7 @@ def test_ways_to_write_one_feature():
 
 def test_features_with_newlines_and_odd_strings(Tagger):
     X = [["a\nb", "", "\ud800", "字"], ["", "\t", "a\nb"]]
-    y = [["A\n", "B", " ", "B"], ["B", " ", "A\n"]]
+    y = [["A\n", "B", "\t", "B"], ["B", "\t", "A\n"]]
     tagger = Tagger(
         ["U00:%x[0,0]", "U01:%x[-1,0]/%x[1,0]", "U02:%suffix2[0,0]", "B"],
         random_state=0,
