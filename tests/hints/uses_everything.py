@@ -54,7 +54,7 @@ best: list[tuple[list[Any], float]] = perceptron.predict_kbest(X, k=2)[0]
 scores: NDArray[np.float64] = perceptron.decision_function(X)
 accuracy: float = perceptron.score(X, y)
 copy: StructuredPerceptron = perceptron.set_params(max_iter=3)
-epochs: int = perceptron.n_iter_ + perceptron.max_iter
+epochs: int = perceptron.n_iter_
 errors: object = perceptron.history_[-1]["updates"]
 names: list[Any] = perceptron.classes_.tolist()
 parameters: dict[str, Any] = perceptron.get_params(deep=False)
