@@ -240,7 +240,9 @@ def test_bad_arrays_are_refused(path, arrays, error, message):
 
 
 def fail_at_replace(monkeypatch, error):
-    def replace(*args):
+    def replace(source, target):
+        if isinstance(error, OSError):  # the system names the file
+            raise OSError(*error.args, target)
         raise error
 
     monkeypatch.setattr(os, "replace", replace)

@@ -75,7 +75,7 @@ def test_template_file_is_not_needed(reload, tmp_path):
 
 def test_strange_strings(reload):
     X = [["\ud800", "", "a\0b", "\n", "😀"], ["\udfff", "\ud83d"]]
-    y = [["A", "B\0", "\ud800", "", "😀"], ["A", "A"]]
+    y = [["A", "B\0", "\ud800", "\n", "😀"], ["A", "A"]]
     tagger = StructuredPerceptron(max_iter=3, random_state=0).fit(X, y)
     loaded = reload(tagger)
     assert_same(tagger, loaded)
