@@ -145,7 +145,9 @@ def test_a_target_encoder_takes_tokens_without_label_and_bad_folds_change_nothin
         len(x) for x in X
     ]
     before = encoder.transform(X).matrix.tolist()
-    with pytest.raises(ValueError, match="cv=3 folds need at least as many sequences, got 2"):
+    with pytest.raises(
+        ValueError, match="cv=3 folds need at least as many sequences, got 2"
+    ):
         encoder.fit_transform(X[:2], y[:2])
     unlabelled = [[None] * len(x) for x in X[:-1]] + [[0] * len(X[-1])]
     with pytest.raises(ValueError, match="fold 2 .* no labelled token to learn from"):
