@@ -29,7 +29,9 @@ MOST_NUMBERS = 10_000
 """Pairs remembered whose value is neither 0 nor 1."""
 
 MOST_NUMBERS_OF_KEY = 100
-"""So many of one key: where there are more, hardly any of them comes twice."""
+"""So many of one key: where there are more, hardly any of them comes twice. From then
+on all numbers are taken out before pairs are looked up.
+"""
 
 MOST_LAYOUTS = 1_000
 """Sequences of keys inside of a key whose tables are remembered."""
@@ -61,7 +63,10 @@ COUNTED = 2**29
 """Added to the number of a feature whose value is neither 0 nor 1."""
 
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating)
-_TRUTHS = (bool, np.bool_)
+_COUNTED_KINDS = {int, float} | {
+    np.dtype(code).type for code in np.typecodes["AllInteger"] + np.typecodes["Float"]
+}
+"""Kinds of numbers, exactly."""
 
 
 class Odd(LookupError):
@@ -96,8 +101,10 @@ class KnownFeatures(dict[Any, "Values"]):
         The tables inside of which these are; themselves, if there are none.
     has_numbers : bool
         Whether they have met a value that is neither 0 nor 1; asked of the root.
+    has_many : bool
+        Whether there were more than are remembered; likewise.
     numbers : int
-        How many such values are remembered; likewise.
+        How many are remembered; likewise.
     """
 
     def __init__(
@@ -111,6 +118,7 @@ class KnownFeatures(dict[Any, "Values"]):
         super().__init__()
         self.root = self if root is None else root
         self.has_numbers = False
+        self.has_many = False
         self.numbers = 0
         self.shows_zeros = shows_zeros
         self.ids = ids
@@ -225,14 +233,16 @@ class Values(dict[Any, bytes]):
         """Return the number of the feature whose value is neither 0 nor 1."""
         if not _is_finite(value):
             raise Odd
-        number = self.known.number(self.key)
         root = self.known.root
+        if len(self) >= MOST_NUMBERS_OF_KEY or root.numbers >= MOST_NUMBERS:
+            root.has_many = True
+            raise Odd
+        number = self.known.number(self.key)
         if number is not NONE:
             number = _as_bytes(_NUMBER.unpack(number)[0] + COUNTED)
             root.has_numbers = True
-        if len(self) < MOST_NUMBERS_OF_KEY and root.numbers < MOST_NUMBERS:
-            root.numbers += 1
-            self[value] = number
+        root.numbers += 1
+        self[value] = number
         return number
 
 
@@ -315,11 +325,13 @@ def encode_pairs(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
     else:
         tables = map(known.__getitem__, chain.from_iterable(tokens))
     values = chain.from_iterable(map(dict.values, tokens))
-    rows = _look_up(tables, values)
-    if known.root.has_numbers:
+    if not known.root.has_many:
+        rows = _look_up(tables, values)
+        if not known.root.has_numbers:
+            return rows, None, _starts(tokens)
         values = chain.from_iterable(map(dict.values, tokens))
         return *_with_numbers(rows, [*values]), _starts(tokens)
-    return rows, None, _starts(tokens)
+    return *_counted(known, tables, [*values]), _starts(tokens)
 
 
 def encode_inside(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
@@ -342,8 +354,7 @@ def encode_inside(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
                 tables.append(known[key])
                 values.append(value)
         starts.append(len(values))
-    rows = _look_up(tables, values)
-    return *_with_numbers(rows, values), np.array(starts, np.int64)
+    return *_counted(known, tables, values), np.array(starts, np.int64)
 
 
 def encode_deep(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
@@ -360,8 +371,7 @@ def encode_deep(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
     for token in tokens:
         _spread(known, token, tables, values)
         starts.append(len(values))
-    rows = _look_up(tables, values)
-    return *_with_numbers(rows, values), np.array(starts, np.int64)
+    return *_counted(known, tables, values), np.array(starts, np.int64)
 
 
 def _spread(
@@ -386,6 +396,40 @@ def _look_up(tables: Iterable[Values], values: Iterable[Any]) -> np.ndarray:
     )
 
 
+def _counted(
+    known: KnownFeatures, tables: Iterable[Values], values: list[Any]
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the numbers of features, and their values; None if all are 1."""
+    if known.root.has_many:
+        numbers = _take_numbers(values)
+        return _look_up(tables, values), numbers
+    return _with_numbers(_look_up(tables, values), values)
+
+
+def _take_numbers(values: list[Any]) -> np.ndarray | None:
+    """Return the numbers among some values, and 1 for what is none; None if there are
+    none.
+
+    In ``values`` stands then instead whether they differ from 0.
+
+    Raises
+    ------
+    Odd
+        If one is not finite.
+    """
+    n = len(values)
+    is_number = map(_COUNTED_KINDS.__contains__, map(type, values))
+    places = np.fromiter(is_number, np.bool_, n).nonzero()[0]
+    if places.shape[0] == 0:
+        return None
+    found = _as_floats([values[k] for k in places.tolist()])
+    for k, shown in zip(places.tolist(), (found != 0.0).tolist()):
+        values[k] = shown
+    numbers = np.ones(n)
+    numbers[places] = found
+    return numbers
+
+
 def _with_numbers(
     rows: np.ndarray, values: list[Any]
 ) -> tuple[np.ndarray, np.ndarray | None]:
@@ -397,13 +441,24 @@ def _with_numbers(
     places = ((rows >= COUNTED) & (rows < SHOWN)).nonzero()[0]
     if places.shape[0] == 0:
         return rows, None
-    counted = [values[k] for k in places.tolist()]
-    if not all(issubclass(kind, _NUMBERS) for kind in set(map(type, counted))):
+    found = [values[k] for k in places.tolist()]
+    if not all(issubclass(kind, _NUMBERS) for kind in set(map(type, found))):
         raise Odd  # it equals a number that is remembered, and is none
     numbers = np.ones(rows.shape[0])
-    numbers[places] = np.fromiter(map(float, counted), np.float64)
+    numbers[places] = _as_floats(found)
     rows[places] -= COUNTED
     return rows, numbers
+
+
+def _as_floats(numbers: list[Any]) -> np.ndarray:
+    """Return numbers as float64; raises Odd if one is not finite."""
+    try:
+        found = np.fromiter(map(float, numbers), np.float64, len(numbers))
+    except OverflowError:
+        raise Odd from None
+    if not np.isfinite(found).all():
+        raise Odd
+    return found
 
 
 # --------------------------------------------------------------------------------------
