@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import accumulate, chain
-from math import inf, isfinite
+from math import isfinite
 from struct import Struct
 from typing import Any, TypeAlias
 
@@ -24,6 +24,15 @@ from .vectors_in_tokens import way_out
 
 MOST_UNKNOWN = 100_000
 """Pairs and names remembered that are no features."""
+
+MOST_NUMBERS = 10_000
+"""Pairs remembered whose value is neither 0 nor 1."""
+
+MOST_NUMBERS_OF_KEY = 100
+"""So many of one key: where there are more, hardly any of them comes twice."""
+
+MOST_LAYOUTS = 1_000
+"""Sequences of keys inside of a key whose tables are remembered."""
 
 MANY_KEYS = 6
 """Where the first dictionary has so many keys, those that have the same keys as the one
@@ -48,6 +57,9 @@ NONE = _as_bytes(-1)
 SHOWN = 2**30
 """Added to the number of a feature whose value is 0, where such features count."""
 
+COUNTED = 2**29
+"""Added to the number of a feature whose value is neither 0 nor 1."""
+
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating)
 _TRUTHS = (bool, np.bool_)
 
@@ -60,8 +72,7 @@ class KnownFeatures(dict[Any, "Values"]):
     """Tables of the pairs of each key, ``{key: {value: number of the feature}}``.
 
     A feature that is unknown gets a number while ``learns`` holds; else it has none.
-    Threads may share the tables: they are only added to. Values that are neither 0 nor
-    1 are not remembered, as hardly any of them comes twice.
+    Threads may share the tables: they are only added to.
 
     Parameters
     ----------
@@ -79,6 +90,14 @@ class KnownFeatures(dict[Any, "Values"]):
         Numbers by name, for lists.
     inner : dict
         The tables inside a key, for dictionaries as values.
+    layouts : dict
+        ``{(key, keys inside): their tables}``.
+    root : KnownFeatures
+        The tables inside of which these are; themselves, if there are none.
+    has_numbers : bool
+        Whether they have met a value that is neither 0 nor 1; asked of the root.
+    numbers : int
+        How many such values are remembered; likewise.
     """
 
     def __init__(
@@ -87,8 +106,12 @@ class KnownFeatures(dict[Any, "Values"]):
         learns: bool,
         prefix: str = "",
         shows_zeros: bool = False,
+        root: KnownFeatures | None = None,
     ) -> None:
         super().__init__()
+        self.root = self if root is None else root
+        self.has_numbers = False
+        self.numbers = 0
         self.shows_zeros = shows_zeros
         self.ids = ids
         self.learns = learns
@@ -97,6 +120,7 @@ class KnownFeatures(dict[Any, "Values"]):
         self.unknown = 0
         self.names = Names(self)
         self.inner: dict[str, KnownFeatures] = {}
+        self.layouts: dict[tuple[Any, ...], list[Values]] = {}
 
     def serves(self, ids: dict[str, int], learns: bool) -> bool:
         """Tell whether these tables are right for such names.
@@ -152,10 +176,22 @@ class KnownFeatures(dict[Any, "Values"]):
         inner = self.inner.get(key)
         if inner is None:
             prefix = f"{self.prefix}{key}:"
-            inner = KnownFeatures(self.ids, self.learns, prefix, self.shows_zeros)
+            inner = KnownFeatures(
+                self.ids, self.learns, prefix, self.shows_zeros, self.root
+            )
             if self.learns or len(self.inner) <= MOST_UNKNOWN:
                 self.inner[key] = inner
         return inner
+
+    def tables_inside(self, key: str, token: dict[Any, Any]) -> list[Values]:
+        """Return the table of each pair of a dictionary that is the value of a key."""
+        layout = (key, *token)
+        tables = self.layouts.get(layout)
+        if tables is None:
+            tables = [*map(self.inside(key).__getitem__, token)]
+            if len(self.layouts) < MOST_LAYOUTS:
+                self.layouts[layout] = tables
+        return tables
 
 
 class Values(dict[Any, bytes]):
@@ -174,14 +210,38 @@ class Values(dict[Any, bytes]):
             number = known.number(f"{self.key}:{value}")
         elif isinstance(value, str):
             return self[exact(value)]
-        elif isinstance(value, _NUMBERS) and (value == 0 or value == 1):
+        elif not isinstance(value, _NUMBERS):
+            raise Odd
+        elif value == 0 or value == 1:
             value = bool(value)
             number = (known.number if value else known.number_of_zero)(self.key)
         else:
-            raise Odd
+            return self._number_of_counted(value)
         if number is not NONE or known.has_room():
             self[value] = number
         return number
+
+    def _number_of_counted(self, value: Any) -> bytes:
+        """Return the number of the feature whose value is neither 0 nor 1."""
+        if not _is_finite(value):
+            raise Odd
+        number = self.known.number(self.key)
+        root = self.known.root
+        if number is not NONE:
+            number = _as_bytes(_NUMBER.unpack(number)[0] + COUNTED)
+            root.has_numbers = True
+        if len(self) < MOST_NUMBERS_OF_KEY and root.numbers < MOST_NUMBERS:
+            root.numbers += 1
+            self[value] = number
+        return number
+
+
+def _is_finite(value: Any) -> bool:
+    """Tell whether a number is finite as a float."""
+    try:
+        return isfinite(value)
+    except OverflowError:
+        return False
 
 
 class Names(dict[Any, bytes]):
@@ -242,12 +302,12 @@ def _tables(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> list[Values]:
 
 
 def encode_pairs(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
-    """Encode dictionaries of which each pair is a feature of value 1, or none.
+    """Encode dictionaries of which each pair is one feature, or none.
 
     Raises
     ------
     Odd, TypeError
-        If one is not: what may be a number, a collection, or wrong.
+        If one is not: a collection, or wrong.
     """
     tables: Iterable[Values]
     if tokens and len(tokens[0]) >= MANY_KEYS:
@@ -255,51 +315,95 @@ def encode_pairs(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
     else:
         tables = map(known.__getitem__, chain.from_iterable(tokens))
     values = chain.from_iterable(map(dict.values, tokens))
-    found = map(dict.__getitem__, tables, values)
-    return np.frombuffer(bytearray().join(found), np.int32), None, _starts(tokens)
+    rows = _look_up(tables, values)
+    if known.root.has_numbers:
+        values = chain.from_iterable(map(dict.values, tokens))
+        return *_with_numbers(rows, [*values]), _starts(tokens)
+    return rows, None, _starts(tokens)
 
 
-def encode_any(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
-    """Encode dictionaries that may hold numbers and dictionaries, pair by pair.
+def encode_inside(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
+    """Encode dictionaries of such pairs, and of dictionaries of such pairs.
 
     Raises
     ------
-    Odd, OverflowError, TypeError
-        If a value is something else, or wrong.
+    Odd, TypeError
+        If a value is something else.
     """
-    found: list[bytes] = []
-    numbers: list[float] = []
-    ends = [0]
+    tables: list[Values] = []
+    values: list[Any] = []
+    starts = [0]
     for token in tokens:
-        _walk(known, token, found, numbers)
-        ends.append(len(found))
-    values = np.array(numbers)
-    if not np.isfinite(values).all():
-        raise Odd
-    rows = np.frombuffer(bytearray().join(found), np.int32)
-    return rows, values, np.array(ends, np.int64)
+        for key, value in token.items():
+            if type(value) is dict:
+                tables += known.tables_inside(key, value)
+                values += value.values()
+            else:
+                tables.append(known[key])
+                values.append(value)
+        starts.append(len(values))
+    rows = _look_up(tables, values)
+    return *_with_numbers(rows, values), np.array(starts, np.int64)
 
 
-def _walk(
+def encode_deep(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
+    """Encode dictionaries of such pairs, and of dictionaries of any depth.
+
+    Raises
+    ------
+    Odd, TypeError
+        If a value is something else.
+    """
+    tables: list[Values] = []
+    values: list[Any] = []
+    starts = [0]
+    for token in tokens:
+        _spread(known, token, tables, values)
+        starts.append(len(values))
+    rows = _look_up(tables, values)
+    return *_with_numbers(rows, values), np.array(starts, np.int64)
+
+
+def _spread(
     known: KnownFeatures,
     token: dict[Any, Any],
-    found: list[bytes],
-    numbers: list[float],
+    tables: list[Values],
+    values: list[Any],
 ) -> None:
-    """Add the numbers of the features of a dictionary, and their values."""
+    """Add the tables and the values of all pairs of a dictionary, and of those in it."""
     for key, value in token.items():
-        kind = type(value)
-        if kind is float or kind is int:
-            found.append(known[key][value != 0])
-            numbers.append(float(value))
-        elif kind is dict:
-            _walk(known.inside(key), value, found, numbers)
-        elif isinstance(value, _NUMBERS) and not isinstance(value, _TRUTHS):
-            found.append(known[key][bool(value)])
-            numbers.append(float(value))
+        if type(value) is dict:
+            _spread(known.inside(key), value, tables, values)
         else:
-            found.append(known[key][value])
-            numbers.append(1.0)
+            tables.append(known[key])
+            values.append(value)
+
+
+def _look_up(tables: Iterable[Values], values: Iterable[Any]) -> np.ndarray:
+    """Return the number of each value in its table, int32."""
+    return np.frombuffer(
+        bytearray().join(map(dict.__getitem__, tables, values)), np.int32
+    )
+
+
+def _with_numbers(
+    rows: np.ndarray, values: list[Any]
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the numbers of features, and their values; None if all are 1.
+
+    Where ``rows`` have a number of a feature with another value, ``COUNTED`` is taken
+    from it.
+    """
+    places = ((rows >= COUNTED) & (rows < SHOWN)).nonzero()[0]
+    if places.shape[0] == 0:
+        return rows, None
+    counted = [values[k] for k in places.tolist()]
+    if not all(issubclass(kind, _NUMBERS) for kind in set(map(type, counted))):
+        raise Odd  # it equals a number that is remembered, and is none
+    numbers = np.ones(rows.shape[0])
+    numbers[places] = np.fromiter(map(float, counted), np.float64)
+    rows[places] -= COUNTED
+    return rows, numbers
 
 
 # --------------------------------------------------------------------------------------
@@ -333,12 +437,9 @@ def as_feature(key: Any, value: Any) -> tuple[str | None, float]:
     if isinstance(value, (bool, np.bool_)):
         return (key if value else None), 1.0
     if isinstance(value, (int, float, np.integer, np.floating)):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = inf
-        if not isfinite(number):
+        if not _is_finite(value):
             raise ValueError(f"feature {key!r} must be finite, got {describe(value)}")
+        number = float(value)
         return (key if number else None), number
     if isinstance(value, (tuple, frozenset)):
         raise Nested

@@ -1,6 +1,7 @@
 """Pairs of key and value: remembered, numbered, and read pair by pair."""
 
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ from skstruct.features.pairs import (
     Odd,
     as_feature,
     concatenated,
-    encode_any,
+    encode_deep,
+    encode_inside,
     encode_names,
     encode_nested,
     encode_pairs,
@@ -79,8 +81,10 @@ def test_pairs_of_value_one_are_found():
     assert {type(value) for each in tables.values() for value in each} == {str, bool}
 
 
-@pytest.mark.parametrize("value", [2, 0.5, None, ("a",), {"a": 1}, ["a"], float("nan")])
-def test_what_is_not_one_feature_of_value_one_is_odd(value):
+@pytest.mark.parametrize(
+    "value", [None, ("a",), {"a": 1}, ["a"], float("nan"), 10**400]
+)
+def test_what_is_not_one_feature_is_odd(value):
     for learns in (False, True):
         with pytest.raises((Odd, TypeError)):
             encode_pairs(known(learns), [{"word": "dog", "n": value}])
@@ -95,9 +99,9 @@ def test_numbers_and_dictionaries_are_read_pair_by_pair():
         {"near": {"a": np.float32(0.5)}, "size": 0.0},
     ]
     tokens += [{"a": {"b": {"c": 7}}, "word": "the", "new": 4}]
-    features, values, starts = encode_any(tables, tokens)
+    features, values, starts = encode_deep(tables, tokens)
     assert features.tolist() == [2, 3, 4, -1, 5, 0, -1]
-    assert values.tolist() == [2.5, 1, 0.5, 0, 7, 1, 4] and starts.tolist() == [
+    assert values.tolist() == [2.5, 1, 0.5, 1, 7, 1, 1] and starts.tolist() == [
         0,
         2,
         4,
@@ -110,14 +114,14 @@ def test_numbers_and_dictionaries_are_read_pair_by_pair():
         {1: {"a": 2}},
     ):
         with pytest.raises((Odd, TypeError)):
-            encode_any(tables, [wrong])
-    with pytest.raises(OverflowError):
-        encode_any(tables, [{"size": 10**400}])
+            encode_deep(tables, [wrong])
+    with pytest.raises(Odd):
+        encode_deep(tables, [{"size": 10**400}])
 
 
 def test_new_features_are_numbered_in_their_order():
     tables = KnownFeatures({}, learns=True)
-    features, _, _ = encode_any(
+    features, _, _ = encode_deep(
         tables, [{"w": "x", "n": 2, "in": {"a": 1}, "no": False}]
     )
     assert list(tables.ids) == ["w:x", "n", "in:a"] and features.tolist() == [
@@ -132,9 +136,9 @@ def test_new_features_are_numbered_in_their_order():
 def test_tables_that_learned_look_up_and_not_the_other_way_round():
     ids = dict(IDS)
     tables = KnownFeatures(ids, learns=True)
-    encode_any(tables, [{"word": "cat", "in": {"a": True}}])
+    encode_deep(tables, [{"word": "cat", "in": {"a": True}}])
     assert tables.serves(ids, True) and tables.serves(ids, False)
-    assert encode_any(tables, [{"word": "cow", "in": {"b": True}}])[0].tolist() == [
+    assert encode_deep(tables, [{"word": "cow", "in": {"b": True}}])[0].tolist() == [
         -1,
         -1,
     ]
@@ -147,7 +151,7 @@ def test_what_is_remembered_is_bounded(monkeypatch):
     monkeypatch.setattr(pairs, "MOST_UNKNOWN", 5)
     tables = known()
     for k in range(50):
-        features, _, _ = encode_any(
+        features, _, _ = encode_deep(
             tables,
             [{"word": f"w{k}", f"k{k}": "x", f"in{k}": {"a": 1}, "size": k / 64}],
         )
@@ -155,7 +159,7 @@ def test_what_is_remembered_is_bounded(monkeypatch):
         assert encode_names(tables, [[f"w{k}", "title"]])[0].tolist() == [-1, 3]
     sizes = [len(tables), len(tables.inner), len(tables.names), len(tables["word"])]
     assert max(sizes) <= 8
-    assert set(tables["size"]) <= {True, False}
+    assert tables.numbers == 49
 
 
 def test_copies_and_pickles_begin_with_empty_tables():
@@ -217,7 +221,7 @@ def test_dictionaries_of_many_keys(monkeypatch):
     np.testing.assert_array_equal(first[2], second[2])
 
 
-@pytest.mark.parametrize("odd", [{1: "a"}, {"n": 0.5}, {"n": {"a": True}}])
+@pytest.mark.parametrize("odd", [{1: "a"}, {"n": float("inf")}, {"n": {"a": True}}])
 def test_odd_pairs_among_many_keys(odd):
     token = dict.fromkeys("abcdefgh", "x")
     with pytest.raises((Odd, TypeError)):
@@ -234,6 +238,67 @@ def test_known_pairs_cost_no_call_of_python(keys):
         for n in (1, pairs.FEW_TOKENS)
     )
     assert one == few
+
+
+NUMBERS = {"size": 2.5, "n": 3, "title": True, "word": "the", "zero": 0.0}
+INSIDE = {"near": {"a": "x", "b": 0.5, "c": False}, "word": "dog", "size": 7}
+
+
+@pytest.mark.parametrize("token", [NUMBERS, INSIDE, {**INSIDE, "near": NUMBERS}])
+@pytest.mark.parametrize("shows_zeros", [False, True])
+def test_all_ways_to_encode_agree(token, shows_zeros):
+    """Flat dictionaries, dictionaries inside, and such of any depth."""
+    tokens = [token, {}, {**token, "new": 4.5}, token]
+    flat = [dict(expand(t)) for t in tokens]
+    ways = []
+    for encode, given in (
+        (encode_pairs, flat),
+        (encode_inside, tokens),
+        (encode_deep, tokens),
+    ):
+        tables = KnownFeatures({}, True, shows_zeros=shows_zeros)
+        for _ in range(2):  # by name, and as remembered
+            try:
+                arrays = encode(tables, given)
+            except TypeError:  # deeper than this way goes
+                continue
+            ways.append([[a.tolist() for a in arrays], list(tables.ids)])
+    assert len(ways) >= 4
+    assert all(way == ways[0] for way in ways)
+
+
+def test_a_value_that_equals_a_remembered_number_is_looked_at():
+    tables = known()
+    encode_pairs(tables, [{"size": 2}])
+    with pytest.raises(Odd):
+        encode_pairs(tables, [{"size": Fraction(2)}])
+
+
+def test_numbers_that_are_remembered_are_bounded(monkeypatch):
+    monkeypatch.setattr(pairs, "MOST_NUMBERS_OF_KEY", 5)
+    monkeypatch.setattr(pairs, "MOST_NUMBERS", 8)
+    monkeypatch.setattr(pairs, "MOST_LAYOUTS", 3)
+    tables = known(learns=True)
+    for k in range(2, 50):
+        token = {"size": k, "n": k / 64, "near": {f"k{k}": k}}
+        _, values, _ = encode_inside(tables, [token, token])
+        assert values.tolist() == 2 * [k, k / 64, k]
+    assert len(tables["size"]) <= 5
+    assert tables.numbers == 8
+    assert len(tables.layouts) == 3
+
+
+@pytest.mark.parametrize("value", ["x", 2.5])
+def test_known_pairs_inside_cost_no_call_of_python(value):
+    """Many pairs inside take as many calls as few do, but for the number of a number."""
+    tables = known(learns=True)
+    few, many = ({"near": dict.fromkeys(keys, "x")} for keys in ("ab", "abcdefgh"))
+    few["size"] = many["size"] = value
+    encode_inside(tables, [few, many])
+    assert (
+        calls(lambda: encode_inside(tables, [few] * 10))[0]
+        == (calls(lambda: encode_inside(tables, [many] * 10))[0])
+    )
 
 
 @pytest.mark.parametrize("n", [0, 1, pairs.FEW_TOKENS, pairs.FEW_TOKENS + 1])
