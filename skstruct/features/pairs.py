@@ -4,7 +4,8 @@
 and looked up once, and remembered; so an encoder begins with empty tables, and no file
 has any. A number is kept as its four bytes: these are joined to an array faster than
 integers are converted. Loops over pairs are ``map`` and ``chain``, which take half as
-long as loops in Python.
+long as loops in Python. So a number that is remembered is looked up as a text is, and
+marked (``COUNTED``); where many are met, they are taken out first.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ _COUNTED_KINDS = {int, float} | {
 
 
 class Odd(LookupError):
-    """A pair is more, or less, than one feature of value 1: look at each pair alone."""
+    """A pair is not one feature, or there are more numbers than are remembered: encode
+    these tokens in the next way.
+    """
 
 
 class KnownFeatures(dict[Any, "Values"]):
