@@ -31,16 +31,15 @@ from .encoded import NO_BAG, NO_ROWS, NOTHING, Bag, without_templates
 from .encoder_fields import INDEX, MIN_COUNT, has_cutoff
 from .indexed_encoder import NamedEncoder
 from .learned import LearnedCorpus
+from .nested_pairs import as_feature, encode_nested
 from .pairs import (
     SHOWN,
     KnownFeatures,
     Odd,
-    as_feature,
     concatenated,
     encode_deep,
     encode_inside,
     encode_names,
-    encode_nested,
     encode_pairs,
 )
 from .row_index import FeatureIndex
@@ -136,7 +135,8 @@ class BagEncoder(NamedEncoder):
         try:
             return encode_pairs(self._features(grow), tokens)
         except (Odd, TypeError):
-            return self._encode_odd(tokens, first, offsets, grow)
+            pass
+        return self._encode_odd(tokens, first, offsets, grow)
 
     def _encode_odd(
         self, tokens: list[dict[str, Any]], first: int, offsets: np.ndarray, grow: bool
@@ -242,7 +242,7 @@ class BagEncoder(NamedEncoder):
         found = self._plain_chunk(tokens)
         if found is None or found[1] is not None:
             return None
-        return self._small(len(tokens), *found)
+        return self._small(*found)
 
     def encode_one(self, tokens: list[Any]) -> SmallRows | None:
         """Look up the rows of a sentence of dicts, or of lists of str; None of both.
@@ -258,7 +258,7 @@ class BagEncoder(NamedEncoder):
                 found = self._encode_odd(tokens, 0, offsets, False)
             except ValueError:  # which the long road raises again, and says where
                 return None
-        return self._small(len(tokens), *found)
+        return self._small(*found)
 
     def _plain_chunk(self, tokens: list[Any]) -> Chunk | None:
         """Encode a sentence of dicts without collections, or of lists of str; None of
@@ -281,14 +281,13 @@ class BagEncoder(NamedEncoder):
             return None
 
     def _small(
-        self,
-        n: int,
-        features: np.ndarray,
-        values: np.ndarray | None,
-        starts: np.ndarray,
+        self, features: np.ndarray, values: np.ndarray | None, starts: np.ndarray
     ) -> SmallRows:
-        """Return what small kernels read of one sentence of n tokens."""
-        token = np.array((0, n), np.int64)
+        """Return what small kernels read of the features of one sentence.
+
+        A sentence has as many tokens, and as many rows, as ``starts`` says.
+        """
+        token = np.array((0, starts.shape[0] - 1), np.int64)
         rows = self.nodes.row_of.take(features)
         values = NO_BAG.value if values is None else values
         return token, token, 0, NO_ROWS, NOTHING, NOTHING, starts, rows, values

@@ -4,12 +4,13 @@
 and looked up once, and remembered; so an encoder begins with empty tables, and no file
 has any. A number is kept as its four bytes: these are joined to an array faster than
 integers are converted. Loops over pairs are ``map`` and ``chain``, which take half as
-long as loops in Python.
+long as loops in Python. So a number that is remembered is looked up as a text is, and
+marked (``COUNTED``); where many are met, they are taken out first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from itertools import accumulate, chain
 from math import isfinite
 from struct import Struct
@@ -18,18 +19,20 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .._data.elements import exact
-from .._data.inputs import describe, lengths_of, offsets_of
-from .._data.places import placed
-from .vectors_in_tokens import way_out
+from .._data.inputs import lengths_of, offsets_of
 
 MOST_UNKNOWN = 100_000
-"""Pairs and names remembered that are no features."""
+"""Pairs and names remembered that are no features; and tables of keys, where these are
+looked up.
+"""
 
 MOST_NUMBERS = 10_000
 """Pairs remembered whose value is neither 0 nor 1."""
 
 MOST_NUMBERS_OF_KEY = 100
-"""So many of one key: where there are more, hardly any of them comes twice."""
+"""So many of one key: where there are more, hardly any of them comes twice. From then
+on all numbers are taken out before pairs are looked up.
+"""
 
 MOST_LAYOUTS = 1_000
 """Sequences of keys inside of a key whose tables are remembered."""
@@ -61,11 +64,30 @@ COUNTED = 2**29
 """Added to the number of a feature whose value is neither 0 nor 1."""
 
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating)
-_TRUTHS = (bool, np.bool_)
+_COUNTED_KINDS = {int, float} | {
+    np.dtype(code).type for code in np.typecodes["AllInteger"] + np.typecodes["Float"]
+}
+"""Kinds of numbers, exactly."""
 
 
 class Odd(LookupError):
-    """A pair is more, or less, than one feature of value 1: look at each pair alone."""
+    """A pair is not one feature, or there are more numbers than are remembered: encode
+    these tokens in the next way.
+    """
+
+
+class _Room:
+    """How much more is remembered, by all tables of an encoder together."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def take(self) -> bool:
+        """Tell whether there is room for one more, which is taken."""
+        self.left -= 1
+        return self.left >= 0
 
 
 class KnownFeatures(dict[Any, "Values"]):
@@ -96,8 +118,10 @@ class KnownFeatures(dict[Any, "Values"]):
         The tables inside of which these are; themselves, if there are none.
     has_numbers : bool
         Whether they have met a value that is neither 0 nor 1; asked of the root.
-    numbers : int
-        How many such values are remembered; likewise.
+    has_many : bool
+        Whether there were more than are remembered; likewise.
+    numbers, unknown, tables : _Room
+        For such values, for what is no feature, and for tables; the root's.
     """
 
     def __init__(
@@ -109,15 +133,17 @@ class KnownFeatures(dict[Any, "Values"]):
         root: KnownFeatures | None = None,
     ) -> None:
         super().__init__()
-        self.root = self if root is None else root
+        self.root: KnownFeatures = self if root is None else root
         self.has_numbers = False
-        self.numbers = 0
+        self.has_many = False
+        self.numbers: _Room = root.numbers if root is not None else _Room(MOST_NUMBERS)
+        self.unknown: _Room = root.unknown if root is not None else _Room(MOST_UNKNOWN)
+        self.tables: _Room = root.tables if root is not None else _Room(MOST_UNKNOWN)
         self.shows_zeros = shows_zeros
         self.ids = ids
         self.learns = learns
         self.prefix = prefix
         self.size = len(ids)
-        self.unknown = 0
         self.names = Names(self)
         self.inner: dict[str, KnownFeatures] = {}
         self.layouts: dict[tuple[Any, ...], list[Values]] = {}
@@ -153,18 +179,13 @@ class KnownFeatures(dict[Any, "Values"]):
             return NONE
         return _as_bytes(_NUMBER.unpack(self.number(name))[0] + SHOWN)
 
-    def has_room(self) -> bool:
-        """Tell whether to remember one more of what is no feature."""
-        self.unknown += 1
-        return self.unknown <= MOST_UNKNOWN
-
     def __missing__(self, key: Any) -> Values:
         if type(key) is not str:
             if isinstance(key, str):
                 return self[exact(key)]
             raise Odd
         values = Values(self, self.prefix + key)
-        if self.learns or len(self) <= MOST_UNKNOWN:
+        if self.learns or self.tables.take():
             self[key] = values
         return values
 
@@ -179,7 +200,7 @@ class KnownFeatures(dict[Any, "Values"]):
             inner = KnownFeatures(
                 self.ids, self.learns, prefix, self.shows_zeros, self.root
             )
-            if self.learns or len(self.inner) <= MOST_UNKNOWN:
+            if self.learns or self.tables.take():
                 self.inner[key] = inner
         return inner
 
@@ -188,7 +209,8 @@ class KnownFeatures(dict[Any, "Values"]):
         layout = (key, *token)
         tables = self.layouts.get(layout)
         if tables is None:
-            tables = [*map(self.inside(key).__getitem__, token)]
+            # Not of the token, which another thread may have changed.
+            tables = [*map(self.inside(key).__getitem__, layout[1:])]
             if len(self.layouts) < MOST_LAYOUTS:
                 self.layouts[layout] = tables
         return tables
@@ -217,26 +239,27 @@ class Values(dict[Any, bytes]):
             number = (known.number if value else known.number_of_zero)(self.key)
         else:
             return self._number_of_counted(value)
-        if number is not NONE or known.has_room():
+        if number is not NONE or known.unknown.take():
             self[value] = number
         return number
 
     def _number_of_counted(self, value: Any) -> bytes:
         """Return the number of the feature whose value is neither 0 nor 1."""
-        if not _is_finite(value):
+        if not is_finite(value):
+            raise Odd
+        root = self.known.root
+        if len(self) >= MOST_NUMBERS_OF_KEY or not root.numbers.take():
+            root.has_many = True
             raise Odd
         number = self.known.number(self.key)
-        root = self.known.root
         if number is not NONE:
             number = _as_bytes(_NUMBER.unpack(number)[0] + COUNTED)
             root.has_numbers = True
-        if len(self) < MOST_NUMBERS_OF_KEY and root.numbers < MOST_NUMBERS:
-            root.numbers += 1
-            self[value] = number
+        self[value] = number
         return number
 
 
-def _is_finite(value: Any) -> bool:
+def is_finite(value: Any) -> bool:
     """Tell whether a number is finite as a float."""
     try:
         return isfinite(value)
@@ -259,17 +282,27 @@ class Names(dict[Any, bytes]):
                 return self[exact(name)]
             raise Odd
         number = self.known.number(name)
-        if number is not NONE or self.known.has_room():
+        if number is not NONE or self.known.unknown.take():
             self[name] = number
         return number
 
 
-def _starts(tokens: Collection[Collection[Any]]) -> np.ndarray:
-    """Return where the features of each token start, (n + 1,) int64."""
+_CHANGED = "tokens changed while their features were looked up"
+"""Kernels go by where the features of a token start, and check nothing. So it is proven
+here that there are as many, whatever another thread does to the tokens meanwhile.
+"""
+
+
+def _starts(tokens: Collection[Collection[Any]], n_features: int) -> np.ndarray:
+    """Return where the features of each token start, (n + 1,) int64, of so many."""
     n = len(tokens)
     if n <= FEW_TOKENS:
-        return np.fromiter(accumulate(map(len, tokens), initial=0), np.int64, n + 1)
-    return offsets_of(lengths_of(tokens))
+        starts = np.fromiter(accumulate(map(len, tokens), initial=0), np.int64, n + 1)
+    else:
+        starts = offsets_of(lengths_of(tokens))
+    if starts.item(n) != n_features:
+        raise RuntimeError(_CHANGED)
+    return starts
 
 
 def encode_names(known: KnownFeatures, tokens: list[list[str]]) -> Chunk:
@@ -281,7 +314,8 @@ def encode_names(known: KnownFeatures, tokens: list[list[str]]) -> Chunk:
         If something is no str.
     """
     found = map(known.names.__getitem__, chain.from_iterable(tokens))
-    return np.frombuffer(bytearray().join(found), np.int32), None, _starts(tokens)
+    rows = np.frombuffer(bytearray().join(found), np.int32)
+    return rows, None, _starts(tokens, rows.shape[0])
 
 
 def _tables(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> list[Values]:
@@ -315,11 +349,16 @@ def encode_pairs(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
     else:
         tables = map(known.__getitem__, chain.from_iterable(tokens))
     values = chain.from_iterable(map(dict.values, tokens))
-    rows = _look_up(tables, values)
+    if known.root.has_many:
+        rows, numbers = _counted(known, tables, [*values])
+        return rows, numbers, _starts(tokens, rows.shape[0])
+    found = map(dict.__getitem__, tables, values)
+    rows = np.frombuffer(bytearray().join(found), np.int32)
+    starts = _starts(tokens, rows.shape[0])
     if known.root.has_numbers:
         values = chain.from_iterable(map(dict.values, tokens))
-        return *_with_numbers(rows, [*values]), _starts(tokens)
-    return rows, None, _starts(tokens)
+        return *_with_numbers(rows, [*values]), starts
+    return rows, None, starts
 
 
 def encode_inside(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
@@ -342,8 +381,7 @@ def encode_inside(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
                 tables.append(known[key])
                 values.append(value)
         starts.append(len(values))
-    rows = _look_up(tables, values)
-    return *_with_numbers(rows, values), np.array(starts, np.int64)
+    return *_counted(known, tables, values), np.array(starts, np.int64)
 
 
 def encode_deep(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
@@ -360,8 +398,7 @@ def encode_deep(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
     for token in tokens:
         _spread(known, token, tables, values)
         starts.append(len(values))
-    rows = _look_up(tables, values)
-    return *_with_numbers(rows, values), np.array(starts, np.int64)
+    return *_counted(known, tables, values), np.array(starts, np.int64)
 
 
 def _spread(
@@ -386,6 +423,42 @@ def _look_up(tables: Iterable[Values], values: Iterable[Any]) -> np.ndarray:
     )
 
 
+def _counted(
+    known: KnownFeatures, tables: Iterable[Values], values: list[Any]
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the numbers of features, and their values; None if all are 1."""
+    taken = _take_numbers(values) if known.root.has_many else None
+    rows, numbers = _with_numbers(_look_up(tables, values), values)
+    if taken is None:
+        return rows, numbers
+    # Of other kinds, such as members of an enumeration, numbers are not taken out.
+    return rows, taken if numbers is None else taken * numbers
+
+
+def _take_numbers(values: list[Any]) -> np.ndarray | None:
+    """Return the numbers among some values, and 1 for what is none; None if there are
+    none.
+
+    In ``values`` stands then instead whether they differ from 0.
+
+    Raises
+    ------
+    Odd
+        If one is not finite.
+    """
+    n = len(values)
+    is_number = map(_COUNTED_KINDS.__contains__, map(type, values))
+    places = np.fromiter(is_number, np.bool_, n).nonzero()[0]
+    if places.shape[0] == 0:
+        return None
+    found = _as_floats([values[k] for k in places.tolist()])
+    for k, shown in zip(places.tolist(), (found != 0.0).tolist()):
+        values[k] = shown
+    numbers = np.ones(n)
+    numbers[places] = found
+    return numbers
+
+
 def _with_numbers(
     rows: np.ndarray, values: list[Any]
 ) -> tuple[np.ndarray, np.ndarray | None]:
@@ -394,95 +467,29 @@ def _with_numbers(
     Where ``rows`` have a number of a feature with another value, ``COUNTED`` is taken
     from it.
     """
+    if rows.shape[0] != len(values):
+        raise RuntimeError(_CHANGED)
     places = ((rows >= COUNTED) & (rows < SHOWN)).nonzero()[0]
     if places.shape[0] == 0:
         return rows, None
-    counted = [values[k] for k in places.tolist()]
-    if not all(issubclass(kind, _NUMBERS) for kind in set(map(type, counted))):
+    found = [values[k] for k in places.tolist()]
+    if not all(issubclass(kind, _NUMBERS) for kind in set(map(type, found))):
         raise Odd  # it equals a number that is remembered, and is none
     numbers = np.ones(rows.shape[0])
-    numbers[places] = np.fromiter(map(float, counted), np.float64)
+    numbers[places] = _as_floats(found)
     rows[places] -= COUNTED
     return rows, numbers
 
 
-# --------------------------------------------------------------------------------------
-# Pair by pair, where values are collections, and where one is wrong
-# --------------------------------------------------------------------------------------
-class Nested(Exception):
-    """A value holds several features; the chunk is encoded pair by pair."""
-
-
-def as_feature(key: Any, value: Any) -> tuple[str | None, float]:
-    """Name the feature of a pair, and tell its value.
-
-    Returns
-    -------
-    name : str or None
-        None if the pair is no feature.
-    value : float
-
-    Raises
-    ------
-    Nested
-        If the pair is several features.
-    ValueError
-        If it is wrong.
-    """
-    if not isinstance(key, str):
-        raise ValueError(f"a feature name must be a str, got {describe(key)}")
-    if isinstance(value, str):  # most often, so first
-        return f"{exact(key)}:{exact(value)}", 1.0
-    key = exact(key)
-    if isinstance(value, (bool, np.bool_)):
-        return (key if value else None), 1.0
-    if isinstance(value, (int, float, np.integer, np.floating)):
-        if not _is_finite(value):
-            raise ValueError(f"feature {key!r} must be finite, got {describe(value)}")
-        number = float(value)
-        return (key if number else None), number
-    if isinstance(value, (tuple, frozenset)):
-        raise Nested
-    text = (
-        f"feature {key!r} must be a str, a bool, a number, or a list or dict of "
-        "these, got "
-    )
-    raise ValueError(text + describe(value) + way_out(value, key))
-
-
-def encode_nested(
-    tokens: list[dict[str, Any]],
-    first: int,
-    offsets: np.ndarray,
-    resolve: Callable[[str, Any], tuple[int, float]],
-) -> Chunk:
-    """Encode dictionaries whose values may be collections, token by token.
-
-    Parameters
-    ----------
-    tokens : list of dict
-    first : int
-        Number of the first one in the corpus.
-    offsets : ndarray of shape (n + 1,)
-        Where each sequence starts; for error messages.
-    resolve : callable
-        (number of the feature, value) of a key and a value.
-    """
-    found = []
-    sizes = []
-    for k, token in enumerate(tokens):
-        try:
-            mine = [resolve(*pair) for pair in expand(token)]
-        except ValueError as error:
-            raise placed(offsets, first + k, str(error)) from None
-        found += mine
-        sizes.append(len(mine))
-    features, values = zip(*found) if found else ((), ())
-    return (
-        np.array(features, np.int32),
-        np.array(values, np.float64),
-        offsets_of(np.array(sizes, np.int64)),
-    )
+def _as_floats(numbers: list[Any]) -> np.ndarray:
+    """Return numbers as float64; raises Odd if one is not finite."""
+    try:
+        found = np.fromiter(map(float, numbers), np.float64, len(numbers))
+    except OverflowError:
+        raise Odd from None
+    if not np.isfinite(found).all():
+        raise Odd
+    return found
 
 
 def concatenated(parts: list[Chunk]) -> list[np.ndarray]:
@@ -504,29 +511,3 @@ def concatenated(parts: list[Chunk]) -> list[np.ndarray]:
         np.concatenate(values),
         np.concatenate([np.zeros(1, np.int64), *ends]),
     ]
-
-
-def expand(token: dict[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the (key, simple value) of a dictionary whose values may be collections.
-
-    ``prefix`` stands before the keys.
-    """
-    for key, value in token.items():
-        if not isinstance(key, str):
-            raise ValueError(f"a feature name must be a str, got {describe(key)}")
-        name = prefix + exact(key)
-        if isinstance(value, dict):
-            yield from expand(value, f"{name}:")
-        elif isinstance(value, (list, tuple, set, frozenset)):
-            for inner in value:
-                if not isinstance(inner, str):
-                    found = f"{describe(inner)}{way_out(value, name)}"
-                    raise ValueError(
-                        f"feature {name!r}: a list must hold str, got {found}"
-                    )
-            for inner in (
-                sorted(value) if isinstance(value, (set, frozenset)) else value
-            ):
-                yield f"{name}:{exact(inner)}", True
-        else:
-            yield name, value
