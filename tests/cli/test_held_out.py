@@ -12,6 +12,7 @@ from cli_cases import run_train
 import skstruct
 from skstruct.cli import held_out
 from skstruct.cli.common import CommandError
+from skstruct.datasets import load_parsing
 from skstruct.inspection.report_scores import scored
 
 
@@ -112,15 +113,25 @@ def test_every_kind_is_scored_and_written(
     assert len({model.info()["state_weights"] for model in said}) == 1
 
 
-def test_a_parser_is_scored(models, capsys, tmp_path):
-    files = [path for path in models.iterdir() if path.suffix == ".conllu"]
-    if not files:
-        pytest.skip("no trees among the corpora")
-    code, out, err = run_train(
-        capsys, files[0], "-m", tmp_path / "m", "-a", "parser", "--epochs", 1, "--holdout", 0.3,
-    )  # fmt: skip
+@pytest.mark.parametrize("options", [(), ("-p", "labeled=False")])
+def test_a_parser_is_scored(options, capsys, tmp_path):
+    """With labels, or heads alone."""
+    rows = "".join(
+        "".join(
+            f"{t}\t{form}\t_\t_\t{tag}\t_\t{head}\t{label}\t_\t_\n"
+            for t, ((form, tag), (head, label)) in enumerate(zip(*pair), start=1)
+        )
+        + "\n"
+        for pair in list(zip(*load_parsing()))[:20]
+    )
+    (tmp_path / "a.conllu").write_text(rows, encoding="utf-8")
+    given = "-m", tmp_path / "m", "-a", "parser", "--epochs", 1, "--holdout", 0.3
+    code, out, err = run_train(capsys, tmp_path / "a.conllu", *given, *options)
     assert code == 0, err
-    assert re.search("^LAS +0", out, re.M) and re.search("^UAS +[01]", out, re.M)
+    measure = "UAS" if options else "LAS"
+    assert skstruct.load(tmp_path / "m").info()["card"]["score"]["measure"] == measure
+    assert re.search("^UAS +[01]", out, re.M)
+    assert bool(re.search("^LAS +0", out, re.M)) == (not options)
 
 
 def test_a_stream_holds_nothing_out(folder, capsys, tmp_path):
