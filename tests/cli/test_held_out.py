@@ -41,10 +41,25 @@ def test_each_document_is_held_out_once():
     assert fold.sum() == 1, "something is left to learn from"
 
 
-@pytest.mark.parametrize(("n", "cv", "share"), [(1, None, 0.5), (3, 5, None)])
-def test_too_few_documents(n, cv, share):
-    with pytest.raises(CommandError, match="nothing can be held out"):
+@pytest.mark.parametrize(
+    ("n", "cv", "share", "message"),
+    [
+        (1, None, 0.5, "only 1 document: nothing can be held out"),
+        (3, 5, None, "only 3 documents for --cv 5 parts; --cv 3 makes as many"),
+    ],
+)
+def test_too_few_documents(n, cv, share, message):
+    with pytest.raises(CommandError, match=message):
         held_out.folds_of(np.arange(n), share, cv, 0)
+
+
+def test_too_few_sentences_are_told_with_their_file(capsys, tmp_path):
+    path = tmp_path / "few.txt"
+    path.write_text("a X\nb Y\n\nc X\n\n")
+    code, _, err = run_train(capsys, path, "-m", tmp_path / "m", "--cv", 5)
+    assert code == 1 and f"{path}: only 2 sentences for --cv 5 parts; --cv 2" in err
+    code, _, err = run_train(capsys, path, "-m", tmp_path / "m", "-p", "alpha=2")
+    assert code == 2 and "Got 2 instead; skstruct train --help lists" in err
 
 
 def test_the_interval_of_few_documents_is_wider():
