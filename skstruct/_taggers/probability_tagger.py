@@ -168,7 +168,7 @@ class ProbabilityTagger(SequenceTagger):
             the message names the place.
         """
         check_is_fitted(self)
-        corpus = as_tokens(X)
+        corpus: Any = as_tokens(X)
         labels = as_sequences(y, "y", "label")
         check_same_lengths(corpus.lengths, lengths_of(labels))
         offsets = corpus.offsets
