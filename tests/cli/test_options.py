@@ -54,3 +54,20 @@ def test_values(arguments, name, value):
 def test_what_is_refused(arguments, message):
     with pytest.raises(argparse.ArgumentError, match=message):
         parsed(*arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--tokens", "0"],
+        ["--label", "0"],
+        ["--format", "columns"],
+        ["--read", "text=body"],
+        ["--annotated", "corpus.txt=PER"],
+        ["--encoding", "utf-8"],
+        ["--ends", "inclusive"],
+    ],
+)
+def test_the_next_command_reads_in_the_same_way(arguments):
+    assert options.same_options(parsed()) == ""
+    assert "how files are read" in options.same_options(parsed(*arguments))
