@@ -15,7 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
-from .._data.places import Where
+from .._data.places import Where, counted
 from .._data.schemes import scheme_like
 from .._data.source_layout import SourceLayout, is_plain
 from ..datasets.formats.columns import A_TOKEN_A_LINE
@@ -349,6 +349,10 @@ def layout_of(
         label = defaults.label_field if label is None else label
     elif isinstance(entry, TokenFormat) and not entry.names_fields:
         label = defaults.label_column if label is None else label
+    elif isinstance(entry, TokenFormat):
+        head = source.head(patient=inputs is None)
+        settled = entry.with_fields(head, TokenOptions(tokens, label))
+        tokens, label = settled.tokens, settled.label
     layout = Layout(
         format=entry.family,
         tokens=tokens,
@@ -738,7 +742,21 @@ def batches(
         is_empty = False
     if is_empty:
         what = "annotated text" if layout.format == "spans" else "sentence"
-        raise CommandError(f"{source.name}: there is no {what} in it")
+        unannotated = "" if reading is None else _unannotated(reading, layout)
+        raise CommandError(f"{source.name}: there is no {what} in it{unannotated}")
+
+
+def _unannotated(reading: Reading, layout: Layout) -> str:
+    """The end of an error about a file of texts without annotations: what there is."""
+    if not reading.n_left_out:
+        return ""
+    entry = layout.entry
+    of = "" if entry is None else f" of {entry.name}"
+    needed = ""
+    if entry is not None and entry.name == "csv-spans":
+        needed = "; columns start, end and label, a span a row, say what they are"
+    n = counted(reading.n_left_out, "record")
+    return f", but {n}{of} without annotations{needed}"
 
 
 @contextlib.contextmanager
