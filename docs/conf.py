@@ -69,9 +69,13 @@ numpydoc_show_class_members = False
 smartquotes = False  # quotes in signatures and code stay straight
 
 
+OF_CORPORA = "column", "split"
+"""What users call of what all corpora have behind the door."""
+
+
 def foreign_methods():
-    """For each public class the names of the methods that it has from other
-    packages.
+    """For each public class the names of the methods that it has from other packages,
+    or for the inside of this one.
     """
     found = {}
     parts = (
@@ -97,7 +101,13 @@ def foreign_methods():
                     for m in dir(value)
                 }
                 found[name] = [
-                    m for m in maker if not maker[m].__module__.startswith("skstruct")
+                    m
+                    for m in maker
+                    if not maker[m].__module__.startswith("skstruct")
+                    or (
+                        maker[m].__module__ == "skstruct._data.corpus"
+                        and m not in OF_CORPORA
+                    )
                 ]
                 found[name] += [m for m in maker if m.endswith("_request")]
     return found

@@ -3,7 +3,10 @@
 Files and modules that pages and docstrings name exist.
 """
 
+import ast
 import doctest
+import inspect
+import itertools
 import json
 import pathlib
 import pydoc
@@ -285,3 +288,71 @@ def test_what_docstrings_name_exists(folder):
         if not leads_somewhere(name, *beside)
     ]
     assert missing == []
+
+
+# -- docstrings of what the API lists --------------------------------------------------
+def public_functions():
+    """What the API lists, by name: functions, classes, and methods of these."""
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    module = "skstruct"
+    found = {}
+    for line in page.splitlines():
+        if match := re.match(r"\.\. currentmodule:: (\S+)", line):
+            module = match[1]
+        elif re.fullmatch(r"   [A-Za-z][\w.]*", line):
+            name = f"{module}.{line.strip()}"
+            found[name] = pydoc.locate(name)
+    for name, each in list(found.items()):
+        if inspect.isclass(each):
+            of_ours = {
+                f"{name}.{method}": value
+                for method, value in inspect.getmembers(each, inspect.isfunction)
+                if method[0] != "_" and value.__module__.startswith("skstruct.")
+            }
+            found.update(of_ours)
+    return found
+
+
+def documented_parameters(text):
+    """{name: the type that is written behind it} of the section of parameters."""
+    lines = inspect.cleandoc(text or "").splitlines()
+    rules = [k for k, line in enumerate(lines) if line and set(line) == {"-"}]
+    starts = [k - 1 for k in rules] + [len(lines)]
+    for start, stop in itertools.pairwise(starts):
+        if lines[start] == "Parameters":
+            heads = [line for line in lines[start + 2 : stop] if line[:1].strip()]
+            return {
+                name.strip().lstrip("*"): kind
+                for head, _, kind in (line.partition(" : ") for line in heads)
+                for name in head.split(",")
+            }
+    return {}
+
+
+def wrong_parameters(each):
+    """Parameters of a docstring that there are not, or whose default is another one."""
+    described = documented_parameters(each.__doc__)
+    given = inspect.signature(each).parameters if described else {}
+    for parameter, kind in described.items():
+        _, says_default, text = kind.partition("default=")
+        if parameter not in given:
+            yield parameter
+        elif says_default and text != "None" and " and " not in text:
+            if repr(given[parameter].default) != repr(ast.literal_eval(text)):
+                yield f"{parameter}={given[parameter].default!r}, not {text}"
+
+
+def test_public_docstrings_name_parameters_and_defaults_that_there_are():
+    public = public_functions()
+    assert len(public) > 200 and None not in public.values()
+    wrong = {name: [*wrong_parameters(each)] for name, each in public.items()}
+    assert {name: found for name, found in wrong.items() if found} == {}
+
+
+def test_public_docstrings_name_no_private_path():
+    """But for true paths, which stand in quotes."""
+    found = {
+        name: re.findall(r'(?<!")skstruct\._\w+', inspect.getdoc(each) or "")
+        for name, each in public_functions().items()
+    }
+    assert {name: paths for name, paths in found.items() if paths} == {}

@@ -271,6 +271,40 @@ def score_tokens(
 
 
 @spliced
+def score_rows(
+    token: np.ndarray,
+    anchor: np.ndarray,
+    i: int,
+    left: int,
+    row: np.ndarray,
+    lo: np.ndarray,
+    width: np.ndarray,
+    bag_start: np.ndarray,
+    bag_row: np.ndarray,
+    bag_value: np.ndarray,
+    nodes: np.ndarray,
+    scale: float,
+    L: int,
+    emission: np.ndarray,
+) -> None:
+    """Fill ``emission`` for sequence i, as :func:`score_tokens` does, from arrays.
+
+    These are what :func:`.chain_arguments.rows_of` gives, and of the final weights
+    ``nodes``, of which each counts ``scale`` times. Nothing is read or written outside
+    of them: who makes the arrays of a corpus proves that they have its size, rows are
+    numbered by the encoder that the weights belong to, and ``emission`` has room for
+    the longest sequence.
+    """
+    first = token[i]
+    T = token[i + 1] - first
+    sum_features(
+        row, lo, width, left, anchor[i], anchor[i + 1] - anchor[i], bag_start, bag_row, bag_value,
+        first, T, nodes, L, emission,
+    )  # fmt: skip
+    _multiply(scale, T * L, emission)
+
+
+@spliced
 def score_transitions(chain: Chain, transition: np.ndarray) -> None:
     """Fill ``transition`` with ``w[p, y]``, constraints included, from stored
     weights.

@@ -265,8 +265,8 @@ def for_predict_small(
 
 
 def for_one_small(rows: EncodedRows, n: int, final: FinalChain) -> tuple[Any, ...]:
-    """Return what :func:`for_predict_small` does of one sequence of n tokens, of which
-    all labels are allowed.
+    """Return what :func:`for_predict_small` does of one sequence of n tokens, as many
+    as ``rows`` says, of which all labels are allowed.
     """
     L = final.plain.start.shape[0]
     width = L * L if final.trigrams else L

@@ -46,6 +46,7 @@ from .._core.store import SMALLEST_SCALE, tick
 from .bigram import (
     forbid,
     reads_whole_rows,
+    score_rows,
     score_sequence,
     score_tokens,
     score_transitions,
@@ -65,7 +66,6 @@ from .token_scores import (
     emit_stored,
     hide_rows,
     set_target,
-    sum_features,
 )
 from .viterbi import decode, decode_wrong, score_path
 
@@ -542,12 +542,10 @@ def predict_small(
         T = stop - first
         score[i] = 0.0
         if T > 0:
-            sum_features(
-                row, lo, width, left, anchor[i], anchor[i + 1] - anchor[i], bag_start, bag_row, bag_value,
-                first, T, nodes, L, emission,
+            score_rows(
+                token, anchor, i, left, row, lo, width, bag_start, bag_row, bag_value,
+                nodes, scale, L, emission,
             )  # fmt: skip
-            for k in range(T * L if scale != 1.0 else 0):
-                emission[k] *= scale
             if has_option:
                 forbid(option, first, T, L, emission)
             path = out[first:stop]

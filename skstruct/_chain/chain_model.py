@@ -196,7 +196,7 @@ def encoded_corpus(
     """Encode a corpus that passed the check, and prove that all arrays have its size.
 
     Kernels check nothing: this, with :func:`task_of`, is the only place between users
-    and them.
+    and them, but for the short road of one sequence, whose encoders prove it.
     """
     n = int(corpus.offsets[-1])
     x = None
@@ -207,10 +207,12 @@ def encoded_corpus(
     with no_collection():
         x = encoder.encode(corpus, grow)
     places = int(x.anchor[-1])
+    bag = x.bag
     _check_sizes(
         anchor=len(x.anchor) == len(corpus.offsets) and places >= n,
         grids=x.nodes.row.shape[1] == x.edges.row.shape[1] == places,
-        bag=len(x.bag.start) in (1, n + 1),
+        bag=len(bag.start) in (1, n + 1) and int(bag.start[-1]) <= len(bag.row),
+        values=len(bag.value) in (0, len(bag.row)),
         dense=not x.dense or len(x.dense.block) == n,
     )
     _check_values(x, corpus.offsets, getattr(encoder, "scale", 1.0))
@@ -466,13 +468,14 @@ class ChainModel(SavableModel):
         :meth:`predict` serves.
         """
         rows = self.encode_one(tokens)
-        return None if rows is None else self.label_rows(rows, len(tokens))
+        return None if rows is None else self.label_rows(rows)
 
-    def label_rows(self, rows: EncodedRows, n: int) -> list[Any] | None:
-        """Find the best labelling of one sequence of n tokens, as :meth:`encode_one`
-        or :meth:`plain_rows` has them; None where only :meth:`predict` serves.
+    def label_rows(self, rows: EncodedRows) -> list[Any] | None:
+        """Find the best labelling of one sequence, as :meth:`encode_one` or
+        :meth:`plain_rows` has it; None where only :meth:`predict` serves.
         """
         ready = self.ready
+        n = rows[0].item(1)
         assert ready.final is not None, "there are rows, so small kernels serve"
         out = np.empty(n, np.int32)
         scores = np.empty(1)

@@ -23,12 +23,18 @@ from .._data.inputs import flatten, lengths_of, offsets_of
 from .._training.chunks import map_chunks
 from . import forward_backward as first_order
 from . import marginals_second as second_order
-from .bigram import forbid, longest, reads_whole_rows, score_sequence, stride_of
+from .bigram import (
+    forbid,
+    longest,
+    reads_whole_rows,
+    score_rows,
+    score_sequence,
+    stride_of,
+)
 from .chain_arguments import has_only_sparse_nodes, prediction_arguments, rows_of
 from .chain_model import NO_OPTION, encoded_corpus, new_task, task_of
 from .forward_backward import Lattice, clamp, log_sum, new_lattice, set_step
 from .segments import find_segments, new_segments, prepare, segment_probability
-from .token_scores import sum_features
 from .viterbi import score_path
 
 if TYPE_CHECKING:
@@ -328,8 +334,11 @@ def sum_small(
     """Write marginals and log Z as :func:`sum_corpus` does by scaled probabilities, of
     a chain of the first order with final weights in full rows.
 
-    It takes arrays, as :func:`.chain_epoch.predict_small` does: those of the features,
-    of the final weights, ``emission``, and the fields of a :class:`.Lattice`.
+    It takes arrays, as :func:`.chain_epoch.predict_small` does: from ``token`` to
+    ``transition`` the same ones but for options, ``emission``, and from ``x`` to
+    ``matrix`` the fields of a :class:`.Lattice` for the longest sequence. ``out``
+    (N * L,) receives the marginals and ``log_z`` (n,) log Z, NaN where scaled
+    probabilities do not do.
     """
     L = start.shape[0]
     lattice = Lattice(x, alpha, beta, inverse, scratch, bits, matrix)
@@ -340,12 +349,10 @@ def sum_small(
         T = stop - first
         log_z[i] = 0.0
         if T > 0:
-            sum_features(
-                row, lo, width, left, anchor[i], anchor[i + 1] - anchor[i], bag_start, bag_row, bag_value,
-                first, T, nodes, L, emission,
+            score_rows(
+                token, anchor, i, left, row, lo, width, bag_start, bag_row, bag_value,
+                nodes, scale, L, emission,
             )  # fmt: skip
-            for k in range(T * L if scale != 1.0 else 0):
-                emission[k] *= scale
             z = first_order.forward(
                 emission, transition, 0, start, end, (), lattice, inverse, T, L
             )
@@ -459,13 +466,12 @@ def _sum_small(
     return log_z
 
 
-def marginals_of_rows(
-    model: ChainModel, rows: EncodedRows, n: int
-) -> np.ndarray | None:
-    """Return the marginals (T, L) of one sequence of n tokens, from what
+def marginals_of_rows(model: ChainModel, rows: EncodedRows) -> np.ndarray | None:
+    """Return the marginals (T, L) of one sequence, from what
     :meth:`.ChainModel.encode_one` or ``plain_rows`` gives; None where only
     :func:`marginals` serves.
     """
+    n = rows[0].item(1)
     out = np.empty((n, len(model.labels)))
     log_z = _sum_small(model, rows, max(n, 1), out.reshape(-1))
     return out if log_z is not None and isfinite(log_z[0]) else None
@@ -476,7 +482,7 @@ def marginals_of_one(model: ChainModel, tokens: Sequence[Any]) -> np.ndarray | N
     :func:`marginals` serves.
     """
     rows = model.encode_one(tokens)
-    return None if rows is None else marginals_of_rows(model, rows, len(tokens))
+    return None if rows is None else marginals_of_rows(model, rows)
 
 
 def marginals(

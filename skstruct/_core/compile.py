@@ -122,6 +122,21 @@ class _Cache:
         _COUNTS["loaded"] += found is not None
         return found
 
+    def guarded(self, compile: Callable[..., Any]) -> Callable[..., Any]:
+        """Return numba's function that compiles the kernel, made to give up the right
+        to do so where it fails or is interrupted: nobody waits for what will not come.
+        """
+
+        @functools.wraps(compile)
+        def attempt(*args: Any, **options: Any) -> Any:
+            try:
+                return compile(*args, **options)
+            except BaseException:
+                self._lock.release()
+                raise
+
+        return attempt
+
     def _find(self, sig: Any, target_context: Any) -> Any:
         """Look for the kernel of a signature, for this processor or for any.
 
@@ -289,7 +304,10 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., An
         # Neither with NUMBA_DISABLE_JIT=1, nor in an archive, nor where numba keeps its
         # cache elsewhere.
         if is_jitted(compiled) and HASH and hasattr(compiled, "_cache"):
-            compiled._cache = _Cache(function)
+            cache = compiled._cache = _Cache(function)
+            with suppress(AttributeError):
+                compiler = compiled._compiler
+                compiler.compile = cache.guarded(compiler.compile)
         return compiled
 
     return compile

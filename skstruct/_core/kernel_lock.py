@@ -57,14 +57,17 @@ class KernelLock:
         waited = False
         with suppress(OSError):
             file = open(f"{path}.lock", "wb")
-            until = time.monotonic() + LONGEST_WAIT
-            while not _take(file):
-                waited = True
-                if time.monotonic() > until:
+            try:
+                until = time.monotonic() + LONGEST_WAIT
+                while not _take(file):
+                    waited = True
+                    if time.monotonic() > until:
+                        return True
+                    time.sleep(_PAUSE)
+                self._file = file
+            finally:
+                if self._file is not file:
                     file.close()
-                    return True
-                time.sleep(_PAUSE)
-            self._file = file
         return waited
 
     def release(self) -> None:

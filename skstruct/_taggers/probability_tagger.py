@@ -199,7 +199,7 @@ class ProbabilityTagger(SequenceTagger):
             In place of ``segments``: all that have at least this probability.
         scheme : str, optional
             The label scheme; by default the one that ``constraints`` names. Segments
-            are read as by `skstruct._data.schemes.labels_to_spans`, which finds them in
+            are read as by `skstruct.schemes.labels_to_spans`, which finds them in
             labellings that are not well formed too, unless constraints exclude these.
 
         Returns

@@ -74,7 +74,7 @@ class Segmenter(WordAnalyses, TaggerTraining):
     simply cut there.
 
     Any sequence of labels is cut into words, well formed or not, as by
-    `skstruct._data.schemes.labels_to_words`.
+    `skstruct.schemes.labels_to_words`.
 
     Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no
     effect; ``partial_fit`` continues: all words with tags or all without, over all
@@ -108,10 +108,10 @@ class Segmenter(WordAnalyses, TaggerTraining):
         ``BaggingShuffleAverager(StructuredPerceptron("char-types", dropout=0.1,
         max_iter="auto"), n_estimators="auto", random_state=0)``: ten members of twenty
         epochs below 200 sequences, ten of ten below 500, then five, from 10,000 on
-        three. It takes three to nine times the processor time of
-        ``StructuredPerceptron("char")``, 12 to 16 times below 200, for 4 points of F1
-        more with 50 sentences, 2 with 1,000 and 1 with thousands. Where taggers are
-        mixed it is the perceptron in it."""
+        three. It takes three to seven times the processor time of
+        ``StructuredPerceptron("char")``, 7 to 20 times below 500, for 6 points of F1
+        more with 50 sentences, 3 with 200, 2 with 1,000 and 1 with thousands. Where
+        taggers are mixed it is the perceptron in it."""
     )
     scheme: Literal["BMES", "BI", "B2B3MES"] = parameter(
         default="BMES",

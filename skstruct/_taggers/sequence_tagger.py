@@ -106,8 +106,8 @@ class TaggerParameters(WordsParameter):
         text="""Which features tokens that are str or tuples of str have: ``"auto"``
         (from the look of the tokens: ``"char"`` for single characters, ``"word"`` for
         other str, ``"word-tag"`` for pairs), a preset (these, ``"char-types"``,
-        ``"char-av"``, ``"chunk"``, ``"collins"``, ``"char-best"``, ``"chunk-best"``,
-        ``"word-best"``; see ``skstruct.features.presets``), template strings or a
+        ``"char-av"``, ``"chunk"``, ``"collins"``, ``"text"``, ``"char-best"``,
+        ``"chunk-best"``, ``"word-best"``; see ``skstruct.features.presets``), template strings or a
         template file in CRF++ syntax, or the ``Patterns`` of a model of CRF++ or Wapiti
         (``skstruct.features.patterns``). Tokens that are dicts or lists of str bring
         their own features; how rows of numbers count, ``NumericFeatures`` says.""",

@@ -59,8 +59,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     pieces_ : {"lines", "paragraphs", "texts"}
         What texts are cut into.
     alignment_ : dict of str to int
-        The counts of the :class:`skstruct._data.alignment_report.AlignmentReport` of
-        the training texts.
+        The counts of the :class:`skstruct.datasets.AlignmentReport` of the training
+        texts.
     history_ : list of dict
         That of ``tagger_``, if it has one.
     n_iter_ : int
@@ -104,12 +104,12 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         with input dropout, ``BaggingShuffleAverager(StructuredPerceptron(dropout=0.1,
         max_iter="auto"), n_estimators="auto", random_state=0)``: ten members of twenty
         epochs below 200 sequences, ten of ten below 500, then five, from 10,000 on
-        three. It takes two to nine times the processor time of one perceptron, 12 to 16
-        times below 200, for 2 to 5 points of F1 more with 50 to 1,000 sentences, and 1
-        with thousands. Where taggers are mixed it is the perceptron in it. Wherever its
-        ``constraints``, or those of an estimator inside of it, are None, they are those
-        of ``scheme``. ``features="auto"`` means the preset ``"text"`` here, which also
-        reads the white space between tokens."""
+        three. It takes two to seven times the processor time of one perceptron, 7 to 20
+        times below 500, for 5 to 6 points of F1 more with 50 sentences, 3 with 200, and
+        on average 2 with 1,000 and 1 with thousands. Where taggers are mixed it is the
+        perceptron in it. Wherever its ``constraints``, or those of an estimator inside
+        of it, are None, they are those of ``scheme``. ``features="auto"`` means the
+        preset ``"text"`` here, which also reads the white space between tokens."""
     )
     _: KW_ONLY
     tokenizer: Any = parameter(

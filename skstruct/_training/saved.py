@@ -149,9 +149,7 @@ class SavableLearner(Savable):
 
     @property
     def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a
-        :class:`skstruct._data.inputs.Inputs`.
-        """
+        """What the fitted model reads and predicts, a :class:`skstruct.features.Inputs`."""
         check_is_fitted(self)
         return self._model.inputs
 

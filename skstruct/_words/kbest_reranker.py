@@ -162,9 +162,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
 
     @property
     def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a
-        :class:`skstruct._data.inputs.Inputs`.
-        """
+        """What the fitted model reads and predicts, a :class:`skstruct.features.Inputs`."""
         check_is_fitted(self)
         return self.base_.inputs
 

@@ -24,6 +24,7 @@ from .common import (
     CommandError,
     check_inputs,
     check_target,
+    checked_type,
     n_jobs,
     output,
     positive,
@@ -76,7 +77,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--n-jobs", type=n_jobs, metavar="N", help=THREADS)
     add_options(parser)
     group = parser.add_argument_group("learning")
-    group.add_argument("--cv", type=positive, default=5, metavar="N", help="parts")
+    several = checked_type(int, lambda n: n >= 2, "an int of at least 2")
+    group.add_argument("--cv", type=several, default=5, metavar="N", help="parts")
     add_features(group)
     add_learner(group, "l1crf")
     parser.set_defaults(

@@ -2,7 +2,8 @@
 
 Sentences of one document repeat each other's names. Where a file says which belong
 together, early stopping, the search for penalties, calibration and sets of spans never
-train on a part of a document and look at the rest.
+train on a part of a document and look at the rest. Of annotated texts, whose lines are
+what is learned, the search and calibration part these where they stand.
 """
 
 from __future__ import annotations
@@ -86,7 +87,9 @@ def split_by_document(
         tell(f"early stopping holds {counted(n_out, 'document')} of {n} out")
     metadata = {"groups": documents} if has_fit_parameter(model, "groups") else {}
     folds = (
-        {} if corpus.format == "spans" else _folds(parameters, documents, corpus.name)
+        {}
+        if corpus.format == "spans"
+        else _folds(model, parameters, documents, corpus.name)
     )
     before = {name: parameters[name] for name in folds}
     model.set_params(**folds)
@@ -106,8 +109,16 @@ def _named(parameters: dict[str, Any], name: str) -> list[Any]:
     return [value for value in found if value]
 
 
+def _takes_folds(model: Any, parameters: dict[str, Any], key: str) -> bool:
+    """Whether a parameter ``cv`` may be a list of folds: that of a re-ranker is a
+    number.
+    """
+    owner = parameters.get(key.rpartition("__")[0], model)
+    return "cv_object" in getattr(owner, "_parameter_constraints", {}).get("cv", ())
+
+
 def _folds(
-    parameters: dict[str, Any], documents: np.ndarray, name: str
+    model: Any, parameters: dict[str, Any], documents: np.ndarray, name: str
 ) -> dict[str, Any]:
     """Return the folds of documents for each parameter ``cv`` that is a number, by its
     full name.
@@ -116,6 +127,8 @@ def _folds(
     found = {}
     for key, value in parameters.items():
         if key.rpartition("__")[2] != "cv" or not isinstance(value, Integral | None):
+            continue
+        if not _takes_folds(model, parameters, key):
             continue
         n_folds = DEFAULT_FOLDS if value is None else int(value)
         if n_folds > n:

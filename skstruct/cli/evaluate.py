@@ -93,6 +93,11 @@ def run(arguments: Arguments) -> int | None:
             models and (arguments.model or len(models) != 2),
             "name one FILE, with --model; or two models and FILE",
         ),
+        (
+            models and arguments.strict,
+            "--strict is for one model: the difference of two is of segments as "
+            "conlleval counts them",
+        ),
     ):
         if wrong:
             arguments.usage_error(message)
@@ -118,7 +123,10 @@ def _compare_models(arguments: Arguments, *models: str) -> None:
     a, b = (_side(arguments, path) for path in models)
     two_models.check_same(a, b)
     scheme = arguments.scheme
-    if scheme == "auto":
+    if "IO" in (a.scheme, b.scheme):  # both read the labels of one file alike
+        scheme = "IO"
+        a, b = (_read_by(side, scheme) for side in (a, b))
+    elif scheme == "auto":
         scheme = "BIO" if a.scores.get("segments") else "none"
     if arguments.json:
         found = two_models.as_dict(a, b, scheme)
@@ -137,10 +145,9 @@ def _options(arguments: Arguments, task: str) -> dict[str, Any]:
             read_segmented(arguments.vocabulary, encoding=arguments.encoding)
         )
         options["vocabulary"] = set(words)
-    if task == SPANS and (arguments.scheme != "auto" or arguments.strict):
-        arguments.usage_error(
-            "--scheme and --strict are for labels, not for spans of texts"
-        )
+    if task != LABELS and (arguments.scheme != "auto" or arguments.strict):
+        what = {WORDS: "words", SPANS: "spans of texts", TREES: "trees"}[task]
+        arguments.usage_error(f"--scheme and --strict are for labels, not for {what}")
     return options
 
 
@@ -199,7 +206,16 @@ def _side(arguments: Arguments, path: str) -> two_models.Side:
         options["scheme"] = "IO"
     predicted = predictions(model, corpus)
     scores = _scores(inputs.task, corpus, predicted, options)
-    return two_models.Side(path, inputs.task, corpus, predicted, scores)
+    scheme = options["scheme"]
+    return two_models.Side(path, inputs.task, corpus, predicted, scores, scheme)
+
+
+def _read_by(side: two_models.Side, scheme: str) -> two_models.Side:
+    """The side of a tagger, with scores of segments by a scheme."""
+    if side.scheme == scheme:
+        return side
+    scores = _scores(LABELS, side.corpus, side.predicted, {"scheme": scheme})
+    return side._replace(scores=scores, scheme=scheme)
 
 
 # --------------------------------------------------------------------------------------
@@ -244,6 +260,11 @@ def _read_two_files(arguments: Arguments) -> tuple[Corpus, Any]:
         with Source(path, arguments.encoding) as source:
             layout = layout_of(arguments, source)
             if layout.format == "columns":
+                if arguments.tokens:
+                    arguments.usage_error(
+                        "--tokens does not apply to the columns of --gold and --pred: "
+                        "the first of them is compared"
+                    )
                 layout = layout._replace(
                     tokens=None, label=-1 if label is None else label
                 )

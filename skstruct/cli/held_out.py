@@ -31,7 +31,7 @@ WORST = 10
 
 _EXCERPT = 60
 
-_MEASURES = ("F1", "LAS", "accuracy of tokens")
+_MEASURES = ("F1", "LAS", "UAS", "accuracy of tokens")
 """The score that a card holds is the first of these that there is."""
 
 

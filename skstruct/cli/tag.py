@@ -101,8 +101,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="sentences that are held at a time",
     )
-    what = "between a word and its tag, of models that segment and tag"
-    add("--tag-separator", default="/", metavar="SEP", help=what)
+    what = "between a word and its tag, of models that segment and tag (default: /)"
+    add("--tag-separator", metavar="SEP", help=what)
     what = (
         "words, separated by white space, that a segmenter takes for words wherever "
         "they stand"
@@ -301,7 +301,8 @@ def _segmented(
                 [(_with_probabilities(words, p), score) for words, score in ranked]
                 for ranked, p in pairs
             ]
-    join = arguments.tag_separator.join
+    separator = arguments.tag_separator
+    join = ("/" if separator is None else separator).join
     for ranked in found:
         for rank, (words, score) in enumerate(ranked):
             yield from _header(rank, score)

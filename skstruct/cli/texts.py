@@ -206,10 +206,11 @@ _NOT_FOR = {
         "label",
         "separator",
         "comment",
+        "tag_separator",
     ),
     WORDS: (*_OF_SPANS, "scheme"),
-    LABELS: (*_OF_SPANS, "dictionary"),
-    TREES: (*_OF_SPANS, "scheme", "dictionary"),
+    LABELS: (*_OF_SPANS, "dictionary", "tag_separator"),
+    TREES: (*_OF_SPANS, "scheme", "dictionary", "tag_separator"),
 }
 """Options of ``tag`` and ``select`` that models of a task have no use for."""
 

@@ -241,7 +241,7 @@ def columns_to_spans(
         Their labels; None becomes a span with the label None.
     scheme : str, default="BIO"
         Of the labels, which are read as conlleval does; see
-        `skstruct._data.schemes.labels_to_spans`.
+        `skstruct.schemes.labels_to_spans`.
     joint : str, default=" "
         What stands between two tokens in the text.
 

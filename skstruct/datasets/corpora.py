@@ -286,9 +286,8 @@ def fetch_ud(
 
     Parameters
     ----------
-    treebank : {"Chinese-GSD", "Chinese-GSDSimp", "English-EWT", "French-GSD",
-    "German-GSD"}
-        The default is ``"English-EWT"``.
+    treebank : str, default="English-EWT"
+        Or "Chinese-GSD", "Chinese-GSDSimp", "French-GSD" or "German-GSD".
     subset : {"train", "dev", "test"}, default="train"
     task : {"tagging", "parsing", "segmentation"}, default="tagging"
         ``"tagging"``: data are forms, target universal parts of speech. ``"parsing"``:

@@ -15,6 +15,7 @@ Pairs of key and value are named once, and remembered (:class:`.pairs.KnownFeatu
 from __future__ import annotations
 
 from collections.abc import Set
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,15 +31,15 @@ from .encoded import NO_BAG, NO_ROWS, NOTHING, Bag, without_templates
 from .encoder_fields import INDEX, MIN_COUNT, has_cutoff
 from .indexed_encoder import NamedEncoder
 from .learned import LearnedCorpus
+from .nested_pairs import as_feature, encode_nested
 from .pairs import (
     SHOWN,
     KnownFeatures,
     Odd,
-    as_feature,
     concatenated,
-    encode_any,
+    encode_deep,
+    encode_inside,
     encode_names,
-    encode_nested,
     encode_pairs,
 )
 from .row_index import FeatureIndex
@@ -131,12 +132,19 @@ class BagEncoder(NamedEncoder):
         self, tokens: list[dict[str, Any]], first: int, offsets: np.ndarray, grow: bool
     ) -> Chunk:
         """Encode a chunk of dictionaries; ``first`` and ``offsets`` are for errors."""
-        known = self._features(grow)
-        for encode in (encode_pairs, encode_any):
-            try:
-                return encode(known, tokens)
-            except (Odd, OverflowError, TypeError):
-                pass
+        try:
+            return encode_pairs(self._features(grow), tokens)
+        except (Odd, TypeError):
+            pass
+        return self._encode_odd(tokens, first, offsets, grow)
+
+    def _encode_odd(
+        self, tokens: list[dict[str, Any]], first: int, offsets: np.ndarray, grow: bool
+    ) -> Chunk:
+        """Encode a chunk of dictionaries that hold collections, or something wrong."""
+        for encode in (encode_inside, encode_deep):
+            with suppress(Odd, TypeError):
+                return encode(self._features(grow), tokens)
 
         def resolve(key: str, value: Any) -> tuple[int, float]:
             name, number = as_feature(key, value)
@@ -231,6 +239,31 @@ class BagEncoder(NamedEncoder):
 
         See :meth:`.base.Encoder.plain_rows`.
         """
+        found = self._plain_chunk(tokens)
+        if found is None or found[1] is not None:
+            return None
+        return self._small(*found)
+
+    def encode_one(self, tokens: list[Any]) -> SmallRows | None:
+        """Look up the rows of a sentence of dicts, or of lists of str; None of both.
+
+        See :meth:`.base.Encoder.encode_one`.
+        """
+        found = self._plain_chunk(tokens)
+        if found is None:
+            if set(map(type, tokens)) != _DICTS:
+                return None
+            offsets = np.array((0, len(tokens)), np.int64)
+            try:
+                found = self._encode_odd(tokens, 0, offsets, False)
+            except ValueError:  # which the long road raises again, and says where
+                return None
+        return self._small(*found)
+
+    def _plain_chunk(self, tokens: list[Any]) -> Chunk | None:
+        """Encode a sentence of dicts without collections, or of lists of str; None of
+        both.
+        """
         kinds = set(map(type, tokens))
         encode: Callable[..., Chunk]
         if kinds == _DICTS:
@@ -243,36 +276,18 @@ class BagEncoder(NamedEncoder):
         if known is None or not known.serves(self.nodes.ids, False):
             known = self._features(False)
         try:
-            found = encode(known, tokens)
+            return encode(known, tokens)
         except (Odd, TypeError):
             return None
-        return self._small(len(tokens), *found)
-
-    def encode_one(self, tokens: list[Any]) -> SmallRows | None:
-        """Look up the rows of a sentence of dicts, or of lists of str; None of both.
-
-        See :meth:`.base.Encoder.encode_one`.
-        """
-        found = self.plain_rows(tokens)
-        if found is not None or set(map(type, tokens)) != _DICTS:
-            return found
-        try:
-            features, values, starts = self._encode_dicts(
-                tokens, 0, np.array((0, len(tokens)), np.int64), False
-            )
-        except ValueError:  # which the long road raises again, and says where
-            return None
-        return self._small(len(tokens), features, values, starts)
 
     def _small(
-        self,
-        n: int,
-        features: np.ndarray,
-        values: np.ndarray | None,
-        starts: np.ndarray,
+        self, features: np.ndarray, values: np.ndarray | None, starts: np.ndarray
     ) -> SmallRows:
-        """Return what small kernels read of one sentence of n tokens."""
-        token = np.array((0, n), np.int64)
+        """Return what small kernels read of the features of one sentence.
+
+        A sentence has as many tokens, and as many rows, as ``starts`` says.
+        """
+        token = np.array((0, starts.shape[0] - 1), np.int64)
         rows = self.nodes.row_of.take(features)
         values = NO_BAG.value if values is None else values
         return token, token, 0, NO_ROWS, NOTHING, NOTHING, starts, rows, values

@@ -4,26 +4,38 @@
 and looked up once, and remembered; so an encoder begins with empty tables, and no file
 has any. A number is kept as its four bytes: these are joined to an array faster than
 integers are converted. Loops over pairs are ``map`` and ``chain``, which take half as
-long as loops in Python.
+long as loops in Python. So a number that is remembered is looked up as a text is, and
+marked (``COUNTED``); where many are met, they are taken out first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from itertools import accumulate, chain
-from math import inf, isfinite
+from math import isfinite
 from struct import Struct
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from .._data.elements import exact
-from .._data.inputs import describe, lengths_of, offsets_of
-from .._data.places import placed
-from .vectors_in_tokens import way_out
+from .._data.inputs import lengths_of, offsets_of
 
 MOST_UNKNOWN = 100_000
-"""Pairs and names remembered that are no features."""
+"""Pairs and names remembered that are no features; and tables of keys, where these are
+looked up.
+"""
+
+MOST_NUMBERS = 10_000
+"""Pairs remembered whose value is neither 0 nor 1."""
+
+MOST_NUMBERS_OF_KEY = 100
+"""So many of one key: where there are more, hardly any of them comes twice. From then
+on all numbers are taken out before pairs are looked up.
+"""
+
+MOST_LAYOUTS = 1_000
+"""Sequences of keys inside of a key whose tables are remembered."""
 
 MANY_KEYS = 6
 """Where the first dictionary has so many keys, those that have the same keys as the one
@@ -48,20 +60,41 @@ NONE = _as_bytes(-1)
 SHOWN = 2**30
 """Added to the number of a feature whose value is 0, where such features count."""
 
+COUNTED = 2**29
+"""Added to the number of a feature whose value is neither 0 nor 1."""
+
 _NUMBERS = (int, float, np.bool_, np.integer, np.floating)
-_TRUTHS = (bool, np.bool_)
+_COUNTED_KINDS = {int, float} | {
+    np.dtype(code).type for code in np.typecodes["AllInteger"] + np.typecodes["Float"]
+}
+"""Kinds of numbers, exactly."""
 
 
 class Odd(LookupError):
-    """A pair is more, or less, than one feature of value 1: look at each pair alone."""
+    """A pair is not one feature, or there are more numbers than are remembered: encode
+    these tokens in the next way.
+    """
+
+
+class _Room:
+    """How much more is remembered, by all tables of an encoder together."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def take(self) -> bool:
+        """Tell whether there is room for one more, which is taken."""
+        self.left -= 1
+        return self.left >= 0
 
 
 class KnownFeatures(dict[Any, "Values"]):
     """Tables of the pairs of each key, ``{key: {value: number of the feature}}``.
 
     A feature that is unknown gets a number while ``learns`` holds; else it has none.
-    Threads may share the tables: they are only added to. Values that are neither 0 nor
-    1 are not remembered, as hardly any of them comes twice.
+    Threads may share the tables: they are only added to.
 
     Parameters
     ----------
@@ -79,6 +112,16 @@ class KnownFeatures(dict[Any, "Values"]):
         Numbers by name, for lists.
     inner : dict
         The tables inside a key, for dictionaries as values.
+    layouts : dict
+        ``{(key, keys inside): their tables}``.
+    root : KnownFeatures
+        The tables inside of which these are; themselves, if there are none.
+    has_numbers : bool
+        Whether they have met a value that is neither 0 nor 1; asked of the root.
+    has_many : bool
+        Whether there were more than are remembered; likewise.
+    numbers, unknown, tables : _Room
+        For such values, for what is no feature, and for tables; the root's.
     """
 
     def __init__(
@@ -87,16 +130,23 @@ class KnownFeatures(dict[Any, "Values"]):
         learns: bool,
         prefix: str = "",
         shows_zeros: bool = False,
+        root: KnownFeatures | None = None,
     ) -> None:
         super().__init__()
+        self.root: KnownFeatures = self if root is None else root
+        self.has_numbers = False
+        self.has_many = False
+        self.numbers: _Room = root.numbers if root is not None else _Room(MOST_NUMBERS)
+        self.unknown: _Room = root.unknown if root is not None else _Room(MOST_UNKNOWN)
+        self.tables: _Room = root.tables if root is not None else _Room(MOST_UNKNOWN)
         self.shows_zeros = shows_zeros
         self.ids = ids
         self.learns = learns
         self.prefix = prefix
         self.size = len(ids)
-        self.unknown = 0
         self.names = Names(self)
         self.inner: dict[str, KnownFeatures] = {}
+        self.layouts: dict[tuple[Any, ...], list[Values]] = {}
 
     def serves(self, ids: dict[str, int], learns: bool) -> bool:
         """Tell whether these tables are right for such names.
@@ -129,18 +179,13 @@ class KnownFeatures(dict[Any, "Values"]):
             return NONE
         return _as_bytes(_NUMBER.unpack(self.number(name))[0] + SHOWN)
 
-    def has_room(self) -> bool:
-        """Tell whether to remember one more of what is no feature."""
-        self.unknown += 1
-        return self.unknown <= MOST_UNKNOWN
-
     def __missing__(self, key: Any) -> Values:
         if type(key) is not str:
             if isinstance(key, str):
                 return self[exact(key)]
             raise Odd
         values = Values(self, self.prefix + key)
-        if self.learns or len(self) <= MOST_UNKNOWN:
+        if self.learns or self.tables.take():
             self[key] = values
         return values
 
@@ -152,10 +197,23 @@ class KnownFeatures(dict[Any, "Values"]):
         inner = self.inner.get(key)
         if inner is None:
             prefix = f"{self.prefix}{key}:"
-            inner = KnownFeatures(self.ids, self.learns, prefix, self.shows_zeros)
-            if self.learns or len(self.inner) <= MOST_UNKNOWN:
+            inner = KnownFeatures(
+                self.ids, self.learns, prefix, self.shows_zeros, self.root
+            )
+            if self.learns or self.tables.take():
                 self.inner[key] = inner
         return inner
+
+    def tables_inside(self, key: str, token: dict[Any, Any]) -> list[Values]:
+        """Return the table of each pair of a dictionary that is the value of a key."""
+        layout = (key, *token)
+        tables = self.layouts.get(layout)
+        if tables is None:
+            # Not of the token, which another thread may have changed.
+            tables = [*map(self.inside(key).__getitem__, layout[1:])]
+            if len(self.layouts) < MOST_LAYOUTS:
+                self.layouts[layout] = tables
+        return tables
 
 
 class Values(dict[Any, bytes]):
@@ -174,14 +232,39 @@ class Values(dict[Any, bytes]):
             number = known.number(f"{self.key}:{value}")
         elif isinstance(value, str):
             return self[exact(value)]
-        elif isinstance(value, _NUMBERS) and (value == 0 or value == 1):
+        elif not isinstance(value, _NUMBERS):
+            raise Odd
+        elif value == 0 or value == 1:
             value = bool(value)
             number = (known.number if value else known.number_of_zero)(self.key)
         else:
-            raise Odd
-        if number is not NONE or known.has_room():
+            return self._number_of_counted(value)
+        if number is not NONE or known.unknown.take():
             self[value] = number
         return number
+
+    def _number_of_counted(self, value: Any) -> bytes:
+        """Return the number of the feature whose value is neither 0 nor 1."""
+        if not is_finite(value):
+            raise Odd
+        root = self.known.root
+        if len(self) >= MOST_NUMBERS_OF_KEY or not root.numbers.take():
+            root.has_many = True
+            raise Odd
+        number = self.known.number(self.key)
+        if number is not NONE:
+            number = _as_bytes(_NUMBER.unpack(number)[0] + COUNTED)
+            root.has_numbers = True
+        self[value] = number
+        return number
+
+
+def is_finite(value: Any) -> bool:
+    """Tell whether a number is finite as a float."""
+    try:
+        return isfinite(value)
+    except OverflowError:
+        return False
 
 
 class Names(dict[Any, bytes]):
@@ -199,17 +282,27 @@ class Names(dict[Any, bytes]):
                 return self[exact(name)]
             raise Odd
         number = self.known.number(name)
-        if number is not NONE or self.known.has_room():
+        if number is not NONE or self.known.unknown.take():
             self[name] = number
         return number
 
 
-def _starts(tokens: Collection[Collection[Any]]) -> np.ndarray:
-    """Return where the features of each token start, (n + 1,) int64."""
+_CHANGED = "tokens changed while their features were looked up"
+"""Kernels go by where the features of a token start, and check nothing. So it is proven
+here that there are as many, whatever another thread does to the tokens meanwhile.
+"""
+
+
+def _starts(tokens: Collection[Collection[Any]], n_features: int) -> np.ndarray:
+    """Return where the features of each token start, (n + 1,) int64, of so many."""
     n = len(tokens)
     if n <= FEW_TOKENS:
-        return np.fromiter(accumulate(map(len, tokens), initial=0), np.int64, n + 1)
-    return offsets_of(lengths_of(tokens))
+        starts = np.fromiter(accumulate(map(len, tokens), initial=0), np.int64, n + 1)
+    else:
+        starts = offsets_of(lengths_of(tokens))
+    if starts.item(n) != n_features:
+        raise RuntimeError(_CHANGED)
+    return starts
 
 
 def encode_names(known: KnownFeatures, tokens: list[list[str]]) -> Chunk:
@@ -221,7 +314,8 @@ def encode_names(known: KnownFeatures, tokens: list[list[str]]) -> Chunk:
         If something is no str.
     """
     found = map(known.names.__getitem__, chain.from_iterable(tokens))
-    return np.frombuffer(bytearray().join(found), np.int32), None, _starts(tokens)
+    rows = np.frombuffer(bytearray().join(found), np.int32)
+    return rows, None, _starts(tokens, rows.shape[0])
 
 
 def _tables(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> list[Values]:
@@ -242,12 +336,12 @@ def _tables(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> list[Values]:
 
 
 def encode_pairs(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
-    """Encode dictionaries of which each pair is a feature of value 1, or none.
+    """Encode dictionaries of which each pair is one feature, or none.
 
     Raises
     ------
     Odd, TypeError
-        If one is not: what may be a number, a collection, or wrong.
+        If one is not: a collection, or wrong.
     """
     tables: Iterable[Values]
     if tokens and len(tokens[0]) >= MANY_KEYS:
@@ -255,133 +349,147 @@ def encode_pairs(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
     else:
         tables = map(known.__getitem__, chain.from_iterable(tokens))
     values = chain.from_iterable(map(dict.values, tokens))
+    if known.root.has_many:
+        rows, numbers = _counted(known, tables, [*values])
+        return rows, numbers, _starts(tokens, rows.shape[0])
     found = map(dict.__getitem__, tables, values)
-    return np.frombuffer(bytearray().join(found), np.int32), None, _starts(tokens)
+    rows = np.frombuffer(bytearray().join(found), np.int32)
+    starts = _starts(tokens, rows.shape[0])
+    if known.root.has_numbers:
+        values = chain.from_iterable(map(dict.values, tokens))
+        return *_with_numbers(rows, [*values]), starts
+    return rows, None, starts
 
 
-def encode_any(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
-    """Encode dictionaries that may hold numbers and dictionaries, pair by pair.
+def encode_inside(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
+    """Encode dictionaries of such pairs, and of dictionaries of such pairs.
 
     Raises
     ------
-    Odd, OverflowError, TypeError
-        If a value is something else, or wrong.
+    Odd, TypeError
+        If a value is something else.
     """
-    found: list[bytes] = []
-    numbers: list[float] = []
-    ends = [0]
+    tables: list[Values] = []
+    values: list[Any] = []
+    starts = [0]
     for token in tokens:
-        _walk(known, token, found, numbers)
-        ends.append(len(found))
-    values = np.array(numbers)
-    if not np.isfinite(values).all():
-        raise Odd
-    rows = np.frombuffer(bytearray().join(found), np.int32)
-    return rows, values, np.array(ends, np.int64)
+        for key, value in token.items():
+            if type(value) is dict:
+                tables += known.tables_inside(key, value)
+                values += value.values()
+            else:
+                tables.append(known[key])
+                values.append(value)
+        starts.append(len(values))
+    return *_counted(known, tables, values), np.array(starts, np.int64)
 
 
-def _walk(
+def encode_deep(known: KnownFeatures, tokens: list[dict[Any, Any]]) -> Chunk:
+    """Encode dictionaries of such pairs, and of dictionaries of any depth.
+
+    Raises
+    ------
+    Odd, TypeError
+        If a value is something else.
+    """
+    tables: list[Values] = []
+    values: list[Any] = []
+    starts = [0]
+    for token in tokens:
+        _spread(known, token, tables, values)
+        starts.append(len(values))
+    return *_counted(known, tables, values), np.array(starts, np.int64)
+
+
+def _spread(
     known: KnownFeatures,
     token: dict[Any, Any],
-    found: list[bytes],
-    numbers: list[float],
+    tables: list[Values],
+    values: list[Any],
 ) -> None:
-    """Add the numbers of the features of a dictionary, and their values."""
+    """Add the tables and the values of all pairs of a dictionary, and of those in it."""
     for key, value in token.items():
-        kind = type(value)
-        if kind is float or kind is int:
-            found.append(known[key][value != 0])
-            numbers.append(float(value))
-        elif kind is dict:
-            _walk(known.inside(key), value, found, numbers)
-        elif isinstance(value, _NUMBERS) and not isinstance(value, _TRUTHS):
-            found.append(known[key][bool(value)])
-            numbers.append(float(value))
+        if type(value) is dict:
+            _spread(known.inside(key), value, tables, values)
         else:
-            found.append(known[key][value])
-            numbers.append(1.0)
+            tables.append(known[key])
+            values.append(value)
 
 
-# --------------------------------------------------------------------------------------
-# Pair by pair, where values are collections, and where one is wrong
-# --------------------------------------------------------------------------------------
-class Nested(Exception):
-    """A value holds several features; the chunk is encoded pair by pair."""
+def _look_up(tables: Iterable[Values], values: Iterable[Any]) -> np.ndarray:
+    """Return the number of each value in its table, int32."""
+    return np.frombuffer(
+        bytearray().join(map(dict.__getitem__, tables, values)), np.int32
+    )
 
 
-def as_feature(key: Any, value: Any) -> tuple[str | None, float]:
-    """Name the feature of a pair, and tell its value.
+def _counted(
+    known: KnownFeatures, tables: Iterable[Values], values: list[Any]
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the numbers of features, and their values; None if all are 1."""
+    taken = _take_numbers(values) if known.root.has_many else None
+    rows, numbers = _with_numbers(_look_up(tables, values), values)
+    if taken is None:
+        return rows, numbers
+    # Of other kinds, such as members of an enumeration, numbers are not taken out.
+    return rows, taken if numbers is None else taken * numbers
 
-    Returns
-    -------
-    name : str or None
-        None if the pair is no feature.
-    value : float
+
+def _take_numbers(values: list[Any]) -> np.ndarray | None:
+    """Return the numbers among some values, and 1 for what is none; None if there are
+    none.
+
+    In ``values`` stands then instead whether they differ from 0.
 
     Raises
     ------
-    Nested
-        If the pair is several features.
-    ValueError
-        If it is wrong.
+    Odd
+        If one is not finite.
     """
-    if not isinstance(key, str):
-        raise ValueError(f"a feature name must be a str, got {describe(key)}")
-    if isinstance(value, str):  # most often, so first
-        return f"{exact(key)}:{exact(value)}", 1.0
-    key = exact(key)
-    if isinstance(value, (bool, np.bool_)):
-        return (key if value else None), 1.0
-    if isinstance(value, (int, float, np.integer, np.floating)):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = inf
-        if not isfinite(number):
-            raise ValueError(f"feature {key!r} must be finite, got {describe(value)}")
-        return (key if number else None), number
-    if isinstance(value, (tuple, frozenset)):
-        raise Nested
-    text = (
-        f"feature {key!r} must be a str, a bool, a number, or a list or dict of "
-        "these, got "
-    )
-    raise ValueError(text + describe(value) + way_out(value, key))
+    n = len(values)
+    is_number = map(_COUNTED_KINDS.__contains__, map(type, values))
+    places = np.fromiter(is_number, np.bool_, n).nonzero()[0]
+    if places.shape[0] == 0:
+        return None
+    found = _as_floats([values[k] for k in places.tolist()])
+    for k, shown in zip(places.tolist(), (found != 0.0).tolist()):
+        values[k] = shown
+    numbers = np.ones(n)
+    numbers[places] = found
+    return numbers
 
 
-def encode_nested(
-    tokens: list[dict[str, Any]],
-    first: int,
-    offsets: np.ndarray,
-    resolve: Callable[[str, Any], tuple[int, float]],
-) -> Chunk:
-    """Encode dictionaries whose values may be collections, token by token.
+def _with_numbers(
+    rows: np.ndarray, values: list[Any]
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the numbers of features, and their values; None if all are 1.
 
-    Parameters
-    ----------
-    tokens : list of dict
-    first : int
-        Number of the first one in the corpus.
-    offsets : ndarray of shape (n + 1,)
-        Where each sequence starts; for error messages.
-    resolve : callable
-        (number of the feature, value) of a key and a value.
+    Where ``rows`` have a number of a feature with another value, ``COUNTED`` is taken
+    from it.
     """
-    found = []
-    sizes = []
-    for k, token in enumerate(tokens):
-        try:
-            mine = [resolve(*pair) for pair in expand(token)]
-        except ValueError as error:
-            raise placed(offsets, first + k, str(error)) from None
-        found += mine
-        sizes.append(len(mine))
-    features, values = zip(*found) if found else ((), ())
-    return (
-        np.array(features, np.int32),
-        np.array(values, np.float64),
-        offsets_of(np.array(sizes, np.int64)),
-    )
+    if rows.shape[0] != len(values):
+        raise RuntimeError(_CHANGED)
+    places = ((rows >= COUNTED) & (rows < SHOWN)).nonzero()[0]
+    if places.shape[0] == 0:
+        return rows, None
+    found = [values[k] for k in places.tolist()]
+    if not all(issubclass(kind, _NUMBERS) for kind in set(map(type, found))):
+        raise Odd  # it equals a number that is remembered, and is none
+    numbers = np.ones(rows.shape[0])
+    numbers[places] = _as_floats(found)
+    rows[places] -= COUNTED
+    return rows, numbers
+
+
+def _as_floats(numbers: list[Any]) -> np.ndarray:
+    """Return numbers as float64; raises Odd if one is not finite."""
+    try:
+        found = np.fromiter(map(float, numbers), np.float64, len(numbers))
+    except OverflowError:
+        raise Odd from None
+    if not np.isfinite(found).all():
+        raise Odd
+    return found
 
 
 def concatenated(parts: list[Chunk]) -> list[np.ndarray]:
@@ -403,29 +511,3 @@ def concatenated(parts: list[Chunk]) -> list[np.ndarray]:
         np.concatenate(values),
         np.concatenate([np.zeros(1, np.int64), *ends]),
     ]
-
-
-def expand(token: dict[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the (key, simple value) of a dictionary whose values may be collections.
-
-    ``prefix`` stands before the keys.
-    """
-    for key, value in token.items():
-        if not isinstance(key, str):
-            raise ValueError(f"a feature name must be a str, got {describe(key)}")
-        name = prefix + exact(key)
-        if isinstance(value, dict):
-            yield from expand(value, f"{name}:")
-        elif isinstance(value, (list, tuple, set, frozenset)):
-            for inner in value:
-                if not isinstance(inner, str):
-                    found = f"{describe(inner)}{way_out(value, name)}"
-                    raise ValueError(
-                        f"feature {name!r}: a list must hold str, got {found}"
-                    )
-            for inner in (
-                sorted(value) if isinstance(value, (set, frozenset)) else value
-            ):
-                yield f"{name}:{exact(inner)}", True
-        else:
-            yield name, value

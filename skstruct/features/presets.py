@@ -17,7 +17,7 @@
 - ``char-best``, ``chunk-best``, ``word-best``: the sets that won in our own
   comparisons; ``docs/recipes.md`` says with which learner, and what was tried.
 - ``text``: ``word-best``, and the white space before a token and the next: for
-  `skstruct._data.text.TextToken`.
+  `skstruct.features.TextToken`.
 """
 
 from __future__ import annotations

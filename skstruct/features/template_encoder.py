@@ -437,6 +437,7 @@ class TemplateEncoder(IndexedEncoder):
         See :meth:`.base.Encoder.encode_one`; None too if templates of transitions read
         tokens.
         """
+        tokens = [*tokens]  # which another thread may change meanwhile
         kinds = set(map(type, tokens))
         columns: list[Any] = [tokens]
         lo, width = self.nodes.layout[:2]

@@ -34,8 +34,8 @@ class RegularizationPathDisplay:
 
     Parameters
     ----------
-    points : list of PathPoint, or of what has ``c1``, ``c2`` and ``score`` as these
-    have
+    points : list of PathPoint
+        Or of what has ``c1``, ``c2`` and ``score`` as these have.
 
     Attributes
     ----------

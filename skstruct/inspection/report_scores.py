@@ -5,7 +5,7 @@ For every kind of model the same few counts are made.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ from .._data.text import as_texts
 from ..metrics.counting import has_label, refuse_nothing, surroundings_known
 from ..metrics.significance import resampled
 from ..metrics.text_scores import judged
+from ..metrics.tree_scores import main_types, split_heads
 from .pictures import checked, marked, marks_of, segment_reader, tree_of
 
 if TYPE_CHECKING:
@@ -106,6 +107,8 @@ def scored(
     members = None if groups is None else groups[counted]
     interval = _interval(members)
     right = np.ones((len(y), 1, 3))
+    if "LAS" in compared:  # which passes over subtypes
+        right[[gold != predicted for gold, predicted in _arcs(y, y_pred)], 0, 0] = 0.0
     for name, pairs in compared.items():
         right[[gold != predicted for gold, predicted in pairs], 0, 0] = 0.0
         counts, labels = _counts(pairs)
@@ -148,10 +151,12 @@ def _compared(
         counted = (judged(*pair) for pair in both)
         return {"": [(set(gold), set(found)) for gold, found in counted]}
     if kind == TREES:
-        pairs = list(zip(y, y_pred))
-        arcs = [(_arcs(i, a), _arcs(i, b)) for i, (a, b) in enumerate(pairs)]
-        heads = [(_without_labels(a), _without_labels(b)) for a, b in arcs]
-        return {"UAS": heads, "LAS": arcs}
+        heads = [
+            (_heads(i, a), _heads(i, b)) for i, (a, b) in enumerate(zip(y, y_pred))
+        ]
+        if not (_have_labels(y) and _have_labels(y_pred)):
+            return {"UAS": heads}
+        return {"UAS": heads, "LAS": list(_arcs(y, y_pred, main_types))}
     if kind == WORDS:
         marks = marked(kind, X, y, y_pred)
         return {"": [(_items(gold), _items(found or ())) for _, gold, found in marks]}
@@ -168,14 +173,34 @@ def _items(marks: Iterable[Mark]) -> set[Any]:
     return {mark[:3] for mark in marks}
 
 
-def _arcs(i: int, tree: Collection[Any]) -> set[Any]:
-    """The arcs of a tree as items (token, head, label)."""
-    return {(t, *arc) for t, arc in enumerate(tree_of(i, tree))}
+def _heads(i: int, tree: Collection[Any]) -> set[Any]:
+    """The arcs of a tree as items that only differ if their heads do."""
+    return {(t, head, "") for t, (head, _) in enumerate(tree_of(i, tree))}
 
 
-def _without_labels(arcs: set[Any]) -> set[Any]:
-    """Arcs as items that only differ if their heads do."""
-    return {(t, head, "") for t, head, _ in arcs}
+def _have_labels(trees: Corpus) -> bool:
+    """Whether the arcs of trees have labels."""
+    return all(
+        split_heads(i, tree)[1] is not None for i, tree in enumerate(trees) if len(tree)
+    )
+
+
+def _arcs(
+    y: Corpus, y_pred: Corpus, named: Callable[[list[str]], list[str]] = list
+) -> Iterator[Sides]:
+    """Yield the arcs of trees as items (token, head, label), but for those whose gold
+    label is not known; ``named`` changes the labels.
+    """
+    for i, pair in enumerate(zip(y, y_pred)):
+        _, labels = split_heads(i, pair[0])
+        known = [t for t, label in enumerate(labels or ()) if label is not None]
+        trees = [tree_of(i, tree) for tree in pair]
+        types = [named([label for _, label in tree]) for tree in trees]
+        gold, found = (
+            {(t, tree[t][0], names[t]) for t in known}
+            for tree, names in zip(trees, types)
+        )
+        yield gold, found
 
 
 def _labelled(

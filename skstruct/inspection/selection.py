@@ -46,8 +46,7 @@ def select(
         As of its ``predict``; not labelled.
     k : int
         How many.
-    strategy : {"least_confident", "margin", "entropy", "longest", "random"},
-    default="least_confident"
+    strategy : str, default="least_confident"
         What comes first. ``"least_confident"``: sequences whose best labelling has the
         smallest probability, as a geometric mean over tokens [1]_. ``"margin"``: those
         whose second best labelling has nearly the score of the best; the difference is

@@ -70,10 +70,10 @@ def reliability(
     y_true : list of sequences of labels, or array-like of shape (n_predictions,)
         The right labels, None where there is none. Or, without ``labels``, whether each
         of any predictions, of segments say, is right.
-    y_proba : list of arrays of shape (n_tokens, n_labels), or array-like of shape
-    (n_predictions,)
-        What ``predict_marginals`` returns: the confidence of a token is the probability
-        of its most probable label. Or the probabilities of the predictions.
+    y_proba : list of arrays, or array-like of shape (n_predictions,)
+        What ``predict_marginals`` returns, of shape (n_tokens, n_labels): the
+        confidence of a token is the probability of its most probable label. Or the
+        probabilities of the predictions.
     labels : array-like of shape (n_labels,), optional
         Labels of the columns of ``y_proba``: ``classes_`` of the model.
     n_bins : int, default=10

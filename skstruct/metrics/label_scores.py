@@ -249,11 +249,10 @@ def segment_f1_score(
     y_true, y_pred : sequences of label sequences
         Where a true label is None, segments of either side do not count that hold this
         token or stand right beside it: they might go on there.
-    scheme : {"BIO", "IOB1", "BIOES", "BILOU", "BMES", "BI", "B2B3MES", "IO"},
-    default="BIO"
-        What strict mode holds the labels to. The default mode reads every prefix in the
-        same way, whatever the scheme; labels without prefix (``PER``) it reads in the
-        scheme ``"IO"`` only.
+    scheme : str, default="BIO"
+        One of `skstruct.schemes.SCHEMES`: what strict mode holds the labels to. The
+        default mode reads every prefix in the same way, whatever the scheme; labels
+        without prefix (``PER``) it reads in the scheme ``"IO"`` only.
     average : {"micro", "macro", "weighted"} or None, default="micro"
         Over all segments, over types, over types weighted by true segments, or none:
         one F1 per type.

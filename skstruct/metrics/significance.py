@@ -88,7 +88,9 @@ def paired_bootstrap(
     Notes
     -----
     The test is over sentences: it says nothing about other seeds of the training, or
-    other domains.
+    other domains. Interval and p-value look at opposite tails of the same resamples: in
+    close cases 0 may lie outside of the one while the other is above 0.05, or the other
+    way round.
 
     Examples
     --------

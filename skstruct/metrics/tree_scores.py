@@ -148,8 +148,8 @@ def attachment_scores(
             )
         labeled = with_labels
         if with_labels and not subtypes:
-            labels = _main_types(labels)
-            labels_pred = _main_types(labels_pred)
+            labels = main_types(labels)
+            labels_pred = main_types(labels_pred)
         rows.append(_counts(zip(heads, heads_pred, labels, labels_pred, leave_out[i])))
     weight = weights_of(sample_weight, [n for n, *_ in rows], NO_HEADS)
     n_tokens, right, n_labeled, right_labeled = (
@@ -184,7 +184,8 @@ def _counts(
     return n, right, n_labeled, right_labeled
 
 
-def _main_types(labels: Iterable[Any]) -> list[Any]:
+def main_types(labels: Iterable[Any]) -> list[Any]:
+    """Return labels of arcs up to their first colon: ``nmod`` of ``nmod:poss``."""
     # A label that is nothing but a colon and what follows has no main type to fall
     # back on.
     return [

@@ -103,3 +103,25 @@ with multiprocessing.get_context("fork").Pool(3) as pool:
     compiled = sorted(compiled for _, (_, compiled) in found)
     assert compiled[:2] == [0, 0] and compiled[2] > 0
     assert run_kernels(place, "add")["compiled"] == []
+
+
+@pytest.mark.parametrize("error", ["TypeError", "KeyboardInterrupt"])
+def test_who_fails_to_compile_lets_others_try(place, error):
+    with open(place / "code/toy/caller.py", "a") as file:
+        file.write("\n\n@kernel\ndef wrong(x):\n    return x.missing + amount()\n")
+    script = f"""
+import sys
+from pathlib import Path
+from numba.core import compiler
+from toy import caller
+def compile_extra(self, func):
+    raise {error}
+if "{error}" != "TypeError":
+    compiler.Compiler.compile_extra = compile_extra
+try:
+    caller.wrong(40)
+except BaseException as error:
+    print(type(error).__name__, *Path(sys.argv[1]).rglob("*.lock"))
+"""
+    # numba's of a kernel that is wrong, and no file of a lock
+    assert run_python(place, script, place).split() in (["TypingError"], [error])

@@ -117,6 +117,11 @@ def test_check_refuses_what_labels_no_tokens(files, capsys):
     assert run(capsys, "check", files / "train.txt", "--param", "nonsense=1")[0] == 2
 
 
+def test_check_needs_two_parts(files, capsys):
+    code, _, err = run(capsys, "check", files / "train.txt", "--cv", 1)
+    assert code == 2 and "an int of at least 2" in err
+
+
 @pytest.mark.parametrize(
     ("n", "message"),
     [

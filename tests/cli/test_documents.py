@@ -79,6 +79,15 @@ def test_no_split_within_training_cuts_a_document(tmp_path, capsys, seen, way):
     assert not any(isinstance(v, list) for v in kept)
 
 
+def test_parts_that_are_a_number_stay_one(tmp_path, capsys):
+    """A re-ranker has a parameter of the same name, which takes no folds."""
+    path = written(tmp_path / "a.txt", 12)
+    given = "-a", "reranker", "-p", "cv=2", "--epochs", 1
+    code, _, err = run(capsys, "train", path, "-m", tmp_path / "m", *given)
+    assert code == 0, err
+    assert skstruct.load(tmp_path / "m").cv == 2
+
+
 def test_fewer_documents_than_folds_are_told(tmp_path, capsys):
     path = written(tmp_path / "a.txt", 3)
     given = ("train", path, "-m", tmp_path / "m", "--force")

@@ -141,6 +141,20 @@ def test_evaluate_wrong_usage(capsys, options, message):
     assert (code, out) == (2, "") and message in err
 
 
+def test_evaluate_refuses_options_that_nothing_reads(folder, models, capsys):
+    for what, given in (
+        ("words", (folder / "test.seg", "-m", folder / "seg")),
+        ("trees", (models / "pairs", "-m", models / "parser")),
+    ):
+        for options in (["--scheme", "BIO"], ["--scheme", "BIO", "--strict"]):
+            code, out, err = run(capsys, "evaluate", *given, *options)
+            assert (code, out) == (2, "")
+            assert f"--scheme and --strict are for labels, not for {what}" in err
+    both = "--gold", folder / "test.txt", "--pred", folder / "test.txt"
+    code, out, err = run(capsys, "evaluate", *both, "--tokens", 1)
+    assert (code, out) == (2, "") and "--tokens does not apply" in err
+
+
 # --------------------------------------------------------------------------------------
 # show
 # --------------------------------------------------------------------------------------

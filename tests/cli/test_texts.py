@@ -333,6 +333,7 @@ def test_what_tag_refuses(folder, capsys):
             "--kbest is not for models that mark spans of texts; in Python predict_kbest gives",
         ),
         (["--separator", ","], "--separator is not for models"),
+        (["--tag-separator", "/"], "--tag-separator is not for models"),
         (["--read", "text=body"], "--read is for annotated texts"),
         (
             ["--proba"],
@@ -347,7 +348,7 @@ def test_what_tag_refuses(folder, capsys):
         code, _, err = run(capsys, "tag", "letter.txt", "-m", "ner", *arguments)
         assert code == 2 and message in err
     StructuredPerceptron(random_state=0).fit([["a"]], [["N"]]).save(folder / "tagger")
-    for more in (["--lines"], ["--write", "xml"]):
+    for more in (["--lines"], ["--write", "xml"], ["--tag-separator", "_"]):
         code, _, err = run(capsys, "tag", "letter.txt", "-m", "tagger", *more)
         assert code == 2 and f"{more[0]} is not for models that label tokens" in err
     code, _, err = run(capsys, "tag", "test.jsonl", "-m", "tagger")

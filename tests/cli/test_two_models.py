@@ -9,6 +9,9 @@ import shutil
 import pytest
 from cli_cases import run, run_train
 
+from skstruct.cli import two_models
+from skstruct.metrics import PairedBootstrap
+
 DATA = pathlib.Path(__file__).parents[1] / "data_files"
 
 
@@ -104,3 +107,92 @@ def test_models_of_other_tasks_or_labels(folder, capsys, two, tmp_path):
     )[0] == 0  # fmt: skip
     code, _, err = run(capsys, "evaluate", two[0], tmp_path / "c", folder / "test.txt")
     assert code == 1 and "are to predict other labels" in err
+
+
+def test_two_models_have_no_strict_segments(folder, capsys, two):
+    options = "--scheme", "BIO", "--strict"
+    code, _, err = run(capsys, "evaluate", *two, folder / "test.txt", *options)
+    assert code == 2 and "--strict is for one model" in err
+
+
+def test_labels_without_prefix_are_read_alike_on_both_sides(capsys, tmp_path):
+    """One of the models says the scheme, which labels do not look like."""
+    text = "Ann PER\nLee PER\nin O\nRome LOC\n\nRome LOC\nmet O\nAnn PER\n\n" * 6
+    (tmp_path / "a.txt").write_text(text)
+    (tmp_path / "b.txt").write_text("Ann PER\nof O\nRome LOC\n\nLee PER\nmet O\n\n" * 3)
+    for name, options in (("io", ("-p", "constraints=IO")), ("plain", ("--epochs", 1))):
+        given = "-m", tmp_path / name, "-a", "perceptron", *options
+        assert run_train(capsys, tmp_path / "a.txt", *given)[0] == 0
+    alone = "evaluate", "-m", tmp_path / "io", tmp_path / "b.txt", "--json"
+    expected = json.loads(run(capsys, *alone)[1])
+    for names in (("io", "plain"), ("plain", "io"), ("io", "io")):
+        both = [tmp_path / name for name in names]
+        code, out, err = run(capsys, "evaluate", *both, tmp_path / "b.txt", "--json")
+        assert code == 0, err
+        found = json.loads(out)
+        scores = {name: found[side] for side, name in zip("ab", names)}
+        assert scores["io"].pop("model") and scores["io"] == expected
+        f1 = [found[side]["segments"]["micro avg"]["f1"] for side in "ab"]
+        difference = found["difference"]
+        assert difference["measure"] == "F1"
+        assert difference["difference"] == pytest.approx(f1[1] - f1[0])
+
+
+def trees(*labels):
+    """CoNLL-U of sentences of two words, whose first one has these labels."""
+    return "".join(
+        f"1\tdogs\t_\t_\tN\t_\t2\t{label}\t_\t_\n2\tbark\t_\t_\tV\t_\t0\troot\t_\t_\n\n"
+        for label in labels
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "measure", "name"),
+    [
+        ((), "labelled attachment", "las"),
+        (("-p", "labeled=False"), "unlabelled attachment", "uas"),
+    ],
+)
+def test_trees_differ_by_the_score_of_the_table(
+    options, measure, name, capsys, tmp_path
+):
+    """Subtypes do not count there, and heads alone have no labels that could."""
+    (tmp_path / "a.conllu").write_text(trees(*["nsubj"] * 4))
+    (tmp_path / "b.conllu").write_text(trees(*["obj"] * 4))
+    for side in "ab":
+        given = "-m", tmp_path / side, "-a", "parser", *options
+        assert run_train(capsys, tmp_path / f"{side}.conllu", *given)[0] == 0
+    (tmp_path / "test.conllu").write_text(trees("nsubj:pass", "nsubj", "obj"))
+    both = tmp_path / "a", tmp_path / "b", tmp_path / "test.conllu"
+    code, out, err = run(capsys, "evaluate", *both, "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    scores = [found[side][name] for side in "ab"]
+    difference = found["difference"]
+    assert difference["measure"] == measure
+    assert difference["difference"] == pytest.approx(scores[1] - scores[0])
+    assert (scores[0] > scores[1]) == (not options)
+
+
+def test_words_with_tags_differ_by_the_score_of_both(capsys, tmp_path):
+    (tmp_path / "a.txt").write_text("他/r 看/v 书/n\n书/n 好/a\n" * 6)
+    for side, seed in zip("ab", (1, 2)):
+        given = "-m", tmp_path / side, "--seed", seed, "-a", "perceptron"
+        assert run_train(capsys, tmp_path / "a.txt", *given)[0] == 0
+    both = tmp_path / "a", tmp_path / "b", tmp_path / "a.txt"
+    code, out, err = run(capsys, "evaluate", *both)
+    assert code == 0, err
+    assert "joint F1: b minus a is +0.0000" in out
+
+
+@pytest.mark.parametrize(
+    ("low", "p", "said"), [(-0.01, 0.06, 0), (0.01, 0.06, 1), (-0.01, 0.04, 1)]
+)
+def test_an_interval_and_a_p_value_that_disagree(
+    folder, capsys, monkeypatch, two, low, p, said
+):
+    result = PairedBootstrap(0.5, 0.6, 0.1, low, 0.2, p)
+    monkeypatch.setattr(two_models, "paired_bootstrap", lambda *_, **__: result)
+    code, out, _ = run(capsys, "evaluate", *two, folder / "test.txt")
+    assert code == 0
+    assert out.count("interval and p disagree") == said

@@ -329,3 +329,15 @@ def test_a_type_of_pa_that_is_none_is_refused_with_the_choices():
 def test_arow_says_why_it_is_not_there():
     with pytest.warns(UserWarning, match="since CRFsuite's AROW loses 6 to 9 points"):
         sklearn_crfsuite.CRF("arow", max_iterations=2).fit([[["a"]]], [["A"]])
+
+
+def test_the_empty_label_is_one_like_others():
+    """Programs that give it to CRFsuite get it back."""
+    X = [[{"w": "a"}, {"w": "b"}], [{"w": "b"}, {"w": "a"}]] * 5
+    y = [["", "B"], ["B", ""]] * 5
+    crf = sklearn_crfsuite.CRF(max_iterations=20).fit(X, y)
+    assert crf.predict(X).tolist() == y and crf.classes_ == ["", "B"]
+    tagger = crf.tagger_
+    tagger.set(X[0])
+    assert tagger.marginal("", 0) == crf.predict_marginals_single(X[0])[0][""]
+    assert 0.5 < tagger.probability(y[0]) < tagger.marginal("", 0)

@@ -102,6 +102,26 @@ def test_an_encoded_corpus_of_another_size_reaches_no_kernel():
         make_task(encoder, X, Gold(np.zeros(3, np.int32), ()))
 
 
+@pytest.mark.parametrize("lost", ["row", "value"])
+def test_a_bag_of_other_features_than_it_says_reaches_no_kernel(lost):
+    X, y = [[{"a": 0.5, "b": "c"}, {"a": 2.0}]], [["A", "B"]]
+    encoder = inside.model_of(StructuredPerceptron(random_state=0).fit(X, y)).encoder
+
+    class Wrong:
+        """An encoder that loses a feature."""
+
+        def check(self, corpus):
+            """All is well."""
+
+        def encode(self, corpus, grow):
+            found = encoder.encode(corpus, grow)
+            some = {lost: getattr(found.bag, lost)[1:]}
+            return found._replace(bag=found.bag._replace(**some))
+
+    with pytest.raises(AssertionError, match="inconsistent: (bag|values) of another"):
+        make_task(Wrong(), as_tokens(X))
+
+
 # -- names and widths ------------------------------------------------------------------
 @pytest.mark.parametrize("form", [lambda X: X, in_csr], ids=["dense", "sparse"])
 @pytest.mark.parametrize(

@@ -7,12 +7,13 @@ import pytest
 
 from skstruct import (
     L1CRF,
+    ShiftReduceParser,
     SpanTagger,
     StructuredPerceptron,
 )
 from skstruct.datasets import load_chunking
 from skstruct.inspection import errors, report
-from skstruct.metrics import segment_report, token_accuracy_score
+from skstruct.metrics import attachment_scores, segment_report, token_accuracy_score
 
 VOID = {"meta", "br", "rect", "path", "polyline"}
 
@@ -110,3 +111,22 @@ def test_gold_spans_that_no_labels_express():
         assert page.scores["F1"].value == model.score(texts, gold) < 1.0
         assert "How far probabilities can be trusted" in page.to_html()
         Balanced(page.to_html())
+
+
+@pytest.mark.parametrize("labeled", [True, False])
+def test_attachment_scores_are_those_of_the_metrics(labeled):
+    """Subtypes do not count, nor arcs whose label is not known."""
+    X = [[("dogs", "N"), ("bark", "V")], [("it", "P"), ("rains", "V")]] * 2
+    y = [[(2, "nsubj"), (0, "root")], [(2, "expl"), (0, "root")]] * 2
+    gold = [[(2, "nsubj:pass"), (0, "root")], [(2, None), (0, "root")]]
+    gold += [[(0, "root"), (1, "x")], [(2, "obj"), (0, "root")]]
+    parser = ShiftReduceParser(labeled=labeled, max_iter=3, random_state=0)
+    parser.fit(X, y if labeled else [[head for head, _ in tree] for tree in y])
+    page = report(parser, X, gold)
+    found = attachment_scores(gold, parser.predict(X))
+    assert page.scores["UAS"].value == found.uas
+    assert ("LAS" in page.scores) == labeled
+    if labeled:
+        assert page.scores["LAS"].value == pytest.approx(found.las) == 4 / 7
+        # those of a wrong head, another label and another subtype
+        assert sorted(page.wrong) == [0, 2, 3]

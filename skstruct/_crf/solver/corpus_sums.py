@@ -344,7 +344,7 @@ def exp_transitions(
     Parameters
     ----------
     potentials : Potentials
-    pair : ndarray of shape (Q, 2)
+    label_pair : ndarray of shape (Q, 2)
         The (previous, next) whose expectations are wanted.
 
     Returns

@@ -190,9 +190,9 @@ def add_expected(
     the weight w of the sequence.
 
     What is for the weights of ``corpus``, ``feature`` and ``of_rows``, receives with
-    ``square`` x² p (1 - p / w); the rest never does. ``lattice.b`` (P places for each
+    ``square`` x² p (1 - p / w); the rest never does. ``lanes.b`` (P places for each
     label) has p; for q, n_lanes, W and P see :func:`sum_emissions`. Behind the labels
-    ``lattice.padded`` has zeros, which is what padding receives.
+    ``lanes.padded`` has zeros, which is what padding receives.
     """
     b = lanes.b
     padded = lanes.padded

@@ -342,7 +342,7 @@ def expect(
     square : bool
         Of the features of ``corpus``, add up p (1 - p) instead of p: what each token
         adds to the diagonal of the Hessian.
-    lattice : Lanes
+    lanes : Lanes
         With room for these groups.
     counts : ExpectedCounts
         ``transition`` is (Q,) and receives Σ weight E[pair count] / exp(transition -

@@ -235,7 +235,7 @@ class _Model:
             return None
         model = self.crf._model
         rows = model.plain_rows(tokens)
-        return None if rows is None else model.label_rows(rows, len(tokens))
+        return None if rows is None else model.label_rows(rows)
 
     def marginals_of_plain(self, tokens: Any) -> np.ndarray | None:
         """Return the probabilities (T, L) of the labels of such items; None of
@@ -247,7 +247,7 @@ class _Model:
             return None
         model = self.crf._model
         rows = model.plain_rows(tokens)
-        return None if rows is None else marginals_of_rows(model, rows, len(tokens))
+        return None if rows is None else marginals_of_rows(model, rows)
 
     def of_all(
         self,

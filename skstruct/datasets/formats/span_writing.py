@@ -53,10 +53,10 @@ def write_spans(
         Texts.
     y : list of lists of (start, end, label)
         The spans of each text; offsets count characters, ends are exclusive.
-    format : {"jsonl", "doccano", "prodigy", "label-studio", "spacy", "brat"},
-    default="jsonl"
-        "label-studio" writes tasks with one prediction, which the tool shows for
-        review; offsets of these count UTF-16 units, as there.
+    format : str, default="jsonl"
+        Or "doccano", "prodigy", "label-studio", "spacy" or "brat". "label-studio"
+        writes tasks with one prediction, which the tool shows for review; offsets of
+        these count UTF-16 units, as there.
     metadata : list of dict, optional
         More keys for each record; for Label Studio of ``data``. For brat ``{"name":
         NAME}`` alone, the name of the files; texts are numbered without.
