@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..._data.places import describe
+from ..._data.places import counted, describe
 from .contents import Contents
 from .text_files import numbered_lines
 
@@ -199,6 +199,17 @@ class Reading:
         """Count the records without annotations beside others that have some."""
         silent = bool(self.n_annotated) and not self.omits
         return self.n_left_out + len(self.keyless) * silent
+
+    def told_of_unannotated(self) -> str:
+        """The end of an error about a source without annotations: what there is."""
+        if not self.n_left_out:
+            return ""
+        n = counted(self.n_left_out, "record")
+        needed = "; columns start, end and label, a span a row, say what they are"
+        named = "csv-spans" in (self.format, self.options.format)
+        table = needed if named else ""
+        of = self.format or self.options.format
+        return f", but {n} of {of} without annotations{table}"
 
     def skip(self, why: str) -> None:
         """Count a record that is left out."""
