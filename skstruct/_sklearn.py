@@ -477,6 +477,8 @@ def folds_of(
     n = len(X)
     every = np.arange(n)
     folds = []
+    if isinstance(cv, Integral) and cv < 2:
+        raise ValueError(f"cv must be at least 2 folds, got {cv}")
     splitter = check_cv(cv)
     if cv is None or isinstance(cv, Integral):
         n_folds = splitter.get_n_splits()

@@ -6,7 +6,7 @@ which one is right, has the id -2 - s: row s of a table says what it may be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn, cast
 
@@ -21,9 +21,11 @@ from .inputs import (
     describe,
     flatten,
     lengths_of,
+    offsets_of,
     place,
 )
 from .places import as_objects, numbered
+from .tables import is_missing
 
 UNLABELLED = -1
 
@@ -250,18 +252,8 @@ def _check_labels(
     ``where``.
     """
     plain = list(map(plain_value, labels))
-    if LEFT_OUT in set(plain) and all(
-        isinstance(v, int) and (v >= 0 or v == LEFT_OUT) for v in plain
-    ):
-        text = (
-            f"the label {LEFT_OUT} says in corpora of Hugging Face that a token has "
-            "none"
-        )
-        raise PlaceError(
-            *place(offsets, where[flat.index(LEFT_OUT)]),
-            f"{text}; write None instead",
-            "y",
-        )
+    if LEFT_OUT in set(plain):
+        _refuse_left_out(plain, int(where[flat.index(LEFT_OUT)]), offsets, "y")
     kinds = set(map(kind_of, plain))
     first = kind_of(plain[0])
     if kinds <= {bool, int}:  # True == 1: the dictionary cannot tell them apart
@@ -290,6 +282,100 @@ def _is_itself(value: Any) -> bool:
 
 def _refuse(offsets: np.ndarray, k: int, label: Any, expected: str) -> NoReturn:
     raise PlaceError(*place(offsets, k), f"{expected}, got {describe(label)}", "y")
+
+
+def check_gold(
+    gold: Sequence[Any],
+    predicted: Iterable[Any],
+    names: tuple[str, str] = ("y_true", "y_pred"),
+) -> None:
+    """Raise where gold labels cannot be compared with predicted ones.
+
+    Parameters
+    ----------
+    gold : list of sequences of labels
+    predicted : iterable of labels
+        Those of all sequences, or those that a model knows.
+    names : tuple of str
+        What errors call the two sides.
+
+    Raises
+    ------
+    ValueError
+        If a gold label is missing in another way than None (NaN, NA, -100 among class
+        numbers), the message names the place; or if all gold labels are of other types
+        than all predicted ones, as ``"1"`` and 1 are.
+    """
+    flat = flatten(gold)
+    examples = dict(zip(map(type, flat), flat))
+    if not examples.keys() <= {str, bool, tuple, type(None)}:
+        _refuse_missing(flat, offsets_of(lengths_of(gold)), names[0])
+    mine = {each: label for label in examples.values() for each in _families(label)}
+    theirs: dict[Any, Any] = {}
+    for label in predicted if mine else ():
+        theirs.update((each, label) for each in _families(label))
+        if not theirs.keys().isdisjoint(mine):
+            return
+    if theirs:
+        both = [next(iter(side.values())) for side in (mine, theirs)]
+        kind, other = (kind_of(plain_value(label)).__name__ for label in both)
+        raise ValueError(
+            f"{names[0]} holds labels of type {kind}, such as {both[0]!r}, and "
+            f"{names[1]} of type {other}, such as {both[1]!r}: none can be equal"
+        )
+
+
+def check_gold_of_model(gold: Sequence[Any], known: Collection[Any]) -> None:
+    """Raise where gold labels cannot be compared with those that a model knows: as
+    :func:`check_gold`, or if one is empty and the model has no such label.
+    """
+    check_gold(gold, known, ("y", "the model"))
+    if "" in known:
+        return
+    for i, sequence in enumerate(gold):
+        if "" in sequence:
+            wrong = "a label must not be empty: write None for a token without one"
+            raise PlaceError(i, sequence.index(""), wrong, "y")
+
+
+def _families(label: Any) -> set[Any]:
+    """Return what is equal for labels that may be equal: their type, or that they are
+    numbers.
+    """
+    if label is None:
+        return set()
+    if isinstance(label, AllBut):
+        label = label.labels
+    if isinstance(label, (set, frozenset)):
+        return set().union(*map(_families, label))
+    kind = kind_of(plain_value(label))
+    return {float if kind in (bool, int) else kind}
+
+
+def _refuse_missing(flat: list[Any], offsets: np.ndarray, name: str) -> None:
+    """Raise for the first label that is missing, but not as None is."""
+    plain = list(map(plain_value, flat))
+    for k, label in enumerate(flat):
+        if label is not None and is_missing(plain[k]):
+            wrong = f"a label must not be missing, got {describe(label)}"
+            raise PlaceError(*place(offsets, k), f"{wrong}; write None", name)
+    if LEFT_OUT in [label for label in plain if isinstance(label, int)]:
+        _refuse_left_out(plain, plain.index(LEFT_OUT), offsets, name)
+
+
+def _refuse_left_out(
+    labels: Collection[Any], k: int, offsets: np.ndarray, name: str
+) -> None:
+    """Raise for the k-th token if -100 stands beside class numbers alone."""
+    if all(
+        label is None or isinstance(label, int) and (label >= 0 or label == LEFT_OUT)
+        for label in labels
+    ):
+        text = (
+            f"the label {LEFT_OUT} says in corpora of Hugging Face that a token has "
+            "none"
+        )
+        raise PlaceError(*place(offsets, k), f"{text}; write None instead", name)
 
 
 class Gold(NamedTuple):

@@ -371,11 +371,11 @@ def numbers_of(column: Any) -> np.ndarray | None:
     if array.ndim == 1 and array.dtype.kind == "O":
         if not isinstance(_first_value(array), Number):
             return None
-        array = np.array([np.nan if _is_missing(v) else v for v in array], dtype=object)
+        array = np.array([np.nan if is_missing(v) else v for v in array], dtype=object)
     return as_float(array) if array.ndim == 1 else None
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Whether it is None, NaN, NaT or NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
@@ -384,7 +384,7 @@ def _is_missing(value: Any) -> bool:
 
 def _first_value(values: Iterable[Any]) -> Any:
     """Return the first that is not missing, or None."""
-    return next((value for value in values if not _is_missing(value)), None)
+    return next((value for value in values if not is_missing(value)), None)
 
 
 def _strings_of(column: Any, title: Any, offsets: np.ndarray, name: str) -> list[str]:
@@ -400,12 +400,12 @@ def _strings_of(column: Any, title: Any, offsets: np.ndarray, name: str) -> list
                 (
                     k
                     for k, v in enumerate(values)
-                    if not (isinstance(v, Number) or _is_missing(v))
+                    if not (isinstance(v, Number) or is_missing(v))
                 ),
                 k,
             )
             wrong = f": expected a number, got {describe(values[k])}"
-        elif _is_missing(value):
+        elif is_missing(value):
             wrong = " has no value; fill it first, with an empty string for one"
         elif isinstance(value, str) or of_categories:
             values[k] = spelled(value)
@@ -465,7 +465,7 @@ def grouped(
                 "one"
             )
     keys = df[by].to_list()
-    missing = next((k for k, key in enumerate(keys) if _is_missing(key)), None)
+    missing = next((k for k, key in enumerate(keys) if is_missing(key)), None)
     if missing is not None:
         raise ValueError(
             f"the column {by!r}, which tells sequences apart, has no value in row "
@@ -483,6 +483,6 @@ def grouped(
     labels = (
         None
         if label is None
-        else [None if _is_missing(v) else v for v in df[label].to_list()]
+        else [None if is_missing(v) else v for v in df[label].to_list()]
     )
     return df[chosen], np.diff(np.array([*new, len(keys)], np.int64)), labels

@@ -25,7 +25,7 @@ from .._data.inputs import (
     flatten,
     lengths_of,
 )
-from .._data.labels import settled
+from .._data.labels import check_gold_of_model, settled
 from .._data.places import PlaceError, describe, place
 from .._data.types import Corpus, Given, Ranked, Self, Weights
 from .._sklearn import (
@@ -405,11 +405,14 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         Raises
         ------
         ValueError
-            If no token has a label and a weight.
+            If no token has a label and a weight; if a label is missing, but not None
+            (NaN, NA, "", -100 among class numbers), the message names the place; or if
+            all labels are of another type than the model's.
         """
         check_is_fitted(self)
         X, y, token = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
+        check_gold_of_model(y, self._model.labels.values)
         given = flatten(y)
         predicted = flatten(self.predict(X))
         right = list(map(eq, settled(given, predicted), predicted))

@@ -145,6 +145,12 @@ def scored(
     model = copy(estimator)
     vars(model).update(fitted)
     scorer = SCORERS[scoring] if isinstance(scoring, str) else scoring
+    for name, known in SCORERS.items() if scorer is not None else ():
+        if getattr(known, "_score_func", None) is scorer:
+            raise ValueError(
+                "scoring is called with (estimator, X, y), and a metric with (y_true, "
+                f"y_pred): write scoring={name!r}"
+            )
     value = model.score(X, y) if scorer is None else scorer(model, X, y)
     try:
         score = float(value)

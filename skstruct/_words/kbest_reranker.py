@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.inputs import Inputs, Sequences, offsets_of, renumbered, take
+from .._data.labels import check_gold_of_model
 from .._data.types import Corpus, Given, Self, Weights
 from .._saving.registry import savable
 from .._sklearn import (
@@ -422,6 +423,8 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         check_is_fitted(self)
         view = view_of(self.base_)
         X, y = view.check(X, y)
+        if not view.finds_words:
+            check_gold_of_model(y, view.tags(self.base_))
         return float(view.score(y, self.predict(X), sample_weights(sample_weight, X)))
 
 

@@ -109,7 +109,7 @@ class _Command(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with one line about wrong usage."""
-        text = _with_suggestion(message)
+        text = _with_suggestion(message).removesuffix(".")
         self.exit(
             2, f"{self.prog}: error: {text}; {self.prog} --help lists the options\n"
         )

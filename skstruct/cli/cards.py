@@ -108,8 +108,12 @@ def card_for(
     )
 
 
-def warn_if_learned(model: Any, path: str | None, name: str) -> None:
-    """Warn if a file that a model is scored on is one that it has learned from."""
+def warn_if_learned(
+    model: Any, path: str | None, name: str, who: str = "the model"
+) -> None:
+    """Warn if a file that a model is scored on is one that it has learned from; ``who``
+    is what the model is called.
+    """
     card = origin_of(model).card
     if card is None or path in STANDARD or not os.path.isfile(path):
         return
@@ -118,6 +122,6 @@ def warn_if_learned(model: Any, path: str | None, name: str) -> None:
     }
     if learned - {None} and digest_of(path) in learned:
         warn(
-            f"{name}: the model has learned from this file; what it scores here says "
+            f"{name}: {who} has learned from this file; what it scores here says "
             "little of other texts: train --holdout .2 holds a part out"
         )

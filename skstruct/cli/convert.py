@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._one_file.writing import ENDINGS
+from .._saving.pipelines import save
 from ..interchange import export, save_crfpp, save_crfsuite, save_wapiti
 from ..interchange.kinds import kind_of
 from .common import (
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
     from .corpus import Corpus
 
 
-_WRITERS = {
-    "skstruct": lambda model, path: model.save(path),
+_WRITERS: dict[str, Callable[..., None]] = {
+    "skstruct": save,
     "crfsuite": save_crfsuite,
     "crf++": save_crfpp,
     "crf++-text": lambda model, path: save_crfpp(model, path, text=True),

@@ -198,7 +198,8 @@ def _side(arguments: Arguments, path: str) -> two_models.Side:
     inputs = inputs_of(model, format_for(arguments, model))
     options = _options(arguments, inputs.task)
     corpus = read_for(arguments.file, arguments, model, inputs)
-    warn_if_learned(model, arguments.file, corpus.name)
+    who = "the model" if path == arguments.model else path
+    warn_if_learned(model, arguments.file, corpus.name, who)
     tell_empty(corpus)
     if (
         arguments.scheme == "auto" and scheme_of(model) == "IO"

@@ -110,7 +110,11 @@ def documents_of(corpus: Corpus) -> Documents:
 
 
 def folds_of(
-    documents: np.ndarray, share: float | None, n_folds: int | None, seed: int
+    documents: np.ndarray,
+    share: float | None,
+    n_folds: int | None,
+    seed: int,
+    unit: str = "document",
 ) -> list[np.ndarray]:
     """Return for each fold which sequences are held out, as an array of bool.
 
@@ -123,6 +127,8 @@ def folds_of(
     n_folds : int or None
         Folds of about equally many documents, without a share.
     seed : int
+    unit : str
+        What messages call a document.
 
     Raises
     ------
@@ -131,10 +137,11 @@ def folds_of(
     """
     n = int(documents.max()) + 1
     order = np.random.RandomState(seed).permutation(n)
-    if n < max(2, n_folds or 0):
+    if n < 2:
+        raise CommandError(f"only {counted(n, unit)}: nothing can be held out")
+    if n < (n_folds or 0):
         raise CommandError(
-            f"only {counted(n, 'document')}: nothing can be held out; --cv and "
-            "--holdout need as many as parts"
+            f"only {counted(n, unit)} for --cv {n_folds} parts; --cv {n} makes as many"
         )
     if share is not None:
         size = min(n - 1, max(1, round(share * n)))
@@ -162,7 +169,13 @@ def hold_out(
         ``learn(model, corpus)`` trains a copy.
     """
     documents, known = documents_of(corpus)
-    folds = folds_of(documents, arguments.holdout, arguments.cv, arguments.seed)
+    unit = "document" if known else "text" if corpus.format == "spans" else "sentence"
+    try:
+        folds = folds_of(
+            documents, arguments.holdout, arguments.cv, arguments.seed, unit
+        )
+    except CommandError as error:
+        raise CommandError(f"{corpus.name}: {error}") from None
     predicted: dict[int, Any] = {}  # by the number of the sequence
     fitted = None
     for k, out in enumerate(folds):
@@ -182,7 +195,6 @@ def hold_out(
         documents[rows],
     )
     n = len(set(documents[rows].tolist()))
-    unit = "document" if known else "text" if corpus.format == "spans" else "sentence"
     how = (
         f"{counted(n, unit)} held out"
         if arguments.cv is None

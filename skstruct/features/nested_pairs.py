@@ -5,6 +5,8 @@ is wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import isfinite, nan
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +14,6 @@ import numpy as np
 from .._data.elements import exact
 from .._data.inputs import describe, offsets_of
 from .._data.places import placed
-from .pairs import is_finite
 from .vectors_in_tokens import way_out
 
 if TYPE_CHECKING:
@@ -40,16 +41,33 @@ def as_feature(key: Any, value: Any) -> tuple[str | None, float]:
     key = exact(key)
     if isinstance(value, (bool, np.bool_)):
         return (key if value else None), 1.0
-    if isinstance(value, (int, float, np.integer, np.floating)):
-        if not is_finite(value):
+    number = _as_float(value)
+    if number is not None:
+        if not isfinite(number):
             raise ValueError(f"feature {key!r} must be finite, got {describe(value)}")
-        number = float(value)
         return (key if number else None), number
     text = (
         f"feature {key!r} must be a str, a bool, a number, or a list or dict of "
         "these, got "
     )
     raise ValueError(text + describe(value) + way_out(value, key))
+
+
+def _as_float(value: Any) -> float | None:
+    """Return a number of any kind as a float, nan if it is too large; None of what is
+    none.
+
+    Tables find by ``==`` what is 0 or 1, and so a ``Decimal`` or a complex number, too:
+    what these are must not depend on what is remembered.
+    """
+    if not issubclass(type(value), Number):
+        return None
+    if isinstance(value, (complex, np.complexfloating)):
+        return float(value.real) if value.imag == 0 else None
+    try:
+        return float(value)
+    except (OverflowError, ValueError):  # of a signalling NaN
+        return nan
 
 
 def encode_nested(

@@ -245,7 +245,7 @@ class Values(dict[Any, bytes]):
 
     def _number_of_counted(self, value: Any) -> bytes:
         """Return the number of the feature whose value is neither 0 nor 1."""
-        if not is_finite(value):
+        if not _is_finite(value):
             raise Odd
         root = self.known.root
         if len(self) >= MOST_NUMBERS_OF_KEY or not root.numbers.take():
@@ -259,7 +259,7 @@ class Values(dict[Any, bytes]):
         return number
 
 
-def is_finite(value: Any) -> bool:
+def _is_finite(value: Any) -> bool:
     """Tell whether a number is finite as a float."""
     try:
         return isfinite(value)

@@ -151,6 +151,9 @@ class WordVectors(SequenceTransformer, BaseEstimator):
     vectors_: NDArray[np.float32] = field(init=False)
     clusters_: NDArray[np.int32] | None = field(init=False)
 
+    _is_brought = False
+    """Whether another program learned the vectors."""
+
     _written = "words_", "vectors_", "clusters_", "_word_clusters", "_reads", "_names"
 
     def fit(self, X: Corpus, y: Any = None) -> Self:
@@ -170,9 +173,11 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         Raises
         ------
         ValueError
-            If the input is wrong; the message names sequence and position. Or if fewer
-            words than ``n_components`` or ``n_clusters`` occur ``min_count`` times.
+            If the input is wrong; the message names sequence and position. If another
+            program learned these vectors, which this would replace. Or if fewer words
+            than ``n_components`` or ``n_clusters`` occur ``min_count`` times.
         """
+        self._refuse_brought("fit would replace them")
         self._validate_params()
         corpus, forms = _read(X)
         counts = NeighbourCounts(self.window)
@@ -238,7 +243,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         -------
         WordVectors
             Fitted, with ``lowercase=False``: a word without a vector gets that of its
-            lower-cased form. A clone forgets the vectors: in searches, and before
+            lower-cased form. ``fit`` and clones are refused: in searches, and before
             ``fit`` of a pipeline, put it into a ``FrozenEstimator``.
 
         Raises
@@ -308,7 +313,22 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         clusters = made._clusters(vectors)
         table = None if clusters is None else WordClusters(words, clusters)
         reads = replace(TransformerReads.of(as_tokens([["word"]])), width=None)
+        made._is_brought = True
         return made._know(words, vectors, clusters, table, reads)
+
+    def __sklearn_clone__(self) -> Self:
+        self._refuse_brought("a clone would forget them")
+        return super().__sklearn_clone__()
+
+    def _refuse_brought(self, why: str) -> None:
+        """Raise if another program learned the vectors; ``why`` says what would become
+        of them.
+        """
+        if self._is_brought:
+            raise ValueError(
+                f"these vectors were learned by another program, and {why}: write "
+                "FrozenEstimator(words), of sklearn.frozen"
+            )
 
     def _clusters(self, vectors: np.ndarray) -> np.ndarray | None:
         """Group vectors; None without ``n_clusters``."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .._data.elements import spelled
 from .._data.inputs import SPANS, TREES, WORDS, flatten
+from .._data.labels import check_gold
 from .._data.places import counted
 from .._data.segmented import as_pieces, as_words
 from .._data.types import Corpus
@@ -361,6 +362,7 @@ def _compared(
     refuse_nothing(any(map(has_label, gold)))
     if task == TREES:
         return "trees", _trees(tokens, gold, predicted)
+    check_gold(gold, chain.from_iterable(predicted), ("y", "the model"))
     segments_of = segment_reader(flatten([*gold, *predicted]), scheme)
     if segments_of is None:
         return "labels", _labels(tokens, gold, predicted)

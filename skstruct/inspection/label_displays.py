@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from .._data.inputs import (
     flatten,
     lengths_of,
 )
-from .._data.labels import single_labels
+from .._data.labels import check_gold, single_labels
 from .._data.places import refuse_str
 from .._data.types import Corpus, Self, Weights
 from ..metrics.counting import weights_of
@@ -230,6 +231,7 @@ def _labelled_pairs(
     y_true = single_labels(y_true, "y_true")
     y_pred = as_sequences(y_pred, "y_pred", "label")
     check_same_lengths(lengths_of(y_true), lengths_of(y_pred), ("y_true", "y_pred"))
+    check_gold(y_true, chain.from_iterable(y_pred))
     of_sequence = [
         [(a, b) for a, b in zip(t, p) if a is not None] for t, p in zip(y_true, y_pred)
     ]

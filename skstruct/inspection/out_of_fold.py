@@ -149,7 +149,14 @@ def by_fold(
     if groups is not None and isinstance(cv, Integral):
         from sklearn.model_selection import GroupKFold  # slow to import
 
-        cv = GroupKFold(cv)
+        groups = list(groups)
+        n_groups = len(set(groups))
+        cv = int(cv)
+        if n_groups < cv:
+            raise ValueError(
+                f"cv={cv} folds need at least as many groups, got {n_groups}"
+            )
+        cv = GroupKFold(cv) if cv > 1 else cv
     folds = folds_of(cv, X, y, groups, once=True)
     estimator = with_marginals(estimator)
     with warning_once():

@@ -60,13 +60,27 @@ def load_model(path: Path, encoding: str = UTF8) -> Any:
     encoding : str, default="utf-8"
         Of the data, and so of the strings in a tool's file, unless these are UTF-8.
 
+    Raises
+    ------
+    ValueError
+        If it is a transformer, which predicts nothing.
+
     Warns
     -----
     UserWarning
         If strings should be UTF-8 and are not.
     """
     kind, reader = _kind(path)
-    if kind == SKSTRUCT or canonical(encoding) == UTF8:
+    if kind == SKSTRUCT:
+        model = reader(path)
+        if not hasattr(model, "predict"):
+            name = type(model).__name__
+            raise ValueError(
+                f"{path}: a {name} predicts nothing; save a pipeline that ends in a "
+                "tagger, or read the file in Python by skstruct.load"
+            )
+        return model
+    if canonical(encoding) == UTF8:
         return reader(path)
     with warnings.catch_warnings():
         warnings.simplefilter("error", NotUtf8Warning)

@@ -7,12 +7,14 @@ that the metrics are plain counting. What counts is said in :mod:`.counting`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._data.elements import elements, opened
+from .._data.elements import elements, is_frame, opened
 from .._data.inputs import PLACE, PlaceError
+from .._data.labels import check_gold
 
 if TYPE_CHECKING:
     from .label_scores import Labels
@@ -30,12 +32,16 @@ def as_list(
     sequence = opened(sequence)
     if isinstance(sequence, np.ndarray) and sequence.ndim:
         return sequence.tolist()
-    if isinstance(sequence, (str, np.ndarray, Mapping)) or not hasattr(
-        sequence, "__len__"
+    table = is_frame(sequence)
+    if (
+        table
+        or isinstance(sequence, (str, np.ndarray, Mapping))
+        or not hasattr(sequence, "__len__")
     ):
+        got = f"a {type(sequence).__name__}" if table else repr(sequence)
         if i is None:
-            raise ValueError(f"{name} must be a list; got {sequence!r}")
-        raise PlaceError(i, None, f"{PLACE} of {name} must be a list; got {sequence!r}")
+            raise ValueError(f"{name} must be a list; got {got}")
+        raise PlaceError(i, None, f"{PLACE} of {name} must be a list; got {got}")
     return elements(sequence)
 
 
@@ -72,6 +78,18 @@ def check_pairs(
                 i, None, f"{' and '.join(names)} must be equally long: {found}"
             )
         pairs.append((true, pred))
+    return pairs
+
+
+def label_pairs(
+    y_true: Any, y_pred: Any, hint: str = ""
+) -> list[tuple[Labels, Labels]]:
+    """Check both sides, which hold a label for each token, and return them as
+    :func:`check_pairs` does.
+    """
+    pairs = check_pairs(y_true, y_pred, hint=hint)
+    true, predicted = ([pair[side] for pair in pairs] for side in (0, 1))
+    check_gold(true, chain.from_iterable(predicted))
     return pairs
 
 

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._data.inputs import PLACE, PlaceError, check_choice, check_positive
-from .._data.labels import settled
+from .._data.labels import check_gold, settled
+from .._data.places import describe
 from .._data.types import Corpus, Weights
 from .._sklearn import final_step
 from .checks import as_list, as_lists, ratio
@@ -184,10 +185,10 @@ def _of_tokens(
     right: list[bool] = []
     p = [np.zeros(0)]
     lengths = []
-    for i, (true, rows) in enumerate(
-        zip(*as_lists(y_true, y_proba, ("y_true", "y_proba")))
-    ):
-        true = as_list(true, "y_true", i)
+    gold, proba = as_lists(y_true, y_proba, ("y_true", "y_proba"))
+    gold = [as_list(true, "y_true", i) for i, true in enumerate(gold)]
+    check_gold(gold, labels, ("y_true", "labels"))
+    for i, (true, rows) in enumerate(zip(gold, proba)):
         rows = np.asarray(rows, dtype=np.float64)
         shape = len(true), len(labels)
         if rows.shape != shape:
@@ -296,7 +297,13 @@ def sequence_log_loss(
     0.2
     """
     y_true = as_list(y_true, "y_true")
-    log_proba = np.asarray(log_proba, dtype=np.float64)
+    try:
+        log_proba = np.asarray(log_proba, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "log_proba must be one number a sequence, as model.sequence_log_proba(X, "
+            f"y_true) returns them; got {describe(log_proba)}"
+        ) from None
     if log_proba.shape != (len(y_true),):
         raise ValueError(
             f"log_proba must have shape ({len(y_true)},), got {log_proba.shape}"
@@ -309,10 +316,9 @@ def sequence_log_loss(
             f"expected a log-probability, got {log_proba[bad[0]]}",
             "log_proba",
         )
-    given = [
-        sum(label is not None for label in as_list(each, "y_true", i))
-        for i, each in enumerate(y_true)
-    ]
+    gold = [as_list(each, "y_true", i) for i, each in enumerate(y_true)]
+    check_gold(gold, ())
+    given = [sum(label is not None for label in labels) for labels in gold]
     tokens = np.array(given, np.float64)
     weight = np.array(weights_of(sample_weight, given), np.float64)
     used = (weight > 0.0) & (tokens > 0.0)
@@ -344,6 +350,8 @@ def score_log_loss(
     """
     model, X = final_step(estimator, X)
     gold = [as_list(labels, "y", i) for i, labels in enumerate(as_list(y, "y"))]
-    known, n_unseen = as_known(gold, as_list(model.classes_, "classes_"))
+    classes = as_list(model.classes_, "classes_")
+    check_gold(gold, classes, ("y", "the model"))
+    known, n_unseen = as_known(gold, classes)
     log_proba = model.sequence_log_proba(X, known) + LOG_LEAST * n_unseen
     return -sequence_log_loss(gold, log_proba, sample_weight=sample_weight)

@@ -23,7 +23,7 @@ from .._data.inputs import check_choice
 from .._data.places import in_sequence
 from .._data.scheme_rules import LabelTable, check_scheme, read_spans
 from .._data.types import Corpus, Weights
-from .checks import check_pairs, f1, in_order, ratio
+from .checks import f1, in_order, label_pairs, ratio
 from .counting import (
     count_right,
     has_label,
@@ -88,7 +88,7 @@ def token_accuracy_score(
     >>> token_accuracy_score([["A", "B"], ["A", "A"]], [["A", "A"], ["A", "A"]])
     0.75
     """
-    pairs = [with_label(*pair) for pair in check_pairs(y_true, y_pred)]
+    pairs = [with_label(*pair) for pair in label_pairs(y_true, y_pred)]
     correct = [count_right(true, pred) for true, pred in pairs]
     return _accuracy(correct, [len(true) for true, _ in pairs], sample_weight)
 
@@ -120,7 +120,7 @@ def sequence_accuracy_score(
     >>> sequence_accuracy_score([["A", "B"], ["A", "A"]], [["A", "A"], ["A", "A"]])
     0.5
     """
-    given = [with_label(*pair) for pair in check_pairs(y_true, y_pred)]
+    given = [with_label(*pair) for pair in label_pairs(y_true, y_pred)]
     total = [len(true) > 0 for true, _ in given]
     correct = [
         counts and count_right(*pair) == len(pair[0])
@@ -156,7 +156,7 @@ def _count_segments(
     """Count segments by type: correct, true and predicted ones."""
     check_choice("mode", mode, MODES)
     table = LabelTable(check_scheme(scheme), mode == "strict", PLAIN)
-    pairs = check_pairs(y_true, y_pred)
+    pairs = label_pairs(y_true, y_pred)
     weight = weights_of(sample_weight, [has_label(true) for true, _ in pairs])
     correct: Counter[str] = Counter()
     n_true: Counter[str] = Counter()

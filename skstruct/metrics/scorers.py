@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from sklearn import metrics
 
-from .._data.inputs import check_choice
+from .._data.inputs import LABELS, SPANS, TREES, WORDS, check_choice
 from .._data.scheme_rules import check_scheme
 from .._sklearn import final_step
 from . import confidence, label_scores, text_scores, token_scores, tree_scores
@@ -21,7 +21,53 @@ Scorer: TypeAlias = Callable[..., float]
 """``scorer(estimator, X, y) -> float``"""
 
 
-class TextScorer(type(metrics.make_scorer(len))):  # type: ignore[misc]
+TASKS: dict[Callable[..., Any], tuple[str, ...]] = {
+    label_scores.token_accuracy_score: (LABELS, TREES),
+    label_scores.sequence_accuracy_score: (LABELS, TREES),
+    label_scores.segment_f1_score: (LABELS,),
+    token_scores.token_f1_score: (LABELS,),
+    text_scores.word_f1_score: (WORDS,),
+    text_scores.span_f1_score: (SPANS,),
+    tree_scores.unlabeled_attachment_score: (TREES,),
+    tree_scores.labeled_attachment_score: (TREES,),
+}
+"""What a score compares."""
+
+ADVISED = {
+    LABELS: "'token_accuracy', 'token_f1' or 'segment_f1'",
+    WORDS: "'word_f1'",
+    SPANS: "'span_f1'",
+    TREES: "'attachment' or 'labeled_attachment'",
+}
+"""The names of the scorers for what models predict."""
+
+
+class TaskScorer(type(metrics.make_scorer(len))):  # type: ignore[misc]
+    """A scorer that refuses an estimator of this package that predicts something else
+    than the score compares.
+    """
+
+    def _score(
+        self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **metadata: Any
+    ) -> Any:
+        model = final_step(estimator).estimator
+        task = getattr(getattr(model, "inputs", None), "task", None)
+        if task is not None and task not in TASKS[self._score_func]:
+            raise TypeError(
+                f"{self._score_func.__name__} compares "
+                f"{' or '.join(TASKS[self._score_func])}, and a "
+                f"{type(model).__name__} predicts {task}: the scorers of these are "
+                f"{ADVISED[task]}"
+            )
+        return super()._score(method_caller, estimator, X, y_true, **metadata)
+
+
+def _made_of(score: Callable[..., Any], **options: Any) -> Scorer:
+    """Make the scorer of a score of what ``predict`` returns."""
+    return TaskScorer(score, 1, options, "predict")
+
+
+class TextScorer(TaskScorer):
     """A scorer whose score is handed the texts that the model reads, too, as
     ``texts``.
     """
@@ -65,7 +111,7 @@ def segment_f1_scorer_for(
     scheme = check_scheme(scheme)
     check_choice("average", average, label_scores.AVERAGES[:-1])
     check_choice("mode", mode, label_scores.MODES)
-    return metrics.make_scorer(
+    return _made_of(
         label_scores.segment_f1_score, scheme=scheme, average=average, mode=mode
     )
 
@@ -99,9 +145,7 @@ def token_f1_scorer_for(
     check_choice("average", average, label_scores.AVERAGES[:-1])
     if labels is not None:
         labels = list(as_list(labels, "labels"))
-    return metrics.make_scorer(
-        token_scores.token_f1_score, labels=labels, average=average
-    )
+    return _made_of(token_scores.token_f1_score, labels=labels, average=average)
 
 
 def attachment_scorer_for(
@@ -153,18 +197,14 @@ def attachment_scorer_for(
     )
 
 
-token_accuracy_scorer: Scorer = metrics.make_scorer(label_scores.token_accuracy_score)
-sequence_accuracy_scorer: Scorer = metrics.make_scorer(
-    label_scores.sequence_accuracy_score
-)
-segment_f1_scorer: Scorer = metrics.make_scorer(label_scores.segment_f1_score)
-token_f1_scorer: Scorer = metrics.make_scorer(token_scores.token_f1_score)
-word_f1_scorer: Scorer = metrics.make_scorer(text_scores.word_f1_score)
+token_accuracy_scorer: Scorer = _made_of(label_scores.token_accuracy_score)
+sequence_accuracy_scorer: Scorer = _made_of(label_scores.sequence_accuracy_score)
+segment_f1_scorer: Scorer = _made_of(label_scores.segment_f1_score)
+token_f1_scorer: Scorer = _made_of(token_scores.token_f1_score)
+word_f1_scorer: Scorer = _made_of(text_scores.word_f1_score)
 span_f1_scorer: Scorer = TextScorer(text_scores.span_f1_score, 1, {}, "predict")
-attachment_scorer: Scorer = metrics.make_scorer(tree_scores.unlabeled_attachment_score)
-labeled_attachment_scorer: Scorer = metrics.make_scorer(
-    tree_scores.labeled_attachment_score
-)
+attachment_scorer: Scorer = _made_of(tree_scores.unlabeled_attachment_score)
+labeled_attachment_scorer: Scorer = _made_of(tree_scores.labeled_attachment_score)
 expected_calibration_error_scorer: Scorer = confidence.score_calibration
 sequence_log_loss_scorer: Scorer = confidence.score_log_loss
 

@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 from .._data.inputs import check_choice, check_positive, is_int
 from .._data.scheme_rules import LabelTable, check_scheme
 from .._data.types import Corpus, Texts
-from .checks import check_pairs
+from .checks import check_pairs, label_pairs
 from .counting import count_right, has_label, refuse_nothing, with_label
 from .label_scores import segment_spans
 from .text_scores import both_sides, is_tagged, judged, word_spans
@@ -118,7 +118,7 @@ def paired_bootstrap(
     count = {
         "accuracy": lambda y_pred: _tokens(y_true, y_pred),
         "segments": lambda y_pred: _items(
-            segment_spans(check_pairs(y_true, y_pred), table)
+            segment_spans(label_pairs(y_true, y_pred), table)
         ),
         "words": lambda y_pred: _items(
             sides for _, *sides in word_spans(y_true, y_pred, tagged)
@@ -184,7 +184,7 @@ def _quotients(sums: np.ndarray) -> np.ndarray:
 
 def _tokens(y_true: Corpus, y_pred: Corpus) -> Iterator[tuple[int, int]]:
     """Yield for each sequence how many labels are right, and how many there are."""
-    for pair in check_pairs(y_true, y_pred, hint='; of words, write score="words"'):
+    for pair in label_pairs(y_true, y_pred, '; of words, write score="words"'):
         true, pred = with_label(*pair)
         yield count_right(true, pred), len(true)
 

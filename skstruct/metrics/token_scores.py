@@ -17,7 +17,7 @@ from .._data.inputs import check_choice, describe
 from .._data.labels import NOT_SEVERAL, SEVERAL
 from .._data.places import PlaceError
 from .._data.types import Corpus, Weights
-from .checks import as_list, check_pairs
+from .checks import as_list, label_pairs
 from .counting import weights_of
 from .label_scores import (
     AVERAGES,
@@ -183,7 +183,7 @@ def _count_tokens(
 ) -> Counts:
     """Count tokens by label: right, true and predicted ones."""
     chosen = None if labels is None else _plain(as_list(labels, "labels"))
-    pairs = check_pairs(y_true, y_pred)
+    pairs = label_pairs(y_true, y_pred)
     given = [_known(i, true, pred) for i, (true, pred) in enumerate(pairs)]
     # As integers where there are no weights: support is a number of tokens.
     weight = weights_of(sample_weight, [len(true) for true, _ in given])

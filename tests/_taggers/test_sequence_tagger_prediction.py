@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from tagger_cases import TAGGERS, TEMPLATES, corpus, same_weights
 
-from skstruct import StructuredPerceptron
+from skstruct import (
+    BaggingShuffleAverager,
+    CalibratedTagger,
+    KBestReranker,
+    ParameterMixer,
+    StructuredPerceptron,
+)
 from skstruct.datasets import make_hmm_sequences
 
 
@@ -242,6 +248,29 @@ def test_n_jobs_changes_nothing(Tagger):
         assert tagger.predict_kbest(X, 2) == kbest
         allowed = [[s[0], *[None] * (len(s) - 1)] for s in y]
         assert [s[0] for s in tagger.predict(X, allowed=allowed)] == [s[0] for s in y]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda tagger: tagger,
+        lambda tagger: BaggingShuffleAverager(tagger, 2, random_state=0),
+        lambda tagger: ParameterMixer(tagger, 2, random_state=0),
+        lambda tagger: CalibratedTagger(tagger, cv=2, random_state=0),
+        lambda tagger: KBestReranker(tagger, k=2, cv=2, max_iter=1, random_state=0),
+    ],
+)
+def test_score_refuses_labels_that_no_prediction_could_equal(make):
+    X, y = corpus()
+    tagger = StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0)
+    model = make(tagger).fit(X[:10], y[:10])
+    for missing in float("nan"), "":
+        gold = [list(labels) for labels in y]
+        gold[2][1] = missing
+        with pytest.raises(ValueError, match="sequence 2, position 1: a label must"):
+            model.score(X, gold)
+    with pytest.raises(ValueError, match="of type int, .* of type str, "):
+        model.score(X, [[len(label) for label in labels] for labels in y])
 
 
 def test_score_is_token_accuracy():

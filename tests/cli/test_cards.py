@@ -146,3 +146,8 @@ def test_a_file_that_was_learned_is_not_scored_without_a_word(folder, capsys, tm
         said
         not in run(capsys, "evaluate", folder / "test.txt", "-m", tmp_path / "m")[2]
     )
+    both = tmp_path / "m", copied, folder / "train.txt"
+    copied.write_bytes((tmp_path / "m").read_bytes())
+    err = run(capsys, "evaluate", *both)[2]
+    for model in both[:2]:
+        assert f"{model} has learned from this file" in err

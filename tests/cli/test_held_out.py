@@ -12,6 +12,7 @@ from cli_cases import run_train
 import skstruct
 from skstruct.cli import held_out
 from skstruct.cli.common import CommandError
+from skstruct.datasets import load_parsing
 from skstruct.inspection.report_scores import scored
 
 
@@ -40,10 +41,25 @@ def test_each_document_is_held_out_once():
     assert fold.sum() == 1, "something is left to learn from"
 
 
-@pytest.mark.parametrize(("n", "cv", "share"), [(1, None, 0.5), (3, 5, None)])
-def test_too_few_documents(n, cv, share):
-    with pytest.raises(CommandError, match="nothing can be held out"):
+@pytest.mark.parametrize(
+    ("n", "cv", "share", "message"),
+    [
+        (1, None, 0.5, "only 1 document: nothing can be held out"),
+        (3, 5, None, "only 3 documents for --cv 5 parts; --cv 3 makes as many"),
+    ],
+)
+def test_too_few_documents(n, cv, share, message):
+    with pytest.raises(CommandError, match=message):
         held_out.folds_of(np.arange(n), share, cv, 0)
+
+
+def test_too_few_sentences_are_told_with_their_file(capsys, tmp_path):
+    path = tmp_path / "few.txt"
+    path.write_text("a X\nb Y\n\nc X\n\n")
+    code, _, err = run_train(capsys, path, "-m", tmp_path / "m", "--cv", 5)
+    assert code == 1 and f"{path}: only 2 sentences for --cv 5 parts; --cv 2" in err
+    code, _, err = run_train(capsys, path, "-m", tmp_path / "m", "-p", "alpha=2")
+    assert code == 2 and "Got 2 instead; skstruct train --help lists" in err
 
 
 def test_the_interval_of_few_documents_is_wider():
@@ -112,15 +128,25 @@ def test_every_kind_is_scored_and_written(
     assert len({model.info()["state_weights"] for model in said}) == 1
 
 
-def test_a_parser_is_scored(models, capsys, tmp_path):
-    files = [path for path in models.iterdir() if path.suffix == ".conllu"]
-    if not files:
-        pytest.skip("no trees among the corpora")
-    code, out, err = run_train(
-        capsys, files[0], "-m", tmp_path / "m", "-a", "parser", "--epochs", 1, "--holdout", 0.3,
-    )  # fmt: skip
+@pytest.mark.parametrize("options", [(), ("-p", "labeled=False")])
+def test_a_parser_is_scored(options, capsys, tmp_path):
+    """With labels, or heads alone."""
+    rows = "".join(
+        "".join(
+            f"{t}\t{form}\t_\t_\t{tag}\t_\t{head}\t{label}\t_\t_\n"
+            for t, ((form, tag), (head, label)) in enumerate(zip(*pair), start=1)
+        )
+        + "\n"
+        for pair in list(zip(*load_parsing()))[:20]
+    )
+    (tmp_path / "a.conllu").write_text(rows, encoding="utf-8")
+    given = "-m", tmp_path / "m", "-a", "parser", "--epochs", 1, "--holdout", 0.3
+    code, out, err = run_train(capsys, tmp_path / "a.conllu", *given, *options)
     assert code == 0, err
-    assert re.search("^LAS +0", out, re.M) and re.search("^UAS +[01]", out, re.M)
+    measure = "UAS" if options else "LAS"
+    assert skstruct.load(tmp_path / "m").info()["card"]["score"]["measure"] == measure
+    assert re.search("^UAS +[01]", out, re.M)
+    assert bool(re.search("^LAS +0", out, re.M)) == (not options)
 
 
 def test_a_stream_holds_nothing_out(folder, capsys, tmp_path):

@@ -2,6 +2,8 @@
 
 import math
 from collections import Counter, OrderedDict
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -247,6 +249,18 @@ def test_bad_features_are_refused_by_name(bad, growing):
     encode(encoder, X[:1], True)
     with pytest.raises(ValueError, match="sequence 1, position 1"):
         encoder.encode(as_tokens(X), grow=growing)
+
+
+@pytest.mark.parametrize("value", [Decimal(1), Fraction(0), 1 + 0j, Decimal("0.5")])
+@pytest.mark.parametrize("many", [True, False])
+def test_what_a_number_counts_does_not_depend_on_what_is_remembered(value, many):
+    encoder = BagEncoder.of_names(["n", "m:x"])
+    X = [[{"n": value, "m": "x"}]]
+    (before,) = encode(encoder, X, False)
+    assert +before == +Counter({"n": float(value.real), "m:x": 1.0})
+    numbers = range(1000 if many else 3)
+    encode(encoder, [[{"n": True}, {"n": 0}], [{"n": k / 2} for k in numbers]], False)
+    assert +encode(encoder, X, False)[0] == +before
 
 
 @pytest.mark.parametrize("bad", [["a", 3], [None], "a", {"a": None}, [["a"]]], ids=str)

@@ -2,11 +2,13 @@
 pipeline.
 """
 
+import copy
 import gzip
 import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 
@@ -114,6 +116,23 @@ def test_in_a_union_and_in_a_pipeline(tmp_path):
     for again in kept(model[0], tmp_path / "union"):
         for a, b in zip(again.transform(X), model[0].transform(X), strict=True):
             assert (a != b).sum() == 0
+
+
+@pytest.mark.parametrize("n_clusters", [None, 2])
+def test_vectors_are_not_replaced_by_those_of_a_corpus(n_clusters):
+    """A pipeline fits its steps, and searches fit clones of it."""
+    brought = WordVectors.from_dict(VECTORS, n_clusters=n_clusters, random_state=0)
+    before = brought.vectors_.copy()
+    tagger = StructuredPerceptron(random_state=0)
+    union = SequenceUnion([("vectors", brought), ("form", TokenVectorizer())])
+    for first in brought, union:
+        with pytest.raises(ValueError, match=r"FrozenEstimator\(words\)"):
+            make_pipeline(first, tagger).fit(X * 9, Y * 9)
+        with pytest.raises(ValueError, match=r"FrozenEstimator\(words\)"):
+            clone(make_pipeline(first, tagger))
+    assert (brought.vectors_ == before).all()
+    assert clone(FrozenEstimator(brought)).estimator is brought
+    assert (copy.deepcopy(brought).vectors_ == before).all()
 
 
 def test_clusters_for_a_tagger():

@@ -1,5 +1,8 @@
 """Pairs of key and value, read one by one."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -16,6 +19,10 @@ from skstruct.features.pairs import concatenated
         ("n", 3, ("n", 3.0)),
         ("n", np.float32(0.5), ("n", 0.5)),
         ("n", 0, (None, 0.0)),
+        ("n", Decimal("0.5"), ("n", 0.5)),
+        ("n", Fraction(1, 4), ("n", 0.25)),
+        ("n", 2 + 0j, ("n", 2.0)),
+        ("n", np.complex64(0), (None, 0.0)),
     ],
 )
 def test_a_pair_is_a_feature(key, value, expected):
@@ -28,6 +35,8 @@ def test_pairs_that_are_none():
         ("n", float("nan"), "feature 'n' must be finite"),
         ("n", 10**400, "feature 'n' must be finite"),
         ("n", None, "must be a str, a bool, a number"),
+        ("n", Decimal("sNaN"), "feature 'n' must be finite"),
+        ("n", 1j, "must be a str, a bool, a number"),
         ("n", ("a", "b"), "got tuple"),  # which `expand` parts
     ):
         with pytest.raises(ValueError, match=match):

@@ -55,6 +55,20 @@ def test_threads_and_pipelines_change_nothing():
     )
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cv": 1}, "cv must be at least 2 folds, got 1"),
+        ({"cv": 1, "groups": range(20)}, "cv must be at least 2 folds, got 1"),
+        ({"groups": [0, 1] * 10}, "cv=5 folds need at least as many groups, got 2"),
+        ({"cv": 30}, "cv=30 folds need at least as many sequences, got 20"),
+    ],
+)
+def test_parts_that_nothing_is_in(options, message):
+    with pytest.raises(ValueError, match=message):
+        label_issues(L1CRF(), X, tags(), **options)
+
+
 def test_folds_that_leave_something_out():
     with pytest.raises(ValueError, match="sequence 0 is in 0"):
         out_of_fold_marginals(L1CRF(), X, tags(), cv=[(range(10), range(10, 20))])

@@ -1,8 +1,13 @@
 """The first bytes of a file say whose it is."""
 
 import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
 
-from skstruct import L1CRF
+import skstruct
+from skstruct import L1CRF, StructuredPerceptron
+from skstruct.cli import main
+from skstruct.features import TokenVectorizer, WordVectors
 from skstruct.interchange import save_crfpp, save_crfsuite, save_wapiti
 from skstruct.interchange.kinds import kind_of, load_model
 
@@ -45,3 +50,36 @@ def test_what_looks_like_nothing_is_ours(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"hello")
     assert kind_of(path) == "skstruct"
+
+
+@pytest.mark.parametrize(
+    "transformer", [WordVectors(2, min_count=1), TokenVectorizer()]
+)
+def test_a_transformer_is_no_model(transformer, tmp_path, capsys):
+    """It can be saved alone, and every command says that it predicts nothing."""
+    path = str(tmp_path / "file")
+    skstruct.save(transformer.fit(X * 3), path)
+    (tmp_path / "test.txt").write_text("the D\n\n")
+    test = str(tmp_path / "test.txt")
+    for command in (
+        ["show", path],
+        ["tag", test, "-m", path],
+        ["evaluate", test, "-m", path],
+        ["report", test, "-m", path, "-o", path + ".html"],
+        ["select", test, "-m", path],
+        ["convert", path, path + ".skstruct"],
+        ["serve", path],
+    ):
+        assert main(command) == 1
+        name = type(transformer).__name__
+        assert f"{path}: a {name} predicts nothing" in capsys.readouterr().err
+
+
+def test_a_pipeline_is_converted_as_it_is(tmp_path):
+    words = FrozenEstimator(WordVectors(2, n_clusters=2, min_count=1).fit(X * 3))
+    tagger = StructuredPerceptron(["U:%x[0,1]", "B"], random_state=0)
+    model = make_pipeline(words, tagger).fit(X, Y)
+    skstruct.save(model, tmp_path / "a")
+    target = tmp_path / "b.skstruct"
+    assert main(["convert", str(tmp_path / "a"), str(target)]) == 0
+    assert skstruct.load(target).predict(X) == model.predict(X)

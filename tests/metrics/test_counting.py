@@ -69,6 +69,47 @@ def test_sequences_without_label_do_not_count(name):
         )
 
 
+OF_LABELS = {
+    name
+    for name in SCORES
+    if not any(kind in name for kind in ("word", "segmentation", "span", "attachment"))
+}
+"""Gold labels are given as they are, and not in spans, words or trees."""
+
+
+@pytest.mark.parametrize("missing", [float("nan"), np.nan, np.datetime64("NaT")])
+@pytest.mark.parametrize("name", sorted(OF_LABELS))
+def test_a_label_that_is_missing_but_not_none_is_no_error_of_the_model(name, missing):
+    y = rows(Y)
+    y[1][1] = missing
+    with pytest.raises(ValueError, match="sequence 1, position 1: a label must not be"):
+        SCORES[name](y, SAID, None)
+
+
+PLAIN = {name for name in OF_LABELS if not any(k in name for k in ("segment", "loss"))}
+
+
+@pytest.mark.parametrize("name", sorted(PLAIN))
+def test_labels_of_another_type_than_all_predicted_ones_are_refused(name):
+    y = [[len(label) for label in labels] for labels in Y]
+    with pytest.raises(ValueError, match="type int, such as .*type str, such as"):
+        SCORES[name](y, SAID, None)
+
+
+OF_NUMBERS = {
+    name for name in set(METRICS) & PLAIN if name.startswith(("token", "sequence"))
+}
+"""What takes class numbers on both sides."""
+
+
+@pytest.mark.parametrize("name", sorted(OF_NUMBERS))
+def test_left_out_numbers_of_other_packages_are_named(name):
+    y = [[-100 if label == "O" else len(label) for label in labels] for labels in Y]
+    said = [[len(label) for label in labels] for labels in SAID]
+    with pytest.raises(ValueError, match="sequence 0, position 2: the label -100"):
+        SCORES[name](y, said, None)
+
+
 @pytest.mark.parametrize("name", sorted(SCORES))
 def test_an_empty_sequence_does_not_count(name):
     found = score_of(name, [[], *Y], [[], *SAID])

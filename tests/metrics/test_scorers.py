@@ -8,11 +8,19 @@ from inside import score_of
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import cross_val_score
 
-from skstruct import metrics
+from skstruct import (
+    L1CRFCV,
+    Segmenter,
+    ShiftReduceParser,
+    SpanTagger,
+    StructuredPerceptron,
+    metrics,
+)
 from skstruct.metrics import (
     attachment_scorer_for,
     segment_f1_scorer_for,
 )
+from skstruct.metrics.scorers import TASKS, TaskScorer
 
 
 @pytest.fixture(autouse=True)
@@ -101,3 +109,49 @@ def test_attachment_scorers_leave_punctuation_out():
         attachment_scorer_for("las")(
             Oracle([[2, 0]]), [[("a", "D"), ("b", "N")]], [[2, 0]]
         )
+
+
+MODELS = {
+    "labels": (StructuredPerceptron, [["a", "b"]], [["A", "B"]]),
+    "words": (
+        lambda: Segmenter(StructuredPerceptron("char", random_state=0)),
+        ["ab"],
+        [["a", "b"]],
+    ),
+    "spans": (
+        lambda: SpanTagger(StructuredPerceptron("text", random_state=0)),
+        ["a b"],
+        [[(0, 1, "A")]],
+    ),
+    "trees": (ShiftReduceParser, [[("a", "A"), ("b", "B")]], [[(2, "x"), (0, "y")]]),
+}
+"""By what they predict: an estimator, and what it learns from."""
+
+
+@pytest.mark.parametrize("task", MODELS)
+@pytest.mark.parametrize(
+    "name", sorted(n for n, s in metrics.SCORERS.items() if isinstance(s, TaskScorer))
+)
+def test_a_score_of_something_else_is_refused(name, task):
+    """Where sequences happen to be as long, it would be a number."""
+    scorer = metrics.SCORERS[name]
+    make, X, y = MODELS[task]
+    model = make().fit(X, y)
+    if task in TASKS[score_of(scorer)]:
+        if name != "segment_f1":  # A and B are no labels of segments
+            assert scorer(model, X, y) == 1.0
+        return
+    with pytest.raises(TypeError, match=f"predicts {task}: the scorers of these are"):
+        scorer(model, X, y)
+
+
+@pytest.mark.parametrize("name", ["token_accuracy", "sequence_accuracy", "token_f1"])
+def test_a_metric_in_the_place_of_a_scorer_is_named(name):
+    score = score_of(metrics.SCORERS[name])
+    X, y = [["a", "b"], ["b", "a"]] * 2, [["A", "B"], ["B", "A"]] * 2
+    tagger = StructuredPerceptron(scoring=score, random_state=0)
+    with pytest.raises(ValueError, match=f"write scoring='{name}'"):
+        tagger.fit(X, y, X_val=X, y_val=y)
+    search = L1CRFCV(c1s=[0.1], c2s=[0.1], cv=2, scoring=score, max_iter=2)
+    with pytest.raises(ValueError, match=f"write scoring='{name}'"):
+        search.fit(X, y)

@@ -372,7 +372,7 @@ def _of_widths(rows: list[str], widths: Counter[int]) -> Evidence:
     last = [row.split()[-1] for row in rows]
     labels = sum(LABEL.fullmatch(cell) is not None for cell in last)
     if 2 * n > n_lines and 2 * labels > n_lines:
-        return Evidence(0.75, f"{seen}, and {labels} end with a label")
+        return Evidence(0.75, f"{seen}, and {labels:,} end with a label")
     # A few odd lines among columns are mistakes, which the reader will name, and not
     # sentences.
     if 4 * n < 3 * n_lines:
