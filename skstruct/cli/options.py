@@ -106,6 +106,8 @@ def label_names(path: str) -> Any:
         found = json.loads(text)
     except ValueError:
         return [line.strip() for line in text.splitlines() if line.strip()]
+    if isinstance(found, dict) and all(type(n) is int for n in found.values()):
+        return {number: name for name, number in found.items()}
     if isinstance(found, dict) and all(map(str.isdecimal, found)):
         return {int(number): str(name) for number, name in found.items()}
     if isinstance(found, list) and found:
