@@ -36,7 +36,7 @@ from .faults import Problem, faults_of, unreadable
 from .first_record import tell_understood
 from .held_out import documents_of
 from .learners import add_features, add_learner, features_of, new_model, task_of
-from .options import THREADS, add_corpus, add_options
+from .options import THREADS, add_corpus, add_options, same_options
 
 if TYPE_CHECKING:
     from ..inspection import Finding, Findings
@@ -247,17 +247,18 @@ def _place_of_token(
 def _tell_next(findings: Findings, corpus: Corpus, arguments: Arguments) -> None:
     """Say which command follows."""
     files = " ".join(map(shlex.quote, arguments.files))
+    same = same_options(arguments)
     if corpus.format != "spans" or not findings:
-        tell(f"next: skstruct train {files} --model MODEL")
+        tell(f"next: skstruct train {files} --model MODEL{same}")
     elif arguments.output is None or arguments.write == "html":
         tell(
             f"next: skstruct check {files} --write label-studio --output tasks.json "
-            "makes tasks of them, for a person to review"
+            f"makes tasks of them, for a person to review{same}"
         )
     else:
         tell(
             f"next: review {arguments.output}, and learn what comes back: skstruct "
-            f"train {files} REVIEWED --model MODEL"
+            f"train {files} REVIEWED --model MODEL{same}"
         )
 
 

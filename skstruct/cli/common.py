@@ -165,6 +165,11 @@ def check_target(
     to.
     """
     _check_name(path)
+    if path.endswith(".gz") and not regular:
+        raise CommandError(
+            f"{path}: results are not compressed: leave out -o and the name, and let "
+            "gzip write it (| gzip > FILE)"
+        )
     number = descriptor_of(path)
     is_odd = number is not None or (os.path.exists(path) and not os.path.isfile(path))
     if regular and is_odd:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.places import Where
 from .._data.schemes import scheme_like
-from .._data.source_layout import SourceLayout, is_plain
+from .._data.source_layout import SourceLayout
 from ..datasets.formats.columns import A_TOKEN_A_LINE
 from ..datasets.formats.contents import where_at, where_of
 from ..datasets.formats.entry import (
@@ -36,7 +36,7 @@ from ..datasets.formats.table import (
     recognised,
     unknown,
 )
-from ..datasets.formats.understood import Understood
+from ..datasets.formats.understood import Understood, reader_options
 from .common import CommandError, tell
 from .input_files import Source, warn_of_columns, warn_of_text
 from .sentences import Sentence, as_columns, sentences
@@ -349,6 +349,10 @@ def layout_of(
         label = defaults.label_field if label is None else label
     elif isinstance(entry, TokenFormat) and not entry.names_fields:
         label = defaults.label_column if label is None else label
+    elif isinstance(entry, TokenFormat):
+        head = source.head(patient=inputs is None)
+        settled = entry.with_fields(head, TokenOptions(tokens, label))
+        tokens, label = settled.tokens, settled.label
     layout = Layout(
         format=entry.family,
         tokens=tokens,
@@ -666,27 +670,8 @@ def new_understood(corpus: Corpus, layout: Layout, encoding: str) -> Understood:
         scheme=None if scheme == "IO" else scheme,  # any labels at all are of IO
     )
     if layout.reader is not None:
-        source_layout = replace(source_layout, **_reader_options(layout.reader))
+        source_layout = replace(source_layout, **reader_options(layout.reader))
     return Understood(source_layout, layout.why, counts)
-
-
-_OF_ONE_FILE = frozenset(("format", "encoding", "annotated"))
-"""Options of annotated texts that a model does not remember, or says elsewhere."""
-
-
-def _reader_options(reader: AnnotationReader) -> dict[str, Any]:
-    """Return the fields of a `SourceLayout` that say how annotated texts are read."""
-    given = {
-        option.name: getattr(reader, option.name)
-        for option in fields(reader)
-        if option.name not in _OF_ONE_FILE
-        and getattr(reader, option.name) != option.default
-    }
-    units: dict[str, Any] = {
-        name: given.pop(name) for name in ("offsets", "ends") if name in given
-    }
-    options = {name: value for name, value in given.items() if is_plain(value)}
-    return {**units, "options": options}
 
 
 def _token_columns(layout: Layout, corpus: Corpus) -> tuple[int, ...]:
@@ -738,7 +723,8 @@ def batches(
         is_empty = False
     if is_empty:
         what = "annotated text" if layout.format == "spans" else "sentence"
-        raise CommandError(f"{source.name}: there is no {what} in it")
+        unannotated = "" if reading is None else reading.told_of_unannotated()
+        raise CommandError(f"{source.name}: there is no {what} in it{unannotated}")
 
 
 @contextlib.contextmanager

@@ -27,6 +27,7 @@ from .._data.scheme_rules import SCHEMES, are_chunks
 from .._sklearn import final_step, outermost_value
 from .._taggers.constraints import scheme_of
 from ..datasets.formats.readers import read_segmented
+from ..datasets.formats.table import recognised
 from ..metrics.label_scores import report_of
 from ..metrics.text_scores import span_counts
 from . import two_models
@@ -224,9 +225,11 @@ def _read_by(side: two_models.Side, scheme: str) -> two_models.Side:
 def _read_one_file(arguments: Arguments) -> tuple[Corpus, Any]:
     """Read true and predicted labels from one file: the corpus, and its predictions."""
     with Source(arguments.file, arguments.encoding) as source:
-        arguments.format = arguments.format or (
-            "spans" if are_annotated(source) else "columns"
-        )
+        if arguments.format is None:
+            arguments.format = "spans" if are_annotated(source) else "columns"
+            found = recognised(source.head()) if source.path is not None else None
+            if found is not None and not found.format.is_general:
+                arguments.format = found.format.name
         layout = layout_of(arguments, source)
         if (
             layout.format != "columns"
@@ -237,6 +240,8 @@ def _read_one_file(arguments: Arguments) -> tuple[Corpus, Any]:
                 "without --model and --gold, FILE must be columns, the true and the "
                 "predicted label last"
             )
+            if layout.format != "columns" and layout.entry is not None:
+                wrong = f"{wrong}, and {source.name} looks like {layout.entry.name}"
             arguments.usage_error(f"{wrong}; --tokens and --label do not apply")
         corpus = read_all(source, layout._replace(tokens=(-2,), label=-1))
     gold = corpus.X

@@ -94,7 +94,8 @@ def tell_tagged(name: str, layout: Layout, lines: list[str]) -> None:
     columns = [layout.format if layout.entry is None else layout.entry.name]
     if layout.tokens is not None:
         columns.append(f"tokens {','.join(map(str, layout.tokens))}")
-    if isinstance(layout.label, str):
+    adds = getattr(layout.entry, "adds_column", False)
+    if isinstance(layout.label, str) and not adds:
         columns.append(f"label to {layout.label}")
     why = f" ({layout.why})" if layout.why else ""
     cells: list[str] = []

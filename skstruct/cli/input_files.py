@@ -318,11 +318,21 @@ def warning_of_header(
             f"{source.name}, line {number}: {what} else; --comment {shlex.quote(line)} "
             "leaves it out"
         )
+    if label is None and len(first) > 1 and _are_names(first):
+        warn(
+            f"{source.name}, line {number}: looks like names of columns, but is read as "
+            f"a token; --comment {shlex.quote(line)} leaves it out"
+        )
     if n_sentences == 1 and n_tokens > LONG:
         warn(
             f"{source.name}: all {n_tokens:,} tokens are one sentence; a blank line "
             "ends a sentence"
         )
+
+
+def _are_names(cells: Sequence[str]) -> bool:
+    """Whether all cells of a row are usual names of columns."""
+    return all(cell.strip(" #").lower() in COLUMN_NAMES for cell in cells)
 
 
 def tell_empty(corpus: Corpus) -> None:
@@ -360,6 +370,7 @@ def tell_labels(corpus: Corpus) -> None:
     )
     found.pop(None, None)  # of spans that say nothing
     total = found.total()
+    _warn_of_alike(corpus, found)
     if len(found) > MANY and total < 10 * len(found):
         unit = "token"
         fix = "; is it the right column? --label says which"
@@ -382,3 +393,18 @@ def tell_labels(corpus: Corpus) -> None:
     if told and total >= 100:
         more = f" and {len(told) - 10} more" if len(told) > 10 else ""
         warn(f"{corpus.name}: labels that occur once: {', '.join(told[:10])}{more}")
+
+
+def _warn_of_alike(corpus: Corpus, found: Counter[Any]) -> None:
+    """Warn of labels that differ in case or white space alone."""
+    groups: dict[str, list[str]] = {}
+    for label in found:
+        if isinstance(label, str):
+            groups.setdefault(" ".join(label.split()).casefold(), []).append(label)
+    alike = [" and ".join(map(repr, group)) for group in groups.values() if group[1:]]
+    if alike:
+        more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
+        warn(
+            f"{corpus.name}: labels that differ in case or spaces alone are learned as "
+            f"different ones: {', '.join(alike[:3])}{more}"
+        )

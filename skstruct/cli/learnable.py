@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from .._data.inputs import LABELS, TREES, WORDS, flatten
 from .._data.places import counted
+from .._data.scheme_rules import are_chunks
 from .._sklearn import outermost_value
 from ..datasets.formats.entry import TokenFormat, TokenOptions
 from ..datasets.formats.head import Head, peeked
@@ -278,6 +280,8 @@ def _tell_odd(corpus: Corpus) -> None:
         which = ", ".join(f"misc:{key}" for key in keys if key != "_")
         if which:
             warn(f"{corpus.name}: the labels hold keys: --label {which} learns one")
+    _tell_empty_labels(corpus, label)
+    _tell_labels_among_tokens(corpus, tokens, label)
     if len(label) == len(tokens) and counts_up(label, lengths):
         warn(f"{corpus.name}: the labels count the tokens: --label says which to learn")
     if isinstance(tokens[0], str):
@@ -288,6 +292,12 @@ def _tell_odd(corpus: Corpus) -> None:
     if not isinstance(tokens[0], tuple):
         return
     for c, column in enumerate(zip(*tokens)):
+        if len(lengths) == 1 and len(tokens) >= ENOUGH and _numbers_sentences(column):
+            warn(
+                f"{corpus.name}: all {len(tokens):,} tokens are one sentence, and column "
+                f"{c} of tokens looks like numbers of sentences: a blank line must end "
+                "each, or a header sentence_id name the column of a CSV"
+            )
         if counts_up(column, lengths):
             said = "counts 1, 2, 3 in each sentence"
         elif len(tokens) > 1 and len(set(column)) == 1 and column[0] not in NOTHING:
@@ -295,3 +305,39 @@ def _tell_odd(corpus: Corpus) -> None:
         else:
             continue
         warn(f"{corpus.name}: column {c} of tokens {said}: --tokens says what to read")
+
+
+def _tell_empty_labels(corpus: Corpus, labels: list[str]) -> None:
+    """Warn of words whose field is empty, which CoNLL-U writes as an underscore."""
+    n = sum(label == "_" for label in labels)
+    if corpus.format == "conllu" and n:
+        what = f"{n:,} of {counted(len(labels), 'word')} have '_', which is no label of"
+        warn(f"{corpus.name}: {what} CoNLL-U's, but learned as one")
+
+
+def _tell_labels_among_tokens(
+    corpus: Corpus, tokens: list[Any], labels: list[str]
+) -> None:
+    """Warn of a column of tokens that holds labels of segments, where that of the labels
+    holds none.
+    """
+    if not tokens or isinstance(tokens[0], dict) or are_chunks(labels):
+        return
+    rows = tokens if isinstance(tokens[0], tuple) else [(token,) for token in tokens]
+    columns = corpus.understood and corpus.understood.layout.tokens
+    for c, column in enumerate(zip(*rows)):
+        if set(column) != {"O"} and are_chunks(column):
+            which = columns[c] if columns else c
+            warn(
+                f"{corpus.name}: column {which} of tokens holds labels such as "
+                f"{next(cell for cell in column if cell != 'O')}, and is not what is "
+                f"learned: --label {which} learns it"
+            )
+
+
+def _numbers_sentences(column: Sequence[str]) -> bool:
+    """Whether the cells of a column are numbers that come in stretches, and rise."""
+    stretches = [cell for cell, _ in groupby(column)]
+    numbers = [int(cell) for cell in stretches if cell.isdecimal()]
+    rises = numbers == sorted(set(numbers)) and len(numbers) == len(stretches)
+    return rises and 1 < len(stretches) <= len(column) // 2

@@ -131,11 +131,17 @@ def with_layout(
         # Labels are written to a new column; of trees no option names head and label.
         is_new_column = writes and not entry.names_fields
         is_tree = isinstance(known.label, tuple)
+        if name == "tokens" and len(known.tokens or ()) == 1:
+            # Another usual name of the words of a table is as good.
+            head = source.head(patient=False)
+            if not entry.has_fields(head, known.tokens or ()):
+                continue
         if name != "label" or not (is_new_column or is_tree):
             setattr(settled, name, getattr(known, name))
     seen = _misfit(source, settled, entry, writes, arguments.format is not None)
     if seen is not None:
-        remedy = "--tokens" if seen.startswith("there is no") else "--format"
+        by_columns = seen.startswith(("there is no", "each line has"))
+        remedy = "--tokens" if by_columns else "--format"
         raise _mismatch(source, seen, known, remedy)
     return settled
 
@@ -165,13 +171,15 @@ def _misfit(
     found = None if is_named else recognised(head)
     if found is not None and found.format is not entry:
         other, why = found
-        if not other.is_general or why.score >= _SURE:
+        if not other.is_general or why.score >= _SURE or head.records:
             return f"this looks like {other.name}: {why.sentence}"
     if entry.has_features:
         return None  # names of features can be anything
     if entry.name != "columns":
-        fits = is_named or entry.recognise(head).is_yes
-        return None if fits else f"this is no {entry.name}"
+        evidence = entry.recognise(head)
+        fits = is_named or evidence.is_yes
+        seen = f": {evidence.sentence}" if evidence.score else ""
+        return None if fits else f"this is no {entry.name}{seen}"
     # A pipe may wait for an answer to its first line.
     lines = [
         line
@@ -191,6 +199,11 @@ def _misfit(
         inside = [line for line in lines if len(line.split()) > 1]
         if len(inside) == len(lines):
             return f"there is no separator {settled.separator!r} in it"
+    if settled.separator is None and width == 1 and len(lines) > 2:
+        for mark in ",;|":
+            (n, *others) = {line.count(mark) for line in lines}
+            if n and not others:
+                return f"each line has {counted(n + 1, 'cell')} between {mark!r}"
     return None
 
 

@@ -42,13 +42,14 @@ def odd_labels(y: Any) -> list[Odd]:
     -------
     list of Odd
         The most frequent one first; empty if there are none, or if most tokens have
-        such a label: then labels are plain, and some of them look like segments.
+        one of several: then labels are plain, and some of them look like segments.
     """
     counts = Counter(label for label in flatten(y) if label is not None)
     odd = {label for label in counts if not _belongs(label)}
     if not odd or not are_chunks(counts.keys() - odd):
         return []
-    if 2 * sum(counts[label] for label in odd) > counts.total():
+    # One alone, such as 0 or NA, is what these labels call the outside.
+    if len(odd) > 1 and 2 * sum(counts[label] for label in odd) > counts.total():
         return []
     first: dict[Any, tuple[int, int]] = {}
     for i, labels in enumerate(y):

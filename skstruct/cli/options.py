@@ -66,6 +66,30 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--encoding", type=_encoding, default="utf-8", action=_StoreGiven, help=what)
 
 
+_OF_INPUT = (
+    "format",
+    "read",
+    "offsets",
+    "ends",
+    "tokens",
+    "label",
+    "label_names",
+    "separator",
+    "comment",
+    "annotated",
+)
+
+
+def same_options(arguments: Any) -> str:
+    """What follows a command that reads the same files, where options say how: another
+    column would be a wrong answer that looks like a right one.
+    """
+    given = [getattr(arguments, name, None) not in (None, []) for name in _OF_INPUT]
+    if any(given) or "encoding" in getattr(arguments, "given", ()):
+        return ", with the options that say how files are read, as here"
+    return ""
+
+
 def add_encoding(parser: argparse.ArgumentParser) -> None:
     """Add the encoding of a model where no other file is read."""
     what = "of the strings in a model of another tool that are not UTF-8"
@@ -82,6 +106,8 @@ def label_names(path: str) -> Any:
         found = json.loads(text)
     except ValueError:
         return [line.strip() for line in text.splitlines() if line.strip()]
+    if isinstance(found, dict) and all(type(n) is int for n in found.values()):
+        return {number: name for name, number in found.items()}
     if isinstance(found, dict) and all(map(str.isdecimal, found)):
         return {int(number): str(name) for number, name in found.items()}
     if isinstance(found, list) and found:

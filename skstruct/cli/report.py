@@ -16,7 +16,7 @@ from .cards import warn_if_learned
 from .common import check_inputs, check_target, load_model, tell
 from .corpus import inputs_of, locating
 from .model_layout import format_for, read_for
-from .options import add_model, add_options
+from .options import add_model, add_options, same_options
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -49,4 +49,5 @@ def run(arguments: Arguments) -> int | None:
     print(page)
     tell(f"wrote {arguments.output}")
     file = shlex.quote(arguments.file or "-")
-    tell(f"next: open it, and let skstruct check {file} look for wrong labels")
+    same = same_options(arguments)
+    tell(f"next: open it, and let skstruct check {file} look for wrong labels{same}")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 import shlex
 import sys
 import time
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.inputs import TREES
 from .._data.places import counted
 from .._data.schemes import check_scheme, convert_scheme, rewriting
 from .._sklearn import innermost, layers, outermost_value
@@ -28,6 +30,7 @@ from .._taggers.constraints import BrokenConstraint, scheme_of
 from .._taggers.default_tagger import OF_CHARACTERS
 from .._training.held_out import NAMES as HELD_OUT_ARGUMENTS
 from .._training.parameters import parameters_named
+from ..datasets.formats.entry import TokenFormat
 from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
 from ..inspection.explain_taggers import span_labels
@@ -275,8 +278,13 @@ def _corpora(
         return corpus, None
     # Read now: a mistake in it should not cost a training. It has the format of the
     # corpus.
-    arguments.format = layout.format
-    dev = repair(read(arguments.dev, arguments, task=task))
+    of_dev = copy.copy(arguments)
+    of_dev.format = layout.format
+    if isinstance(layout.entry, TokenFormat) and layout.entry.names_fields:
+        of_dev.label = layout.label
+    if task == TREES:
+        of_dev.label = arguments.label
+    dev = repair(read(arguments.dev, of_dev, task=task))
     if corpus is not None:
         warn_of_shared(corpus, dev)
     return corpus, dev

@@ -135,3 +135,11 @@ def test_check_of_fewer_texts_than_parts(n, message, tmp_path, capsys):
     file.write_text("".join(record % k for k in range(n)), encoding="utf-8")
     code, _, err = run(capsys, "check", file)
     assert code == 1 and message in err
+
+
+def test_the_next_command_has_the_same_options(files, capsys):
+    given = "check", files / "train.txt", "--cv", 2, "--top", 1
+    said = f"next: skstruct train {files / 'train.txt'} --model MODEL"
+    assert run(capsys, *given)[2].endswith(f"{said}\n")
+    err = run(capsys, *given, "--tokens", 0, "--label", 1)[2]
+    assert f"{said}, with the options that say how files are read, as here" in err

@@ -367,3 +367,10 @@ def test_what_must_be_a_regular_file(name, corpora, work, tmp_path, capsys):
 def test_a_file_that_is_not_open(corpora, work, capsys):
     code, _, err = run(capsys, *arguments_of("tag", corpora, "/dev/fd/987"))
     assert code == 1 and "error: /dev/fd/987: Bad file descriptor" in err and work == []
+
+
+def test_results_are_not_written_as_if_they_were_compressed(corpora, tmp_path, capsys):
+    out = tmp_path / "tagged.txt.gz"
+    args = "tag", corpora / "train.txt", "-m", corpora / "chunk", "-o", out
+    code, _, err = run(capsys, *args)
+    assert code == 1 and "results are not compressed" in err and not out.exists()

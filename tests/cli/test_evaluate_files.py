@@ -301,3 +301,18 @@ def test_full_disk(folder):
         without_notice(done.stderr)
         == f"skstruct: error: <stdout>: {os.strerror(errno.ENOSPC)}\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "looks"),
+    [
+        ("a.conllu", "1\tAnn\t_\tN\tN\t_\t0\troot\t_\t_\n", "conllu"),
+        ("a.jsonl", '{"tokens": ["a"], "tags": ["B"]}\n', "json-tokens"),
+        ("a.txt", "the/D dog/N\na/D cat/N\n", "word-tag"),
+    ],
+)
+def test_other_formats_are_not_columns(tmp_path, capsys, name, text, looks):
+    """Two empty columns would agree in all."""
+    (tmp_path / name).write_text(text)
+    code, out, err = run(capsys, "evaluate", tmp_path / name)
+    assert (code, out) == (2, "") and f"{name} looks like {looks}" in err

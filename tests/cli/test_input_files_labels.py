@@ -92,3 +92,28 @@ def test_text_where_columns_are_read(inside, capsys):
     assert code == 0 and f"each line is taken for one token: {advice}" in err
     (inside / "columns.txt").write_text("The DT\ndog\n")
     assert advice not in run(capsys, "tag", "columns.txt", "-m", "model")[2]
+
+
+def test_labels_that_differ_in_case_or_spaces_alone(inside, capsys):
+    (inside / "a.conll").write_text("Ann B-PER\nran O\nto o\n\n" * 9)
+    (told,) = train(capsys, "a.conll")
+    assert told.endswith("alone are learned as different ones: 'O' and 'o'")
+    rows = [["PER", 0, 3], ["per ", 0, 3], ["LOC", 4, 7]]
+    (inside / "a.jsonl").write_text(
+        "".join(
+            json.dumps({"text": f"Ann ran {i}", "spans": [[start, end, label]]}) + "\n"
+            for i, (label, start, end) in enumerate(rows * 3)
+        )
+    )
+    (told,) = train(capsys, "a.jsonl")
+    assert told.endswith("'PER' and 'per '")
+
+
+def test_names_of_columns_are_told_of_where_no_label_is_read(inside, capsys):
+    (inside / "a.txt").write_text("Ann N B\nran V O\n\n" * 9)
+    train(capsys, "a.txt")
+    (inside / "b.txt").write_text("token pos ner\nAnn N B\nran V O\n")
+    code, _, err = run(capsys, "tag", "b.txt", "-m", "model")
+    assert code == 0 and "b.txt, line 1: looks like names of columns" in err
+    _, _, err = run(capsys, "tag", "a.txt", "-m", "model")
+    assert "looks like" not in err

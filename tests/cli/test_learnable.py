@@ -215,3 +215,30 @@ def test_columns_that_count_or_say_nothing_are_named(capsys, tmp_path, first):
     assert code == 0 and "the labels count the tokens: --label" in err
     code, err = train(capsys, path, rows(WORDS, TAGS, TAGS))
     assert code == 0 and "warning" not in err
+
+
+def test_labels_among_the_tokens_are_named(tmp_path, capsys):
+    """Those of segments, where what is learned are words or tags."""
+    bio = "O B-NP O O B-NP O O O O B-NP".split()
+    _, err = train(capsys, tmp_path / "a.txt", rows(bio, WORDS, TAGS))
+    assert "column 0 of tokens holds labels such as B-NP" in err and "--label 0" in err
+    _, err = train(capsys, tmp_path / "a.txt", rows(WORDS, TAGS, bio))
+    assert "holds labels" not in err
+    _, err = train(capsys, tmp_path / "a.txt", rows(WORDS, bio, bio))
+    assert "holds labels" not in err
+
+
+def test_empty_fields_among_labels_are_told_of(tmp_path, capsys):
+    tags = ["_" if tag == "P" else tag for tag in TAGS]
+    _, err = train(capsys, tmp_path / "a.conllu", conllu(xpos=tags))
+    assert "8 of 40 words have '_', which is no label of CoNLL-U's" in err
+    _, err = train(capsys, tmp_path / "a.conllu", conllu(xpos=TAGS))
+    assert "have '_'" not in err
+
+
+def test_a_column_that_numbers_sentences_is_told_of(tmp_path, capsys):
+    numbers = "1 1 1 2 2 2 3 3 3 3".split()
+    _, err = train(capsys, tmp_path / "a.txt", rows(numbers, WORDS, TAGS, n=1))
+    assert "all 10 tokens are one sentence, and column 0 of tokens looks like" in err
+    _, err = train(capsys, tmp_path / "a.txt", rows(numbers, WORDS, TAGS, n=2))
+    assert "numbers of sentences" not in err

@@ -2,6 +2,8 @@
 `select`; what does not fit is refused.
 """
 
+import json
+
 import pytest
 from cli_cases import run, run_train
 
@@ -184,3 +186,51 @@ def test_a_model_without_a_layout_reads_as_before(tmp_path, capsys):
     tagger.save(tmp_path / "m", source_layout=SourceLayout("conllu", ("form",), "upos"))
     code, out, _ = run(capsys, "tag", tmp_path / "a.conllu", "-m", tmp_path / "m")
     assert code == 0 and "\tthe\t_\tD\t_" in out
+
+
+def test_names_of_fields_are_remembered(tmp_path, capsys):
+    """Of a further file with others that would be chosen first."""
+    words, tags, names = ["Ann", "left"], ["N", "V"], ["B", "O"]
+    a, b = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    a.write_text(json.dumps({"tokens": words, "pos_tags": tags}) + "\n")
+    both = {"tokens": words, "pos_tags": ["?", "?"], "ner_tags": names}
+    b.write_text(json.dumps(both) + "\n")
+    code, _, err = run_train(capsys, a, "-m", tmp_path / "m", "--dev", b)
+    assert code == 0 and "json-tokens, tokens tokens, label pos_tags" in err
+    code, out, _ = run(capsys, "tag", b, "-m", tmp_path / "m")
+    found = json.loads(out)
+    assert (found["pos_tags"], found["ner_tags"]) == (tags, names)
+    code, out, err = run(capsys, "evaluate", b, "-m", tmp_path / "m")
+    assert code == 0 and "unknown to the model" not in out and "? (2)" in err
+    b.write_text(json.dumps({"words": words, "tags": tags}) + "\n")
+    assert run(capsys, "tag", b, "-m", tmp_path / "m")[0] == 0
+    code, _, err = run(capsys, "evaluate", b, "-m", tmp_path / "m")
+    assert code == 1 and "no list under 'pos_tags': found keys words, tags" in err
+
+
+def test_columns_of_a_table_are_remembered(tmp_path, capsys):
+    a, b = tmp_path / "a.csv", tmp_path / "b.csv"
+    a.write_text("sent_id,token,ner\n1,Ann,B\n1,left,O\n")
+    b.write_text("sent_id,word,tag,ner\n1,Ann,N,B\n1,left,V,O\n")
+    code, _, err = run_train(capsys, a, "-m", tmp_path / "m", "--dev", b)
+    assert code == 0 and "csv, tokens token, label ner" in err and "'N'" not in err
+    code, out, err = run(capsys, "evaluate", b, "-m", tmp_path / "m")
+    assert code == 0 and "unknown" not in err
+    code, out, err = run(capsys, "tag", b, "-m", tmp_path / "m")
+    assert code == 0 and out.startswith("sent_id,word,tag,ner,Predicted\n")
+    assert "label to" not in err
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ('{"text": "Ann left."}\n{"text": "Bo ran."}\n', "this looks like jsonl"),
+        ("doc,word,ner\n1,Ann,B\n1,left,O\n", "each line has 3 cells between ','"),
+    ],
+)
+def test_a_line_is_no_token(tmp_path, capsys, text, seen):
+    (tmp_path / "a.txt").write_text("Ann B\nleft O\n\nBo B\n")
+    assert run_train(capsys, tmp_path / "a.txt", "-m", tmp_path / "m")[0] == 0
+    (tmp_path / "b.txt").write_text(text)
+    code, out, err = run(capsys, "tag", tmp_path / "b.txt", "-m", tmp_path / "m")
+    assert (code, out) == (1, "") and seen in err

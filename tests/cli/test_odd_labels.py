@@ -95,3 +95,12 @@ def test_odd_labels_leave_tokens_without_label_alone():
     assert odd_labels([["B-X", None, "O"]]) == []
     (found,) = odd_labels([["B-X", None, "O"], ["O", "Z"]])
     assert found == ("Z", 1, (1, 1))
+
+
+@pytest.mark.parametrize("outside", ["0", "-", "NA", "_"])
+def test_what_the_outside_is_called_is_named(capsys, stdin, outside):
+    """One label of no scheme is, be it that of most tokens."""
+    rows = f"Ann B-PER B-PER\nLee I-PER I-PER\nleft {outside} {outside}\n"
+    stdin(rows + f"now {outside} {outside}\n. {outside} {outside}\n")
+    _, _, err = run(capsys, "evaluate")
+    assert f"of the gold labels {outside} (line 3, 3 tokens in all) belongs" in err

@@ -54,3 +54,29 @@ def test_values(arguments, name, value):
 def test_what_is_refused(arguments, message):
     with pytest.raises(argparse.ArgumentError, match=message):
         parsed(*arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--tokens", "0"],
+        ["--label", "0"],
+        ["--format", "columns"],
+        ["--read", "text=body"],
+        ["--annotated", "corpus.txt=PER"],
+        ["--encoding", "utf-8"],
+        ["--ends", "inclusive"],
+    ],
+)
+def test_the_next_command_reads_in_the_same_way(arguments):
+    assert options.same_options(parsed()) == ""
+    assert "how files are read" in options.same_options(parsed(*arguments))
+
+
+def test_names_of_labels_by_number_or_numbers_by_name(tmp_path):
+    path = tmp_path / "names.json"
+    for text in '{"0": "O", "1": "B"}', '{"O": 0, "B": 1}':
+        path.write_text(text)
+        assert options.label_names(str(path)) == {0: "O", 1: "B"}
+    path.write_text('["O", "B"]')
+    assert options.label_names(str(path)) == ["O", "B"]

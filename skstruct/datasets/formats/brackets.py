@@ -24,10 +24,15 @@ from .span_records import Annotation, Record
 from .text_files import numbered_lines
 
 MARK = re.compile(
-    r"\[(?P<text>[^\[\]\n]+)\](?:\((?P<label>[A-Za-z_][\w-]*)(?::(?!//)[^()\n]*)?\)"
-    r"|(?P<object>\{[^{}\n]*\}))"
+    r"\[(?P<text>[^\[\]\n]+)\](?:\((?P<label>[^\W\d][\w-]*)(?::(?!//)[^()\n]*)?\)"
+    r"|(?P<object>\{[^{}\n]*\}|\[\s*\{[^\[\]\n]*\}\s*\]))"
 )
 """A text in brackets with its label; behind a colon a synonym, which is passed over."""
+
+_LIKE_MARK = re.compile(r"\[[^\[\]\n]+\](?:\([^()\n]*\)|\{|\[\s*\{)")
+"""What looks like a `MARK`, and is one or an error, unless it leads to a page."""
+
+_ADDRESS = re.compile(r"\([^()]*[/.#@][^()]*\)$|\(\)$")
 
 _FEW = 3
 """So few labels need not occur twice."""
@@ -35,6 +40,8 @@ _FEW = 3
 _ITEM = re.compile(r"\s*[-*+]\s+(.*)")
 _SECTION = re.compile(r"\s*(?:#+\s*|-\s*)(intent|synonym|regex|lookup)\s*:.*")
 _OF_YAML = re.compile(r"\s*(?:version|nlu|examples|rules|stories)\s*:.*|\s*---\s*")
+_TOP_OF_YAML = re.compile(r"(\w+)\s*:.*")
+_BLOCK = re.compile(r"(?P<before>\s*(?:-\s+)?)(?:examples|text)\s*:\s*(?P<rest>.*)")
 _COMMENT = re.compile(r"<!--.*?-->")
 
 
@@ -67,19 +74,62 @@ class Brackets(TextFormat):
     def records(self, source: Any, reading: Any) -> Iterator[Record]:
         """Yield the `Record` of each item or line."""
         with numbered_lines(source, reading.options.encoding) as (name, lines):
-            section = "intent"
-            for number, line in lines:
-                if found := _SECTION.fullmatch(line):
-                    section = found[1]
-                    continue
-                text = _COMMENT.sub("", line).rstrip()
-                if section != "intent" or not text.strip() or _OF_YAML.fullmatch(text):
-                    continue
-                if text.lstrip().startswith("#"):
-                    continue
-                item = _ITEM.fullmatch(text)
+            for number, text in _texts(lines):
                 place = f"{name}, line {number}"
-                yield _record(item[1] if item else text, place, reading.texts_alone)
+                yield _record(text, place, reading.texts_alone)
+
+
+def _texts(lines: Any) -> Iterator[tuple[int, str]]:
+    """Yield (number, text) of the lines, or items of lists, that are texts.
+
+    In YAML these are the lines of blocks ``examples: |`` and ``text: |``, and what
+    stands behind ``text:``, under ``nlu:``.
+    """
+    section = "intent"
+    yaml = False
+    block: int | None = None  # the indentation of the key of a block that is open
+    for number, line in lines:
+        text = _COMMENT.sub("", line).rstrip()
+        if not text.strip():
+            continue
+        if (top := _TOP_OF_YAML.fullmatch(text)) and (
+            yaml or top[1] in ("version", "nlu")
+        ):
+            yaml, block = True, None
+            section = "intent" if top[1] == "nlu" else top[1]
+            continue
+        if yaml and block is not None and _indentation(text) <= block:
+            block = None
+        if block is None and (found := _SECTION.fullmatch(line)):
+            section = found[1] if not yaml or section in _OF_NLU else section
+            continue
+        if section != "intent" or text.lstrip().startswith("#"):
+            continue
+        if yaml and block is None:
+            if found := _BLOCK.fullmatch(text):
+                rest = found["rest"]
+                if rest[:1] in ("|", ">"):
+                    block = len(found["before"])
+                elif rest:
+                    yield number, _unquoted(rest)
+            continue
+        if _OF_YAML.fullmatch(text):
+            continue
+        item = _ITEM.fullmatch(text)
+        yield number, item[1] if item else text.strip() if yaml else text
+
+
+_OF_NLU = ("intent", "synonym", "regex", "lookup")
+
+
+def _indentation(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _unquoted(text: str) -> str:
+    """A value of YAML without the quotation marks around it."""
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1] if quoted else text
 
 
 def _record(written: str, place: str, texts_alone: bool) -> Record:
@@ -88,6 +138,12 @@ def _record(written: str, place: str, texts_alone: bool) -> Record:
     spans: list[Annotation] = []
     at = 0
     length = 0
+    for found in _LIKE_MARK.finditer(written):
+        if not MARK.match(written, found.start()) and not _ADDRESS.search(found[0]):
+            raise ValueError(
+                f"{place}: expected [words](label), a label of letters, digits, _ and "
+                f'-, or [words]{{"entity": LABEL}}, got {found[0]!r:.60}'
+            )
     for found in MARK.finditer(written):
         before = written[at : found.start()]
         start = length + len(before)
@@ -103,9 +159,15 @@ def _record(written: str, place: str, texts_alone: bool) -> Record:
 def _entity(written: str, place: str) -> str:
     """The label in an object of JSON."""
     try:
-        label = json.loads(written)["entity"]
+        given = json.loads(written)
+        several = given if isinstance(given, list) else [given]
+        labels = list(dict.fromkeys(each["entity"] for each in several))
     except (ValueError, KeyError, TypeError):
-        label = None
+        labels = []
+    if len(labels) > 1:
+        two = ", ".join(map(repr, labels))
+        raise ValueError(f"{place}: two labels on one span: {two}; a span has one")
+    label = labels[0] if labels else None
     if not isinstance(label, str):
         raise ValueError(
             f'{place}: expected {{"entity": LABEL}} behind brackets, got {written:.60}'

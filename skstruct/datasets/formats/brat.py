@@ -50,6 +50,11 @@ def brat_records(
     files = sorted(path.rglob("*.ann")) if path.is_dir() else [path.with_suffix(".ann")]
     if not files:
         raise ValueError(f"{path}: there is no file NAME.ann in the folder")
+    bare = _without_annotations(path, files)
+    if texts_alone:
+        files = sorted([*files, *bare])
+    elif bare and reading is not None:
+        reading.skipped["file NAME.txt without NAME.ann"] = len(bare)
     for k, file in enumerate(files):
         name = file.relative_to(path if path.is_dir() else path.parent)
         try:
@@ -61,6 +66,12 @@ def brat_records(
             reading.keep_fault(error, k, name.with_suffix("").as_posix(), str(file))
             continue
         yield Record(str(file), text, spans, {"name": name.with_suffix("").as_posix()})
+
+
+def _without_annotations(path: Path, files: list[Path]) -> list[Path]:
+    """The files of annotations that texts of a folder lack."""
+    texts = path.rglob("*.txt") if path.is_dir() else iter(())
+    return sorted({text.with_suffix(".ann") for text in texts} - set(files))
 
 
 def _text(path: Any, encoding: str) -> Any:
@@ -126,6 +137,11 @@ class Brat(TextFormat):
 
     def records(self, source: Any, reading: Any) -> Iterator[Record]:
         """Yield the `Record` of each text of a folder."""
+        if not is_brat(source):
+            name = getattr(source, "name", source)
+            raise ValueError(
+                f"{name}: brat is a folder, or two files NAME.txt and NAME.ann"
+            )
         reading.n_annotated += 1
         return brat_records(
             source, reading.options.encoding, reading.texts_alone, reading

@@ -266,9 +266,13 @@ A_TOKEN_A_LINE = "write a token a line, and a blank line behind each sentence"
 
 
 def is_prose(line: str) -> bool:
-    """Whether a line ends as sentences do: with a word and a full stop."""
+    """Whether a line ends as sentences do: with a word and a full stop, which may stand
+    apart.
+    """
     cells = line.split()
-    return len(cells) > 2 and len(cells[-1]) > 1 and cells[-1][-1] in ".!?"
+    if len(cells) < 3 or cells[-1][-1] not in ".!?":
+        return False
+    return len(cells[-1]) > 1 or (len(cells) > 3 and cells[0][0].isalnum())
 
 
 LABEL = re.compile(r"[BIESLUM]-\S+|O")
@@ -292,8 +296,14 @@ class Columns(TokenFormat):
             return NO
         if any(re.match(r"<[\w/!?]", row) for row in rows[:2]):
             return Evidence(0.0, "it begins with markup")
+        if all(row.startswith("#") for row in rows):
+            return Evidence(0.1, "all lines are comments")
+        if head.ending in (".json", ".jsonl") and rows[0].lstrip()[:1] in tuple('[{"'):
+            return Evidence(0.1, "its name and first character are those of JSON")
         if self.has_ending(head):
             return Evidence(0.8, f"the name ends in {head.ending}")
+        if 2 * sum(map(is_prose, rows)) > len(rows):
+            return Evidence(0.1, "lines end as sentences do")
         if all(re.fullmatch(r"\S+[/_]\S+", c) for row in rows for c in row.split()):
             return Evidence(0.1, "each cell is a word and its tag")
         for widths in (
@@ -334,11 +344,29 @@ class Columns(TokenFormat):
         return separator.join([line, *cells, *(value for _, value in beside)])
 
 
+def _mark_between(rows: list[str]) -> str | None:
+    """What stands as often in each line, and could part cells."""
+    return next(
+        (
+            m
+            for m in ",;|"
+            if {r.count(m) for r in rows} - {0} and len({r.count(m) for r in rows}) == 1
+        ),
+        None,
+    )
+
+
 def _of_widths(rows: list[str], widths: Counter[int]) -> Evidence:
     """The evidence of lines of so many cells."""
     n_lines = widths.total()
     (width, n) = widths.most_common(1)[0]
     seen = f"{part_of(n, n_lines, 'line', 'have')} {counted(width, 'column')}"
+    mark = _mark_between(rows) if width < 2 <= n_lines else None
+    if mark is not None:
+        n_cells = counted(rows[0].count(mark) + 1, "cell")
+        return Evidence(
+            0.3, f"each line has {n_cells} between {mark!r}, which --separator names"
+        )
     if width < 2 or n_lines < 2:
         return Evidence(0.1, seen)
     last = [row.split()[-1] for row in rows]

@@ -97,6 +97,14 @@ class ConlluPlus(TokenFormat):
                     "first of each counts"
                 )
 
+    def with_fields(self, head: Head, options: TokenOptions) -> TokenOptions:
+        """Settle the columns by the names in the first line."""
+        columns = columns_of(head.raw[0]) if head.raw else None
+        if columns is None or options.label is not None:
+            return options
+        *_, label = _chosen(options._replace(labels=True), columns, head.name)
+        return options._replace(label=label)
+
     def selected(
         self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
     ) -> Iterator[str]:

@@ -88,7 +88,8 @@ def _records(table: Table, reading: Any) -> Iterator[Record]:
         except ValueError as error:
             reading.keep_fault(error, number, id, place)
             continue
-        rest = [c for c in range(len(table.header)) if c not in used]
+        named = (c for c in range(len(table.header)) if table.header[c].strip())
+        rest = [c for c in named if c not in used]
         beside = {table.header[c].strip(): rows[0].cells[c] for c in rest}
         more = {} if text is not None else {"name": name}
         of = {} if key is None else {table.header[key].strip(): id}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -36,13 +36,14 @@ class CsvTokens(TokenFormat):
     is_written = True
     names_fields = True
     has_comments = False
+    adds_column = True
 
     def recognise(self, head: Head) -> Evidence:
         """The header names a word, a label and a sentence."""
         if not head.table:
             return NO
         names = {cell.strip().lower() for cell in head.table[0]}
-        shown = ", ".join(cell.strip() for cell in head.table[0])
+        shown = ", ".join(filter(None, map(str.strip, head.table[0])))
         has = {
             "a word": names & set(WORD),
             "a label": names & set(LABEL),
@@ -59,12 +60,31 @@ class CsvTokens(TokenFormat):
         blank = any(not line.strip() for line in head.raw[:-1])
         if missing == ["a sentence"] and blank and "\t" not in head.lines[0]:
             return Evidence(0.8, f"{seen}, and blank lines end sentences")
+        if missing == ["a sentence"]:
+            what = "no column sentence_id and no blank line says where sentences end"
+            return Evidence(0.3, f"{seen}, but {what}")
         return Evidence(0.1, seen)
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences, with the columns asked for."""
-        for table in opened_table(file, options.encoding, options.separator):
+        found = opened_table(file, options.encoding, options.separator, of_lines=True)
+        for table in found:
             yield from _sentences(table, options)
+
+    def with_fields(self, head: Head, options: TokenOptions) -> TokenOptions:
+        """Settle the columns: the first usual ones that the header has."""
+        if not head.table:
+            return options
+        word, label = (_usual_of(head.table[0], names) for names in (WORD, LABEL))
+        tokens = options.tokens or (None if word is None else (word,))
+        return options._replace(
+            tokens=tokens, label=label if options.label is None else options.label
+        )
+
+    def has_fields(self, head: Head, fields: Collection[Any]) -> bool:
+        """Tell whether the header has some names."""
+        names = {cell.strip() for row in head.table[:1] for cell in row}
+        return all(isinstance(field, int) or field in names for field in fields)
 
     def selected(
         self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
@@ -109,7 +129,7 @@ def _sentences(table: Table, options: TokenOptions) -> Iterator[Rows]:
     names: list[str] | None = table.header
     n_sentences = 0
     whole: list[Row] = []
-    for rows in _grouped(table, sentence):
+    for rows in _grouped(table, sentence, document):
         n_sentences += 1
         cells = [tuple([row.cells[c] for c in places]) for row in rows]
         for row, values in zip(rows, cells):
@@ -117,6 +137,17 @@ def _sentences(table: Table, options: TokenOptions) -> Iterator[Rows]:
                 raise ValueError(
                     f"{table.name}, line {row.number}: the column "
                     f"{table.header[places[0]]!r} is empty; a row has a token"
+                )
+            if any("\n" in value for value in values):
+                raise ValueError(
+                    f"{table.name}, line {row.number}: a quotation mark begins a cell "
+                    'that ends in a later line; a cell that is one is written """"'
+                )
+            if options.labels and not values[-1].strip():
+                raise ValueError(
+                    f"{table.name}, line {row.number}: the column "
+                    f"{table.header[places[-1]]!r} is empty: write O for a token "
+                    "outside of all segments"
                 )
         of = None if document is None else rows[0].cells[document] or None
         of_rows = [row.cells for row in rows]
@@ -160,30 +191,41 @@ _LONG = 100
 """A single sentence of so many rows is warned of."""
 
 
+def _usual_of(header: list[str], names: Any) -> str | None:
+    """The first of some usual names that a header has, as it is spelled there."""
+    spelled = {cell.strip().lower(): cell.strip() for cell in reversed(header)}
+    return next((spelled[name] for name in names if name in spelled), None)
+
+
 def _usual(table: Table, names: Any, what: str, option: str) -> str:
-    place = table.where(names)
-    if place is None:
+    found = _usual_of(table.header, names)
+    if found is None:
         has = ", ".join(table.header)
         raise ValueError(
             f"{table.name}: no column of {what}: it has {has}; {option} names one"
         )
-    return table.header[place].strip()
+    return found
 
 
-def _grouped(table: Table, sentence: int | None) -> Iterator[list[Row]]:
+def _grouped(
+    table: Table, sentence: int | None, document: int | None
+) -> Iterator[list[Row]]:
     """The rows of each sentence: its column is filled in where one begins, or in each
-    of its rows; a blank line ends one, too.
+    of its rows; a blank line ends one, too, and so does a document, for numbers of
+    sentences may begin anew in the next one.
     """
     rows: list[Any] = []
-    current: str | None = None
+    current: list[str] = ["", ""]
     for row in table.rows:
         blank = not any(cell.strip() for cell in row.cells)
-        name = "" if blank or sentence is None else row.cells[sentence].strip()
-        if rows and (blank or (name and name != current)):
+        names = [
+            "" if blank or c is None else row.cells[c].strip()
+            for c in (sentence, document)
+        ]
+        if rows and (blank or any(a and a != b for a, b in zip(names, current))):
             yield rows
             rows = []
-        if name:
-            current = name
+        current = [a or b for a, b in zip(names, current)]
         if not blank:
             rows.append(row)
     if rows:

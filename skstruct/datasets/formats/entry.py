@@ -8,7 +8,7 @@ sequences of words, which a segmenter learns; and texts with spans.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from .head import Head
@@ -165,6 +165,9 @@ class TokenFormat(Format):
         Whether a token is a dict of ready-made features: cells are (label, dict).
     has_comments : bool
         Whether lines of scores can stand between its sentences.
+    adds_column : bool
+        Of a format with names: whether labels are written beside those of the file, and
+        not over them.
     """
 
     kind = TOKENS
@@ -172,6 +175,7 @@ class TokenFormat(Format):
     label_fields: ClassVar[tuple[str, ...]] = ()
     has_features: ClassVar[bool] = False
     has_comments: ClassVar[bool] = True
+    adds_column: ClassVar[bool] = False
 
     @abstractmethod
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
@@ -179,6 +183,19 @@ class TokenFormat(Format):
 
     def check(self, options: TokenOptions) -> None:
         """Raise a ValueError if columns or fields are none of the format."""
+
+    def with_fields(self, head: Head, options: TokenOptions) -> TokenOptions:
+        """Return the options, with the fields that the beginning of a file shows where
+        they leave these open.
+
+        What is settled here is said, and remembered by a model: a further file may have
+        fields that would be chosen before these.
+        """
+        return options
+
+    def has_fields(self, head: Head, fields: Collection[Any]) -> bool:
+        """Tell whether the beginning of a file shows some fields."""
+        return True
 
     def labelled(
         self,

@@ -90,7 +90,7 @@ class Head:
         if text[0] == "[":
             found = _elements(text)
             pair = len(found) == 2 and isinstance(found[0], str)
-            if found and not pair:
+            if found and not (pair and not isinstance(found[1], str)):
                 return found
         return _values(text)
 
@@ -139,7 +139,9 @@ class Head:
         if not self.is_whole and len(rows) > 1:
             rows.pop()  # it may be cut
         names = [cell.strip() for cell in rows[0]]
-        return rows if all(names) and len(set(names)) == len(names) > 1 else []
+        # An index has no name, nor what stands behind a comma that ends each row.
+        named = names[not names[0] : len(names) - (not names[-1])]
+        return rows if all(named) and len(set(named)) == len(named) > 1 else []
 
     def seen(self) -> str:
         """Say what was seen, for an error."""
@@ -157,6 +159,10 @@ class Head:
         cells = f"{widths[0]} to {widths[-1]}" if len(widths) > 1 else str(widths[0])
         of = f"{n_tabs} tabs in {n_lines} of {len(self.lines)} lines"
         return f"{of}, {cells} cells a line, first {self.lines[0][:40]!r}"
+
+
+class NoText(ValueError):
+    """A file is none of text, or of another encoding."""
 
 
 class Peeked:
@@ -177,7 +183,7 @@ class Peeked:
             try:
                 self._head = head_of_lines(self.name, iter(self._file), self._ahead)
             except ValueError as error:
-                if not self._ahead:
+                if not self._ahead or isinstance(error, NoText):
                     raise
                 self._wrong = error  # what stands before it can be read
                 self._head = Head(self.name, self._ahead)
@@ -223,13 +229,24 @@ def head_of_lines(
             ahead.append(line)
             read += len(line)
             if read >= size:
-                head = Head(name, ahead)
+                head = _checked(Head(name, ahead))
                 if head.records or not head.is_json:
                     return head
                 ahead.extend(rest)
     except UNREADABLE as error:
         raise ValueError(unreadable(error, name, len(ahead))) from error
-    return Head(name, ahead, True)
+    return _checked(Head(name, ahead, True))
+
+
+def _checked(head: Head) -> Head:
+    """The head itself; raises if its characters are not those of a text."""
+    begin = "\n".join(head.raw[:20])[:512]
+    if 4 * begin.count("\0") > len(begin) > 0:
+        raise NoText(
+            f"{head.name}: every few characters are NUL: this is no text, or UTF-16 "
+            "without a mark, which encoding='utf-16-le' (--encoding utf-16-le) reads"
+        )
+    return head
 
 
 @contextmanager

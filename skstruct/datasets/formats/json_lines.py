@@ -75,6 +75,8 @@ class JsonLines(TextFormat):
 
     def record(self, value: Any, place: str, reading: Any) -> Record:
         """Make a `Record` of an object, or of a pair as spaCy has them."""
+        if isinstance(value, str):
+            return Record(place, value, None, {})
         of_pair = isinstance(value, list | tuple)
         return (from_pair if of_pair else from_object)(value, place, reading)
 

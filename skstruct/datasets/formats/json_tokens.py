@@ -5,14 +5,14 @@ Labels are str, or numbers of names. -100 and null say that a token has no label
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain, islice
 from numbers import Integral
 from typing import Any
 
 from ..._data.places import part_of
 from .entry import NO, Evidence, Rows, TokenOptions
-from .head import Head
+from .head import RECORDS, Head
 from .span_records import json_values
 from .token_records import TokenRecords, as_line, line_number
 
@@ -46,7 +46,14 @@ class JsonTokens(TokenRecords):
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences, with the fields asked for."""
         names: Any = options.label_names
-        for place, record in json_values(file, options.encoding):
+        values = json_values(file, options.encoding)
+        if options.labels and options.label is None:
+            # A record without labels must not choose other ones than the rest.
+            first = list(islice(values, RECORDS))
+            head = Head.of_records("", [record for _, record in first])
+            options = options._replace(label=self.with_fields(head, options).label)
+            values = chain(first, values)
+        for place, record in values:
             if record is None:
                 continue
             if not isinstance(record, Mapping):
@@ -58,8 +65,8 @@ class JsonTokens(TokenRecords):
                     raise ValueError(f"{place}: expected a list of str under {field!r}")
             label = ""
             if options.labels:
-                label = options.label or _first_label(record) or LABELS[0]
-                found = _column(record, label, place)
+                label = options.label or LABELS[0]
+                found = _labels(record, label, len(columns[0]), place)
                 names = names or record.get("names") or record.get(f"{label}_names")
                 columns.append(_named(found, names, place, label))
             lengths = [len(column) for column in columns]
@@ -76,6 +83,24 @@ class JsonTokens(TokenRecords):
             cells = list(zip(*columns))
             numbers = [number] * len(cells)
             yield Rows(cells, numbers, of, place=place, source=record)
+
+    def with_fields(self, head: Head, options: TokenOptions) -> TokenOptions:
+        """Settle the keys: of tokens, and of labels the first usual one that any record
+        has.
+        """
+        records = head.objects
+        tokens, label = options.tokens, options.label
+        if tokens is None:
+            met = {_first(record, TOKENS) for record in records}
+            tokens = tuple(key for key in TOKENS if key in met)[:1] or None
+        if label is None:
+            of = {_first_label(record) for record in records}
+            label = next((key for key in LABELS if key in of), None)
+        return options._replace(tokens=tokens, label=label)
+
+    def has_fields(self, head: Head, fields: Collection[Any]) -> bool:
+        """Tell whether a record has some keys."""
+        return any(record.keys() >= set(fields) for record in head.objects)
 
     def labelled(
         self,
@@ -133,6 +158,13 @@ def _column(record: Mapping[str, Any], field: str, place: str) -> list[Any]:
             "name others"
         )
     return value
+
+
+def _labels(record: Mapping[str, Any], field: str, n: int, place: str) -> list[Any]:
+    """The labels of a record; where null stands for them it has none."""
+    if field in record and record[field] is None:
+        return [None] * n
+    return _column(record, field, place)
 
 
 def _named(labels: list[Any], names: Any, place: str, key: str) -> list[Any]:

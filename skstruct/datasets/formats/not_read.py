@@ -35,6 +35,13 @@ ALL = (
         is_binary=True,
     ),
     NotRead(
+        "a table with lists in its cells, which pandas reads",
+        "data = pandas.read_csv({0!r}); import ast; "
+        "data = data.map(lambda x: ast.literal_eval(x) if str(x)[:1] == '[' else x); "
+        "data.to_json({0!r} + '.jsonl', orient='records', lines=True)",
+        sign=r"\A[^\n\[\]{}]*[,;\t][^\n\[\]{}]*\n(?:[^\n\[\]{}]*[,;\t])?\"?\[\s*(?:'|\"\")",
+    ),
+    NotRead(
         "BioC XML, which is not read",
         "its tools convert it to PubTator or BioC JSON to brat",
         sign=r"<!DOCTYPE collection|<collection>\s*<source>",

@@ -450,7 +450,7 @@ def _of_elements(
             reading.keep_fault(error, k, id, place)
             continue
         reading.contents.see(record, value)
-        if not reading.keys:
+        if not reading.keys and not isinstance(value, str):
             of_pair = isinstance(value, list | tuple) and len(value) == 2
             reading.keys = list(map(str, value[1] if of_pair else value))
         yield record._replace(number=k, id=id)

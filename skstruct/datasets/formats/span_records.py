@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..._data.places import describe
+from ..._data.places import counted, describe
 from .contents import Contents
 from .text_files import numbered_lines
 
@@ -200,6 +200,17 @@ class Reading:
         silent = bool(self.n_annotated) and not self.omits
         return self.n_left_out + len(self.keyless) * silent
 
+    def told_of_unannotated(self) -> str:
+        """The end of an error about a source without annotations: what there is."""
+        if not self.n_left_out:
+            return ""
+        n = counted(self.n_left_out, "record")
+        needed = "; columns start, end and label, a span a row, say what they are"
+        named = "csv-spans" in (self.format, self.options.format)
+        table = needed if named else ""
+        of = self.format or self.options.format
+        return f", but {n} of {of} without annotations{table}"
+
     def skip(self, why: str) -> None:
         """Count a record that is left out."""
         self.skipped[why] = self.skipped.get(why, 0) + 1
@@ -328,8 +339,12 @@ def json_values(
         except ValueError:
             # A list or an object on many lines; if not, the error is found again.
             text = "\n".join(chain([line], (line for _, line in lines)))
+            more = _several_parsed(text, name, number)
+            if more is not None:
+                yield from more
+                return
             value = _parsed(text, name, number)
-        if isinstance(value, list) and not (value and isinstance(value[0], str)):
+        if isinstance(value, list) and not is_pair(value):
             for number, _ in filled:
                 raise ValueError(
                     f"{name}, line {number}: nothing is expected behind a list of "
@@ -347,6 +362,39 @@ def json_values(
                     raise
                 value = error
             yield f"{name}, line {number}", value
+
+
+def is_pair(value: list[Any]) -> bool:
+    """Whether a list is a text and what is said of it, and not a list of records."""
+    return (
+        len(value) == 2 and isinstance(value[0], str) and not isinstance(value[1], str)
+    )
+
+
+def _several_parsed(text: str, name: str, number: int) -> Any:
+    """The values, with their places, of a text of objects on several lines each, one
+    behind the other; None if it is something else.
+    """
+    decoder = json.JSONDecoder()
+    found: list[tuple[str, Any]] = []
+    at = 0
+    while at < len(text):
+        line = number + text.count("\n", 0, at)
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return None
+        behind = re.compile(r"\s*").match(text, end)
+        assert behind is not None  # it may be empty
+        at = behind.end()
+        if (
+            not isinstance(value, Mapping)
+            or "\n" not in text[end:at]
+            and at < len(text)
+        ):
+            return None
+        found.append((f"{name}, line {line}", value))
+    return found if len(found) > 1 else None
 
 
 def _parsed(text: str, name: str, number: int) -> Any:
@@ -389,7 +437,7 @@ def from_object(record: Any, place: Any, reading: Any) -> Any:
         )
     rows = _rows(found[key], place) if key else []
     reading.n_annotated += key is not None
-    if key is None and not empty:
+    if key is None:
         reading.keyless.append(place)
     users = [row["user"] for row in rows if isinstance(row, Mapping) and "user" in row]
     chosen = reading.choose(place, users) if users else None
@@ -466,12 +514,16 @@ def _annotation(row: Any, k: int, place: Any, reading: Any) -> Any:
             "[start, end, label] or an object with the keys start (or start_offset), "
             "end and label"
         )
+        others = "; start=, end= and label= name other keys"
         found = (
             f"found keys {_listed(row)}"
             if isinstance(row, Mapping)
             else f"got {describe(row)}"
         )
-        raise ValueError(f"{place}, span {k}: expected {expected}, {found}") from None
+        hint = others if isinstance(row, Mapping) else ""
+        raise ValueError(
+            f"{place}, span {k}: expected {expected}, {found}{hint}"
+        ) from None
     if not isinstance(label, str):
         label = reading.label(label, f"{place}, span {k}")
     return Annotation(((start, end),), label, text if isinstance(text, str) else None)

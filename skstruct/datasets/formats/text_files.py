@@ -148,6 +148,11 @@ def open_text(path_or_file: Any, mode: str, encoding: str) -> Any:
     if isinstance(path_or_file, str | os.PathLike):
         # Line feeds only, both ways: a lone carriage return inside a line must not
         # shift line numbers.
+        if mode == "w" and os.fspath(path_or_file).endswith(".gz"):
+            raise ValueError(
+                f"{os.fspath(path_or_file)}: what is written is not compressed; give "
+                "gzip.open(path, 'wt', encoding='utf-8') in its place"
+            )
         with (atomic_write if mode == "w" else opened)(path_or_file, encoding) as file:
             yield file
     elif hasattr(path_or_file, "write" if mode == "w" else "readline"):
@@ -245,6 +250,18 @@ not compressed.
 """
 
 
+_NO_TEXT = (
+    (b"\x1f\x8b", "compressed by gzip: its name must end in .gz"),
+    (b"BZh", "compressed by bzip2: decompress it first"),
+    (b"\xfd7zXZ", "compressed by xz: decompress it first"),
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd: decompress it first"),
+    (b"PK\x03\x04", "a ZIP archive, as .xlsx and .docx are: save text, CSV or JSON"),
+    (b"\xd0\xcf\x11\xe0", "a file of an office program: save text, CSV or JSON"),
+    (b"%PDF", "a PDF: extract its text first"),
+)
+"""How files begin that are no text, and what to do."""
+
+
 def unreadable(error: BaseException, name: str, number: int, remedy: str = "") -> str:
     """The message for an `UNREADABLE` after so many lines of a file."""
     if not isinstance(error, UnicodeDecodeError):
@@ -252,6 +269,9 @@ def unreadable(error: BaseException, name: str, number: int, remedy: str = "") -
     # The decoder works on blocks: what it was given begins in the line after the last
     # one it gave.
     reason = error.reason
+    known = (what for begin, what in _NO_TEXT if error.object.startswith(begin))
+    if number == 0 and (what := next(known, None)) is not None:
+        return f"{name}: this is {what}"
     if number == error.start == 0 and error.object[:2] in UTF_16_MARKS:
         reason = "it begins as UTF-16 does"
     number += 1 + error.object[: error.start].count(b"\n")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._data.places import counted
-from ..._data.source_layout import SourceLayout
+from ..._data.source_layout import SourceLayout, is_plain
+
+if TYPE_CHECKING:
+    from .span_files import AnnotationReader
 
 
 class Understood(NamedTuple):
@@ -31,3 +35,22 @@ class Understood(NamedTuple):
         counts = [counted(n, name) for name, n in self.counts.items()]
         why = f" ({self.why})" if self.why else ""
         return "; ".join([f"{self.layout.describe()}{why}", *counts])
+
+
+_OF_ONE_FILE = frozenset(("format", "encoding", "annotated"))
+"""Options of annotated texts that a model does not remember, or says elsewhere."""
+
+
+def reader_options(reader: AnnotationReader) -> dict[str, Any]:
+    """Return the fields of a `SourceLayout` that say how annotated texts are read."""
+    given = {
+        option.name: getattr(reader, option.name)
+        for option in fields(reader)
+        if option.name not in _OF_ONE_FILE
+        and getattr(reader, option.name) != option.default
+    }
+    units: dict[str, Any] = {
+        name: given.pop(name) for name in ("offsets", "ends") if name in given
+    }
+    options = {name: value for name, value in given.items() if is_plain(value)}
+    return {**units, "options": options}

@@ -8,11 +8,13 @@ whose children are the texts, and theirs the spans, as parserator has them:
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLParser
 
-from ..._data.places import part_of
+from ..._core.user_warnings import warn
+from ..._data.places import counted, part_of
 from .entry import NO, Evidence, TextFormat
 from .head import Head
 from .span_records import Annotation, Record
@@ -69,6 +71,7 @@ class XmlTexts(TextFormat):
         with numbered_lines(source, reading.options.encoding) as (name, lines):
             text = "\n".join(line for _, line in lines)
         root = _parsed(text, name)
+        _warn_of_attributes(root, name)
         of = _children_of_children(root)
         found = _elements(of, name) if of is not None else _lines(_inner(root), name)
         for place, written, spans in found:
@@ -103,6 +106,21 @@ def _parsed(text: str, name: str) -> Element:
             f"{name}, line {line}: not valid XML: {error.args[0].partition(':')[0]} "
             f"(column {column - 2 * (line == 1)})"
         ) from None
+
+
+def _warn_of_attributes(root: Element, name: str) -> None:
+    """Warn if all spans have one label, and an attribute that would tell them apart."""
+    spans = [each for each in root.iter() if not len(each) and each.attrib]
+    if not spans or len({_label(each) for each in spans}) > 1:
+        return
+    for key in spans[0].attrib:
+        values = Counter(each.get(key) for each in spans)
+        if 1 < len(values) <= len(spans) // 2 and None not in values:
+            warn(
+                f"{name}: all labels are {_label(spans[0])!r}; the attribute {key!r} has "
+                f"{counted(len(values), 'value')}: the name label or type for it makes "
+                "them labels"
+            )
 
 
 def _children_of_children(root: Element) -> Element | None:

@@ -86,3 +86,68 @@ def test_an_object_without_entity_is_named():
 )
 def test_what_is_not_labels_in_brackets(lines):
     assert not BY_NAME["brackets"].recognise(Head("notes", lines)).is_yes
+
+
+STORIES = """version: "3.1"
+nlu:
+- intent: travel
+  metadata:
+    sentiment: neutral
+  examples:
+  - text: |
+      fly to [Oslo](city)
+    metadata:
+      tone: glad
+  - text: "to [Rome][{\\"entity\\": \\"city\\", \\"role\\": \\"end\\"}]"
+- intent: greet
+  examples: |
+    # said in the morning
+    - hello
+stories:
+- story: one
+  steps:
+  - intent: travel
+  - action: utter_hi
+responses:
+  utter_hi:
+  - text: "Hi!"
+""".replace('\\"', '"')
+
+
+def test_only_examples_of_yaml_are_texts():
+    """Keys, metadata, stories and responses are none."""
+    assert spans(STORIES) == [
+        ("fly to Oslo", [("Oslo", "city")]),
+        ("to Rome", [("Rome", "city")]),
+        ("hello", []),
+    ]
+
+
+def test_labels_of_any_letters():
+    assert spans("in [Oslo](città)\n") == [("in Oslo", [("Oslo", "città")])]
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        (
+            "[Oslo](home town)",
+            r"line 2: expected \[words\]\(label\), a label of letters",
+        ),
+        ("[Oslo](1st)", "got '.Oslo..1st.'"),
+        (
+            '[Oslo][{"entity": "a"}, {"entity": "b"}]',
+            "two labels on one span: 'a', 'b'",
+        ),
+        ('[Oslo][{"entity": "a"', "line 2: expected"),
+    ],
+)
+def test_what_looks_like_a_label_is_one_or_an_error(written, message):
+    """It does not stay in the text."""
+    with pytest.raises(ValueError, match=message):
+        spans(f"fly to [Rome](city)\nfly to {written}\n")
+
+
+def test_addresses_stay():
+    text = "fly to [Rome](city)\nsee [this](https://x.org/a) and [that](b.html)\n"
+    assert spans(text)[1] == ("see [this](https://x.org/a) and [that](b.html)", [])

@@ -52,3 +52,28 @@ def test_a_file_without_documents_is_one():
 )
 def test_what_columns_look_like(text, is_yes):
     assert Columns().recognise(Head("notes", text.split("\n"), True)).is_yes == is_yes
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("a.txt", "Ann is in Rome.\nBo went to Oslo!\n", "as sentences do"),
+        ("a.txt", "Ann is in Rome .\nBo went to Oslo .\n", "as sentences do"),
+        ("a.txt", "# a b\n# c d\n", "comments"),
+        ("a.jsonl", "{'text': 'a', 'n': 1}\n{'text': 'b', 'n': 2}\n", "JSON"),
+        ("a.json", '"a b"\n"c d"\n', "JSON"),
+    ],
+)
+def test_lines_of_as_many_words_are_no_columns(name, text, why):
+    found = Columns().recognise(Head(name, text.splitlines(), True))
+    assert not found.is_yes and why in found.sentence
+
+
+def test_tags_of_full_stops_are_no_prose():
+    rows = ["Ann N NNP", "left V VBD", ". . ."]
+    assert Columns().recognise(Head("a", rows, True)).is_yes
+
+
+def test_cells_between_other_marks_are_named():
+    with pytest.raises(ValueError, match=r"3 cells between '\|', which --separator"):
+        read_tokens(io.StringIO("Ann|N|B\nleft|V|O\n"))

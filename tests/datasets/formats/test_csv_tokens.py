@@ -125,3 +125,48 @@ def test_a_format_that_is_named_again_is_read(tmp_path, capsys):
     assert "this is no csv" in run(capsys, "tag", path, "-m", model)[2]
     code, out, _ = run(capsys, "tag", path, "-m", model, "--format", "csv")
     assert (code, out) == (0, "word,tag,Predicted\nthe,D,D\ndog,N,N\n")
+
+
+def test_a_document_ends_a_sentence():
+    """The numbers of sentences begin anew in each document."""
+    text = "doc_id,sentence_id,token,ner\na,0,Ruth,O\na,0,left,O\nb,0,Lyon,B\nb,1,.,O\n"
+    X, y, documents = read_tokens(io.StringIO(text), return_documents=True)
+    assert X == [["Ruth", "left"], ["Lyon"], ["."]] and documents == ["a", "b", "b"]
+    assert y == [["O", "O"], ["B"], ["O"]]
+
+
+def test_a_column_without_a_name_is_no_hindrance():
+    """pandas writes its index so, and some programs a comma behind each row."""
+    for text in (
+        ",sent_id,token,ner\n0,1,Ruth,B\n1,2,left,O\n",
+        "sent_id,token,ner,\n1,Ruth,B,\n2,left,O,\n",
+    ):
+        found = read_tokens(io.StringIO(text))
+        assert found == ([["Ruth"], ["left"]], [["B"], ["O"]])
+
+
+def test_quotation_marks_between_tabs_stand_for_themselves():
+    rows = ['1\t"\tO', "1\tAnn\tB", '1\t""""\tO', '2\t"Hi\tO', '2\t"x ""y"""\tO']
+    text = "\n".join(["sent_id\ttoken\tner", *rows]) + "\n"
+    X, y = read_tokens(io.StringIO(text))
+    assert X == [['"', "Ann", '"'], ['"Hi', 'x "y"']]
+    assert y == [["O", "B", "O"], ["O", "O"]]
+
+
+def test_a_cell_that_swallows_rows_is_refused():
+    text = 'sent_id,token,ner\n1,",O\n1,Ann,B\n2,",O\n'
+    with pytest.raises(ValueError, match="line 2: a quotation mark begins a cell"):
+        read_tokens(io.StringIO(text))
+    text = 'sent_id,token,ner,note\n1,Ann,B,"two\nlines"\n2,",",O,\n'
+    assert read_tokens(io.StringIO(text))[0] == [["Ann"], [","]]
+
+
+def test_an_empty_label_is_refused():
+    text = "sent_id,token,ner\n1,Ann,B\n1,left,\n"
+    with pytest.raises(ValueError, match="line 3: the column 'ner' is empty: write O"):
+        read_tokens(io.StringIO(text))
+
+
+def test_without_sentences_the_error_names_the_format():
+    with pytest.raises(ValueError, match="no column sentence_id.*: --format csv"):
+        read_tokens(io.StringIO("token,ner\nAnn,B\nleft,O\n"))

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from skstruct.datasets import read_tokens
 from skstruct.datasets.formats.head import HEAD, RECORDS, Head, peeked
 
 
@@ -63,3 +64,13 @@ def test_what_was_seen_is_said():
     said = Head("x", ["a\tb\tc"] * 3 + ["d"], True).seen()
     assert "2 tabs in 3 of 4 lines" in said and "1 to 3 cells" in said
     assert Head("x").seen() == "nothing"
+
+
+def test_files_of_nul_characters_are_refused(tmp_path):
+    """UTF-16 without a mark, and archives."""
+    path = tmp_path / "a.txt"
+    path.write_bytes("Ann B\nleft O\n".encode("utf-16-le"))
+    with pytest.raises(ValueError, match="a.txt: every few characters are NUL"):
+        read_tokens(path)
+    assert read_tokens(path, encoding="utf-16-le")[0] == [["Ann", "left"]]
+    assert read_tokens(io.StringIO("A\0nn B\nleft O\n"))[0] == [["A\0nn", "left"]]

@@ -80,3 +80,17 @@ def test_labels_are_written_where_they_were(tmp_path, capsys):
 def test_tokens_beside_a_text_are_none():
     head = Head.of_records("x", [{"text": "a b", "tokens": ["a", "b"], "ents": []}])
     assert not JsonTokens().recognise(head).is_yes
+
+
+def test_labels_are_of_one_key():
+    """A record whose labels are null does not take other ones."""
+    rows = [
+        {"tokens": ["a", "b"], "pos_tags": ["D", "N"], "ner_tags": None},
+        {"tokens": ["c"], "pos_tags": ["N"], "ner_tags": ["B"]},
+    ]
+    for records in rows, rows[::-1]:
+        _, y = read_tokens(lines(*records))
+        assert sorted(y, key=len) == [["B"], [None, None]]
+    short = {"tokens": ["a", "b"], "pos_tags": ["D", "N"], "ner_tags": ["B"]}
+    with pytest.raises(ValueError, match=r"line 2: .* one length, got \[2, 1\]"):
+        read_tokens(lines(rows[1], short))

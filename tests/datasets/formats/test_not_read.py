@@ -18,3 +18,13 @@ def test_python_says_it_too(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1\xff")
     with pytest.raises(ValueError, match="pandas.read_parquet"):
         read_spans(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize(
+    "row", ["\"['Ann', 'left']\",\"['B', 'O']\"", '1,"[""Ann""]"', "7;['Ann']"]
+)
+def test_lists_in_cells_are_known(row):
+    mark = ";" if ";" in row else ","
+    head = Head("a.csv", [f"tokens{mark}ner_tags", row])
+    assert "literal_eval" in advice_for(head)
+    assert advice_for(Head("a.csv", ["text,n", '"[sic] he said",2'])) is None

@@ -4,6 +4,7 @@ import io
 
 import pytest
 
+from skstruct.datasets import read_spans
 from skstruct.datasets.formats.spacy_pairs import from_pair
 from skstruct.datasets.formats.span_files import AnnotationReader
 from skstruct.datasets.formats.span_records import (
@@ -87,3 +88,28 @@ def test_an_empty_list_hides_no_later_one():
     found = from_object(record, "x", reading())
     assert [span.label for span in found.spans] == ["PER"]
     assert from_object({"text": "Ann", "entities": []}, "x", reading()).spans == []
+
+
+def test_objects_on_several_lines_each():
+    text = '{"a":\n 1}\n{"a":\n 2\n}\n\n{"a": 3}\n'
+    found = list(json_values(io.StringIO(text), "utf-8"))
+    assert [value["a"] for _, value in found] == [1, 2, 3]
+    lines = [place.rpartition(", ")[2] for place, _ in found]
+    assert lines == ["line 1", "line 3", "line 7"]
+    with pytest.raises(ValueError, match="line 3: not valid JSON"):
+        list(json_values(io.StringIO('{"a":\n 1}\n{"a"\n'), "utf-8"))
+
+
+@pytest.mark.parametrize("text", ['["a b", "c d"]', '"a b"\n"c d"\n'])
+def test_texts_alone_may_be_strings(text):
+    records = AnnotationReader().texts(io.StringIO(text))
+    assert [record.text for record in records] == ["a b", "c d"]
+    assert read_spans(io.StringIO(text)) == ([], [])
+
+
+def test_null_in_the_place_of_spans_is_told():
+    text = '{"text": "a", "label": null}\n{"text": "b", "label": [[0, 1, "X"]]}\n'
+    with pytest.warns(
+        UserWarning, match="1 of the records has no list of spans, first"
+    ):
+        assert read_spans(io.StringIO(text))[0] == ["a", "b"]

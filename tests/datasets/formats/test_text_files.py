@@ -1,5 +1,6 @@
 """Opening text, numbering lines, splitting cells."""
 
+import gzip
 import io
 
 import pytest
@@ -134,3 +135,24 @@ def test_fields():
     ):
         with pytest.raises(ValueError, match=message):
             check_fields(wrong)
+
+
+@pytest.mark.parametrize(
+    ("begin", "message"),
+    [
+        (gzip.compress(b"Ann B"), "compressed by gzip: its name must end in .gz"),
+        (b"PK\x03\x04\xff\xfe", "a ZIP archive, as .xlsx and .docx"),
+        (b"%PDF-1.4\n%\xe2\xe3\n", "a PDF: extract its text"),
+        (b"Ann\n\xff", "line 2: not valid utf-8"),
+    ],
+)
+def test_what_is_no_text_is_named(begin, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        lines_of(begin, tmp_path)
+
+
+def test_text_is_not_written_into_a_file_that_promises_compression(tmp_path):
+    with pytest.raises(ValueError, match="is not compressed; give gzip.open"):
+        with open_text(tmp_path / "a.jsonl.gz", "w", "utf-8"):
+            pass
+    assert list(tmp_path.iterdir()) == []

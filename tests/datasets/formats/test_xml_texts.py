@@ -103,3 +103,9 @@ def test_what_tag_writes_is_read_back(tmp_path, capsys):
 def test_texts_within_an_element_and_types_in_attributes(text):
     assert spans(text) == [("In Oslo lives Ann.", [("Oslo", "LOC")]), ("Nobody.", [])]
     assert BY_NAME["xml"].recognise(Head("notes", text.splitlines())).is_yes
+
+
+def test_an_attribute_that_would_tell_spans_apart_is_named():
+    text = '<e kind="P">Ann</e> in <e kind="L">Rome</e>.\n' * 3
+    with pytest.warns(UserWarning, match="'e'; the attribute 'kind' has 2 values"):
+        assert spans(text)[0][1] == [("Ann", "e"), ("Rome", "e")]
