@@ -124,7 +124,7 @@ REMEDIES = {
     ),
     "sets without a scheme": (
         lambda: SpanSets(L1CRF()).fit(X, Y),
-        "whose constraints name a scheme, as L1CRF(constraints='BIO'), got L1CRF",
+        "such as L1CRF(constraints='BIO'), and whose constraints name a scheme, got a",
     ),
     "labels of a span tagger": (
         lambda: spanned().fit(TEXTS, SPANS).classes_,

@@ -23,7 +23,7 @@ from .._data.inputs import (
     renumbered,
 )
 from .._data.labels import single_labels
-from .._data.places import PlaceError, describe, place
+from .._data.places import PlaceError, place
 from .._data.scheme_rules import LabelTable, check_scheme, read_spans
 from .._data.spans import Span, trimmed_spans
 from .._data.text import as_texts
@@ -442,9 +442,9 @@ def _read(estimator: Any, X: Corpus, y: Corpus) -> tuple[Any, Any, list[list[Spa
     is_fit = of_texts or scheme is not None and not hasattr(estimator, "tagger")
     if not (is_fit and hasattr(estimator, "predict_segment_proba")):
         raise TypeError(
-            "SpanSets needs a SpanTagger or a tagger that knows probabilities, and "
-            "whose constraints name a scheme, as L1CRF(constraints='BIO'), got "
-            f"{describe(estimator)}"
+            "SpanSets needs a SpanTagger or a tagger that knows probabilities, such as "
+            "L1CRF(constraints='BIO'), and whose constraints name a scheme, got a "
+            f"{type(estimator).__name__}"
         )
     if of_texts:
         X = as_texts(X)
