@@ -37,6 +37,7 @@ from ..datasets.formats.table import (
     unknown,
 )
 from ..datasets.formats.understood import Understood, reader_options
+from ..serving import answers
 from .common import CommandError, tell
 from .input_files import Source, warn_of_columns, warn_of_text
 from .sentences import Sentence, as_columns, sentences
@@ -283,16 +284,11 @@ def inputs_of(model: Any, format: str | None = None) -> Inputs:
         ready-made features, unless ``format`` is "crfsuite", whose files do; or if the
         model does not say what it reads.
     """
-    first, last = (model[0], model[-1]) if hasattr(model, "steps") else (model, model)
-    inputs = getattr(first, "inputs", None)
+    inputs = answers.inputs_of(model)
     if inputs is None:
         raise CommandError(
             f"the command line does not know what a {type(model).__name__} reads"
         )
-    if first is not last and last.inputs.token is tuple and last.inputs.width > 2:
-        # Of a pipeline that adds a column, as WordVectors does for clusters of words,
-        # the last one read is not in the file.
-        inputs = last.inputs._replace(width=last.inputs.width - 1)
     if inputs.token is dict and format != "crfsuite":
         wrong = (
             "the model was trained on dicts or lists of features; the command line "

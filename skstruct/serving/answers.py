@@ -37,12 +37,24 @@ Each costs some hundred bytes of the server's memory, and ten of the answer.
 
 
 def inputs_of(model: Any) -> Inputs | None:
-    """Return the `skstruct._data.inputs.Inputs` of a model; None of a pipeline."""
-    return getattr(model, "inputs", None)
+    """Return the `skstruct._data.inputs.Inputs` of a model, of a pipeline those of its
+    first step; None if that says nothing.
+    """
+    if not hasattr(model, "steps"):
+        return getattr(model, "inputs", None)
+    inputs = getattr(model[0], "inputs", None)
+    last = getattr(model[-1], "inputs", None)
+    if inputs is None or last is None:
+        return inputs
+    if last.token is tuple and last.width > 2:
+        # Where a step adds a column, as WordVectors does for clusters of words, the
+        # last one that is read is not given.
+        return last._replace(width=last.width - 1)
+    return inputs
 
 
 def task_of(model: Any) -> str | None:
-    """Return what a model predicts; None of a pipeline."""
+    """Return what a model predicts; None if it does not say."""
     return getattr(inputs_of(model), "task", None)
 
 

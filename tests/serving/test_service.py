@@ -21,7 +21,7 @@ from skstruct import (
     StructuredPerceptron,
 )
 from skstruct.datasets import load_chunking, load_tagging
-from skstruct.features import TokenTransformer
+from skstruct.features import TokenTransformer, WordVectors
 from skstruct.serving import app, from_environment
 from skstruct.serving.label_studio import Backend
 
@@ -294,7 +294,7 @@ def test_pipelines(models):
     assert asked(service, X[:1]) == (200, models["tags"].predict(X[:1]))
     assert asked(service, X[:1], query="proba=1")[0] == 200
     page = call(service, "POST", "/", b"text=the+dog")[2].decode()
-    assert "send JSON" in page
+    assert "send JSON" not in page and "dog" in page
     rows = [np.random.default_rng(0).normal(size=(3, 2)) for _ in range(10)]
     labels = [[str(row[0] > 0) for row in x] for x in rows]
     steps = (
@@ -304,6 +304,21 @@ def test_pipelines(models):
     service = app(make_pipeline(*steps).fit(rows, labels))
     status, answer = asked(service, [x.tolist() for x in rows[:2]], query="proba=1")
     assert status == 200 and all(0 <= p <= 1 for row in answer for _, p in row)
+    assert b"send JSON" in call(service, "POST", "/", b"text=the+dog")[2]
+
+
+def test_pipelines_over_columns():
+    """JSON has no tuples, and the column that a step adds is not sent."""
+    X = [[("the", "D"), ("dog", "N")], [("a", "D"), ("cat", "N")]] * 3
+    y = [["B", "I"], ["B", "I"]] * 3
+    words = FrozenEstimator(WordVectors(2, n_clusters=2, min_count=1).fit(X))
+    tagger = StructuredPerceptron(["U:%x[0,1]", "U1:%x[0,2]", "B"], random_state=0)
+    service = app(make_pipeline(words, tagger).fit(X, y))
+    assert asked(service, [[["the", "D"], ["cat", "N"]]]) == (200, [["B", "I"]])
+    (about,) = json.loads(call(service, "GET", "/models")[2])["models"]
+    assert asked(service, about["example"])[0] == 200
+    page = call(service, "POST", "/", b"text=the/D+cat/N")[2].decode()
+    assert "send JSON" not in page and "cat" in page
 
 
 def test_from_the_environment(models, tmp_path, monkeypatch):
