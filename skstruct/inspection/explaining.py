@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from math import fsum, inf
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from .feature_lists import tokens_of, weight_rows
 from .pictures import END, segment_reader
 
 if TYPE_CHECKING:
+    from .._parser.shift_reduce import ShiftReduceParser
     from .._taggers.probability_tagger import Segment
     from .._training.saved import NamedWeights
     from .._words.reranker_model import RerankModel
@@ -44,6 +45,18 @@ Node: TypeAlias = tuple[int, int, str | None, Any, float]
 """Of a lattice: where a word begins and ends, the word, its tag, and by how much the
 analysis falls behind the best one in which it occurs first.
 """
+
+
+@overload
+def explain(
+    tagger: ShiftReduceParser, sequence: Any, labels: Collection[Any] | None = ...
+) -> TreeExplanation: ...
+
+
+@overload
+def explain(
+    tagger: Any, sequence: Any, labels: Collection[Any] | None = ...
+) -> Explanation: ...
 
 
 def explain(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._core.user_warnings import warning_once
-from .._data.inputs import Sequences, renumbered
+from .._data.inputs import Sequences, as_tokens, renumbered
 from .._data.labels import SEVERAL, Labels
 from .._data.types import Corpus
 from .._sklearn import Integral, fit_some, folds_of, safe_indexing
@@ -190,10 +190,22 @@ def _seen_of(estimator: Any, X: Any, y: Corpus, test: np.ndarray) -> OutOfFold:
         for labels in seen.y or ()
     ]
     labels = seen.grouped(single)
-    shown = seen.grouped(tokens_shown(seen.X))
+    shown = seen.grouped(_tokens_of(X, seen.X))
     positions: Sequence[Sequence[int]]
     positions = positions_of(estimator, X) or [range(len(each)) for each in labels]
     return OutOfFold(seen.grouped(marginals), labels, shown, positions, seen.classes)
+
+
+def _tokens_of(X: Any, seen: Any) -> list[list[Any]]:
+    """Return the tokens that a tagger has seen; those of the user where a pipeline made
+    numbers of them.
+    """
+    corpus = as_tokens(seen)
+    if corpus.numbers and not any(isinstance(each, str) for each in X):
+        given = tokens_shown(X)
+        if list(map(len, given)) == corpus.lengths.tolist():
+            return given
+    return tokens_shown(seen)
 
 
 def with_marginals(estimator: Any) -> Any:

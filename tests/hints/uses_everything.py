@@ -144,6 +144,8 @@ p_value: float = metrics.paired_bootstrap(y, labels, labels, n_resamples=10).p_v
 features: list[inspection.FeatureWeight] = inspection.feature_weights(perceptron, top=3)
 transitions: NDArray[np.float64] = inspection.transition_weights(perceptron)
 explanation: str = inspection.explain(perceptron, X[0]).describe()
+margin: float = inspection.explain(perceptron, X[0]).tokens[0].margin
+head: int = inspection.explain(parser, X[0]).arcs[0].head
 
 columns = datasets.read_columns(Path("corpus.txt"))
 loaded = skstruct.load("model.skstruct")

@@ -7,6 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import L1CRF, Segmenter, SpanSets, SpanTagger, StructuredPerceptron
+from skstruct.features import TokenVectorizer
 from skstruct.inspection import label_issues, out_of_fold_marginals
 
 X = [["the", "dog"], ["a", "cat"], ["the", "cat"], ["a", "dog"]] * 5
@@ -95,6 +96,20 @@ def test_models_without_probabilities(model, error):
         label_issues(
             model, ["Ann met Bob"] * 4, [[(0, 3, "P"), (8, 11, "P")]] * 4, cv=2
         )
+
+
+def test_findings_of_a_pipeline_show_the_tokens_that_it_was_given():
+    """How often a word occurs counts in the chance that its label is wrong."""
+    y = tags()
+    y[2][1] = "D"
+    crf = L1CRF("word", random_state=0)
+    found = label_issues(
+        make_pipeline(TokenVectorizer("word"), L1CRF(random_state=0)), X, y, cv=2
+    )
+    expected = label_issues(crf, X, y, cv=2)
+    assert [f.text for f in found] == [f.text for f in expected] != []
+    assert found[0].text == "the [cat]"
+    assert np.allclose([f.chance for f in found], [f.chance for f in expected])
 
 
 @pytest.mark.parametrize(
