@@ -81,6 +81,15 @@ class WebAnno(TokenFormat):
                 feature = _chosen(source.head(), options.label)
             yield from _sentences(source, options.encoding, feature)
 
+    def with_fields(self, head: Head, options: TokenOptions) -> TokenOptions:
+        """Settle the feature; where a file has no annotations none is."""
+        if options.label is not None:
+            return options
+        try:
+            return options._replace(label=_chosen(head, None).called or None)
+        except ValueError:  # the reader says it, if it needs labels
+            return options
+
     def selected(
         self, sentences: list[tuple[list[tuple[int, str, bool]], Any]]
     ) -> Iterator[str]:

@@ -100,3 +100,27 @@ def test_on_the_command_line(tmp_path, capsys):
         capsys, "evaluate", path, "-m", model, "--label", "NamedEntity"
     )
     assert code == 0 and "micro avg" in out and "there are also" not in err
+
+
+def test_the_feature_is_remembered(tmp_path, capsys):
+    """Of a further file with another one before it."""
+    lines = "1-1\t0-3\tAnn\tPER\n1-2\t4-8\tleft\t_\n\n"
+    head = "#FORMAT=WebAnno TSV 3.3\n#T_SP=a.Name|value\n"
+    (tmp_path / "a.tsv").write_text(f"{head}\n\n{lines}")
+    both = head.replace("a.Name|value", "a.Mood|tone\n#T_SP=a.Name|value")
+    more = lines.replace("Ann\t", "Ann\t_\t").replace("left\t", "left\tsad\t")
+    (tmp_path / "b.tsv").write_text(f"{both}\n\n{more}")
+    model = tmp_path / "m"
+    code, _, err = run(capsys, "train", tmp_path / "a.tsv", "-m", model)
+    assert code == 0 and "webanno, label Name.value" in err
+    code, out, err = run(capsys, "evaluate", tmp_path / "b.tsv", "-m", model)
+    assert code == 0 and "unknown" not in err and "PER" in out
+    (tmp_path / "c.tsv").write_text(f"{both}\n\n{more}".replace("Name|value", "X|y"))
+    code, _, err = run(capsys, "evaluate", tmp_path / "c.tsv", "-m", model)
+    assert code == 1 and "no feature 'Name.value'; it has Mood.tone, X.y" in err
+    assert (
+        run(capsys, "select", tmp_path / "c.tsv", "-m", model, "--strategy", "random")[
+            0
+        ]
+        == 0
+    )
