@@ -40,6 +40,7 @@ from ._data.inputs import (
     check_weights_of_sequences,
     renumbered,
 )
+from ._data.places import describe
 from ._data.suggestions import meant
 
 safe_indexing = utils._safe_indexing
@@ -127,6 +128,10 @@ else:
                 known = self.get_params()
                 hints = (meant(each, known) for each in params if each not in known)
                 hint = next(filter(None, hints), "")
+                if not hint:
+                    inside = (k for k in known for e in params if k.endswith(f"__{e}"))
+                    found = min(inside, key=len, default=None)
+                    hint = f"; did you mean {found!r}?" if found else ""
                 raise type(error)(f"{str(error).rstrip('.')}{hint}") from None
 
         def _validate_params(self) -> None:
@@ -374,6 +379,21 @@ LARGEST_SAMPLE_WEIGHT = 1e50
 """Weights of features are sums of such numbers, times values of up to 1e100."""
 
 
+def _refuse_odd_weights(sample_weight: Any) -> None:
+    """Raise for weights that are no finite numbers; the message names the first."""
+    try:
+        weight = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "sample_weight must be one number for each sequence, got "
+            f"{describe(sample_weight)}"
+        ) from None
+    if weight.ndim == 1 and not np.isfinite(weight).all():
+        i = int(np.isfinite(weight).argmin())
+        wrong = f"sample_weight must be finite, got {weight[i]} for {PLACE}"
+        raise PlaceError(i, None, wrong)
+
+
 def sample_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     """Validated weights as float64, or None if none were given.
 
@@ -390,9 +410,10 @@ def sample_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     check_weights_of_sequences(sample_weight)
     try:
         weight = _check_sample_weight(sample_weight, X, dtype="float64", copy=True)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         if "non-zero" in str(error):  # what newer releases say
             raise NothingToLearn(ALL_ZERO) from None
+        _refuse_odd_weights(sample_weight)
         raise
     if (weight < 0).any():
         i = int((weight < 0).argmax())
@@ -486,6 +507,11 @@ def folds_of(
             raise ValueError(
                 f"cv={n_folds} folds need at least as many sequences, got {n}"
             )
+    if hasattr(groups, "__len__") and len(groups) != n:
+        raise ValueError(
+            f"groups must hold one entry for each of the {n} sequences, got "
+            f"{len(groups)}"
+        )
     for k, fold in enumerate(splitter.split(X, y, groups)):
         try:
             train, test = (every[list(part)] for part in fold)

@@ -132,6 +132,12 @@ def opened(value: Any, sequence: int | None = None, name: str | None = None) -> 
     """
     if isinstance(value, (list, tuple, np.ndarray, str, bytes, dict, np.generic)):
         return value
+    if type(value).__name__.endswith("GroupBy"):
+        called = "X" if name is None else name
+        raise ValueError(
+            f"{called} is a {type(value).__name__}, which pairs keys with rows; write "
+            f"{called} = [rows for _, rows in {called}]"
+        )
     if is_frame(value):
         return value
     if hasattr(value, "to_pylist") and not is_arrow_table(value):

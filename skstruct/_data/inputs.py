@@ -165,6 +165,12 @@ def _one_sequence(sequences: list[Any], name: str, item: str, i: int) -> list[An
         if not len(sequence):
             return []
         wrong = f"is a table, other sequences are lists of {item}s"
+        if all(map(is_frame, sequences)):
+            wrong = f"is a table where a list of {item}s belongs; " + (
+                f"write {name} = [table['{item}'] for table in {name}]"
+                if item == "label"
+                else "list(table.itertuples(index=False, name=None)) has its rows"
+            )
     elif is_sequence(sequence):
         return list(elements(sequence))
     elif isinstance(sequence, str):

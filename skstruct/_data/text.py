@@ -302,9 +302,7 @@ def _given(
         pattern = re.compile(tokenizer)
         found = [[match.span() for match in pattern.finditer(text)] for text in texts]
     else:
-        found = [
-            _located(list(tokenizer(text)), text, i) for i, text in enumerate(texts)
-        ]
+        found = [_located(tokenizer(text), text, i) for i, text in enumerate(texts)]
     lengths = lengths_of(found)
     pairs = np.array(flatten(found), np.int64).reshape(-1, 2)
     sizes = np.repeat(np.diff(offset) - 1, lengths)
@@ -322,10 +320,13 @@ def _given(
     return start + of_text, end + of_text
 
 
-def _located(tokens: list[Any], text: str, i: int) -> list[tuple[int, int]]:
+def _located(tokens: Any, text: str, i: int) -> list[tuple[int, int]]:
     """Return the tokens of a function as (start, end); strings are found in the text,
     one behind the other.
     """
+    if isinstance(tokens, str) or not hasattr(tokens, "__iter__"):
+        wrong = f"expected a list of (start, end) or of str, got {describe(tokens)}"
+        raise PlaceError(i, None, wrong, "tokenizer")
     pairs = []
     behind = 0
     for t, token in enumerate(tokens):

@@ -65,6 +65,9 @@ REASONS = {
     "predict_proba": {
         "": "labels sequences: predict_marginals has the probabilities of each token's labels"
     },
+    "classes_": dict.fromkeys(
+        ["SpanTagger", "Segmenter"], "has them in its tagger_: labels of tokens"
+    ),
     **dict.fromkeys(
         ["coef_", "feature_importances_"],
         {

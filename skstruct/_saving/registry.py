@@ -459,8 +459,13 @@ def estimator_state(estimator: Any, writer: Writer, name: str) -> dict[str, Any]
         except TypeError as error:
             if kind == "parameter" and attribute in cls._session_parameters:
                 return writer.value(None, prefix + attribute)
+            hint = "; pickle and skops can keep it"
+            if hasattr(value, "refit"):
+                hint = f"; search over the {cls.__name__}, and save its best_estimator_"
+            elif callable(value):
+                hint = "; pickle can keep it"
             raise TypeError(
-                f"{kind} {attribute!r} of {cls.__name__}: {error}"
+                f"{kind} {attribute!r} of {cls.__name__}: {error}{hint}"
             ) from None
 
     attributes = vars(estimator)

@@ -292,6 +292,10 @@ class MetaLearner(
             hint = f"; put it inside: {type(template).__name__}({me}(tagger))"
         elif isinstance(template, MetaLearner):
             hint = "; give it the estimator that is inside"
+        elif hasattr(template, "steps"):
+            hint = f"; put {me}(tagger) into the last step of the pipeline"
+        elif hasattr(template, "refit"):
+            hint = f"; put {me}(tagger) into the search"
         return (
             f"it has no linear weights over features that several models could "
             f"share{hint}"

@@ -298,6 +298,12 @@ def _closed_labels(
     """
     if isinstance(classes, str):
         raise ValueError(f"classes must be a list of labels, got the str {classes!r}")
+    classes = list(classes)
+    if any(isinstance(each, list) for each in classes):
+        raise ValueError(
+            "classes must be a list of labels, got a list of lists; of a corpus y: "
+            "sorted({label for labels in y for label in labels})"
+        )
     given = Labels(list(classes))
     if len(given) == 0:
         raise ValueError("classes must hold at least one label")

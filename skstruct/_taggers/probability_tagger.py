@@ -23,7 +23,6 @@ from .._data.inputs import (
     as_sequences,
     as_tokens,
     check_same_lengths,
-    check_X_y,
     flatten,
     lengths_of,
 )
@@ -169,9 +168,12 @@ class ProbabilityTagger(SequenceTagger):
             the message names the place.
         """
         check_is_fitted(self)
-        X, y, token = check_X_y(X, y, read=as_tokens)
-        gold, _ = encode_labels(y, token, self._model.labels, grow=False)
-        given, free = self._log_partitions(X, gold)
+        corpus: Any = as_tokens(X)
+        labels = as_sequences(y, "y", "label")
+        check_same_lengths(corpus.lengths, lengths_of(labels))
+        offsets = corpus.offsets
+        gold, _ = encode_labels(labels, offsets, self._model.labels, grow=False)
+        given, free = self._log_partitions(corpus, gold)
         possible = given > -np.inf
         given[possible] = np.minimum(given[possible] - free[possible], 0.0)
         return given

@@ -442,9 +442,9 @@ def _read(estimator: Any, X: Corpus, y: Corpus) -> tuple[Any, Any, list[list[Spa
     is_fit = of_texts or scheme is not None and not hasattr(estimator, "tagger")
     if not (is_fit and hasattr(estimator, "predict_segment_proba")):
         raise TypeError(
-            f"SpanSets needs a SpanTagger or a tagger that knows probabilities, such "
-            f"as L1CRF, and whose "
-            f"constraints name a scheme, got a {type(estimator).__name__}"
+            "SpanSets needs a SpanTagger or a tagger that knows probabilities, such as "
+            "L1CRF(constraints='BIO'), and whose constraints name a scheme, got a "
+            f"{type(estimator).__name__}"
         )
     if of_texts:
         X = as_texts(X)

@@ -18,6 +18,7 @@ from .._data.schemes import spans_to_labels
 from .._data.spans import as_spans
 from .._data.text import as_texts, check_tokenizer, is_white_space, tokenized
 from .._training.parameters import parameters_named
+from ..features.templates import FeatureTemplates
 from .inner_tagger import TaggerData, TaggerTraining
 from .metadata import asking_for_weights
 from .perceptron import StructuredPerceptron
@@ -52,7 +53,8 @@ class SpanTraining(TaggerTraining, WordsParameter):
         check_tokenizer(self.tokenizer)
 
     def _ready(self, tagger: Any) -> Any:
-        return _reading(_constrained(tagger, self.scheme), self.words)
+        tagger = _with_normal_lexicons(_constrained(tagger, self.scheme))
+        return _reading(tagger, self.words)
 
     def _aligned(
         self, X: Texts, y: Corpus, judging: bool = False
@@ -201,6 +203,16 @@ def _constrained(tagger: Any, scheme: str) -> Any:
                 f"constraints out, or let both "
                 f"say the same"
             )
+    return tagger
+
+
+def _with_normal_lexicons(tagger: Any) -> Any:
+    """The tagger, whose lexicons are in the normal form of the tokens that it reads: it
+    and those inside of it.
+    """
+    for name, value in parameters_named(tagger, "features").items():
+        if isinstance(value, FeatureTemplates) and value.lexicons:
+            tagger.set_params(**{name: value.in_normal_form()})
     return tagger
 
 

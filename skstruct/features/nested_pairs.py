@@ -50,7 +50,8 @@ def as_feature(key: Any, value: Any) -> tuple[str | None, float]:
         f"feature {key!r} must be a str, a bool, a number, or a list or dict of "
         "these, got "
     )
-    raise ValueError(text + describe(value) + way_out(value, key))
+    hint = "; leave a feature without a value out" if value is None else ""
+    raise ValueError(text + describe(value) + hint + way_out(value, key))
 
 
 def _as_float(value: Any) -> float | None:

@@ -334,7 +334,26 @@ def fit_on(
         name: by_token(name, value, corpus.lengths, keep)
         for name, value in params.items()
     }
-    fit(tokens if keep is None else safe_indexing(tokens, keep), **more)
+    try:
+        fit(tokens if keep is None else safe_indexing(tokens, keep), **more)
+    except (TypeError, ValueError) as error:
+        first = tokens[0] if isinstance(tokens, list) else None
+        encoder = next((e for k, e in _ENCODERS if isinstance(first, k)), None)
+        if encoder is None or "float" not in str(error):
+            raise
+        name = type(getattr(fit, "__self__", fit)).__name__
+        raise type(error)(
+            f"{name} reads numbers, and tokens are such as {describe(first)}: write "
+            f"make_pipeline({encoder}, {name}(...)); it says: {error}"
+        ) from error
+
+
+_ENCODERS = (
+    (dict, "DictVectorizer()"),
+    (str, "HashingVectorizer(analyzer='char')"),
+    (list, "FeatureHasher(input_type='string')"),
+)
+"""What makes numbers of tokens, by their type."""
 
 
 def _targets(y: Corpus, offsets: np.ndarray, labels: list[Any]) -> np.ndarray:

@@ -36,7 +36,7 @@ from .._saving.values import savable_value
 from .contexts import as_entries, is_context, lexicon_of
 from .presets import PRESETS, columns_preset, window
 from .tokens import FUNCTION_NAMES, is_function
-from .word_clusters import CLUSTER, WordClusters
+from .word_clusters import CLUSTER, WordClusters, normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -355,6 +355,23 @@ class FeatureTemplates:
         self.lexicons = _checked_lexicons(lexicons, parsed)
         self.words = words
 
+    def in_normal_form(self) -> Self:
+        """Return the templates with the entries of lexicons in Unicode's normal form C;
+        themselves if all are.
+        """
+        normal = {
+            name: [
+                normal_form(entry)
+                if isinstance(entry, str)
+                else tuple(map(normal_form, entry))
+                for entry in entries
+            ]
+            for name, entries in self.lexicons.items()
+        }
+        if all(tuple(normal[name]) == each for name, each in self.lexicons.items()):
+            return self
+        return type(self)(self.lines, normal, self.words)
+
     @classmethod
     def from_file(cls, path: Path, lexicons: Lexicons = None) -> Self:
         """Read a CRF++ template file; ``#`` starts a comment line.
@@ -475,7 +492,11 @@ def resolve_templates(
     known = ", ".join(sorted(PRESETS))
     raise ValueError(
         f"features={name!r} is neither a preset ({known}) nor a template file"
-        f"{meant(name, ('auto', *PRESETS))}"
+        + (
+            f"; templates are a list, features=[{name!r}]"
+            if "%" in name
+            else meant(name, ("auto", *PRESETS))
+        )
     )
 
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._crf.l1crf_cv import L1CRFCV
 from .._crf.path import PathPoint, regularization_path
 from .._data.elements import spelled
+from .._data.places import refuse_number
 from .._data.types import Corpus, Given, Self
 from .._sklearn import final_step
 from .html import readable
@@ -389,6 +390,7 @@ def size_curve(
     >>> size_curve(tagger, X, y, keep=[1.0, 0.5]).score[:2]
     array([1., 1.])
     """
+    refuse_number("keep", keep)
     model, X = final_step(model, X)
     sizes = []
     scores = []

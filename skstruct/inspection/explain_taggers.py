@@ -6,7 +6,8 @@ and pieces of texts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
@@ -23,7 +24,7 @@ from .._data.inputs import (
     is_int,
     lengths_of,
 )
-from .._data.places import by_sequence, offsets_of
+from .._data.places import PlaceError, by_sequence, offsets_of
 from .._data.scheme_rules import LabelTable
 from .._data.segmented import as_pieces, as_words
 from .._data.spans import as_spans
@@ -69,6 +70,30 @@ class Seen(NamedTuple):
         return by_sequence(
             np.concatenate(items) if arrays else flatten(items), offsets_of(tokens)
         )
+
+
+@contextmanager
+def of_one_sequence(model: Any, sequence: Any) -> Iterator[None]:
+    """Let errors inside, which say that a sequence is none, say so in other words where
+    it is a list of sequences.
+    """
+    try:
+        yield
+    except PlaceError:
+        if not isinstance(sequence, str) and _is_corpus(model, sequence):
+            raise ValueError(
+                "expected one sequence, got a list of them: give one element of it, "
+                "as X[0]"
+            ) from None
+        raise
+
+
+def _is_corpus(model: Any, X: Any) -> bool:
+    """Whether it is something that a fitted model predicts."""
+    try:
+        return len(model.predict(X)) > 0
+    except (AttributeError, TypeError, ValueError):
+        return False
 
 
 def seen_by_tagger(model: Any, X: Any, y: Corpus | None = None) -> Seen:

@@ -28,6 +28,7 @@ from .._words.word_epoch import rival_scores
 from .._words.word_lattice import lattices_of, make_task, view_of
 from .._words.word_model import make_task as make_word_task
 from .explain_chains import explain_chain, runners_up
+from .explain_taggers import of_one_sequence
 from .explanations import ArcExplanation, Explanation, TokenExplanation, TreeExplanation
 from .feature_lists import tokens_of, weight_rows
 from .pictures import END, segment_reader
@@ -117,6 +118,14 @@ def explanation_of(
     ``rivals=False`` leaves out, except of trees, what would be the case with other
     labels.
     """
+    with of_one_sequence(tagger, sequence):
+        return _explanation_of(tagger, sequence, labels, **options)
+
+
+def _explanation_of(
+    tagger: Any, sequence: Any, labels: Collection[Any] | None, **options: Any
+) -> Explanation | TreeExplanation:
+    """Explain a labelling of what is one sequence."""
     inner, X = innermost(tagger, [sequence])
     kind = getattr(inner, "explained_as", None)
     if kind not in _EXPLAINED:

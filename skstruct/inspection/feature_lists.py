@@ -12,7 +12,7 @@ from .._crf.crf_run import nonzero_entries
 from .._data.inputs import as_tokens, check_positive, describe
 from .._sklearn import innermost
 from ..features.rows_encoder import RowsEncoder
-from .explain_taggers import seen_by_tagger
+from .explain_taggers import of_one_sequence, seen_by_tagger
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
 if TYPE_CHECKING:
@@ -208,9 +208,10 @@ def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
     [['U00:_B-1', 'U01:he'], ['U00:the', 'U01:og']]
     """
     model = chain_of(tagger)
-    nodes, _ = model.encoder.features_by_token(
-        model.encode(as_tokens(seen_by_tagger(tagger, [sequence]).X))
-    )
+    with of_one_sequence(tagger, sequence):
+        nodes, _ = model.encoder.features_by_token(
+            model.encode(as_tokens(seen_by_tagger(tagger, [sequence]).X))
+        )
     return [[name for _, _, name in token] for token in nodes]
 
 

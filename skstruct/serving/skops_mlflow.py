@@ -8,6 +8,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from .._data.inputs import LABELS, SPANS, WORDS
 from .._names import PUBLIC
@@ -80,6 +81,7 @@ def signature(model: Any) -> ModelSignature:
     from mlflow.types import ColSpec, DataType, Schema
     from mlflow.types.schema import Array
 
+    check_is_fitted(model)
     inner = getattr(model, "best_estimator_", model)
     while hasattr(inner, "steps") or isinstance(inner, FrozenEstimator):
         inner = inner.steps[0][1] if hasattr(inner, "steps") else inner.estimator

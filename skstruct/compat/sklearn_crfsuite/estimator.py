@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator
@@ -19,6 +20,9 @@ from .trainer import LinePerIterationTrainer
 if TYPE_CHECKING:
     from ..._data.types import Self
 
+
+_NONE = object()
+"""Stands where one side has no further sequence."""
 
 _OTHER_NAMES = {
     "feature.minfreq": "min_freq",
@@ -102,7 +106,12 @@ class CRF(BaseEstimator):
         trainer = make(algorithm=self.algorithm, params=given, verbose=self.verbose)
         parts = [(X, y)] if X_dev is None else [(X, y), (X_dev, y_dev)]
         for group, (xseqs, yseqs) in enumerate(parts):
-            for xseq, yseq in zip(xseqs, yseqs, strict=True):
+            for xseq, yseq in zip_longest(xseqs, yseqs, fillvalue=_NONE):
+                if xseq is _NONE or yseq is _NONE:
+                    raise ValueError(
+                        "X and y must hold the same number of sequences, got "
+                        f"{'fewer' if xseq is _NONE else 'more'} in X"
+                    )
                 trainer.append(xseq, yseq, group)
         self._train(trainer, -1 if X_dev is None else 1)
         self.training_log_ = trainer.logparser
