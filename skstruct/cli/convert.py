@@ -121,10 +121,7 @@ def run(arguments: Arguments) -> int | None:
 
 def _corpus(arguments: Arguments, model: Any) -> Corpus:
     """The corpus to compare the file's labels on; its errors do not name the model."""
-    try:
-        inputs = inputs_of(model, "crfsuite")
-    except CommandError as error:
-        raise CommandError(f"{arguments.source}: {error}") from None
+    inputs = inputs_of(model, arguments.source, "crfsuite")
     format = "crfsuite" if inputs.token is dict else None
     how = Arguments(**_AS_IS, encoding=arguments.encoding, format=format)
     how.usage_error = arguments.usage_error

@@ -268,12 +268,14 @@ def _corpus_of(source: Source, layout: Layout, rows: list[_Row]) -> Corpus:
     )
 
 
-def inputs_of(model: Any, format: str | None = None) -> Inputs:
+def inputs_of(model: Any, path: str, format: str | None = None) -> Inputs:
     """Return what a fitted model reads and predicts.
 
     Parameters
     ----------
     model : estimator or Pipeline
+    path : str
+        Of its file, for messages.
     format : str, optional
         Of the corpus file, if an option says it.
 
@@ -287,20 +289,21 @@ def inputs_of(model: Any, format: str | None = None) -> Inputs:
     inputs = answers.inputs_of(model)
     if inputs is None:
         raise CommandError(
-            f"the command line does not know what a {type(model).__name__} reads"
+            f"{path}: the command line does not know what a {type(model).__name__} "
+            "reads"
         )
     if inputs.token is dict and format != "crfsuite":
         wrong = (
-            "the model was trained on dicts or lists of features; the command line "
-            "reads tokens only"
+            f"{path}: the model was trained on dicts or lists of features; the command "
+            "line reads tokens only"
         )
         raise CommandError(
             f"{wrong}, or features from data of CRFsuite (--format crfsuite)"
         )
     if inputs.token not in (str, tuple, dict):
         raise CommandError(
-            "the model was trained on rows of numbers; the command line reads tokens "
-            "only"
+            f"{path}: the model was trained on rows of numbers; the command line reads "
+            "tokens only"
         )
     return inputs
 

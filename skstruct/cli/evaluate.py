@@ -195,7 +195,7 @@ def _side(arguments: Arguments, path: str) -> two_models.Side:
     """What the model in a file makes of the corpus."""
     arguments = copy.copy(arguments)  # which the model's file completes
     model = load_model(path, arguments.n_jobs, arguments.encoding)
-    inputs = inputs_of(model, format_for(arguments, model))
+    inputs = inputs_of(model, path, format_for(arguments, model))
     options = _options(arguments, inputs.task)
     corpus = read_for(arguments.file, arguments, model, inputs)
     who = "the model" if path == arguments.model else path

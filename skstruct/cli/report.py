@@ -39,7 +39,7 @@ def run(arguments: Arguments) -> int | None:
     check_target(arguments.output, [arguments.file, arguments.model])
     check_inputs([arguments.file, arguments.model], folders=True)
     model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
-    inputs = inputs_of(model, format_for(arguments, model))
+    inputs = inputs_of(model, arguments.model, format_for(arguments, model))
     corpus = read_for(arguments.file, arguments, model, inputs)
     warn_if_learned(model, arguments.file, corpus.name)
     with locating(corpus.name, corpus.places):

@@ -71,7 +71,7 @@ def run(arguments: Arguments) -> int | None:
     model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
     known = settle_encoding(arguments, model)
     arguments.known = known
-    inputs = inputs_of(model, format_for(arguments, model))
+    inputs = inputs_of(model, arguments.model, format_for(arguments, model))
     texts.refuse(arguments, inputs.task)
     if inputs.task == SPANS:
         files = texts.find_text_files([arguments.file or "-"])

@@ -197,7 +197,7 @@ def _features(inputs: Inputs, lines: Sequence[str] | None) -> dict[str, Any]:
 
 def _explain(model: Any, path: str, arguments: Arguments) -> int | None:
     """Print what made a model label a sentence as it does."""
-    inputs = inputs_of(model)
+    inputs = inputs_of(model, path)
     words = arguments.explain.split()
     if not words:
         arguments.usage_error("--explain needs a sentence")

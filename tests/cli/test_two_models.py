@@ -6,9 +6,11 @@ import json
 import pathlib
 import shutil
 
+import numpy as np
 import pytest
 from cli_cases import run, run_train
 
+from skstruct import StructuredPerceptron
 from skstruct.cli import two_models
 from skstruct.metrics import PairedBootstrap
 
@@ -196,3 +198,21 @@ def test_an_interval_and_a_p_value_that_disagree(
     code, out, _ = run(capsys, "evaluate", *two, folder / "test.txt")
     assert code == 0
     assert out.count("interval and p disagree") == said
+
+
+def test_the_model_that_no_file_can_serve_is_named(folder, capsys, two, tmp_path):
+    tagger = StructuredPerceptron(max_iter=1).fit([np.eye(2)], [["a", "b"]])
+    tagger.save(tmp_path / "numbers")
+    test = folder / "test.txt"
+    for both in ((two[0], tmp_path / "numbers"), (tmp_path / "numbers", two[0])):
+        code, _, err = run(capsys, "evaluate", *both, test)
+        assert code == 1
+        assert f"{tmp_path / 'numbers'}: the model was trained on rows of numb" in err
+    for command in (
+        ("tag", test, "-m", tmp_path / "numbers"),
+        ("select", test, "-m", tmp_path / "numbers"),
+        ("report", test, "-m", tmp_path / "numbers", "-o", tmp_path / "r.html"),
+        ("show", tmp_path / "numbers", "--explain", "a"),
+    ):
+        err = run(capsys, *command)[2]
+        assert f"{tmp_path / 'numbers'}: the model was trained on rows of numb" in err
