@@ -55,6 +55,7 @@ SEVERAL = (set, *SETS)
 
 
 NOT_SEVERAL = "expected one label, got a set of labels"
+_IN_A_LIST = "write None for a token without one, in a list: pandas makes NaN of it"
 _A_LABEL = "expected a label, such as a str or an int"
 
 
@@ -263,7 +264,7 @@ def _check_labels(
     if float in kinds or len(kinds) > 1 or not _is_itself(plain[0]):
         for k, label in zip(where, flat):
             if label is not None and not _is_itself(plain_value(label)):
-                _refuse(offsets, k, label, "a label must not be NaN")
+                _refuse(offsets, k, label, f"a label must not be NaN ({_IN_A_LIST})")
             if label is not None and kind_of(plain_value(label)) is not first:
                 _refuse(offsets, k, label, f"expected a label of type {first.__name__}")
     try:
@@ -358,7 +359,7 @@ def _refuse_missing(flat: list[Any], offsets: np.ndarray, name: str) -> None:
     for k, label in enumerate(flat):
         if label is not None and is_missing(plain[k]):
             wrong = f"a label must not be missing, got {describe(label)}"
-            raise PlaceError(*place(offsets, k), f"{wrong}; write None", name)
+            raise PlaceError(*place(offsets, k), f"{wrong}; {_IN_A_LIST}", name)
     if LEFT_OUT in [label for label in plain if isinstance(label, int)]:
         _refuse_left_out(plain, plain.index(LEFT_OUT), offsets, name)
 
