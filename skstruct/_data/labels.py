@@ -264,7 +264,8 @@ def _check_labels(
     if float in kinds or len(kinds) > 1 or not _is_itself(plain[0]):
         for k, label in zip(where, flat):
             if label is not None and not _is_itself(plain_value(label)):
-                _refuse(offsets, k, label, f"a label must not be NaN ({_IN_A_LIST})")
+                wrong = f"a label must not be NaN, got {describe(label)}; {_IN_A_LIST}"
+                raise PlaceError(*place(offsets, k), wrong, "y")
             if label is not None and kind_of(plain_value(label)) is not first:
                 _refuse(offsets, k, label, f"expected a label of type {first.__name__}")
     try:
