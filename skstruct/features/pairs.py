@@ -251,10 +251,8 @@ class Values(dict[Any, bytes]):
         if len(self) >= MOST_NUMBERS_OF_KEY or not root.numbers.take():
             root.has_many = True
             raise Odd
-        number = self.known.number(self.key)
-        if number is not NONE:
-            number = _as_bytes(_NUMBER.unpack(number)[0] + COUNTED)
-            root.has_numbers = True
+        number = _as_bytes(_NUMBER.unpack(self.known.number(self.key))[0] + COUNTED)
+        root.has_numbers = True
         self[value] = number
         return number
 
@@ -469,7 +467,8 @@ def _with_numbers(
     """
     if rows.shape[0] != len(values):
         raise RuntimeError(_CHANGED)
-    places = ((rows >= COUNTED) & (rows < SHOWN)).nonzero()[0]
+    # What is no feature has the number -1, and a value that has to be a number, too.
+    places = ((rows >= COUNTED - 1) & (rows < SHOWN)).nonzero()[0]
     if places.shape[0] == 0:
         return rows, None
     found = [values[k] for k in places.tolist()]

@@ -141,9 +141,9 @@ def test_sample_weight_multiplies_updates(Tagger):
         ([[1.0]] * 4, "sample_weight|Sample weights"),
         ([1, 1, -1, 1], "negative.*sequence 2"),
         ([0, 0, 0, 0], "zero"),
-        ([1, 1, float("nan"), 1], "NaN"),
-        ([1, 1, float("inf"), 1], "infinity"),
-        (["a"] * 4, "could not convert|numeric"),
+        ([1, 1, float("nan"), 1], "must be finite, got nan for sequence 2"),
+        ([1, 1, float("inf"), 1], "must be finite, got inf for sequence 2"),
+        (["a"] * 4, "one number for each sequence, got list"),
     ],
 )
 def test_bad_sample_weight(weight, message):

@@ -72,7 +72,7 @@ def test_numbers_and_dictionaries_are_read_pair_by_pair():
     tokens += [{"a": {"b": {"c": 7}}, "word": "the", "new": 4}]
     features, values, starts = encode_deep(tables, tokens)
     assert features.tolist() == [2, 3, 4, -1, 5, 0, -1]
-    assert values.tolist() == [2.5, 1, 0.5, 1, 7, 1, 1] and starts.tolist() == [
+    assert values.tolist() == [2.5, 1, 0.5, 1, 7, 1, 4] and starts.tolist() == [
         0,
         2,
         4,
