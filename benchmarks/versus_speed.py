@@ -93,6 +93,27 @@ def words(limit):
     }
 
 
+def dicts(limit):
+    """Fit and tag dicts with the perceptron: flat ones, dicts inside, and numbers."""
+    from benchmarks.users_road import load, nested  # which imports the peer
+
+    X, y = cut(load("train"), limit or 1000)
+    counted = [
+        [{**t, "length": len(t["word.lower()"]), "x": 0.25} for t in x] for x in X
+    ]
+    figures = {}
+    for kind, tokens in (
+        ("dicts", X),
+        ("dicts inside", nested(X)),
+        ("dicts with numbers", counted),
+    ):
+        model = StructuredPerceptron(max_iter=1, random_state=0)
+        model.fit(tokens[:50], y[:50]).predict(tokens[:20])
+        figures[f"{kind}: fit"] = timed(model.fit, tokens, y)
+        figures[f"{kind}: tag"] = timed(model.predict, tokens, repeat=10)
+    return figures
+
+
 def start(limit):
     """The first fit of a process, on a few words: loads the kernels, or compiles
     them.
@@ -113,6 +134,7 @@ FIGURES = {
     "conll2000-crf": functools.partial(crf, corpus="conll2000"),
     "parser": parser,
     "words": words,
+    "dicts": dicts,
     "start": start,
 }
 
