@@ -140,7 +140,10 @@ def test_fields():
 @pytest.mark.parametrize(
     ("begin", "message"),
     [
-        (gzip.compress(b"Ann B", mtime=0), "compressed by gzip: its name must end in .gz"),
+        (
+            gzip.compress(b"Ann B", mtime=0),
+            "compressed by gzip: its name must end in .gz",
+        ),
         (b"PK\x03\x04\xff\xfe", "a ZIP archive, as .xlsx and .docx"),
         (b"%PDF-1.4\n%\xe2\xe3\n", "a PDF: extract its text"),
         (b"Ann\n\xff", "line 2: not valid utf-8"),
