@@ -482,14 +482,14 @@ def _format_by_content(
         ):
             warn_of_text(source)
     if found is not None:
-        return found.format, found.evidence.sentence
+        return found.format, found.look.seen
     assert defaults.format is not None  # span taggers were served above
     return BY_NAME[defaults.format], f"the model is a {defaults.model}"
 
 
 def _tell_recognised(source: Source, found: Recognised) -> None:
     """Say as what a file is read, and why."""
-    what = f"read as {found.format.name}: {found.evidence.sentence}"
+    what = f"read as {found.format.name}: {found.look.seen}"
     tell(f"{source.name}: {what}; --format would say otherwise")
 
 
@@ -505,7 +505,7 @@ def _is_sure(found: Recognised, kind: str) -> bool:
     return (
         found.format.kind in (kind, TEXTS)
         or not found.format.is_general
-        or found.evidence.score >= 0.8
+        or found.look.is_sure
     )
 
 

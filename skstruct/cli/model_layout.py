@@ -17,7 +17,7 @@ from .._data.places import counted
 from .._data.source_layout import SourceLayout
 from .._saving.origin import origin_of
 from .._taggers.constraints import scheme_of
-from ..datasets.formats.entry import TextFormat, TokenFormat
+from ..datasets.formats.entry import NO, TextFormat, TokenFormat
 from ..datasets.formats.table import BY_NAME, recognised
 from ..datasets.formats.text_files import split_cells
 from .common import CommandError
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from .._data.inputs import Inputs
     from .common import Arguments
     from .corpus import Corpus, Layout
-
-_SURE = 0.8
-"""Evidence of this score for another format is believed."""
 
 _WHY = "as the model learned"
 
@@ -171,14 +168,14 @@ def _misfit(
     found = None if is_named else recognised(head)
     if found is not None and found.format is not entry:
         other, why = found
-        if not other.is_general or why.score >= _SURE or head.records:
-            return f"this looks like {other.name}: {why.sentence}"
+        if not other.is_general or why.is_sure or head.records:
+            return f"this looks like {other.name}: {why.seen}"
     if entry.has_features:
         return None  # names of features can be anything
     if entry.name != "columns":
-        evidence = entry.recognise(head)
-        fits = is_named or evidence.is_yes
-        seen = f": {evidence.sentence}" if evidence.score else ""
+        look = entry.look(head)
+        fits = is_named or look.is_yes
+        seen = "" if look == NO else f": {look.seen}"
         return None if fits else f"this is no {entry.name}{seen}"
     # A pipe may wait for an answer to its first line.
     lines = [

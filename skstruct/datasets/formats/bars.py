@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..._data.places import part_of
-from .entry import NO, Evidence, TokenOptions, WordFormat
+from .entry import NO, Look, TokenOptions, WordFormat, marked, near, no
 from .head import Head
 from .segmented import separated_words
 from .text_files import numbered_lines, spaceless_share
@@ -32,7 +32,7 @@ class Bars(WordFormat):
     options = frozenset(("separator",))
     lines_are_text = False
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Lines of a script without spaces have bars between letters."""
         if not head.lines or head.is_json or any("\t" in line for line in head.lines):
             return NO
@@ -41,9 +41,9 @@ class Bars(WordFormat):
         )
         seen = f"{part_of(barred, len(head.lines), 'line', 'have')} bars between words"
         if barred < 0.5 * len(head.lines):
-            return Evidence(0.0, seen)
+            return no(seen)
         spaceless = spaceless_share("".join(head.lines)) >= 0.3
-        return Evidence(0.85 if spaceless else 0.3, seen)
+        return marked(seen) if spaceless else near(seen)
 
     def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
         """Yield (number, words) of each line, blank ones too."""

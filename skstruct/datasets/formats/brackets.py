@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..._data.places import part_of
-from .entry import NO, Evidence, TextFormat
+from .entry import NO, Look, TextFormat, marked, near, no
 from .head import Head
 from .span_records import Annotation, Record
 from .text_files import numbered_lines
@@ -52,14 +52,14 @@ class Brackets(TextFormat):
     description = "texts with [words](label), as Rasa has them in Markdown and YAML"
     is_json = False
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Lines have words in brackets, and a label in parentheses behind."""
         if not head.lines or head.is_json:
             return NO
-        marked = sum(MARK.search(line) is not None for line in head.lines)
+        n_marked = sum(MARK.search(line) is not None for line in head.lines)
         sections = sum(_SECTION.fullmatch(line) is not None for line in head.lines)
         n = len(head.lines)
-        seen = f"{part_of(marked, n, 'line', 'have')} [words](label)"
+        seen = f"{part_of(n_marked, n, 'line', 'have')} [words](label)"
         labels = Counter(
             found["label"] or found["object"]
             for line in head.lines
@@ -67,9 +67,9 @@ class Brackets(TextFormat):
         )
         # Links of other Markdown lead to different places.
         repeated = labels.total() <= _FEW or max(labels.values()) > 1
-        if marked and (sections or (10 * marked >= n and repeated)):
-            return Evidence(0.85, seen)
-        return Evidence(0.3 if marked else 0.0, seen)
+        if n_marked and (sections or (10 * n_marked >= n and repeated)):
+            return marked(seen)
+        return near(seen) if n_marked else no(seen)
 
     def records(self, source: Any, reading: Any) -> Iterator[Record]:
         """Yield the `Record` of each item or line."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ..._saving.atomic import naming
-from .entry import NO, Evidence, TextFormat
+from .entry import NO, Look, TextFormat, marked
 from .head import Head
 from .span_records import Annotation, Record
 from .text_files import numbered_lines
@@ -129,10 +129,10 @@ class Brat(TextFormat):
     is_written = True
     is_json = False
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """The path is a folder, or one of the two files of a text."""
         if head.name and is_brat(head.name):
-            return Evidence(1.0, "it is a folder, or has a file .ann beside it")
+            return marked("it is a folder, or has a file .ann beside it")
         return NO
 
     def records(self, source: Any, reading: Any) -> Iterator[Record]:

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from ..._data.places import counted, part_of
 from ..._data.types import Path
-from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .entry import NO, Look, Rows, TokenFormat, TokenOptions, fits, marked, near, no
 from .head import Head
 from .text_files import (
     SharedStrings,
@@ -287,25 +287,25 @@ class Columns(TokenFormat):
     endings = (".conll", ".bio", ".iob", ".iob2", ".crf")
     options = frozenset(("tokens", "label", "separator", "comment"))
     is_written = True
-    is_general = True
+    special_case_of = ()
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Columns are lines of as many cells, the last of which look like labels."""
         rows = [row for row in head.rows if not row.startswith(DOCUMENT)]
         if not rows or head.is_json:
             return NO
         if any(re.match(r"<[\w/!?]", row) for row in rows[:2]):
-            return Evidence(0.0, "it begins with markup")
+            return no("it begins with markup")
         if all(row.startswith("#") for row in rows):
-            return Evidence(0.1, "all lines are comments")
+            return no("all lines are comments")
         if head.ending in (".json", ".jsonl") and rows[0].lstrip()[:1] in tuple('[{"'):
-            return Evidence(0.1, "its name and first character are those of JSON")
+            return no("its name and first character are those of JSON")
         if self.has_ending(head):
-            return Evidence(0.8, f"the name ends in {head.ending}")
+            return marked(f"the name ends in {head.ending}")
         if 2 * sum(map(is_prose, rows)) > len(rows):
-            return Evidence(0.1, "lines end as sentences do")
+            return no("lines end as sentences do")
         if all(re.fullmatch(r"\S+[/_]\S+", c) for row in rows for c in row.split()):
-            return Evidence(0.1, "each cell is a word and its tag")
+            return no("each cell is a word and its tag")
         for widths in (
             Counter(len(split_cells(row, None)) for row in rows),
             Counter(row.count("\t") + 1 for row in rows),
@@ -356,7 +356,7 @@ def _mark_between(rows: list[str]) -> str | None:
     )
 
 
-def _of_widths(rows: list[str], widths: Counter[int]) -> Evidence:
+def _of_widths(rows: list[str], widths: Counter[int]) -> Look:
     """The evidence of lines of so many cells."""
     n_lines = widths.total()
     (width, n) = widths.most_common(1)[0]
@@ -364,19 +364,19 @@ def _of_widths(rows: list[str], widths: Counter[int]) -> Evidence:
     mark = _mark_between(rows) if width < 2 <= n_lines else None
     if mark is not None:
         n_cells = counted(rows[0].count(mark) + 1, "cell")
-        return Evidence(
-            0.3, f"each line has {n_cells} between {mark!r}, which --separator names"
+        return near(
+            f"each line has {n_cells} between {mark!r}, which --separator names"
         )
     if width < 2 or n_lines < 2:
-        return Evidence(0.1, seen)
+        return no(seen)
     last = [row.split()[-1] for row in rows]
     labels = sum(LABEL.fullmatch(cell) is not None for cell in last)
     if 2 * n > n_lines and 2 * labels > n_lines:
-        return Evidence(0.75, f"{seen}, and {labels:,} end with a label")
+        return fits(f"{seen}, and {labels:,} end with a label")
     # A few odd lines among columns are mistakes, which the reader will name, and not
     # sentences.
     if 4 * n < 3 * n_lines:
-        return Evidence(0.2, seen)
+        return near(seen)
     if spaceless_share("".join(last)) > 0.5:
-        return Evidence(0.3, f"{seen}, and they end with words")
-    return Evidence(0.7, seen)
+        return near(f"{seen}, and they end with words")
+    return fits(seen)

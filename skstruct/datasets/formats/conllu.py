@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from ..._data.places import part_of
 from ..._data.types import Path
-from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .entry import NO, Look, Rows, TokenFormat, TokenOptions, marked, near, no
 from .head import Head
 from .text_files import (
     CONLLU_FIELDS,
@@ -193,19 +193,19 @@ class Conllu(TokenFormat):
     names_fields = True
     label_fields = ("xpos", "upos", "feats", "deprel", "misc")
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Lines have ten columns, and the first is a number."""
         named = columns_of(head.raw[0]) if head.raw else None
         if named not in (None, CONLLU_FIELDS):
-            return Evidence(0.1, "the first line names other columns")
+            return no("the first line names other columns")
         found = [is_conllu(row) for row in head.rows]
         if found and found[0]:
-            return Evidence(
-                0.95, f"{part_of(sum(found), len(found), 'line', 'have')} ten columns"
+            return marked(
+                f"{part_of(sum(found), len(found), 'line', 'have')} ten columns"
             )
         if self.has_ending(head):
-            return Evidence(0.8, f"the name ends in {head.ending}")
-        return Evidence(0.2, "some lines have ten columns") if any(found) else NO
+            return marked(f"the name ends in {head.ending}")
+        return near("some lines have ten columns") if any(found) else NO
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences, with the fields asked for."""

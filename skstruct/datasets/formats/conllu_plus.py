@@ -22,7 +22,7 @@ from typing import Any
 from ..._core.user_warnings import warn
 from ..._data.places import counted
 from .conllu import SKIPPED_ID, columns_of
-from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .entry import NO, Look, Rows, TokenFormat, TokenOptions, marked, near
 from .head import Head
 from .text_files import CONLLU_FIELDS, filled_lines, numbered_lines
 
@@ -41,14 +41,14 @@ class ConlluPlus(TokenFormat):
     names_fields = True
     of_mwe = False
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """The first line names columns, and not those of CoNLL-U."""
         columns = columns_of(head.lines[0]) if head.lines else None
         if columns is None or columns == CONLLU_FIELDS:
             return NO
         mwe = any(name.endswith(_MWE) for name in columns)
         seen = f"the first line names the columns {', '.join(columns)}"
-        return Evidence(0.98 if mwe == self.of_mwe else 0.2, seen)
+        return marked(seen) if mwe == self.of_mwe else near(seen)
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences, with the fields asked for."""

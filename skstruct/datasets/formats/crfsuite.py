@@ -21,7 +21,7 @@ from typing import Any
 
 from ..._core.user_warnings import warn
 from ..._data.places import agreeing, counted
-from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .entry import NO, Look, Rows, TokenFormat, TokenOptions, marked, near, no
 from .head import Head
 from .text_files import filled_lines, numbered_lines
 
@@ -162,7 +162,7 @@ class Crfsuite(TokenFormat):
     is_written = True
     has_features = True
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Behind a label there are names with an equals sign between tabs."""
         lines = [line for line in head.lines if not line.startswith(_WEIGHT)]
         rows = [row for row in (line.split("\t") for line in lines) if len(row) > 1]
@@ -173,8 +173,8 @@ class Crfsuite(TokenFormat):
         firsts = sum("=" in row[1] for row in rows)
         seen = f"{named} of {len(fields)} cells behind the first {agreeing(named, 'are')} NAME=VALUE"
         if any("=" in row[0] for row in rows) or 4 * firsts < 3 * len(rows):
-            return Evidence(0.0, seen)
-        return Evidence(0.85 if 2 * named > len(fields) else 0.3, seen)
+            return no(seen)
+        return marked(seen) if 2 * named > len(fields) else near(seen)
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences: (label, dict) of each token."""

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from .entry import NO, Evidence, TextFormat
+from .entry import NO, Look, TextFormat, marked, near, no
 from .head import Head
 from .span_records import Annotation, Record
 from .tables import Row, Table, opened_table
@@ -35,7 +35,7 @@ class CsvSpans(TextFormat):
     options = frozenset(("text", "label_names"))
     is_json = False
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """The header names a text, or a file, and start, end and label."""
         if not head.table:
             return NO
@@ -44,12 +44,12 @@ class CsvSpans(TextFormat):
         has_text = bool(names & {*TEXT, *FILE})
         spans = [bool(names & set(kind)) for kind in (START, END, LABEL)]
         if has_text and all(spans):
-            return Evidence(0.9, seen)
+            return marked(seen)
         of_table = head.ending in (".csv", ".tsv") or "\t" not in head.lines[0]
         if names & set(TEXT) and not any(spans[:2]) and of_table:
             widths = {len(row) for row in head.table}
-            return Evidence(0.6 if len(widths) == 1 else 0.3, seen)
-        return Evidence(0.1, seen)
+            return marked(seen) if len(widths) == 1 else near(seen)
+        return no(seen)
 
     def records(self, source: Any, reading: Any) -> Iterator[Record]:
         """Yield the `Record` of each text, in the order of their first rows."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._core.user_warnings import warn
 from .csv_spans import END, START
-from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .entry import NO, Look, Rows, TokenFormat, TokenOptions, marked, near, no
 from .head import Head
 from .tables import Row, Table, as_line, opened_table
 
@@ -38,7 +38,7 @@ class CsvTokens(TokenFormat):
     has_comments = False
     adds_column = True
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """The header names a word, a label and a sentence."""
         if not head.table:
             return NO
@@ -52,18 +52,18 @@ class CsvTokens(TokenFormat):
         missing = [what for what, found in has.items() if not found]
         seen = f"the header has {shown}"
         if names & set(START) and names & set(END):
-            return Evidence(0.1, f"{seen}, and spans")
+            return no(f"{seen}, and spans")
         if not missing:
-            return Evidence(0.9, seen)
+            return marked(seen)
         if missing == ["a label"] and not {"text"} & names:
-            return Evidence(0.7, seen)
+            return marked(seen)
         blank = any(not line.strip() for line in head.raw[:-1])
         if missing == ["a sentence"] and blank and "\t" not in head.lines[0]:
-            return Evidence(0.8, f"{seen}, and blank lines end sentences")
+            return marked(f"{seen}, and blank lines end sentences")
         if missing == ["a sentence"]:
             what = "no column sentence_id and no blank line says where sentences end"
-            return Evidence(0.3, f"{seen}, but {what}")
-        return Evidence(0.1, seen)
+            return near(f"{seen}, but {what}")
+        return no(seen)
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences, with the columns asked for."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from .head import Head
@@ -22,31 +23,70 @@ WORDS = "words"
 TEXTS = "texts"
 """Kinds of formats."""
 
-YES = 0.5
-"""From this score on a format is taken for that of a file."""
+
+class Verdict(IntEnum):
+    """What the grammar of a format says of the beginning of a file."""
+
+    NO = 0
+    """It cannot be this format."""
+
+    NEAR = 1
+    """Something of the format is there, and something is missed: errors name it."""
+
+    FITS = 2
+    """The format has no mark of its own, and the evidence that it declares is there."""
+
+    MARKED = 3
+    """Its grammar parses the beginning, and something stands there that only this
+    format writes, or the name of the file says it.
+    """
 
 
-class Evidence(NamedTuple):
-    """How much a file looks like a format.
+class Look(NamedTuple):
+    """What a format says of the beginning of a file.
 
     Attributes
     ----------
-    score : float
-        From 0, it cannot be one, to 1, it can be nothing else.
-    sentence : str
+    verdict : Verdict
+    seen : str
         Why: what was seen, as messages say it.
     """
 
-    score: float
-    sentence: str
+    verdict: Verdict
+    seen: str
 
     @property
     def is_yes(self) -> bool:
-        """Whether the format may be taken for that of the file."""
-        return self.score >= YES
+        """Whether the file may be read as this format."""
+        return self.verdict >= Verdict.FITS
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether only this format, or a special case of it, looks so."""
+        return self.verdict is Verdict.MARKED
 
 
-NO = Evidence(0.0, "nothing of it was seen")
+def no(seen: str) -> Look:
+    """Return the look of another format."""
+    return Look(Verdict.NO, seen)
+
+
+def near(seen: str) -> Look:
+    """Return the look of a file that lacks something of a format."""
+    return Look(Verdict.NEAR, seen)
+
+
+def fits(seen: str) -> Look:
+    """Return the look of a file with the evidence that a format without mark needs."""
+    return Look(Verdict.FITS, seen)
+
+
+def marked(seen: str) -> Look:
+    """Return the look of a file with the mark of a format."""
+    return Look(Verdict.MARKED, seen)
+
+
+NO = no("nothing of it was seen")
 
 
 class Rows(NamedTuple):
@@ -123,9 +163,9 @@ class Format(ABC):
         Options of readers that it has.
     is_written : bool
         Whether labelled data are written in it.
-    is_general : bool
-        Whether other formats, which are recognised by more, are special cases: it is
-        taken only if none of them is.
+    special_case_of : tuple of str
+        Formats whose grammar reads files of this one, too: where both are recognised,
+        this one is taken. A format without a mark is a special case of none.
     """
 
     name: ClassVar[str]
@@ -134,7 +174,12 @@ class Format(ABC):
     endings: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[frozenset[str]] = frozenset()
     is_written: ClassVar[bool] = False
-    is_general: ClassVar[bool] = False
+    special_case_of: ClassVar[tuple[str, ...]] = ("columns", "segmented", "jsonl")
+
+    @property
+    def is_general(self) -> bool:
+        """Whether the format has no mark, so that others can be special cases of it."""
+        return not self.special_case_of
 
     @property
     def family(self) -> str:
@@ -142,8 +187,8 @@ class Format(ABC):
         return self.name
 
     @abstractmethod
-    def recognise(self, head: Head) -> Evidence:
-        """Say how much the beginning of a file looks like the format."""
+    def look(self, head: Head) -> Look:
+        """Tell whether the grammar of the format parses the beginning of a file."""
 
     def has_ending(self, head: Head) -> bool:
         """Tell whether the name of the file is one of this format."""

@@ -14,7 +14,7 @@ from typing import Any
 from ..._core.user_warnings import warn
 from ..._data.places import counted
 from ..._data.schemes import labels_to_spans
-from .entry import NO, Evidence, Rows, TokenOptions, labels_alone
+from .entry import NO, Look, Rows, TokenOptions, labels_alone, marked
 from .head import Head
 from .span_records import json_values
 from .token_records import TokenRecords, as_line, line_number
@@ -29,11 +29,11 @@ class Gliner(TokenRecords):
     name = "gliner"
     description = "objects of tokenized_text and ner, spans of tokens, of GLiNER"
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Objects have the two keys."""
         share = head.share((TOKENS, SPANS))
         seen = f"{share:.0%} of the records have {TOKENS} and {SPANS}"
-        return Evidence(0.95, seen) if share >= 0.5 else NO
+        return marked(seen) if share >= 0.5 else NO
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences, with labels in the scheme BIO."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._data.places import part_of
-from .entry import NO, Evidence, TextFormat
+from .entry import NO, Look, TextFormat, marked
 from .head import Head
 from .keyed import Keys, keyed_record
 from .span_records import Annotation, Record
@@ -23,7 +23,7 @@ class HfPipeline(TextFormat):
     description = "texts with entities of a Hugging Face pipeline: entity_group, score"
     options = frozenset(("text", "label_names"))
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Objects have a text, and a list of objects with entity and score."""
         n = len(head.records)
         having = sum(keys_of(record) is not None for record in head.objects)
@@ -33,9 +33,7 @@ class HfPipeline(TextFormat):
         )
         if not having or 2 * (having + empty) < n:
             return NO
-        return Evidence(
-            0.9, f"{part_of(having, n, 'record', 'have')} entities with scores"
-        )
+        return marked(f"{part_of(having, n, 'record', 'have')} entities with scores")
 
     def record(self, value: Any, place: str, reading: Any) -> Record:
         """Make a `Record` of an object; what labels with prefixes begin and go on is

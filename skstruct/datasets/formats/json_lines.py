@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from ..._data.places import part_of
-from .entry import NO, Evidence, TextFormat
+from .entry import NO, Look, TextFormat, fits, marked
 from .head import Head
 from .keyed import Keys, at, elements_at, keyed_record
 from .spacy_pairs import from_pair
@@ -49,9 +49,9 @@ class JsonLines(TextFormat):
     )
     endings: ClassVar[tuple[str, ...]] = (".jsonl", ".json")
     is_written = True
-    is_general = True
+    special_case_of: ClassVar[tuple[str, ...]] = ()
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Objects have a text, and a list under a usual key."""
         n = len(head.records)
         texts = [record for record in head.objects if _has_text(record)]
@@ -60,12 +60,12 @@ class JsonLines(TextFormat):
             f"{part_of(len(texts), n, 'record', 'have')} a text, {spans} of them spans"
         )
         if spans:
-            return Evidence(0.8, seen)
+            return fits(seen)
         if n:
-            return Evidence(0.6 if texts else 0.5, seen)
+            return fits(seen)
         if self.has_ending(head):
-            return Evidence(0.5, f"the name ends in {head.ending}")
-        return Evidence(0.5, "it begins as JSON does") if head.is_json else NO
+            return fits(f"the name ends in {head.ending}")
+        return fits("it begins as JSON does") if head.is_json else NO
 
     def with_options(self, options: Any) -> TextFormat:
         """Return the format itself, or one with the keys that options name."""
@@ -90,7 +90,7 @@ class OwnKeys(TextFormat):
         self._records = options.records
         self._named = options
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Return no evidence: only options say that a file is one of these."""
         return NO
 
@@ -131,14 +131,12 @@ class Doccano(JsonLines):
     description = "records of doccano: a text, and its spans under label or entities"
     options = frozenset(("text", "spans", "annotator", "label_names", "rejected"))
     endings: ClassVar[tuple[str, ...]] = ()
-    is_general = False
+    special_case_of = ("jsonl",)
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Objects have a text and a list of rows under ``label``."""
         n = len(head.records)
         having = sum(_has_text(r) and _are_rows(r.get("label")) for r in head.objects)
         if having and 2 * having >= n:
-            return Evidence(
-                0.8, f"{part_of(having, n, 'record', 'have')} a text and label"
-            )
+            return marked(f"{part_of(having, n, 'record', 'have')} a text and label")
         return NO

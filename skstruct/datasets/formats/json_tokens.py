@@ -11,7 +11,7 @@ from numbers import Integral
 from typing import Any
 
 from ..._data.places import part_of
-from .entry import NO, Evidence, Rows, TokenOptions
+from .entry import NO, Look, Rows, TokenOptions, marked, no
 from .head import RECORDS, Head
 from .span_records import json_values
 from .token_records import TokenRecords, as_line, line_number
@@ -30,7 +30,7 @@ class JsonTokens(TokenRecords):
     description = "objects of tokens and ner_tags, labels or tags, an object a line"
     options = frozenset(("tokens", "label", "label_names"))
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Objects have a list of str under ``tokens``, and labels as long beside it."""
         records = [r for r in head.objects if r.keys() & set(TOKENS)]
         listed = [r for r in records if _are_words(r.get(_first(r, TOKENS) or ""))]
@@ -39,9 +39,9 @@ class JsonTokens(TokenRecords):
         n = len(head.records)
         labelled = sum(_first_label(r) is not None for r in listed)
         if labelled == 0 and any(isinstance(r.get("text"), str) for r in listed):
-            return Evidence(0.1, "tokens stand beside a text")
+            return no("tokens stand beside a text")
         seen = f"{part_of(len(listed), n, 'record', 'have')} tokens, {labelled} of them labels"
-        return Evidence(0.9 if labelled else 0.6, seen)
+        return marked(seen)
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences, with the fields asked for."""

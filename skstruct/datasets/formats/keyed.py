@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from ..._data.places import describe, part_of
-from .entry import NO, Evidence, TextFormat
+from .entry import NO, Look, TextFormat, marked
 from .head import Head
 from .span_records import Annotation, Record, without
 
@@ -138,7 +138,7 @@ class KeyedFormat(TextFormat):
     ends: ClassVar[str] = "exclusive"
     options = frozenset(("text", "spans", "start", "end", "label", "label_names"))
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Most records have the keys, and one of their spans, too."""
         records = [
             record
@@ -151,8 +151,7 @@ class KeyedFormat(TextFormat):
         filled = [r for r in having if at(r, self.keys.spans, None)]
         if not having or not filled or 2 * len(having) < len(records):
             return NO
-        return Evidence(
-            0.9,
+        return marked(
             f"{part_of(len(having), len(records), 'record', 'have')} {self.keys.text} and "
             f"{self.keys.spans}",
         )

@@ -18,7 +18,7 @@ from numbers import Real
 from typing import Any
 
 from ..._data.places import part_of
-from .entry import NO, Evidence, TextFormat
+from .entry import NO, Look, TextFormat, marked
 from .head import Head
 from .span_records import Annotation, Record, check, without
 
@@ -230,18 +230,16 @@ class LabelStudio(TextFormat):
     options = frozenset(("text", "annotator", "control", "label_names"))
     is_written = True
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Objects have ``data``, or regions with ``labels`` under a control's name."""
         n = len(head.records)
         tasks = sum(isinstance(r.get("data"), Mapping) for r in head.objects)
         if tasks and 2 * tasks >= n:
-            return Evidence(
-                0.95, f"{part_of(tasks, n, 'record', 'have')} data, as tasks have"
-            )
+            return marked(f"{part_of(tasks, n, 'record', 'have')} data, as tasks have")
         regions = sum(bool(_controls(r)) for r in head.objects)
         if regions:
-            return Evidence(
-                0.8, f"{part_of(regions, n, 'record', 'have')} regions with labels"
+            return marked(
+                f"{part_of(regions, n, 'record', 'have')} regions with labels"
             )
         return NO
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .entry import NO, Evidence, TokenOptions, WordFormat
+from .entry import NO, Look, TokenOptions, WordFormat, marked, near, no
 from .head import Head
 from .text_files import numbered_lines
 
@@ -36,7 +36,7 @@ class Mecab(WordFormat):
     description = "output of MeCab: surface, tab, features; EOS behind a sentence"
     lines_are_text = False
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Lines are a surface, a tab and features between commas, or EOS."""
         if not head.lines or head.is_json:
             return NO
@@ -45,8 +45,8 @@ class Mecab(WordFormat):
         featured = sum(_parts(line) is not None for line in rows)
         seen = f"{featured} lines are SURFACE<tab>FEATURES, and {ends} are {END}"
         if not rows or featured < 0.9 * len(rows):
-            return Evidence(0.0, seen)
-        return Evidence(0.9 if ends else 0.3, seen)
+            return no(seen)
+        return marked(seen) if ends else near(seen)
 
     def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
         """Yield (number, (word, part of speech) pairs) of each sentence."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .entry import NO, Evidence, TextFormat
+from .entry import NO, Look, TextFormat, marked, no
 from .head import Head
 from .keyed import elements_at
 from .spacy_pairs import from_pair
@@ -21,7 +21,7 @@ class NerAnnotator(TextFormat):
     description = "an export of NER Annotator: classes, and annotations as pairs"
     options = frozenset(("label_names",))
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """One object has classes, and a list of pairs under ``annotations``."""
         if len(head.records) != 1 or not isinstance(head.records[0], Mapping):
             return NO
@@ -31,7 +31,7 @@ class NerAnnotator(TextFormat):
         found = [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2]
         has_classes = "classes" in head.records[0]
         seen = f"annotations has {len(found)} pairs, classes are {'' if has_classes else 'not '}there"
-        return Evidence(0.9 if found and (has_classes or pairs) else 0.0, seen)
+        return marked(seen) if found and (has_classes or pairs) else no(seen)
 
     def elements(self, value: Any, place: str) -> Iterator[tuple[str, Any]]:
         """Yield the pairs."""

@@ -17,7 +17,17 @@ from typing import Any
 
 from ..._data.places import part_of
 from ..._data.schemes import labels_to_spans
-from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions, labels_alone
+from .entry import (
+    NO,
+    Look,
+    Rows,
+    TokenFormat,
+    TokenOptions,
+    labels_alone,
+    marked,
+    near,
+    no,
+)
 from .head import Head
 from .text_files import filled_lines, numbered_lines
 
@@ -76,7 +86,7 @@ class OntoNotes(TokenFormat):
     is_written = True
     names_fields = True
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Lines have eleven columns and more, with brackets and stars in the last."""
         rows = [line.split() for line in head.lines if not line.startswith("#")]
         if not rows or head.is_json:
@@ -85,8 +95,8 @@ class OntoNotes(TokenFormat):
         wide = [row for row in rows if len(row) > WIDTH and is_bracketed(row[NAMES])]
         seen = f"{part_of(len(wide), len(rows), 'line', 'have')} brackets in column {NAMES}"
         if 10 * len(wide) >= 9 * len(rows):
-            return Evidence(0.95 if begins else 0.85, seen)
-        return Evidence(0.4 if begins else 0.0, seen)
+            return marked(seen)
+        return near(seen) if begins else no(seen)
 
     def check(self, options: TokenOptions) -> None:
         """Raise a ValueError if columns are named, as only fields are."""

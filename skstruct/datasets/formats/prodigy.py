@@ -8,10 +8,10 @@ Explosion, "Annotation interfaces", https://prodi.gy/docs/api-interfaces.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from ..._data.places import part_of
-from .entry import NO, Evidence, TextFormat
+from .entry import NO, Look, TextFormat, fits, marked
 from .head import Head
 from .span_records import OPEN, Record, from_object
 
@@ -45,14 +45,15 @@ class Prodigy(TextFormat):
     description = "records of Prodigy, an object a line"
     options = frozenset(("text", "spans", "annotator", "label_names", "rejected"))
     is_written = True
+    special_case_of: ClassVar[tuple[str, ...]] = ("jsonl", "label-studio")
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Objects have hashes, or an answer."""
         having = sum(not _KEYS.isdisjoint(record) for record in head.objects)
         if having and not are_decisions(head):
             met = ", ".join(sorted(_KEYS.intersection(*head.objects[:1])))
             seen = f"{part_of(having, len(head.records), 'record', 'have')} {met or 'an answer'}"
-            return Evidence(0.7 if met == "answer" else 0.9, seen)
+            return fits(seen) if met == "answer" else marked(seen)
         return NO
 
     def record(self, value: Any, place: str, reading: Any) -> Record:
@@ -86,14 +87,15 @@ class ProdigyDecisions(Prodigy):
     name = "prodigy-decisions"
     description = "decisions of Prodigy's binary ner.teach: one span a record, answer"
     is_written = False
+    special_case_of = ("jsonl", "label-studio", "prodigy")
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Most records have an answer, and one span with a score or a source."""
         n = sum(map(is_decision, head.objects))
         seen = (
             f"{part_of(n, len(head.records), 'record', 'have')} a decision on one span"
         )
-        return Evidence(0.95, seen) if are_decisions(head) else NO
+        return marked(seen) if are_decisions(head) else NO
 
     def record(self, value: Any, place: str, reading: Any) -> Record:
         """Make a `Record` of a decision: what is rejected is known not to be it."""

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .entry import NO, Evidence, TextFormat
+from .entry import NO, Look, TextFormat, marked
 from .head import Head
 from .span_records import Annotation, Record
 from .text_files import filled_lines, numbered_lines
@@ -32,7 +32,7 @@ class PubTator(TextFormat):
     endings = (".pubtator",)
     is_json = False
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """There are lines ID|t|, ID|a|, and behind them lines of five tabs."""
         sections = [_SECTION.fullmatch(line) for line in head.lines]
         titles = sum(found is not None and found[2] == "t" for found in sections)
@@ -42,7 +42,7 @@ class PubTator(TextFormat):
         first = next(iter(sections), None)
         if first is None or not titles:
             return NO
-        return Evidence(0.95 if spans or not rows else 0.6, seen)
+        return marked(seen)
 
     def records(self, source: Any, reading: Any) -> Iterator[Record]:
         """Yield the `Record` of each article."""

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from ..._data.places import part_of
 from ..._data.types import Path
-from .entry import NO, Evidence, TokenOptions, WordFormat
+from .entry import NO, Look, TokenOptions, WordFormat, fits, marked, no
 from .head import Head
 from .text_files import SharedStrings, numbered_lines, spaceless_share
 
@@ -87,18 +87,18 @@ class Segmented(WordFormat):
     endings = (".seg", ".segmented")
     options = frozenset(("separator",))
     is_written = True
-    is_general = True
+    special_case_of = ()
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """White space parts words of a script that is written without."""
         if self.has_ending(head):
-            return Evidence(0.9, f"the name ends in {head.ending}")
+            return marked(f"the name ends in {head.ending}")
         if not head.lines or head.is_json:
             return NO
         for pattern, why in _AGAINST.items():
             met = sum(re.search(pattern, line) is not None for line in head.lines)
             if 20 * met > len(head.lines):
-                return Evidence(0.0, why)
+                return no(why)
         parted = sum(len(line.split()) > 1 for line in head.lines)
         share = spaceless_share("".join(head.lines))
         seen = (
@@ -106,8 +106,8 @@ class Segmented(WordFormat):
             f"{share:.0%} of the letters are of a script without"
         )
         if 2 * parted >= len(head.lines) and share >= 0.5:
-            return Evidence(0.7, seen)
-        return Evidence(0.1, seen)
+            return fits(seen)
+        return no(seen)
 
     def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
         """Yield (number, words) of each line, blank ones too."""

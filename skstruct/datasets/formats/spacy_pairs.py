@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._data.places import describe, part_of
-from .entry import NO, Evidence, TextFormat
+from .entry import NO, Look, TextFormat, marked
 from .head import Head
 from .span_records import Record, check, from_object
 
@@ -36,7 +36,7 @@ class SpacyPairs(TextFormat):
     options = frozenset(("text", "label_names"))
     is_written = True
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """The elements are pairs of a text and an object."""
         lists = [isinstance(r, list | tuple) for r in head.records]
         if not lists or not lists[0]:
@@ -46,7 +46,7 @@ class SpacyPairs(TextFormat):
             for r in head.records
         )
         seen = f"{part_of(pairs, len(lists), 'element', 'are')} a text and an object"
-        return Evidence(0.9 if pairs else 0.6, seen)
+        return marked(seen)
 
     def record(self, value: Any, place: str, reading: Any) -> Record:
         """Make a `Record` of a pair."""

@@ -467,7 +467,7 @@ def _format_of(head: Head, reading: Reading) -> TextFormat:
     found = recognised(head, known.values())
     format = known["jsonl"] if found is None else known[found.format.name]
     refuse_options(format, options.given() - _OF_ALL)
-    reading.why = "" if found is None else found.evidence.sentence
+    reading.why = "" if found is None else found.look.seen
     reading.format = format.name
     return format
 

@@ -19,7 +19,7 @@ from .crfsuite import Crfsuite
 from .csv_spans import CsvSpans
 from .csv_tokens import CsvTokens
 from .dataturks import Dataturks
-from .entry import TEXTS, TOKENS, WORDS, Evidence, Format, TextFormat
+from .entry import TEXTS, TOKENS, WORDS, Format, Look, TextFormat, Verdict
 from .gliner import Gliner
 from .head import Head
 from .hf_pipeline import HfPipeline
@@ -81,20 +81,14 @@ FORMATS: tuple[Format, ...] = (
 
 BY_NAME = {each.name: each for each in FORMATS}
 
-_CLOSE = 0.05
-"""Formats whose scores differ by less than this both fit."""
-
-_LIKELY = 0.2
-"""From this score on an error names a format that was not taken."""
-
 _KINDS = {TOKENS: "tokens and labels", WORDS: "words", TEXTS: "texts and spans"}
 
 
 class Recognised(NamedTuple):
-    """The format that a file looks like, and how much it does."""
+    """The format that a file has, and what was seen of it."""
 
     format: Format
-    evidence: Evidence
+    look: Look
 
 
 class UnknownFormat(ValueError):
@@ -111,19 +105,21 @@ def text_formats() -> dict[str, TextFormat]:
     return {each.name: each for each in FORMATS if isinstance(each, TextFormat)}
 
 
-def evidence(
-    head: Head, among: Iterable[Format] = FORMATS
-) -> list[tuple[Format, Evidence]]:
-    """Return (format, evidence) of all formats, the likeliest first.
+def looks(head: Head, among: Iterable[Format] = FORMATS) -> list[Recognised]:
+    """Return what each format says of the beginning of a file."""
+    return [Recognised(each, each.look(head)) for each in among]
 
-    A general format is none that could be taken where a special one is.
+
+def taken(found: Iterable[Recognised]) -> list[Recognised]:
+    """Return the formats that a file may be read as: one, if all is well.
+
+    A mark counts more than none, and a special case is taken for what it is.
     """
-    found = [(each, each.recognise(head)) for each in among]
-    special = [each for each, why in found if why.is_yes and not each.is_general]
-    if special:
-        instead = Evidence(0.0, f"it looks like {special[0].name}")
-        found = [(f, instead if f.is_general else why) for f, why in found]
-    return sorted(found, key=lambda pair: -pair[1].score)
+    fitting = [each for each in found if each.look.is_yes]
+    sure = [each for each in fitting if each.look.is_sure]
+    rest = sure or fitting
+    general = {name for each in rest for name in each.format.special_case_of}
+    return [each for each in rest if each.format.name not in general]
 
 
 def recognised(head: Head, among: Iterable[Format] = FORMATS) -> Recognised | None:
@@ -137,28 +133,26 @@ def recognised(head: Head, among: Iterable[Format] = FORMATS) -> Recognised | No
     advice = advice_for(head)
     if advice is not None:
         raise UnknownFormat(advice)
-    found = evidence(head, among)
-    if not found or not found[0][1].is_yes:
+    found = taken(looks(head, among))
+    if not found:
         return None
-    (first, why), *others = found
-    for other, also in others:
-        if also.is_yes and why.score - also.score < _CLOSE:
-            raise UnknownFormat(
-                f"{head.name}: looks like {first.name} ({why.sentence}) and like "
-                f"{other.name} ({also.sentence}): --format {first.name} or --format "
-                f"{other.name} says which"
-            )
-    return Recognised(first, why)
+    if len(found) > 1:
+        either = " and ".join(f"{f.name} ({look.seen})" for f, look in found)
+        named = " or ".join(f"--format {f.name}" for f, _ in found)
+        raise UnknownFormat(
+            f"{head.name}: looks like {either}; choose one with {named}"
+        )
+    return found[0]
 
 
 def unknown(head: Head, among: Iterable[Format] = FORMATS) -> UnknownFormat:
     """Return the error for a file that no format fits: what was seen, what to write."""
     if not head.lines and not head.records:
         return UnknownFormat(f"{head.name}: the file is empty")
-    likely = [(f, why) for f, why in evidence(head, among) if why.score >= _LIKELY]
+    close = [each for each in looks(head, among) if each.look.verdict is Verdict.NEAR]
     told = "".join(
-        f"; it could be {each.name} ({why.sentence}): --format {each.name}"
-        for each, why in likely[:2]
+        f"; it could be {each.name} ({look.seen}): --format {each.name}"
+        for each, look in close[:2]
     )
     if not told:
         told = f"; --format says it: {', '.join(each.name for each in among)}"

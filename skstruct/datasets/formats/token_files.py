@@ -122,7 +122,7 @@ def _iterated(
             entry = found.format
             if entry.kind == TEXTS:
                 raise ValueError(
-                    f"{file.name}: looks like {entry.name} ({found.evidence.sentence}), which "
+                    f"{file.name}: looks like {entry.name} ({found.look.seen}), which "
                     "read_spans reads"
                 )
         else:

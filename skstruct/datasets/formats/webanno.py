@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ..._core.user_warnings import warn
 from ..._data.places import counted
-from .entry import NO, Evidence, Rows, TokenFormat, TokenOptions
+from .entry import NO, Look, Rows, TokenFormat, TokenOptions, marked, near
 from .head import Head, peeked
 from .text_files import filled_lines, numbered_lines
 
@@ -64,14 +64,15 @@ class WebAnno(TokenFormat):
     name = "webanno"
     description = "WebAnno TSV 3, as INCEpTION exports it; --label LAYER.FEATURE"
     options = frozenset(("label",))
+    special_case_of = ("columns", "segmented", "jsonl", "conllu")
     names_fields = True
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """The first line says what it is."""
         first = head.lines[0] if head.lines else ""
         if _FORMAT.fullmatch(first):
-            return Evidence(1.0, f"the first line is {first.strip()}")
-        return Evidence(0.3, "it has #Text=") if _has_text(head) else NO
+            return marked(f"the first line is {first.strip()}")
+        return near("it has #Text=") if _has_text(head) else NO
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences, with tokens and the labels of one feature."""

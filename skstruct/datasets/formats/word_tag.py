@@ -22,12 +22,15 @@ from typing import Any
 from ..._data.places import part_of
 from .entry import (
     NO,
-    Evidence,
+    Look,
     Rows,
     TokenFormat,
     TokenOptions,
     WordFormat,
     labels_alone,
+    marked,
+    near,
+    no,
 )
 from .head import Head, peeked
 from .text_files import numbered_lines, spaceless_share
@@ -125,14 +128,14 @@ class WordTag(TokenFormat):
     is_written = True
     names_fields = True
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Nearly all words have a tag, and their script has spaces."""
         tagged, several, sentence = seen(head)
         if spaceless_share("".join(head.lines)) >= 0.3:
             return NO
         if tagged < 0.9 or several < 0.5:
-            return Evidence(min(0.2, tagged / 4), sentence)
-        return Evidence(0.85, sentence)
+            return near(sentence) if tagged >= 0.8 else no(sentence)
+        return marked(sentence)
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences, with words and tags."""
@@ -173,14 +176,14 @@ class SegmentedTags(WordFormat):
     options = frozenset(("separator",))
     lines_are_text = False
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Nearly all words have a tag, and their script has no spaces."""
         tagged, several, sentence = seen(head)
         if spaceless_share("".join(head.lines)) < 0.3:
             return NO
         if tagged < 0.9 or several < 0.5:
-            return Evidence(min(0.2, tagged / 4), sentence)
-        return Evidence(0.85, sentence)
+            return near(sentence) if tagged >= 0.8 else no(sentence)
+        return marked(sentence)
 
     def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
         """Yield (number, (word, tag) pairs) of each line, blank ones too."""

@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, ParseError, XMLParser
 
 from ..._core.user_warnings import warn
 from ..._data.places import counted, part_of
-from .entry import NO, Evidence, TextFormat
+from .entry import NO, Look, TextFormat, marked, near, no
 from .head import Head
 from .span_records import Annotation, Record
 from .text_files import numbered_lines
@@ -41,30 +41,28 @@ class XmlTexts(TextFormat):
     description = "texts with elements around their spans: <PER>Ann</PER> ran"
     is_json = False
 
-    def recognise(self, head: Head) -> Evidence:
+    def look(self, head: Head) -> Look:
         """Lines have elements amid text, or children of children."""
         if not head.lines or head.is_json or _DOCTYPE.search("\n".join(head.raw)):
             return NO
         n = len(head.lines)
         barred = sum(_BARS.search(line) is not None for line in head.lines)
         if 2 * barred > n:
-            return Evidence(
-                0.2, f"{part_of(barred, n, 'line', 'have')} bars between words"
-            )
+            return near(f"{part_of(barred, n, 'line', 'have')} bars between words")
         inline = [line for line in head.lines if _INLINE.search(line)]
         names = {found[1] for line in inline for found in _INLINE.finditer(line)}
         if names and names <= _OF_PAGES:
-            return Evidence(0.3, f"it has {', '.join(sorted(names))}, as pages have")
+            return near(f"it has {', '.join(sorted(names))}, as pages have")
         amid = sum(bool(_outside(line)) for line in inline)
         nested = sum(_is_record(line) for line in head.lines)
         if 2 * nested > n - 3 and nested and head.lines[0].lstrip().startswith("<"):
-            return Evidence(
-                0.85, f"{part_of(nested, n, 'line', 'are')} an element with elements"
+            return marked(
+                f"{part_of(nested, n, 'line', 'are')} an element with elements"
             )
         seen = f"{part_of(amid, n, 'line', 'have')} elements amid text"
         if 2 * amid >= len(inline) and 10 * amid >= 2 * n:
-            return Evidence(0.85, seen)
-        return Evidence(0.2 if amid else 0.0, seen)
+            return marked(seen)
+        return near(seen) if amid else no(seen)
 
     def records(self, source: Any, reading: Any) -> Iterator[Record]:
         """Yield the `Record` of each line, or of each child of the one element."""

@@ -30,7 +30,7 @@ def test_another_separator():
     "lines", [["a|b|c"] * 3, ["我 喜欢 | 书"] * 3, ["| a | b |", "|---|---|"]]
 )
 def test_other_bars(lines):
-    assert not BY_NAME["bars"].recognise(Head("notes", lines)).is_yes
+    assert not BY_NAME["bars"].look(Head("notes", lines)).is_yes
 
 
 @pytest.mark.parametrize("options", [[], ["--format", "segmented", "--separator", "|"]])

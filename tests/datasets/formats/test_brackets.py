@@ -85,7 +85,7 @@ def test_an_object_without_entity_is_named():
     ],
 )
 def test_what_is_not_labels_in_brackets(lines):
-    assert not BY_NAME["brackets"].recognise(Head("notes", lines)).is_yes
+    assert not BY_NAME["brackets"].look(Head("notes", lines)).is_yes
 
 
 STORIES = """version: "3.1"

@@ -51,7 +51,7 @@ def test_a_file_without_documents_is_one():
     ],
 )
 def test_what_columns_look_like(text, is_yes):
-    assert Columns().recognise(Head("notes", text.split("\n"), True)).is_yes == is_yes
+    assert Columns().look(Head("notes", text.split("\n"), True)).is_yes == is_yes
 
 
 @pytest.mark.parametrize(
@@ -65,13 +65,13 @@ def test_what_columns_look_like(text, is_yes):
     ],
 )
 def test_lines_of_as_many_words_are_no_columns(name, text, why):
-    found = Columns().recognise(Head(name, text.splitlines(), True))
-    assert not found.is_yes and why in found.sentence
+    found = Columns().look(Head(name, text.splitlines(), True))
+    assert not found.is_yes and why in found.seen
 
 
 def test_tags_of_full_stops_are_no_prose():
     rows = ["Ann N NNP", "left V VBD", ". . ."]
-    assert Columns().recognise(Head("a", rows, True)).is_yes
+    assert Columns().look(Head("a", rows, True)).is_yes
 
 
 def test_cells_between_other_marks_are_named():

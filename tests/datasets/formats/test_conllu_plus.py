@@ -73,7 +73,7 @@ def test_the_columns_of_conllu_are_conllu():
     assert recognised(Head("notes", lines))[0].name == "conllu"
     other = [f"# global.columns = {STANDARD.replace('DEPS', 'NER')}", line]
     assert recognised(Head("notes", other))[0].name == "conllu-plus"
-    assert not BY_NAME["conllu"].recognise(Head("notes", other)).is_yes
+    assert not BY_NAME["conllu"].look(Head("notes", other)).is_yes
 
 
 def test_on_the_command_line(tmp_path, capsys):

@@ -64,7 +64,7 @@ def test_what_is_refused(text, options, message):
 def test_the_header_decides(header, is_yes):
     rows = ["x"] * (header.count(",") + header.count("\t") + 1)
     line = ("\t" if "\t" in header else ",").join(rows)
-    assert CsvTokens().recognise(Head("n", [header, line], True)).is_yes == is_yes
+    assert CsvTokens().look(Head("n", [header, line], True)).is_yes == is_yes
 
 
 def test_labels_become_a_column(tmp_path, capsys):

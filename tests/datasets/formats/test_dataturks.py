@@ -18,8 +18,8 @@ RECORD = {
 
 @pytest.mark.filterwarnings("error")
 def test_it_is_known_by_its_keys():
-    assert Dataturks().recognise(Head.of_records("x", [RECORD])).is_yes
-    assert not Dataturks().recognise(Head.of_records("x", [{"text": TEXT}])).is_yes
+    assert Dataturks().look(Head.of_records("x", [RECORD])).is_yes
+    assert not Dataturks().look(Head.of_records("x", [{"text": TEXT}])).is_yes
     assert read_spans([RECORD]) == ([TEXT], [SPANS])
 
 

@@ -7,10 +7,12 @@ from skstruct.datasets.formats.entry import (
     TEXTS,
     TOKENS,
     WORDS,
-    Evidence,
     Format,
     TokenFormat,
     TokenOptions,
+    fits,
+    marked,
+    near,
 )
 from skstruct.datasets.formats.head import Head
 from skstruct.datasets.formats.table import FORMATS
@@ -22,11 +24,12 @@ def test_entries_are_complete():
         assert each.kind in (TOKENS, WORDS, TEXTS) and type(each).__doc__
         assert each.description and not each.description.endswith(".")
         assert isinstance(each.options, frozenset)
-        assert each.recognise(Head("nothing")).score < 0.5
+        assert not each.look(Head("nothing")).is_yes
 
 
-def test_evidence():
-    assert Evidence(0.5, "x").is_yes and not NO.is_yes
+def test_looks():
+    assert fits("x").is_yes and not fits("x").is_sure and marked("x").is_sure
+    assert not near("x").is_yes and not NO.is_yes
     with pytest.raises(TypeError, match="abstract"):
         Format()
 
@@ -35,7 +38,7 @@ def test_a_format_that_is_not_written_says_so():
     class Silent(TokenFormat):
         name = "silent"
 
-        def recognise(self, head):
+        def look(self, head):
             return NO
 
         def rows(self, file, options):

@@ -54,7 +54,7 @@ def test_wrong_records_are_named():
 
 def test_objects_of_tokens_and_labels_are_another_format():
     head = Head.of_records("x", [{"tokens": ["a"], "ner": ["O"]}] * 3)
-    assert not BY_NAME["gliner"].recognise(head).is_yes
+    assert not BY_NAME["gliner"].look(head).is_yes
 
 
 def test_labels_are_written_as_spans(tmp_path, capsys):

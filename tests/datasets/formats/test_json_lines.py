@@ -2,27 +2,28 @@
 
 import pytest
 
+from skstruct.datasets.formats.entry import Verdict
 from skstruct.datasets.formats.head import Head
 from skstruct.datasets.formats.json_lines import Doccano, JsonLines
 
 
 @pytest.mark.parametrize(
-    ("record", "ours", "of_doccano"),
+    ("record", "of_doccano"),
     [
-        ({"text": "a", "spans": []}, 0.8, 0),
-        ({"text": "a", "label": [[0, 1, "X"]]}, 0.8, 0.8),
-        ({"text": "a", "label": [{"start": 0, "labels": ["X"]}]}, 0.8, 0),
-        ({"text": "a"}, 0.6, 0),
-        ({"x": "a"}, 0.5, 0),
+        ({"text": "a", "spans": []}, Verdict.NO),
+        ({"text": "a", "label": [[0, 1, "X"]]}, Verdict.MARKED),
+        ({"text": "a", "label": [{"start": 0, "labels": ["X"]}]}, Verdict.NO),
+        ({"text": "a"}, Verdict.NO),
+        ({"x": "a"}, Verdict.NO),
     ],
 )
-def test_evidence(record, ours, of_doccano):
+def test_doccano_has_a_mark_and_the_general_format_none(record, of_doccano):
     head = Head.of_records("source", [record])
-    assert JsonLines().recognise(head).score == ours
-    assert Doccano().recognise(head).score == of_doccano
+    assert JsonLines().look(head).verdict is Verdict.FITS
+    assert Doccano().look(head).verdict is of_doccano
 
 
 def test_broken_json_is_for_its_reader_to_name():
-    assert JsonLines().recognise(Head("notes", ['{"text": "a"'])).is_yes
-    assert JsonLines().recognise(Head("notes.jsonl", ["{"])).is_yes
-    assert not JsonLines().recognise(Head("notes", ["a b"])).is_yes
+    assert JsonLines().look(Head("notes", ['{"text": "a"'])).is_yes
+    assert JsonLines().look(Head("notes.jsonl", ["{"])).is_yes
+    assert not JsonLines().look(Head("notes", ["a b"])).is_yes

@@ -79,7 +79,7 @@ def test_labels_are_written_where_they_were(tmp_path, capsys):
 
 def test_tokens_beside_a_text_are_none():
     head = Head.of_records("x", [{"text": "a b", "tokens": ["a", "b"], "ents": []}])
-    assert not JsonTokens().recognise(head).is_yes
+    assert not JsonTokens().look(head).is_yes
 
 
 def test_labels_are_of_one_key():

@@ -45,7 +45,7 @@ def test_errors_name_the_line():
     "lines", [["a\tB", "b\tO"], ["a\tb,c", "EOS"], ["EOS"], ["a,b\tc", "EOS"]]
 )
 def test_what_is_not_mecab(lines):
-    assert not BY_NAME["mecab"].recognise(Head("notes", lines)).is_yes
+    assert not BY_NAME["mecab"].look(Head("notes", lines)).is_yes
 
 
 def test_on_the_command_line(tmp_path, capsys):

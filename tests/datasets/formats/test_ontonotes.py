@@ -80,7 +80,7 @@ def test_a_column_that_is_not_there_is_named():
 
 
 def test_columns_of_other_kinds():
-    recognise = BY_NAME["ontonotes"].recognise
+    recognise = BY_NAME["ontonotes"].look
     assert not recognise(Head("notes", ["a B-X"] * 3)).is_yes
     wide = "a b c d e f g h i j O l"
     assert not recognise(Head("notes", [wide] * 3)).is_yes

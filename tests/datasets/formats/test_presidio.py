@@ -23,6 +23,6 @@ RECORD = {
 
 @pytest.mark.filterwarnings("error")
 def test_it_is_known_by_its_keys():
-    assert Presidio().recognise(Head.of_records("x", [RECORD])).is_yes
-    assert not Presidio().recognise(Head.of_records("x", [{"text": TEXT}])).is_yes
+    assert Presidio().look(Head.of_records("x", [RECORD])).is_yes
+    assert not Presidio().look(Head.of_records("x", [{"text": TEXT}])).is_yes
     assert read_spans([RECORD]) == ([TEXT], [SPANS])

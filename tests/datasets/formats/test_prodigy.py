@@ -3,6 +3,7 @@
 import pytest
 
 from skstruct.datasets import read_spans
+from skstruct.datasets.formats.entry import Verdict
 from skstruct.datasets.formats.head import Head
 from skstruct.datasets.formats.prodigy import Prodigy, is_decision
 
@@ -25,12 +26,13 @@ RECORDS = [
 
 
 def test_evidence():
-    def score(**record):
+    def verdict(**record):
         head = Head.of_records("source", [{"text": "a", "spans": [], **record}])
-        return Prodigy().recognise(head).score
+        return Prodigy().look(head).verdict
 
-    assert score(_input_hash=1) == 0.9 and score(answer="accept") == 0.7
-    assert score() == 0.0
+    assert verdict(_input_hash=1) is Verdict.MARKED
+    assert verdict(answer="accept") is Verdict.FITS
+    assert verdict() is Verdict.NO
     assert is_decision(RECORDS[0]) and is_decision({"answer": "x", "_view_id": "ner"})
     assert not is_decision({"answer": "accept", "spans": []})
 

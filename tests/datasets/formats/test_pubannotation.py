@@ -16,6 +16,6 @@ RECORD = {
 
 @pytest.mark.filterwarnings("error")
 def test_it_is_known_by_its_keys():
-    assert PubAnnotation().recognise(Head.of_records("x", [RECORD])).is_yes
-    assert not PubAnnotation().recognise(Head.of_records("x", [{"text": TEXT}])).is_yes
+    assert PubAnnotation().look(Head.of_records("x", [RECORD])).is_yes
+    assert not PubAnnotation().look(Head.of_records("x", [{"text": TEXT}])).is_yes
     assert read_spans([RECORD]) == ([TEXT], [SPANS])

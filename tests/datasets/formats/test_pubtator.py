@@ -63,7 +63,7 @@ def test_errors_name_the_line(line, message):
     [["a|b|c"] * 3, ["1\t2\t3\t4\t5\t6"] * 3, ["x|a|y", "1\t0\t3\tabc\tX"]],
 )
 def test_what_is_not_pubtator(lines):
-    assert not BY_NAME["pubtator"].recognise(Head("notes", lines)).is_yes
+    assert not BY_NAME["pubtator"].look(Head("notes", lines)).is_yes
 
 
 def test_offsets_of_characters_warn_of_nothing():

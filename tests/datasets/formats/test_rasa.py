@@ -23,6 +23,6 @@ RECORD = {
 
 @pytest.mark.filterwarnings("error")
 def test_it_is_known_by_its_keys():
-    assert Rasa().recognise(Head.of_records("x", [RECORD])).is_yes
-    assert not Rasa().recognise(Head.of_records("x", [{"text": TEXT}])).is_yes
+    assert Rasa().look(Head.of_records("x", [RECORD])).is_yes
+    assert not Rasa().look(Head.of_records("x", [{"text": TEXT}])).is_yes
     assert read_spans([RECORD]) == ([TEXT], [SPANS])

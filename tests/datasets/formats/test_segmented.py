@@ -28,7 +28,7 @@ CHINESE = ["我 喜欢 书", "他 来", "天气 很 好"]
     ],
 )
 def test_evidence(name, lines, is_yes):
-    assert Segmented().recognise(Head(name, lines, True)).is_yes == is_yes
+    assert Segmented().look(Head(name, lines, True)).is_yes == is_yes
 
 
 def test_read_as_words(tmp_path):

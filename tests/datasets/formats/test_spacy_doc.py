@@ -17,6 +17,6 @@ RECORD = {
 
 @pytest.mark.filterwarnings("error")
 def test_it_is_known_by_its_keys():
-    assert SpacyDoc().recognise(Head.of_records("x", [RECORD])).is_yes
-    assert not SpacyDoc().recognise(Head.of_records("x", [{"text": TEXT}])).is_yes
+    assert SpacyDoc().look(Head.of_records("x", [RECORD])).is_yes
+    assert not SpacyDoc().look(Head.of_records("x", [{"text": TEXT}])).is_yes
     assert read_spans([RECORD]) == ([TEXT], [SPANS])

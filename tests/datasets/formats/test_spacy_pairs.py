@@ -6,11 +6,11 @@ from skstruct.datasets.formats.spacy_pairs import SpacyPairs
 
 
 def test_evidence():
-    def score(*records):
-        return SpacyPairs().recognise(Head.of_records("source", records)).score
+    def is_yes(*records):
+        return SpacyPairs().look(Head.of_records("source", records)).is_yes
 
-    assert score(["Ann", {"entities": []}]) == 0.9 and score(["Ann"]) == 0.6
-    assert score({"text": "Ann"}) == 0.0 == score()
+    assert is_yes(["Ann", {"entities": []}]) and is_yes(["Ann"])
+    assert not is_yes({"text": "Ann"}) and not is_yes()
 
 
 def test_one_pair_may_stand_among_objects():

@@ -37,10 +37,10 @@ def test_no_format_is_taken_for_another(name, tmp_path):
         plain.write_bytes(path.read_bytes())
         heads.append(head_of(plain))
     for head in heads:
-        said = {each.name: why for each, why in table.evidence(head)}
-        assert [each for each, why in said.items() if why.is_yes] == [name], said
+        said = table.looks(head)
+        assert [each.format.name for each in table.taken(said)] == [name], said
         assert table.recognised(head)[0].name == name
-        assert all(why.sentence for why in said.values())
+        assert all(each.look.seen for each in said)
 
 
 @pytest.mark.parametrize("name", NAMES)

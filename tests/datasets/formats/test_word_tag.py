@@ -52,7 +52,7 @@ def test_errors_name_the_line():
 )
 def test_what_is_no_word_with_its_tag(lines):
     for name in "word-tag", "segmented-tags":
-        assert not BY_NAME[name].recognise(Head("notes", lines)).is_yes
+        assert not BY_NAME[name].look(Head("notes", lines)).is_yes
 
 
 DAILY = (

@@ -39,7 +39,7 @@ def test_children_of_one_element():
     found = [("12 Elm", [("12", "Number"), ("Elm", "Street")]),
              ("at 7 Oak", [("7", "Number"), ("Oak", "Street")])]  # fmt: skip
     assert spans(text) == found
-    assert BY_NAME["xml"].recognise(Head("a.xml", text.splitlines())).is_yes
+    assert BY_NAME["xml"].look(Head("a.xml", text.splitlines())).is_yes
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_errors(text, message):
     ],
 )
 def test_what_is_not_texts_with_elements(lines):
-    assert not BY_NAME["xml"].recognise(Head("notes", lines)).is_yes
+    assert not BY_NAME["xml"].look(Head("notes", lines)).is_yes
 
 
 def test_what_tag_writes_is_read_back(tmp_path, capsys):
@@ -102,7 +102,7 @@ def test_what_tag_writes_is_read_back(tmp_path, capsys):
 )
 def test_texts_within_an_element_and_types_in_attributes(text):
     assert spans(text) == [("In Oslo lives Ann.", [("Oslo", "LOC")]), ("Nobody.", [])]
-    assert BY_NAME["xml"].recognise(Head("notes", text.splitlines())).is_yes
+    assert BY_NAME["xml"].look(Head("notes", text.splitlines())).is_yes
 
 
 def test_an_attribute_that_would_tell_spans_apart_is_named():
