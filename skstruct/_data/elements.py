@@ -46,6 +46,13 @@ def spelled(value: Any) -> str:
     return exact(value) if isinstance(value, str) else str(value)
 
 
+def label_text(label: Any) -> str:
+    """Return the text of a label for a message or a table, where the empty label is
+    written as two quotes.
+    """
+    return spelled(label) or "''"
+
+
 def exact_strings(items: Any) -> Any:
     """Return the items, with plain str for subclasses of str; themselves if none is."""
     kinds = set(map(type, items))

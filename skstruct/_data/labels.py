@@ -328,16 +328,10 @@ def check_gold(
 
 
 def check_gold_of_model(gold: Sequence[Any], known: Collection[Any]) -> None:
-    """Raise where gold labels cannot be compared with those that a model knows: as
-    :func:`check_gold`, or if one is empty and the model has no such label.
+    """Raise where gold labels cannot be compared with those that a model knows; see
+    :func:`check_gold`.
     """
     check_gold(gold, known, ("y", "the model"))
-    if "" in known:
-        return
-    for i, sequence in enumerate(gold):
-        if "" in sequence:
-            wrong = "a label must not be empty: write None for a token without one"
-            raise PlaceError(i, sequence.index(""), wrong, "y")
 
 
 def _families(label: Any) -> set[Any]:
@@ -465,6 +459,14 @@ def encode_known(
     return gold, unseen, [v for v in found.labels if v not in labels.ids]
 
 
+def _first_place(found: Found, label: Any) -> int:
+    """Return the first token with a label, or with a set that holds it."""
+    sets = enumerate(found.sets)
+    with_it = [-2 - s for s, each in sets if label in getattr(each, "known", each)]
+    k = found.labels.index(label)
+    return int(np.argmax(np.isin(found.ids, [k, *with_it])))
+
+
 def encode_labels(
     sequences: list[Any],
     offsets: np.ndarray,
@@ -495,26 +497,11 @@ def encode_labels(
     new = [v for v in found.labels if v not in labels.ids]
     if new:
         expected = ""
-        wrong = new[0]
-        if "" in new and grow:  # models of other tools may know it
-            wrong = ""
-            expected = "a label must not be empty: write None for a token without one"
-        elif not grow:
+        if not grow:
             expected = f"unknown label; known are {some_of(labels.values)}"
         elif labels.values and kind_of(new[0]) is not kind_of(labels.values[0]):
             expected = f"expected a label of type {kind_of(labels.values[0]).__name__}"
         if expected:
-            k = found.labels.index(wrong)
-            with_it = [
-                -2 - s
-                for s, each in enumerate(found.sets)
-                if wrong in getattr(each, "known", each)
-            ]
-            _refuse(
-                offsets,
-                int(np.argmax(np.isin(found.ids, [k, *with_it]))),
-                wrong,
-                expected,
-            )
+            _refuse(offsets, _first_place(found, new[0]), new[0], expected)
         labels = labels.with_new(new)
     return _gold(found, labels), labels

@@ -307,8 +307,6 @@ def _closed_labels(
     given = Labels(list(classes))
     if len(given) == 0:
         raise ValueError("classes must hold at least one label")
-    if "" in given.ids and "" not in labels.ids:  # models of other tools may know it
-        raise ValueError("classes must not hold the empty str: a token may have None")
     if before is not None and before.closed and given.values != labels.values:
         raise ValueError(
             f"classes={given.values!r} differ from those of earlier calls, "

@@ -406,7 +406,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         ------
         ValueError
             If no token has a label and a weight; if a label is missing, but not None
-            (NaN, NA, "", -100 among class numbers), the message names the place; or if
+            (NaN, NA, -100 among class numbers), the message names the place; or if
             all labels are of another type than the model's.
         """
         check_is_fitted(self)

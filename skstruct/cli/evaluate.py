@@ -475,11 +475,12 @@ def as_text(scores: dict[str, Any]) -> str:
             "",
             f"{what:<{width}}{'precision':>10}{'recall':>10}{'f1':>10}{'support':>10}",
         ]
+    nameless = "(no type)" if of_segments else "''"
     for name, row in rows.items():
         numbers = "".join(
             f"{row[column]:>10.4f}" for column in ("precision", "recall", "f1")
         )
-        lines.append(f"{name or '(no type)':<{width}}{numbers}{row['support']:>10}")
+        lines.append(f"{name or nameless:<{width}}{numbers}{row['support']:>10}")
     return "\n".join(lines)
 
 

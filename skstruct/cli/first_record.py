@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._data.elements import label_text
 from .._data.inputs import flatten
 from .._data.places import counted
 from .common import tell
@@ -60,7 +61,9 @@ def first_record(format: str, X: Any, y: Any) -> str:
             token = next(iter(token), "")
         parts = [*(token if isinstance(token, tuple) else (token,))]
         parts += (
-            label if isinstance(label, tuple) else ("_" if label is None else label,)
+            label
+            if isinstance(label, tuple)
+            else ("_" if label is None else label_text(label),)
         )
         cells.append("/".join(map(str, parts)))
     return " ".join(cells) + (" …" if len(x) > _SHOWN else "")

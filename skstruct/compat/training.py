@@ -76,9 +76,7 @@ class _Corpus(NamedTuple):
         shown = set(chain.from_iterable(y for _, y in data))
         added = [label for label in number if label not in shown] if shown else []
         data += [([{}], [label]) for label in added]
-        # Numbers as labels: sorted, they are in the order of their first occurrence. So
-        # the empty label is one like others, as it is for CRFsuite, which learns and
-        # predicts it; elsewhere in this package it is refused.
+        # Numbers as labels: sorted, they are in the order of their first occurrence.
         numbered = [[f"{number[label]:08d}" for label in y] for _, y in data]
         tokens: Any = as_tokens([x for x, _ in data])
         if any(numbered):

@@ -36,10 +36,9 @@ from .encoded import RowMap
 from .numeric import NumericFeatures
 from .pattern_encoder import PATTERN_ENCODER, PatternEncoder
 from .patterns import Patterns
-from .presets import PRESETS
 from .rows_encoder import NUMBERS, RowsEncoder
 from .template_encoder import TEMPLATE_ENCODER, TemplateEncoder
-from .templates import resolve_templates
+from .templates import is_template_path, resolve_templates
 from .word_clusters import check_strings_in
 
 if TYPE_CHECKING:
@@ -155,10 +154,10 @@ def check_same_features(
             "words= differ from those of the training so far; a fit that continues "
             "keeps them"
         )
-    if isinstance(features, (str, os.PathLike)):
-        name = os.fspath(features)
-        if name == "auto" or not (name in PRESETS or os.path.isfile(name)):
-            return  # a template file is read once; it may have gone since
+    if features == "auto":
+        return
+    if is_template_path(features) and not os.path.isfile(features):
+        return  # a template file is read once; it may have gone since
     asked: Any = features
     known: Any = encoder.templates
     if isinstance(features, NumericFeatures):

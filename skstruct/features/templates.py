@@ -454,7 +454,8 @@ def resolve_templates(
     Parameters
     ----------
     features : str, path, list of str or FeatureTemplates
-        ``"auto"``, the name of a preset, or the path of a template file; or templates.
+        ``"auto"``, the name of a preset, or the path of a template file (a str without
+        a folder is no path); or templates.
     first : str or tuple
         The first token.
     flat : list
@@ -485,19 +486,35 @@ def resolve_templates(
         return FeatureTemplates.preset(
             "char" if 2 * single > len(flat[:10_000]) else "word"
         )
+    if is_template_path(features):
+        if os.path.isfile(name):
+            return FeatureTemplates.from_file(name)
+        raise ValueError(f"features={features!r}: there is no such template file")
     if name in PRESETS:
         return FeatureTemplates.preset(name)
-    if os.path.isfile(name):
-        return FeatureTemplates.from_file(name)
+    if "%" in name:
+        advice = f"; templates are a list, features=[{name!r}]"
+    elif os.path.isfile(name):
+        advice = f"; to read the file of this name write features={'./' + name!r}"
+    else:
+        advice = meant(name, ("auto", *PRESETS))
     known = ", ".join(sorted(PRESETS))
     raise ValueError(
-        f"features={name!r} is neither a preset ({known}) nor a template file"
-        + (
-            f"; templates are a list, features=[{name!r}]"
-            if "%" in name
-            else meant(name, ("auto", *PRESETS))
-        )
+        f"features={name!r} is no preset ({known}) and names no folder, as the path of "
+        f"a template file does{advice}"
     )
+
+
+def is_template_path(features: Any) -> bool:
+    """Whether ``features`` is the path of a file: a path object, or a str that names a
+    folder.
+
+    Other strings are names of presets, so that a file in the working folder never
+    changes what they mean.
+    """
+    if isinstance(features, str):
+        return bool(os.path.dirname(features)) and not MACRO.search(features)
+    return isinstance(features, os.PathLike)
 
 
 # --------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._crf.l1crf_cv import L1CRFCV
 from .._crf.path import PathPoint, regularization_path
-from .._data.elements import spelled
+from .._data.elements import label_text
 from .._data.places import refuse_number
 from .._data.types import Corpus, Given, Self
 from .._sklearn import final_step
@@ -423,4 +423,4 @@ def new_axes(ax: Any, who: str) -> Any:
 
 def plain(value: Any, limit: int) -> str:
     """Write a name on one line for matplotlib, which reads no mathematics into it."""
-    return readable(spelled(value), limit).replace("$", r"\$")
+    return readable(label_text(value), limit).replace("$", r"\$")

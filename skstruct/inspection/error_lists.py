@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from .._data.elements import spelled
+from .._data.elements import label_text
 from .._data.inputs import SPANS, TREES, WORDS, flatten
 from .._data.labels import check_gold
 from .._data.places import counted
@@ -374,7 +374,7 @@ def _labels(X: Sequences, y: Sequences, y_pred: Sequences) -> Iterator[Compared]
     for i, (tokens, gold, predicted) in enumerate(zip(X, y, y_pred)):
         for t, (a, b) in enumerate(zip(gold, predicted)):
             if a is not None:
-                names = (spelled(a), spelled(b)) if a != b else None
+                names = (label_text(a), label_text(b)) if a != b else None
                 yield True, names, tokens[t : t + 1], i, t, t + 1, tokens
 
 

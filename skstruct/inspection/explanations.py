@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._data.elements import spelled
+from .._data.elements import label_text, spelled
 from .feature_words import in_words
 from .html import LONG, SHORT, Shown, bar, box, cell, escaped, note, table
 from .html import arcs as drawn_arcs
@@ -154,7 +154,7 @@ class TokenExplanation(_Contributions):
         names = ", ".join(f"<b>{escaped(name, SHORT)}</b>" for name in shown)
         if len(change.features) > TOP:
             names += f" and {len(change.features) - TOP} more"
-        return note(f"Without {names} it would be {escaped(change.label)}.")
+        return note(f"Without {names} it would be {escaped(label_text(change.label))}.")
 
 
 @dataclass(frozen=True)
@@ -402,10 +402,8 @@ class Explanation(_Explained):
         short = printable(text if len(text) <= 40 else text[:37] + "...")
         rival = "no other label is possible"
         if token.margin < inf:
-            rival = (
-                f"{printable(spelled(token.runner_up))} instead: {-token.margin:+.3f}"
-            )
-        label = printable(spelled(token.label))
+            rival = f"{printable(label_text(token.runner_up))} instead: {-token.margin:+.3f}"
+        label = printable(label_text(token.label))
         return f"{t} {short} -> {label} ({token.score:+.3f}; {rival})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -459,9 +457,7 @@ class Explanation(_Explained):
 
 
 def _heading_of_token(t: int, token: TokenExplanation) -> str:
-    heading = (
-        f"{t} {escaped(token.token)} → <b>{escaped(token.label)}</b> {token.score:+.3f}"
-    )
+    heading = f"{t} {escaped(token.token)} → <b>{escaped(label_text(token.label))}</b> {token.score:+.3f}"
     if token.margin < inf:
         heading += f" ({escaped(token.runner_up)} instead: {-token.margin:+.3f})"
     return heading

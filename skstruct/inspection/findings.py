@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+from .._data.elements import label_text
 from .._data.places import Where as Where
 from .._data.places import counted
 from .html import box, cell, escaped, label_html, note, readable, table
@@ -190,4 +191,4 @@ def about(number: float) -> str:
 
 def named(label: Any) -> str:
     """Write a label for display; of what is no span a dash."""
-    return "-" if label is None else readable(label)
+    return "-" if label is None else readable(label_text(label))

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._data.elements import spelled
+from .._data.elements import label_text, spelled
 from .._data.label_colours import label_style, marks_style
 
 SHORT = 60
@@ -162,7 +162,7 @@ def attribute(value: Any, limit: int = 4 * LONG) -> str:
 
 def label_html(label: str) -> str:
     """Write a label in its colour."""
-    return f'<span class="mark" style="{label_style(label)}">{escaped(label)}</span>'
+    return f'<span class="mark" style="{label_style(label)}">{escaped(label_text(label))}</span>'
 
 
 def shade(value: float, largest: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._data.elements import spelled
+from .._data.elements import label_text, spelled
 from .html import LONG, Shown, box, cell, escaped, note, readable, shade, table
 
 SHOWN = 10
@@ -94,7 +94,7 @@ class FeatureWeights(Records):
 
     def __str__(self) -> str:
         shown = [
-            (f"{w:+.4f}", readable(spelled(label)), readable(name, LONG))
+            (f"{w:+.4f}", readable(label_text(label)), readable(name, LONG))
             for name, label, w in self[:LINES]
         ]
         lines = _aligned([("weight", "label", "feature"), *shown])
@@ -121,7 +121,7 @@ def _label_table(label: Any, items: list[FeatureWeight], largest: float) -> str:
     if len(rows) < len(items):
         rest = cell(f"<i>{len(items) - len(rows):,} more</i>")
         rows.insert(len(top), (cell("…", "number"), rest))
-    return f"<div><b>{escaped(label)}</b>{table(rows)}</div>"
+    return f"<div><b>{escaped(label_text(label))}</b>{table(rows)}</div>"
 
 
 def _shaded(text: str, value: float, largest: float) -> str:
@@ -178,7 +178,7 @@ class TransitionWeights(np.ndarray, Shown):
     def __str__(self) -> str:
         if self.labels is None:
             return str(np.asarray(self))
-        names = [readable(spelled(label)) for label in self.labels]
+        names = [readable(label_text(label)) for label in self.labels]
         weights = np.asarray(self)
         if len(names) <= WIDE:
             rows = [
@@ -228,7 +228,7 @@ class TransitionWeights(np.ndarray, Shown):
             return None
         weights = np.asarray(self)
         largest = float(np.abs(weights).max(initial=0.0))
-        names = [escaped(label) for label in self.labels]
+        names = [escaped(label_text(label)) for label in self.labels]
         rows = [
             [cell(name, tag="th"), *(_shaded(f"{w:+.2f}", w, largest) for w in row)]
             for name, row in zip(names, weights.tolist())

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias, overload
 
-from .._data.elements import exact, plain_value
+from .._data.elements import exact, label_text, plain_value
 from .._data.inputs import check_choice, describe
 from .._data.labels import NOT_SEVERAL, SEVERAL
 from .._data.places import PlaceError
@@ -175,7 +175,9 @@ def token_report(
     report = report_of(_count_tokens(y_true, y_pred, labels, sample_weight))
     if output_dict:
         return report
-    return report_text({str(label): row for label, row in report.items()}, digits)
+    return report_text(
+        {label_text(label): row for label, row in report.items()}, digits
+    )
 
 
 def _count_tokens(

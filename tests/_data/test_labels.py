@@ -4,6 +4,17 @@ import pathlib
 
 import numpy as np
 import pytest
+from model_cases import (
+    CASES,
+    KINDS_OF_TOKENS,
+    bags,
+    dicts,
+    frames,
+    pairs,
+    rows,
+    sparse_rows,
+    tokens,
+)
 
 import skstruct
 from skstruct import L1CRF, StructuredPerceptron
@@ -63,25 +74,39 @@ def test_classes_hold_the_labels_themselves(tmp_path):
     assert numbers.classes_.dtype.kind == "i"
 
 
-@pytest.mark.parametrize(
-    ("y", "place"),
-    [
-        ([["x", "y"], ["x", ""]], "y: sequence 1, position 1"),
-        ([["x", "y"], [{"", "x"}, "x"]], "y: sequence 1, position 0"),
-    ],
-)
-def test_an_empty_label_is_refused(y, place):
-    wrong = f"{place}: a label must not be empty: write None for a token without one"
-    X = [["a", "b"], ["c", "d"]]
-    with pytest.raises(ValueError, match=wrong):
-        StructuredPerceptron().fit(X, y)
-    with pytest.raises(ValueError, match=wrong):
-        L1CRF().fit(X, y)
-    with pytest.raises(ValueError, match=wrong):
-        StructuredPerceptron().fit(X, [["x", "y"]] * 2).partial_fit(X, y)
+OF_TOKENS = [
+    name
+    for name, (data, _) in {**CASES, **KINDS_OF_TOKENS}.items()
+    if data in (tokens, pairs, dicts, bags, rows, sparse_rows, frames)
+]
 
 
-def test_an_empty_label_of_an_older_model_is_known():
-    offsets = np.array([0, 2])
-    gold, labels = encode_labels([["", "x"]], offsets, Labels(["", "x"]), grow=True)
-    assert gold.ids.tolist() == [0, 1] and labels.values == ["", "x"]
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", OF_TOKENS)
+def test_the_empty_label_is_one_like_others(name, tmp_path):
+    """Under another name of its first label a model is the same, in a file, too."""
+    data, make = {**CASES, **KINDS_OF_TOKENS}[name]
+    X, y = data(4)
+    renamed = [["" if label == "L00" else label for label in labels] for labels in y]
+    model, other = make().fit(X, y), make().fit(X, renamed)
+    other.save(tmp_path / "model")
+    for each in (other, skstruct.load(tmp_path / "model")):
+        found = [
+            ["L00" if label == "" else label for label in s] for s in each.predict(X)
+        ]
+        assert found == model.predict(X)
+        assert each.score(X, renamed) == model.score(X, y)
+        assert "" in {label for labels in each.predict(X) for label in labels}
+
+
+def test_the_empty_label_in_sets_constraints_and_classes():
+    X, y = [["a", "b"], ["c", "d"]], [["x", ""], [{"", "x"}, "x"]]
+    assert L1CRF().fit(X, y).classes_.tolist() == ["", "x"]
+    pairs_allowed = [("x", ""), ("", "x"), (None, "x"), (None, ""), ("", None)]
+    tagger = StructuredPerceptron(constraints=pairs_allowed, random_state=0)
+    labels = [["x", ""], ["x", ""]]
+    assert tagger.fit(X, labels).predict(X) == labels
+    tagger = StructuredPerceptron(class_weight={"": 2.0}, random_state=0)
+    tagger.partial_fit(X, labels, classes=["", "x", "y"])
+    assert tagger.classes_.tolist() == ["", "x", "y"]
+    assert tagger.predict([["a"]], allowed=[[""]]) == [[""]]

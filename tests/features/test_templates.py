@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -214,8 +215,33 @@ def test_an_estimator_reads_the_file(tmp_path):
         tagger = StructuredPerceptron(features, random_state=0).fit(X, y)
         assert model_of(tagger).encoder.templates.lines == ("U00:%x[0,0]", "B")
         assert list(tagger.predict(X)) == y
-    with pytest.raises(ValueError, match="neither a preset"):
+    with pytest.raises(ValueError, match="is no preset"):
         StructuredPerceptron("no such file").fit(X, y)
+    with pytest.raises(ValueError, match="there is no such template file"):
+        StructuredPerceptron("./no such file").fit(X, y)
+
+
+def test_a_file_of_the_working_folder_is_no_preset(tmp_path, monkeypatch):
+    """A str without a folder names a preset, whatever files there are."""
+    for name in ("ner", "word", "templates.txt"):
+        (tmp_path / name).write_text("U00:%x[0,0]\n")
+    monkeypatch.chdir(tmp_path)
+    X, y = [["a", "b"]], [["X", "Y"]]
+    for name in ("ner", "templates.txt"):
+        wrong = f"features={name!r} is no preset .* write features='./{name}'"
+        with pytest.raises(ValueError, match=wrong):
+            StructuredPerceptron(name).fit(X, y)
+    for features in ("./ner", Path("ner"), Path("word"), str(tmp_path / "word")):
+        tagger = StructuredPerceptron(features, max_iter=1, random_state=0)
+        assert model_of(tagger.fit(X, y)).encoder.templates.lines == ("U00:%x[0,0]",)
+        assert len(tagger.set_params(warm_start=True).fit(X, y).classes_) == 2
+    tagger = StructuredPerceptron("word", max_iter=1).fit(X, y)
+    assert len(model_of(tagger).encoder.templates.lines) > 1
+
+
+def test_a_template_is_no_path():
+    with pytest.raises(ValueError, match=r"templates are a list, features=\['U0"):
+        StructuredPerceptron("U00:%x[-1,0]/%x[0,0]").fit([["a"]], [["X"]])
 
 
 def test_a_template_file_in_another_encoding(tmp_path):
@@ -229,5 +255,7 @@ def test_a_template_file_in_another_encoding(tmp_path):
     ("name", "meant"), [("chnk", "chunk"), ("Word", "word"), ("atuo", "auto")]
 )
 def test_a_preset_that_may_be_meant_is_said(name, meant):
-    with pytest.raises(ValueError, match=f"a template file; did you mean '{meant}'?"):
+    with pytest.raises(
+        ValueError, match=f"a template file does; did you mean '{meant}'?"
+    ):
         StructuredPerceptron(features=name).fit([["a"]], [["x"]])

@@ -174,3 +174,9 @@ def test_scores_of_segments_name_those_of_tokens(score):
     """They advise no scheme that merges neighbours."""
     with pytest.raises(ValueError, match="sequence 0, position 0: .*token_report"):
         score([["H", "C"]], [["H", "C"]])
+
+
+def test_the_empty_label_is_shown_as_two_quotes():
+    text = token_report([["", "a"]], [["", "a"]])
+    assert "''" in text.splitlines()[1]
+    assert token_report([["", "a"]], [["", "a"]], output_dict=True)[""]["f1"] == 1.0

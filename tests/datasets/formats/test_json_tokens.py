@@ -94,3 +94,10 @@ def test_labels_are_of_one_key():
     short = {"tokens": ["a", "b"], "pos_tags": ["D", "N"], "ner_tags": ["B"]}
     with pytest.raises(ValueError, match=r"line 2: .* one length, got \[2, 1\]"):
         read_tokens(lines(rows[1], short))
+
+
+def test_the_empty_label_is_one_like_others(tmp_path):
+    path = tmp_path / "tags.jsonl"
+    X, y = [["k", "t", "b"]], [["a", "", None]]
+    path.write_text(json.dumps({"tokens": X[0], "labels": y[0]}) + "\n")
+    assert read_tokens(path) == (X, y)
