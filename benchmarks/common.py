@@ -6,11 +6,8 @@ import statistics
 import sys
 import time
 
-try:
-    from skstruct.schemes import words_to_labels
-except ImportError:  # 0.3, with which `versus` compares
-    from skstruct.data.schemes import words_to_labels
 from skstruct.datasets import read_columns, read_conllu, read_segmented
+from skstruct.schemes import words_to_labels
 
 DATA = pathlib.Path(
     os.environ.get("SKSTRUCT_DATA")

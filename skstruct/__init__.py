@@ -4,7 +4,7 @@ code.
 
 from typing import TYPE_CHECKING
 
-from ._names import PUBLIC, answer_for_earlier_rooms, lazy
+from ._names import PUBLIC, lazy
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from ._words.word_segmenter import WordSegmenter as WordSegmenter
     from .features.numeric import NumericFeatures as NumericFeatures
     from .features.templates import FeatureTemplates as FeatureTemplates
-
-answer_for_earlier_rooms()
 
 __all__ = list(PUBLIC)
 __getattr__, __dir__ = lazy(__name__, PUBLIC)

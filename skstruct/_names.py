@@ -3,14 +3,13 @@ use.
 
 ``skstruct.NAME`` imports it, and ``saving`` finds the class of a saved estimator by it.
 Nothing else is a table of classes: a name that a file holds is looked up here, never
-imported as it stands. From 0.4 on pickles and files of skops name these modules: one
-that moves leaves a module in its place that still has the name.
+imported as it stands. Pickles and files of skops name these modules: from the release
+of 0.4.0 on one that moves leaves a module in its place that still has the name.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -83,35 +82,3 @@ def lazy(
         return sorted({*names, *(name for name in mine if name.startswith("__"))})
 
     return find, listed
-
-
-EARLIER = frozenset(
-    f"skstruct.{room}"
-    for room in (
-        *("chain", "cluster", "core", "crf", "data", "formats", "mixing", "parser"),
-        *("reranker", "saving", "taggers", "training", "words"),
-    )
-)
-"""Rooms of 0.3, which its pickles name."""
-
-
-class _EarlierRooms:
-    """Finds no module, but says of one of 0.3 who reads what names it."""
-
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
-        if name in EARLIER:
-            raise ModuleNotFoundError(
-                f"{name} is a room of skstruct 0.3: that version alone reads a pickle "
-                "that names it; what save(path) of that version writes, this one reads. "
-                "The changelog says what to import instead",
-                name=name,
-            )
-
-
-def answer_for_earlier_rooms() -> None:
-    """Let an import of a room of 0.3, as a pickle does it, end in an error that says
-    what to do.
-    """
-    if _EarlierRooms not in sys.meta_path:
-        sys.meta_path.append(_EarlierRooms)  # type: ignore[arg-type]

@@ -2,8 +2,7 @@
 are averaged.
 
 Features are stored by their keys, in ascending order, which makes keys small; rows of
-weights follow that order. Files of earlier versions have keys in any order, as arrays
-of three columns, and templates of states alone, for words of two columns.
+weights follow that order.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from .atoms import AtomEncoder
 from .parser_epoch import parse_model
 from .state_templates import MOST_SMALL, templates_of
 from .states import ARC_PLACES, N_ACTIONS, SPECIAL, STATE_PLACES
-from .template_sets import ARC_LINES, Lines, without_labels
+from .template_sets import Lines, without_labels
 
 if TYPE_CHECKING:
     from .._core.store import Store
@@ -215,14 +214,11 @@ _MOST_COLUMNS = 10_000
 PARSER = Table(
     "ShiftReduceParser",
     Field("templates", each(string), of="templates.states"),
-    Field(
-        "arc_templates", each(string), of="templates.arcs",
-        default=lambda f: list(ARC_LINES) if f["L"] else [],
-    ),
-    Field("columns", integer(2, _MOST_COLUMNS), of="encoder.width", default=2),
+    Field("arc_templates", each(string), of="templates.arcs"),
+    Field("columns", integer(2, _MOST_COLUMNS), of="encoder.width"),
     Field(
         "parts", each(pair(integer(2, "columns"), integer(1, _MOST_COLUMNS))),
-        of=lambda model: sorted(model.encoder.parts.items()), default=(),
+        of=lambda model: sorted(model.encoder.parts.items()),
     ),
     Field(
         "alphabets", each(alphabet, lambda f, k, _: f["attributes"][k], "attributes"),
@@ -233,12 +229,9 @@ PARSER = Table(
     Field("merge", flag, of="arrays.merge"),
     Field("features", FEATURES[""], of=partial(_stored, prefix="")),
     Field("label_features", FEATURES["label_"], of=partial(_stored, prefix="label_")),
-    Field("pseudo", flag, default=False),
-    Field("root_step", flag, of="arrays.root_step", default=False),
-    Field(
-        "label_numbers", array("int32", "L"), of="arrays.symbol",
-        default=lambda f: np.arange(1, f["L"] + 1, dtype=np.int32),
-    ),
+    Field("pseudo", flag),
+    Field("root_step", flag, of="arrays.root_step"),
+    Field("label_numbers", array("int32", "L"), of="arrays.symbol"),
     make=_arguments,
     L=lambda f: len(f["labels"]),
     lines=_lines,

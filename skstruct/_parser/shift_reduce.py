@@ -48,7 +48,7 @@ from .parser_run import (
     select_sentences,
     unlabeled_attachment,
 )
-from .template_sets import TEMPLATE_SETS, lines_of, without_labels
+from .template_sets import TEMPLATE_SETS, lines_of
 
 if TYPE_CHECKING:
     from .atoms import Columns
@@ -372,14 +372,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         lines = lines_of(self.templates, self.labeled, len(columns), parts)
         lines.check_columns(len(columns))
         if continued:
-            # What was trained by a version whose sets read no labels goes on without.
-            same = self._model.templates.states in (
-                lines.states,
-                without_labels(lines.states),
-            )
             check_unchanged(
                 self,
-                templates=(same, True),
+                templates=(self._model.templates.states, lines.states),
                 labeled=(bool(self.labeled), len(self._model.labels) > 0),
                 projectivize=(self.projectivize == "pseudo", self._model.pseudo),
                 root_step=(bool(self.root_step), self._model.arrays.root_step),

@@ -7,11 +7,11 @@ so that every flipped bit and every cut is refused (it finds accidents; it does 
 prove who wrote the file). No size that a file declares is believed before it is
 compared with the size that the file has.
 
-Format, versions 1 to 4 (all integers little-endian)::
+Format, version 1 (all integers little-endian)::
 
     offset   bytes  content
-    0        8      magic: 89 53 4B 53 0D 0A 1A 0A ("\x89SKS\r\n\x1a\n"; text-mode transfers break it)
-    8        4      uint32 format version: 1, 2, 3 or 4
+    0        8      magic: 89 53 54 52 0D 0A 1A 0A ("\x89STR\r\n\x1a\n"; text-mode transfers break it)
+    8        4      uint32 format version: 1
     12       8      uint64 header length H, at most 2**24; 20 + H is a multiple of 64
     20       H      header: one JSON object (RFC 8259, UTF-8), padded with spaces
     20 + H   A      data: the arrays in the header's order, C order, each at a multiple of 64, the gaps
@@ -21,12 +21,12 @@ Format, versions 1 to 4 (all integers little-endian)::
 The header object holds ``"kind"`` (a non-empty string such as ``"model"`` or
 ``"checkpoint"``), ``"arrays"`` and whatever else the writer put there. ``"arrays"`` is
 a list of objects with exactly these members: ``"name"`` (unique string), ``"dtype"``
-(``bool``, ``int8`` to ``int64``, ``uint8`` to ``uint64``, ``float32``, ``float64``,
-from version 2 on ``float16``; a bool is one byte, 0 or 1), ``"shape"`` (at most 32
-integers; ``[]`` is one scalar) and ``"offset"`` (bytes from 20 + H). Offsets are fully
-determined: the first is 0, each next one is the end of its predecessor rounded up to a
-multiple of 64. From version 4 on an array may have ``"zlib"``, too: the bytes that it
-takes in the file, as a stream of zlib (RFC 1950), fewer than it has.
+(``bool``, ``int8`` to ``int64``, ``uint8`` to ``uint64``, ``float16`` to ``float64``; a
+bool is one byte, 0 or 1), ``"shape"`` (at most 32 integers; ``[]`` is one scalar) and
+``"offset"`` (bytes from 20 + H). Offsets are fully determined: the first is 0, each
+next one is the end of its predecessor rounded up to a multiple of 64. An array may have
+``"zlib"``, too: the bytes that it takes in the file, as a stream of zlib (RFC 1950),
+fewer than it has.
 
 Lists of strings are two arrays: the concatenated UTF-8 bytes (uint8; ``surrogatepass``)
 and n + 1 offsets (int64), string i being ``bytes[offsets[i]:offsets[i + 1]]``.
@@ -54,11 +54,12 @@ if TYPE_CHECKING:
     from .._data.types import Path
 
 
-MAGIC = b"\x89SKS\r\n\x1a\n"
-FORMAT_VERSION = 4
-"""The newest that is read; version 2 is for compressed models, 3 for parsers, 4, since
-skstruct 0.4, for what a file says besides the model, and for compression by zlib.
-"""
+MAGIC = b"\x89STR\r\n\x1a\n"
+FORMAT_VERSION = 1
+"""The one that is written, and the newest that is read."""
+
+UNPUBLISHED = b"\x89SKS"
+"""What files of versions before 0.4.0 begin with."""
 
 MAX_HEADER_BYTES = 1 << 24
 MAX_DIMENSIONS = 32
@@ -74,9 +75,10 @@ _MOST_GROWTH = 1040
 
 _DAMAGED = "checksum mismatch: the file is damaged"
 
-_NAMES = {1: "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"}
-_NAMES[2] = _NAMES[3] = _NAMES[4] = f"{_NAMES[1]} float16"
-_DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _NAMES[2].split()}
+_NAMES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
+)
+_DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _NAMES.split()}
 
 # What a file that does not start with MAGIC starts with, and what it then is.
 _FOREIGN = (
@@ -118,7 +120,6 @@ def write_container(
     path: Path,
     header: dict[str, Any],
     arrays: dict[str, np.ndarray],
-    version: int = 1,
     zipped: bool = False,
     temporary: str | None = None,
 ) -> None:
@@ -136,13 +137,11 @@ def write_container(
     arrays : dict of str to numpy.ndarray
         Arrays of any shape and memory layout; dtype bool, a fixed-width integer or a
         float of 16 to 64 bits.
+    zipped : bool
+        Compress arrays by zlib, where that makes them smaller.
     temporary : str, optional
         Name of the temporary file, on the same file system; drawn at random if not
         given.
-    version : int
-        Of the format.
-    zipped : bool
-        Compress arrays by zlib, where that makes them smaller; version 4 at least.
 
     Raises
     ------
@@ -161,8 +160,7 @@ def write_container(
     """
     path = path_of(path)
     stored = _stored(arrays, zipped)
-    version = max(version, 4) if zipped else version
-    encoded, specs = _encode_header(header, arrays, version, stored)
+    encoded, specs = _encode_header(header, arrays, stored)
     with atomic_write(path, temporary=temporary) as file:
         _write_bytes(file.write, encoded, specs, stored)
 
@@ -179,13 +177,13 @@ def path_of(path: Path) -> str:
 
 
 def container_array(
-    header: dict[str, Any], arrays: dict[str, np.ndarray], version: int = 1
+    header: dict[str, Any], arrays: dict[str, np.ndarray]
 ) -> np.ndarray:
     """Return what :func:`write_container` would write, as a read-only array of
     bytes.
     """
     stored = _stored(arrays, False)
-    encoded, specs = _encode_header(header, arrays, version, stored)
+    encoded, specs = _encode_header(header, arrays, stored)
     out = np.empty(_size(encoded, specs, stored), np.uint8)
     view = memoryview(out)  # type: ignore[arg-type]  # numpy 1 does not say so
     end = 0
@@ -202,15 +200,11 @@ def container_array(
 
 
 def container_size(
-    header: dict[str, Any],
-    arrays: dict[str, np.ndarray],
-    version: int,
-    zipped: bool = False,
+    header: dict[str, Any], arrays: dict[str, np.ndarray], zipped: bool = False
 ) -> int:
     """Count the bytes of the file that :func:`write_container` would write."""
     stored = _stored(arrays, zipped)
-    version = max(version, 4) if zipped else version
-    return _size(*_encode_header(header, arrays, version, stored), stored)
+    return _size(*_encode_header(header, arrays, stored), stored)
 
 
 def _size(
@@ -240,7 +234,6 @@ def _stored(arrays: dict[str, np.ndarray], zipped: bool) -> dict[str, np.ndarray
 def _encode_header(
     header: dict[str, Any],
     arrays: dict[str, np.ndarray],
-    version: int,
     stored: dict[str, np.ndarray],
 ) -> tuple[bytes, list[dict[str, Any]]]:
     """Check what is to be written; return (prefix and padded JSON as bytes, array
@@ -248,13 +241,12 @@ def _encode_header(
     """
     specs = []
     end = 0
-    known = _NAMES[version].split()
     for name, array in arrays.items():
         dtype = array.dtype.name
         shape = list(array.shape)
-        if dtype not in known:
+        if dtype not in _DTYPES:
             raise ValueError(
-                f"array {name!r} has dtype {array.dtype}; allowed: {_NAMES[version]}"
+                f"array {name!r} has dtype {array.dtype}; allowed: {_NAMES}"
             )
         if array.ndim > MAX_DIMENSIONS:
             raise ValueError(
@@ -282,7 +274,7 @@ def _encode_header(
         raise ValueError(
             f"header takes {len(encoded)} bytes; allowed: {MAX_HEADER_BYTES}; use arrays"
         )
-    return _PREFIX.pack(MAGIC, version, len(encoded)) + encoded, specs
+    return _PREFIX.pack(MAGIC, FORMAT_VERSION, len(encoded)) + encoded, specs
 
 
 def _write_bytes(
@@ -432,10 +424,10 @@ def _read(
     source: _Source, kind: str | None, intact: bool = False
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Read header and arrays."""
-    version, encoded = _read_header_bytes(source)
+    encoded = _read_header_bytes(source)
     intact = intact or _digest_matches(source)
     try:
-        header, n_bytes = _parse_header(encoded, version)
+        header, n_bytes = _parse_header(encoded)
     except ModelFileError:
         _require(intact, _DAMAGED)
         raise
@@ -451,12 +443,15 @@ def _read(
     return header, arrays
 
 
-def _read_header_bytes(source: _Source) -> tuple[int, bytes]:
-    """Check the fixed prefix against the size; return the version and the header's
-    bytes.
-    """
+def _read_header_bytes(source: _Source) -> bytes:
+    """Check the fixed prefix against the size; return the header's bytes."""
     prefix = bytes(source.part(0, _PREFIX.size))
     _require(prefix, "not a skstruct file: it is empty")
+    _require(
+        not prefix.startswith(UNPUBLISHED),
+        "written by an unpublished version of skstruct, before 0.4.0, which no release "
+        "reads; train the model again",
+    )
     if not prefix.startswith(MAGIC[: len(prefix)]):
         found = _describe_foreign(bytes(source.part(0, 512)))
         raise ModelFileError(f"not a skstruct file: it looks like {found}")
@@ -484,7 +479,7 @@ def _read_header_bytes(source: _Source) -> tuple[int, bytes]:
     _require(
         size >= smallest, f"truncated: expected at least {smallest} bytes, found {size}"
     )
-    return version, bytes(source.part(_PREFIX.size, _PREFIX.size + length))
+    return bytes(source.part(_PREFIX.size, _PREFIX.size + length))
 
 
 def _release(encoded: bytes) -> str:
@@ -523,7 +518,7 @@ def _digest_matches(source: _Source) -> bool:
     return bytes(source.part(end, source.size)) == digest.digest()
 
 
-def _parse_header(encoded: bytes, version: int) -> tuple[dict[str, Any], int]:
+def _parse_header(encoded: bytes) -> tuple[dict[str, Any], int]:
     """Return the checked header, with its array specs, and the number of data bytes
     they declare.
     """
@@ -544,7 +539,7 @@ def _parse_header(encoded: bytes, version: int) -> tuple[dict[str, Any], int]:
     names = set()
     end = 0
     for i, spec in enumerate(specs):
-        end = _check_spec(spec, f"malformed header: arrays[{i}]", end, version)
+        end = _check_spec(spec, f"malformed header: arrays[{i}]", end)
         _require(
             spec["name"] not in names,
             f"malformed header: two arrays named {spec['name']!r}",
@@ -553,19 +548,17 @@ def _parse_header(encoded: bytes, version: int) -> tuple[dict[str, Any], int]:
     return header, end
 
 
-def _check_spec(spec: Any, where: str, end: int, version: int) -> int:
+def _check_spec(spec: Any, where: str, end: int) -> int:
     """Check one array's description, given where the array before ends; return where
     this one ends.
     """
-    known = _NAMES[version]
     members = ("name", "dtype", "shape", "offset")
-    more = {"zlib"} if version >= 4 else set()
-    ok = isinstance(spec, dict) and set(spec) - more == set(members)
+    ok = isinstance(spec, dict) and set(spec) - {"zlib"} == set(members)
     _require(ok, f"{where} must have just {', '.join(members)}")
     name, dtype, shape, offset = (spec[member] for member in members)
     _require(isinstance(name, str), f"{where}: the name must be a string")
-    ok = str(dtype) in known.split()
-    _require(ok, f"{where}: the dtype must be one of {known}, got {str(dtype)[:40]!r}")
+    ok = str(dtype) in _DTYPES
+    _require(ok, f"{where}: the dtype must be one of {_NAMES}, got {str(dtype)[:40]!r}")
     # type, not isinstance: JSON's true is an int in Python, but no length.
     ok = isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
     _require(ok, f"{where}: the shape must be a list of non-negative integers")

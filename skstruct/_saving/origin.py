@@ -27,12 +27,6 @@ if TYPE_CHECKING:
     from .._data.types import Path
     from .values import Reader, Writer
 
-VERSION = 4
-"""Of the format of files that have such members: whoever ignored them would read other
-columns.
-"""
-
-
 _CHUNK_BYTES = 1 << 20
 
 
@@ -197,9 +191,7 @@ def new_origin(model: Any, source_layout: Any, card: Any) -> Origin:
 
 
 def write_origin(origin: Origin, writer: Writer) -> dict[str, Any]:
-    """Return the members of a file's header; the file needs :data:`VERSION` if there
-    are any.
-    """
+    """Return the members of a file's header."""
     members = {}
     if origin.source_layout is not None:
         members["source_layout"] = _LAYOUT.write(
@@ -207,8 +199,6 @@ def write_origin(origin: Origin, writer: Writer) -> dict[str, Any]:
         )
     if origin.card is not None:
         members["card"] = _CARD.write(origin.card, writer, "card", None)
-    if members:
-        writer.version = max(writer.version, VERSION)
     return members
 
 

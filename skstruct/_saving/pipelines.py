@@ -16,7 +16,7 @@ from .._data.types import Path
 from .._version import __version__
 from .container import require, write_container
 from .fields import Kind, each, pair, string, value, via
-from .origin import VERSION, new_origin, set_origin, write_origin
+from .origin import new_origin, set_origin, write_origin
 from .registry import TRANSFORMERS, estimator_state
 from .values import Writer, savable_value, stands_alone
 
@@ -82,15 +82,13 @@ def save(
     check_is_fitted(model)
     origin = new_origin(model, source_layout, card)
     writer = Writer(bool(training), estimator_state)
-    if is_part:
-        writer.version = VERSION
     header = {
         "kind": "model",
         "skstruct": __version__,
         "estimator": writer.value(model, ""),
         **write_origin(origin, writer),
     }
-    write_container(path, header, writer.arrays, writer.version, writer.zipped)
+    write_container(path, header, writer.arrays, writer.zipped)
     set_origin(model, origin)
 
 

@@ -111,11 +111,6 @@ class Savable(KeepsState, SaysWhy):
     and None when loaded.
     """
 
-    _absent_parameters: ClassVar[tuple[str, ...]] = ("words",)
-    """Parameters that no file has where they are None, so that earlier versions read
-    it.
-    """
-
     def save(
         self,
         path: Path,
@@ -176,10 +171,8 @@ class Savable(KeepsState, SaysWhy):
 
     def _contents(
         self, training: bool, origin: Origin
-    ) -> tuple[dict[str, Any], dict[str, np.ndarray], int, bool]:
-        """Return the header, arrays and version of a file, and whether it is
-        compressed.
-        """
+    ) -> tuple[dict[str, Any], dict[str, np.ndarray], bool]:
+        """Return the header and arrays of a file, and whether it is compressed."""
         writer = Writer(training, estimator_state)
         header = {
             "kind": "model",
@@ -187,7 +180,7 @@ class Savable(KeepsState, SaysWhy):
             "estimator": estimator_state(self, writer, ""),
             **write_origin(origin, writer),
         }
-        return header, writer.arrays, writer.version, writer.zipped
+        return header, writer.arrays, writer.zipped
 
     def compress(
         self,
@@ -415,12 +408,7 @@ def load(path: Path) -> Any:
     try:
         require("estimator" in header, "the header lacks the estimator")
         try:
-            version = header.get("skstruct")
-            reader = Reader(
-                arrays,
-                _estimator_from_state,
-                version if isinstance(version, str) else None,
-            )
+            reader = Reader(arrays, _estimator_from_state)
             node = header["estimator"]
             importlib.import_module(_PIPELINES)
             if isinstance(node, dict) and node.keys() & OUTERMOST:
@@ -469,15 +457,10 @@ def estimator_state(estimator: Any, writer: Writer, name: str) -> dict[str, Any]
             ) from None
 
     attributes = vars(estimator)
-    given = [
-        a
-        for a in names
-        if a not in cls._absent_parameters or attributes.get(a) is not None
-    ]
     fitted = [a for a in attributes if a not in names and FITTED.match(a)]
     return {
         "class": cls.__name__,
-        "parameters": {a: encode("parameter", a, attributes[a]) for a in given},
+        "parameters": {a: encode("parameter", a, attributes[a]) for a in names},
         "fitted": {a: encode("attribute", a, attributes[a]) for a in fitted},
         "state": estimator._to_state(writer, prefix),
     }

@@ -137,7 +137,7 @@ class KeepsState:
             "estimator": {**parts, "state": state},
             **write_origin(origin_of(self), writer),
         }
-        data = container_array(header, writer.arrays, writer.version)
+        data = container_array(header, writer.arrays)
         return data, writer.beside or []
 
     def __setstate__(self, state: State) -> None:
@@ -146,8 +146,7 @@ class KeepsState:
         Raises
         ------
         ModelFileError
-            If it is damaged, of a later version that this one does not understand, or
-            the inside of an earlier one.
+            If it is damaged, or of a later version that this one does not understand.
         """
         try:
             found, origin = _read(type(self), state)
@@ -172,7 +171,7 @@ class KeptAsBytes:
     def __getstate__(self) -> State:
         writer = Writer(True, None)
         header = {"kind": KIND, "value": writer.value(self, "")}
-        return {BYTES: container_array(header, writer.arrays, writer.version)}
+        return {BYTES: container_array(header, writer.arrays)}
 
     def __setstate__(self, state: State) -> None:
         name = type(self).__name__
@@ -224,11 +223,8 @@ def _read(cls: Any, state: Any) -> tuple[dict[str, Any], Origin]:
     data = kept.pop(BYTES, None)
     beside = kept.pop(BESIDE, [])
     require(isinstance(beside, list), f"{BESIDE} must be a list")
-    if data is None and not kept.keys().isdisjoint(cls._written):
-        raise ModelFileError(
-            "it is the inside of a model of skstruct 0.3 or earlier, which alone reads "
-            "it; what save(path) of that version writes, this one reads"
-        )
+    inside = sorted(kept.keys() & set(cls._written))
+    require(not inside, f"{', '.join(inside)} must be in the bytes")
     names = _parameters_of(cls)
     for name in kept:
         hidden = name not in names and callable(getattr(cls, name, None))
@@ -245,7 +241,7 @@ def _read(cls: Any, state: Any) -> tuple[dict[str, Any], Origin]:
     header, arrays = read_container_array(data, kind=KIND, intact=read is not None)
     version = header.get("skstruct")
     version = version if isinstance(version, str) else None
-    reader = Reader(arrays, None, version, beside)
+    reader = Reader(arrays, None, beside)
     try:
         require("estimator" in header, "the header lacks the estimator")
         learned, state = _learned(cls, header["estimator"], kept, reader)

@@ -59,7 +59,6 @@ _SIZES = {
     "rows listed": lambda f: f["R"] if f["sparse"] else 0,
 }
 
-# Early files of L1CRF have ``room`` in final stores too, where it says nothing.
 FINAL = Table("Weights", *_SHAPE, _VALUE, _COLUMN, *_ROWS, **_SIZES)
 
 TRAINED = Table(

@@ -94,8 +94,6 @@ class Writer:
     packed : str or None
         Type of the weights of the model that is being written, if it is a compressed
         one.
-    version : int
-        Of the format that the file needs.
     zipped : bool
         Whether arrays are compressed: there is a compressed model.
     """
@@ -112,7 +110,6 @@ class Writer:
         self.training = training
         self.smaller = smaller
         self.packed: str | None = None
-        self.version = 1
         self.zipped = False
         self._encode_estimator: Any = encode_estimator  # None: nothing is within
         self._numbers: dict[
@@ -126,8 +123,6 @@ class Writer:
         """
         before = self.packed
         self.packed = dtype
-        if dtype is not None:
-            self.version = max(self.version, 2)
         try:
             yield
         finally:
@@ -144,7 +139,6 @@ class Writer:
         self, name: str, array: np.ndarray, signed: bool = False
     ) -> dict[str, Any]:
         """Store integers, int64 for a reader, seven bits at a time; see ``packing``."""
-        self.version = max(self.version, 3)
         node = {"dtype": "int64", "groups": "signed" if signed else "unsigned"}
         return {**self._whole(name, groups(array, signed)), **node}
 
@@ -264,8 +258,6 @@ class Reader:
         Each is handed out once, so that nothing shares memory.
     decode_estimator : callable
         ``(node, reader, where) -> estimator``
-    version : str, optional
-        Of the package that wrote the file.
     beside : list, optional
         What a writer put beside the bytes.
     """
@@ -274,10 +266,8 @@ class Reader:
         self,
         arrays: dict[str, np.ndarray],
         decode_estimator: Callable[[Any, Reader, str], Any] | None,
-        version: str | None = None,
         beside: builtins.list[Any] | None = None,
     ) -> None:
-        self.version = version
         self._beside = [] if beside is None else beside
         self._arrays = dict(arrays)
         self._decode_estimator: Any = decode_estimator  # None: nothing is within

@@ -212,7 +212,7 @@ class SavableLearner(Savable):
         require(isinstance(history, list), f"{where}.history_ must be a list")
         attributes: dict[str, Any] = {"_model": model}
         if labels:
-            attributes["classes_"] = labels.array  # earlier files have an array of str
+            attributes["classes_"] = labels.array
         if "training" in node:
             attributes["_training"] = training_from_state(
                 node["training"], model, history, reader, f"{where}.training"
@@ -222,7 +222,7 @@ class SavableLearner(Savable):
 
 STATE = Table(
     "State of any model",
-    Field("version", optional(string), default=lambda f: f.reader.version),
+    Field("version", optional(string)),
     Field(
         "packed",
         choice({None: None, **{name: name for name in COMPRESSED}}),

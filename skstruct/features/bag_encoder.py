@@ -25,8 +25,7 @@ from .._data.elements import spelled
 from .._data.inputs import describe
 from .._data.places import placed
 from .._data.reads import ModelReads
-from .._saving.container import require, within
-from .._saving.fields import Field, Table, array, built, inline, integer, strings
+from .._saving.fields import Field, Table, built, inline
 from .encoded import NO_BAG, NO_ROWS, NOTHING, Bag, without_templates
 from .encoder_fields import INDEX, MIN_COUNT, has_cutoff
 from .indexed_encoder import NamedEncoder
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
 
     from .._data.corpus import TokenCorpus
     from .._data.types import Self
-    from .._saving.fields import Members
     from .base import Features, SmallRows
     from .encoded import Encoded
     from .pairs import Chunk
@@ -325,41 +323,10 @@ def _runs(
     return runs
 
 
-# --------------------------------------------------------------------------------------
-# Files up to 0.3 also have the pairs of training. They are checked, and not read.
-# --------------------------------------------------------------------------------------
-def _nothing(_: Any) -> None:
-    """What is written no longer."""
-
-
-def _check_pairs(f: Members) -> None:
-    text = f["text"]
-    n = text.shape[0]
-    ok = within(f["size"], 0, n + 1) and int(f["size"].sum()) == n
-    require(ok, f"{f.where}.size must add up to {n}")
-    ok = within(f["feature"][text], 0, len(f["names"]))
-    require(ok, f"{f.where}.feature is out of range")
-
-
-PAIRS = Table(
-    "`pairs` of ready-made features",
-    Field("keys", strings),
-    Field("size", array("int64", "keys")),
-    Field("text", array("bool", None)),
-    Field("number", array("float64", "numbers", finite=True)),
-    Field("feature", array("int32", "text", low=-1, high="names")),
-    make=_check_pairs,
-    numbers=lambda f: int(np.count_nonzero(~f["text"])),
-    names=lambda f: list(f["nodes"].ids),
-)
-
-
 BAG = Table(
     "Encoder `bag`",
     MIN_COUNT,
     Field("nodes", inline(INDEX), of="nodes"),
-    Field("n_numbers", integer(), of=_nothing, default=None),
-    Field("pairs", PAIRS, of=_nothing, default=None),
     make=built(BagEncoder, "min_count"),
     cut=has_cutoff,
     first_row=lambda _: 0,

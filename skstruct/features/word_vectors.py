@@ -540,8 +540,6 @@ def _parts(words: WordVectors) -> dict[str, Any]:
         text += f"files hold no code; give the name of a rule ({known}), or "
         text += "words=vectors.table() to a tagger, whose file needs none"
         raise TypeError(text)
-    if given["tokenizer"] == "words":
-        del given["tokenizer"]  # which earlier versions do not know
     parts: dict[str, Any] = {"parameters": given}
     if not hasattr(words, "words_"):
         return parts

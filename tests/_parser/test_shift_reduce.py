@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 import skstruct
 from skstruct import ShiftReduceParser
-from skstruct._parser.template_sets import template_lines, without_labels
 from skstruct._saving.container import ModelFileError, read_container, write_container
 from skstruct.datasets import read_conllu
 from skstruct.metrics import attachment_scores
@@ -351,28 +350,6 @@ def test_a_treebank_is_learned(corpus_path):
     )
     found = attachment_scores(trees[300:400], model.predict(sentences[300:400]))
     assert found.uas > 0.68 and found.las > 0.6
-
-
-def test_models_of_sets_that_read_no_labels_go_on():
-    """As those of earlier versions, whose "rich" read none."""
-    lines = without_labels(template_lines("rich"))
-    assert len(lines) == 105
-    model = parser(templates=lines, max_iter=2).fit(X, Y)
-    expected = (
-        parser(templates=lines, max_iter=2)
-        .fit(X, Y)
-        .partial_fit(X, Y)
-        .decision_function(X)
-    )
-    for name in ("rich", "auto"):
-        again = (
-            pickle.loads(pickle.dumps(model))
-            .set_params(templates=name)
-            .partial_fit(X, Y)
-        )
-        np.testing.assert_array_equal(again.decision_function(X), expected)
-    with pytest.raises(ValueError, match="templates='hs28' differs"):
-        model.set_params(templates="hs28").partial_fit(X, Y)
 
 
 def test_the_number_of_labels_that_templates_read_is_limited():

@@ -28,7 +28,7 @@ def reload(path):
                 )
             estimator.save(path, **options)
             assert (
-                path.read_bytes()[:8] == b"\x89SKS\r\n\x1a\n"
+                path.read_bytes()[:8] == b"\x89STR\r\n\x1a\n"
             )  # 0x89 is no opcode to begin with
             return skstruct.load(path)
 

@@ -144,7 +144,7 @@ def test_layout_is_the_documented_one(path):
     )
     data = path.read_bytes()
     magic, version, length = struct.unpack("<8sIQ", data[:20])
-    assert (magic, version) == (b"\x89SKS\r\n\x1a\n", 1)
+    assert (magic, version) == (b"\x89STR\r\n\x1a\n", 1)
     assert (20 + length) % 64 == 0
     assert json.loads(data[20 : 20 + length]) == {
         "kind": "model",
@@ -223,7 +223,7 @@ def test_bad_headers_are_refused(path, header, error, message):
             ValueError,
             "array 'a' has dtype object; allowed: bool int8",
         ),
-        ({"a": np.zeros(1, np.float16)}, ValueError, "dtype float16"),
+        ({"a": np.zeros(1, np.longdouble)}, ValueError, "dtype"),
         ({"a": np.zeros(1, complex)}, ValueError, "dtype complex128"),
         ({"a": np.array(["x"])}, ValueError, "dtype <U1"),
         ({"a": np.zeros(1, "M8[s]")}, ValueError, "dtype datetime64"),
@@ -377,11 +377,11 @@ def test_compressed_arrays_come_back(tmp_path, monkeypatch):
             assert found[name].dtype == array.dtype and (found[name] == array).all()
             assert found[name].flags.writeable and found[name].flags.owndata
     data = (tmp_path / "m").read_bytes()
-    assert struct.unpack_from("<I", data, 8) == (4,)
+    assert struct.unpack_from("<I", data, 8) == (1,)
     (length,) = struct.unpack_from("<Q", data, 12)
     specs = {s["name"]: s for s in json.loads(data[20 : 20 + length])["arrays"]}
     assert specs["a"]["zlib"] < SPARSE.nbytes / 20 and "zlib" not in specs["random"]
-    size = container_size({"kind": "model"}, arrays, 1, True)
+    size = container_size({"kind": "model"}, arrays, True)
     assert size == len(data)
 
 
@@ -413,17 +413,7 @@ def test_a_stream_that_is_none(tmp_path):
         read_container(path, kind="model")
 
 
-def test_version_three_has_no_compressed_arrays(tmp_path):
-    path = tmp_path / "m"
-    zipped(path, a=SPARSE)
-    forge(path, {}, version=3)
-    with pytest.raises(
-        ModelFileError, match="must have just name, dtype, shape, offset"
-    ):
-        read_container(path, kind="model")
-
-
-def forge(path, change, version=4, spoil=False):
+def forge(path, change, spoil=False):
     """Change what a file says of its array, with a right checksum."""
     data = path.read_bytes()
     (length,) = struct.unpack_from("<Q", data, 12)
@@ -433,5 +423,5 @@ def forge(path, change, version=4, spoil=False):
     text += b" " * (-(20 + len(text)) % 64)
     rest = data[20 + length : -32]
     rest = b"\0" * len(rest) if spoil else rest
-    data = data[:8] + struct.pack("<IQ", version, len(text)) + text + rest
+    data = data[:8] + struct.pack("<IQ", 1, len(text)) + text + rest
     path.write_bytes(data + hashlib.sha256(data).digest())

@@ -29,7 +29,7 @@ def small(path):
     return path.read_bytes()
 
 
-def build(header, data=b"", version=1, magic=b"\x89SKS\r\n\x1a\n", length=None):
+def build(header, data=b"", version=1, magic=b"\x89STR\r\n\x1a\n", length=None):
     """The bytes of a file as the format's documentation says, written without the code
     under test.
     """
@@ -108,7 +108,7 @@ def foreign_files():
     yield "one byte", b"x", "looks like text"
     yield "binary", bytes(range(256)), "some other binary file"
     yield "empty", b"", "it is empty"
-    yield "text mode", b"\x89SKS\n\x1a\n" + bytes(100), "damaged at its start"
+    yield "text mode", b"\x89STR\n\x1a\n" + bytes(100), "damaged at its start"
 
 
 @pytest.mark.parametrize(
@@ -118,6 +118,20 @@ def test_foreign_files_are_named(path, data, message):
     path.write_bytes(data)
     with pytest.raises(ModelFileError, match=f"not a skstruct file: .*{message}"):
         read_container(path, kind="model")
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+def test_files_of_unpublished_versions_are_refused_by_name(version, path):
+    """Whole, cut short, or with an empty header."""
+    whole = build({"kind": "model", "arrays": []}, version=version)
+    for size in (4, 8, 20, len(whole)):
+        path.write_bytes(b"\x89SKS\r\n\x1a\n"[:size] + whole[8:size])
+        with pytest.raises(ModelFileError) as raised:
+            read_container(path, kind="model")
+        assert str(raised.value) == (
+            f"{str(path)!r}: written by an unpublished version of skstruct, before "
+            "0.4.0, which no release reads; train the model again"
+        )
 
 
 def test_a_pickle_is_not_executed(path):
@@ -140,7 +154,7 @@ def test_missing_file_and_folder_are_os_errors(path, tmp_path):
 
 def test_newer_format_version(path):
     path.write_bytes(build({"kind": "model", "arrays": []}, version=7))
-    message = r"written by a newer skstruct \(format 7, this version reads up to 4\)"
+    message = r"written by a newer skstruct \(format 7, this version reads up to 1\)"
     with pytest.raises(ModelFileError, match=message):
         read_container(path, kind="model")
 
@@ -149,8 +163,8 @@ def test_newer_format_version(path):
     ("written_by", "said"),
     [
         ("0.9.1", "; skstruct 0.9.1, which wrote it, reads it"),
-        ("<b>", "reads up to 4)"),
-        (7, "reads up to 4)"),
+        ("<b>", "reads up to 1)"),
+        (7, "reads up to 1)"),
     ],
 )
 def test_a_newer_format_names_the_release_that_reads_it(path, written_by, said):

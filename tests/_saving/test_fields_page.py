@@ -53,7 +53,6 @@ TABLES = {
         f"encoder {kind}": table for kind, (_, table) in encoder_choice.ENCODERS.items()
     },
     "index": encoder_fields.INDEX,
-    "pairs": bag_encoder.PAIRS,
     "numeric": rows_encoder.NUMERIC,
     "patterns": patterns.PATTERNS,
     "lines": templates.LINES,

@@ -1,9 +1,7 @@
-"""Files of every kind of estimator with few and many labels, of today and of earlier
-versions.
+"""Files of every kind of estimator with few and many labels, of today and kept ones.
 
 With more than 16 labels tables of weights may be stored sparsely. ``data_files`` holds
-files that earlier versions wrote, and what their models predicted; see
-``data_files/write.py``.
+files that were kept, and what their models predicted; see ``data_files/write.py``.
 """
 
 import copy
@@ -34,10 +32,10 @@ from skstruct import (
     cli,
 )
 from skstruct._core import store as store_module
-from skstruct._saving.container import read_container, write_container
+from skstruct._saving.container import read_container
 
 FOLDER = pathlib.Path(__file__).parents[1] / "data_files"
-OLD_FILES = sorted(file.stem for file in FOLDER.glob("*.skstruct"))
+KEPT_FILES = sorted(file.stem for file in FOLDER.glob("*.skstruct"))
 STORAGE = [
     (4, "dense", True),
     (17, "as chosen", False),
@@ -127,14 +125,14 @@ def test_a_fitted_model_holds_no_more_than_its_file(name, tmp_path):
 
 
 # --------------------------------------------------------------------------------------
-# Files of earlier versions
+# Files that were kept
 # --------------------------------------------------------------------------------------
 def as_json(values):
     return json.loads(json.dumps(values))
 
 
-@pytest.mark.parametrize("name", OLD_FILES)
-def test_files_of_earlier_versions_load(name, tmp_path):
+@pytest.mark.parametrize("name", KEPT_FILES)
+def test_kept_files_load(name, tmp_path):
     expected = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     X = expected["X"]
     if name.startswith("parser"):
@@ -152,69 +150,11 @@ def test_files_of_earlier_versions_load(name, tmp_path):
 def test_there_are_files_of_every_kind():
     kinds = {
         skstruct.load(FOLDER / f"{file}.skstruct").__class__.__name__
-        for file in OLD_FILES
+        for file in KEPT_FILES
     }
     assert kinds == {
         type(make()).__name__ for _, make in {**CASES, **WITHOUT_LABELS}.values()
     }
-
-
-def as_written_early(path):
-    """Rewrite a file as early versions did: sparse tables of an ``L1CRF`` have
-    ``room``, which is zero.
-    """
-    header, arrays = read_container(path, kind="model")
-
-    def complete(node):
-        for part in (
-            node.values()
-            if isinstance(node, dict)
-            else node
-            if isinstance(node, list)
-            else []
-        ):
-            complete(part)
-        if isinstance(node, dict) and node.get("sparse") and "room" not in node:
-            count = node["count"]["$array"]
-            room = count.removesuffix("count") + "room"
-            node["room"] = {"$array": room}
-            after = list(arrays).index(count) + 1
-            items = [*arrays.items()]
-            items.insert(after, (room, np.zeros_like(arrays[count])))
-            arrays.clear()
-            arrays.update(items)
-
-    complete(header)
-    write_container(path, header, arrays)
-    return arrays
-
-
-@pytest.mark.parametrize("n_labels", [17, 45])
-@pytest.mark.parametrize("name", [name for name in CASES if "l1crf" in name])
-def test_files_with_room_in_final_tables(name, n_labels, tmp_path):
-    model, X, _ = trained(name, n_labels)
-    model.save(tmp_path / "model")
-    today = (tmp_path / "model").read_bytes()
-    as_written_early(tmp_path / "model")
-    assert (tmp_path / "model").read_bytes() != today
-    loaded = skstruct.load(tmp_path / "model")
-    assert_predicts_same(model, loaded, X)
-    loaded.save(tmp_path / "model")
-    assert (tmp_path / "model").read_bytes() == today
-
-
-@pytest.mark.parametrize(
-    "name", ["l1crf-17", "segmenter-l1crf-17", "averager-l1crf-17"]
-)
-def test_such_files_are_those_of_early_versions(name, tmp_path):
-    """Byte for byte, but for what the header says."""
-    _, early = read_container(FOLDER / f"{name}.skstruct", kind="model")
-    skstruct.load(FOLDER / f"{name}.skstruct").save(tmp_path / "model")
-    arrays = as_written_early(tmp_path / "model")
-    assert list(arrays) == list(early)
-    for array in early:
-        assert arrays[array].dtype == early[array].dtype, array
-        assert arrays[array].tobytes() == early[array].tobytes(), array
 
 
 # --------------------------------------------------------------------------------------
@@ -315,7 +255,7 @@ def test_train_and_tag_with_many_labels(name, n_labels, corpora, capsys, tmp_pat
     assert f"{n_labels}" in run(capsys, "show", "-m", model)
 
 
-def test_tag_with_a_file_of_an_earlier_version(corpora, capsys):
+def test_tag_with_a_kept_file(corpora, capsys):
     tagged = run(
         capsys, "tag", corpora / "test17.txt", "-m", FOLDER / "l1crf-17.skstruct"
     )

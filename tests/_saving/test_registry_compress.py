@@ -126,22 +126,12 @@ def test_export_and_explanation(corpus, tmp_path):
 def test_only_compressed_models_are_written_by_zlib(tmp_path):
     """Others are large, and are read and written as fast as a disk is."""
     parser, X, _ = fitted("parser", 4)
-    for model, version in (parser, 3), (parser.compress(), 4):
+    for model, zipped in (parser, False), (parser.compress(), True):
         model.save(tmp_path / "model")
         data = (tmp_path / "model").read_bytes()
-        assert struct.unpack_from("<I", data, 8) == (version,)
-        assert (b'"zlib"' in data) == (version == 4)
+        assert struct.unpack_from("<I", data, 8) == (1,)
+        assert (b'"zlib"' in data) == zipped
         assert skstruct.load(tmp_path / "model").predict(X) == model.predict(X)
-
-
-def test_compressed_models_need_format_four(tagger, tmp_path):
-    versions = []
-    for model in (tagger, tagger.compress()):
-        model.save(tmp_path / "model")
-        versions.append(
-            struct.unpack_from("<I", (tmp_path / "model").read_bytes(), 8)[0]
-        )
-    assert versions == [1, 4]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
@@ -207,7 +197,7 @@ def forged(tagger, tmp_path):
         tagger.compress().save(path)
         header, arrays = read_container(path, kind="model")
         change(header["estimator"]["state"], arrays)
-        write_container(path, header, arrays, version=2)
+        write_container(path, header, arrays)
         with pytest.raises(skstruct._saving.registry.ModelFileError) as error:
             skstruct.load(path)
         return str(error.value)
@@ -272,26 +262,6 @@ def _say(change):
 )
 def test_lies(change, message, forged):
     assert message in forged(change)
-
-
-def test_readers_of_format_one_refuse_it_by_name(tagger, tmp_path, monkeypatch):
-    tagger.compress().save(tmp_path / "model")
-    monkeypatch.setattr("skstruct._saving.container.FORMAT_VERSION", 1)
-    message = r"written by a newer skstruct \(format 4, this version reads up to 1\)"
-    with pytest.raises(ValueError, match=message):
-        skstruct.load(tmp_path / "model")
-
-
-def test_two_bytes_need_format_two(tmp_path):
-    with pytest.raises(ValueError, match="'w' has dtype float16; allowed"):
-        write_container(
-            tmp_path / "file", {"kind": "model"}, {"w": np.zeros(3, np.float16)}
-        )
-    write_container(
-        tmp_path / "file", {"kind": "model"}, {"w": np.ones(3, np.float16)}, version=2
-    )
-    _, arrays = read_container(tmp_path / "file", kind="model")
-    assert arrays["w"].dtype == np.float16 and arrays["w"].tolist() == [1.0] * 3
 
 
 WORDS = ["U0:%x[-1,0]", "U1:%x[0,0]", "U2:%x[1,0]", "B"]

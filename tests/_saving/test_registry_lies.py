@@ -4,7 +4,6 @@ arrays.
 
 import copy
 import json
-import pathlib
 
 import numpy as np
 import pytest
@@ -14,8 +13,6 @@ from scipy import sparse
 import skstruct
 from skstruct import StructuredPerceptron
 from skstruct._saving.container import ModelFileError, read_container, write_container
-
-OLD = pathlib.Path(__file__).parents[1] / "data_files"
 
 
 # --------------------------------------------------------------------------------------
@@ -248,26 +245,6 @@ def test_lies_about_sparse_rows(part, name, value, path):
 )
 def test_lies_about_bags(name, value, message, path):
     bag_model()[0].save(path)
-    forged = Forged(path)
-    forged.arrays[name][...] = value
-    forged.write()
-    refuse(path, message)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("model.encoder.pairs.size", 1, "size must add up"),
-        ("model.encoder.pairs.size", -1, "size must add up"),
-        ("model.encoder.pairs.size", 2**62, "size must add up"),
-        ("model.encoder.pairs.feature", 99, "feature is out of range"),
-        ("model.encoder.pairs.feature", -1, "feature is out of range"),
-        ("model.encoder.pairs.number", np.nan, "finite"),
-        ("model.encoder.pairs.text", True, "number must have the shape"),
-    ],
-)
-def test_lies_about_pairs_in_files_of_0_3(name, value, message, path):
-    path.write_bytes((OLD / "dicts-0.3-3.skstruct").read_bytes())
     forged = Forged(path)
     forged.arrays[name][...] = value
     forged.write()

@@ -64,7 +64,7 @@ def test_other_tasks(folder, capsys, tmp_path, train, options):
     assert "b minus a is" in out and "p = " in out
 
 
-def test_a_file_of_an_earlier_version_beside_a_new_one(capsys, tmp_path):
+def test_a_kept_file_beside_itself(capsys, tmp_path):
     old = DATA / "perceptron-order2-4.skstruct"
     (tmp_path / "test.txt").write_text("a L0\nb L1\n\n")
     code, out, err = run(capsys, "evaluate", old, old, tmp_path / "test.txt")

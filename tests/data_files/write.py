@@ -1,8 +1,8 @@
 """Write model files that later versions have to read: ``PYTHONPATH=. python
 tests/data_files/write.py``.
 
-A file that is there already is left as it is: it stands for the files that users have.
-What a model predicts is kept beside it, in JSON.
+From the release of 0.4.0 on a file that is there already is left as it is: it stands
+for the files that users have. What a model predicts is kept beside it, in JSON.
 """
 
 import json

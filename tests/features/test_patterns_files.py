@@ -83,7 +83,7 @@ def test_lines_of_an_open_file_lose_their_ends(end, tmp_path):
 
 
 def test_a_model_that_has_line_feeds_in_its_patterns_keeps_them(tmp_path):
-    """As 0.3 wrote them: they are in the names of its features."""
+    """They are in the names of its features."""
     patterns = Patterns.as_written(["U0:%x[0,0]\n"], CRFPP)
     crf = L1CRF(patterns, random_state=0).fit([["a", "b"]], [["A", "B"]])
     crf.save(tmp_path / "model")

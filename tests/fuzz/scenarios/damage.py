@@ -190,7 +190,6 @@ def damaged_files(draw):
         path = os.path.join(folder, "model")
         model.save(path)
         header, arrays = read_container(path, kind="model")
-        version = 3 if isinstance(model, ShiftReduceParser) else 2
         for _ in range(40):
             forged, changed = copy.deepcopy(header), dict(arrays)
             for _ in range(draw.one(1, 1, 2)):
@@ -198,7 +197,7 @@ def damaged_files(draw):
                     draw.note(changed=_change_header(draw, forged))
                 else:
                     draw.note(changed=_change_array(draw, changed))
-            write_container(path, forged, changed, version=version)
+            write_container(path, forged, changed)
             try:
                 again = skstruct.load(path)
             except ModelFileError:
