@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from .elements import spelled
+from .spellings import parts_of
 
 _USUAL = (
     "PER PERSON PERS NP NOUN NN N",
@@ -48,8 +49,7 @@ def label_style(label: Any) -> str:
     have hues that were chosen; the digest (CRC-32) of any other name draws one of 24
     hues and of three kinds of line.
     """
-    prefix, _, kind = spelled(label).partition("-")
-    name = kind if kind and len(prefix) == 1 and prefix in "BIESMLU" else spelled(label)
+    _, name = parts_of(spelled(label))
     if name.upper() in _HUE_OF:
         return f"--hue:{_HUE_OF[name.upper()]}"
     digest = zlib.crc32(name.encode("utf-8", "surrogatepass"))

@@ -4,7 +4,8 @@ A scheme says how a chunk of each length is spelled, and everything else follows
 that spelling: which prefixes may open a chunk, follow each other inside it and close
 it, hence which transitions a decoder may take and which sequences are well formed. A
 label is a prefix, or a prefix and a type joined by the first hyphen (``B-PER``); in the
-scheme IO it is the type alone (``PER``). Inside this module a label is parsed into the
+scheme IO it is the type alone (``PER``). Other spellings (``B_PER``, ``PER-B``) are read as well, by
+`skstruct._data.spellings`. Inside this module a label is parsed into the
 pair ``(prefix, type)``, with ``""`` for no type; `LabelTable` does that once per
 distinct label.
 
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 from .elements import exact, spelled
 from .labels import NOT_SEVERAL
 from .places import PlaceError, numbered, refuse_str
+from .spellings import parse_respelled, style_of
 from .suggestions import meant
 
 OPENING = ("B", "S", "U")
@@ -188,6 +190,7 @@ class LabelTable(dict):
             _ANY_PREFIX if self.scheme is None else _RULES[self.scheme].prefixes
         )
         self.bare = scheme is not None and SPELLINGS[scheme].bare
+        self._styles: dict[int, tuple[tuple[Any, ...], str]] = {}
 
     def __missing__(self, label: Any) -> Parsed:
         text = exact(label) if isinstance(label, str) else ""
@@ -195,10 +198,27 @@ class LabelTable(dict):
         if self.bare and prefix and not _is_prefixed(text):
             prefix = "I"
             kind = text
+        elif prefix not in _ANY_PREFIX and (other := parse_respelled(text)) is not None:
+            prefix, kind = other
         if prefix not in self.prefixes or (prefix == "O" and kind and self.scheme):
             raise ValueError(f"label {label!r} does not belong to {self._expected()}")
+        if not self.bare:
+            self._check_style(text)
         parsed = self[label] = ("O", "") if prefix == "O" else (prefix, kind)
         return parsed
+
+    def _check_style(self, text: str) -> None:
+        """Raise for a label that is spelled otherwise than those before: ``b-PER`` is a
+        mistake where others are ``B-PER``.
+        """
+        style = style_of(text)
+        if style is None:
+            return
+        known, example = self._styles.setdefault(len(style), (style, text))
+        if style != known:
+            raise ValueError(
+                f"label {text!r} is spelled otherwise than {example!r}; write both alike"
+            )
 
     def _expected(self) -> str:
         if self.bare and self.scheme:

@@ -58,6 +58,7 @@ from .scheme_rules import (
     read_spans,
     same_chunk,
 )
+from .spellings import Respelling, respelling_of, shown
 from .types import Corpus
 
 if TYPE_CHECKING:
@@ -209,15 +210,39 @@ def convert_labels(
     >>> convert_labels(["I-LOC", "I-LOC", "O"], "BIO", "BIO", strict=False)
     ['B-LOC', 'I-LOC', 'O']
     """
-    return _converted(labels, check_scheme(source), check_scheme(target), strict)
-
-
-def _converted(
-    labels: Collection[str], source: str, target: str, strict: bool
-) -> list[str]:
-    """Rewrite a label sequence; the names of both schemes are canonical."""
     refuse_str("labels", labels, "labels")
     labels = list(labels)
+    source = check_scheme(source)
+    respelling = _respelling(_hashable([labels]), source)
+    return _respelled(
+        _converted(labels, source, check_scheme(target), strict), respelling
+    )
+
+
+def _respelling(labels: Iterable[Any], source: str) -> Respelling | None:
+    """Return how labels are spelled, which are to be rewritten.
+
+    Raises
+    ------
+    ValueError
+        If they are said to be types, and look like prefixes and types.
+    """
+    found = respelling_of(labels)
+    if found is not None and SPELLINGS[source].bare:
+        raise ValueError(
+            f"labels such as {shown(found)!r} have prefixes, and labels of the scheme "
+            "IO have none: give their scheme as the source, such as 'BIO'"
+        )
+    return found
+
+
+def _respelled(labels: list[str], respelling: Respelling | None) -> list[str]:
+    """Return labels in the spelling that they had before they were rewritten."""
+    return labels if respelling is None else list(map(respelling.write, labels))
+
+
+def _converted(labels: list[str], source: str, target: str, strict: bool) -> list[str]:
+    """Rewrite a label sequence, spelled as usual; both schemes are canonical."""
     if not strict:
         spans = read_spans(labels, LabelTable(source, strict=False))
         return write_spans(
@@ -279,11 +304,25 @@ def convert_scheme(
     """
     source = check_scheme(source)
     target = check_scheme(target)
-    converted = []
+    sequences = []
     for i, labels in enumerate(y):
         with in_sequence(i):
-            converted.append(_converted(labels, source, target, strict))
+            refuse_str("labels", labels, "labels")
+            sequences.append(list(labels))
+    respelling = _respelling(_hashable(sequences), source)
+    converted = []
+    for i, labels in enumerate(sequences):
+        with in_sequence(i):
+            found = _converted(labels, source, target, strict)
+            converted.append(_respelled(found, respelling))
     return converted
+
+
+def _hashable(sequences: list[list[Any]]) -> Iterable[Any]:
+    """Yield the labels of sequences; others than str and None as None, for which their
+    sequence will be refused.
+    """
+    return (x if isinstance(x, str) else None for labels in sequences for x in labels)
 
 
 def words_to_labels(

@@ -44,6 +44,9 @@ class SourceLayout:
         Whether ends of spans are "exclusive" or "inclusive".
     scheme : str, optional
         Of the labels, such as "BIO"; None for labels of no scheme.
+    spelling : str, optional
+        How labels of a scheme are spelled, by the example of a B and a type, such as
+        "B_PER"; None where it is "B-PER".
     options : dict, optional
         Other options of the format's reader, by name: str, numbers, lists of these.
 
@@ -70,6 +73,7 @@ class SourceLayout:
     offsets: str | None = None
     ends: str | None = None
     scheme: str | None = None
+    spelling: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -78,7 +82,7 @@ class SourceLayout:
                 raise ValueError(
                     f"{name} must be a str, got {describe(getattr(self, name))}"
                 )
-        for name in ("separator", "comment", "offsets", "ends", "scheme"):
+        for name in ("separator", "comment", "offsets", "ends", "scheme", "spelling"):
             if not isinstance(getattr(self, name), str | None):
                 raise ValueError(
                     f"{name} must be a str or None, got {describe(getattr(self, name))}"
@@ -132,7 +136,8 @@ class SourceLayout:
         if self.ends is not None:
             said.append(f"ends {self.ends}")
         if self.scheme is not None:
-            said.append(f"scheme {self.scheme}")
+            spelled = "" if self.spelling is None else f", spelled {self.spelling}"
+            said.append(f"scheme {self.scheme}{spelled}")
         said += [f"{name}={value!r}" for name, value in self.options.items()]
         return ", ".join(said)
 

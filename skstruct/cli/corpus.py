@@ -18,6 +18,7 @@ from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
 from .._data.places import Where
 from .._data.schemes import scheme_like
 from .._data.source_layout import SourceLayout
+from .._data.spellings import spelling_of
 from ..datasets.formats.columns import A_TOKEN_A_LINE
 from ..datasets.formats.contents import where_at, where_of
 from ..datasets.formats.entry import (
@@ -667,6 +668,7 @@ def new_understood(corpus: Corpus, layout: Layout, encoding: str) -> Understood:
         comment=layout.comment,
         encoding=encoding,
         scheme=None if scheme == "IO" else scheme,  # any labels at all are of IO
+        spelling=None if scheme == "IO" else spelling_of(corpus.y),
     )
     if layout.reader is not None:
         source_layout = replace(source_layout, **reader_options(layout.reader))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._data.inputs import flatten
 from .._data.places import counted
 from .._data.scheme_rules import LabelTable, are_chunks
+from .._data.spellings import style_of
 from .common import warn
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def odd_labels(y: Any) -> list[Odd]:
         one of several: then labels are plain, and some of them look like segments.
     """
     counts = Counter(label for label in flatten(y) if label is not None)
-    odd = {label for label in counts if not _belongs(label)}
+    usual = _usual_styles(counts)
+    odd = {label for label in counts if not _belongs(label, usual)}
     if not odd or not are_chunks(counts.keys() - odd):
         return []
     # One alone, such as 0 or NA, is what these labels call the outside.
@@ -60,12 +62,23 @@ def odd_labels(y: Any) -> list[Odd]:
     return sorted(found, key=lambda each: (-each.n_tokens, each.where))
 
 
-def _belongs(label: Any) -> bool:
+def _usual_styles(counts: Counter[Any]) -> set[Any]:
+    """Return how most labels with types are spelled, and most for the outside."""
+    styles: dict[int, Counter[Any]] = {1: Counter(), 3: Counter()}
+    for label, n in counts.items():
+        style = style_of(label) if isinstance(label, str) else None
+        if style is not None:
+            styles[len(style)][style] += n
+    return {found.most_common(1)[0][0] for found in styles.values() if found}
+
+
+def _belongs(label: Any, usual: set[Any]) -> bool:
     try:
         LabelTable()[label]
     except ValueError:
         return False
-    return True
+    style = style_of(label)
+    return style is None or style in usual
 
 
 def warn_of_odd(corpus: Corpus, predicted: Any) -> None:

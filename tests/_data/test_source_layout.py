@@ -33,7 +33,7 @@ def test_what_is_given_comes_back_and_is_described(given, text):
         ({"format": "columns", "label": True}, "numbers or names of columns"),
         ({"format": "columns", "options": {"a": {1, 2}}}, "options must be a dict"),
         ({"format": "columns", "options": {"a": {"$array": "x"}}}, "options must be"),
-        ({"format": "columns", "columns": [1]}, "unknown: columns; 10 names are known"),
+        ({"format": "columns", "columns": [1]}, "unknown: columns; 11 names are known"),
     ],
 )
 def test_what_it_cannot_be_is_refused(given, message):

@@ -53,9 +53,9 @@ def test_nothing_is_said_where_nothing_is_odd(capsys, stdin, text, options):
 
 
 def test_a_model_is_told_the_line_of_its_corpus(folder, capsys, stdin):
-    stdin("the DT B-NP\ncat NN I-NP\n\nsat VBD 0\n")
+    stdin("the DT B-NP\ncat NN I-NP\n\nsat VBD NA\n")
     code, _, err = run(capsys, "evaluate", "-m", folder / "chunk")
-    assert code == 0 and "of the gold labels 0 (line 4, 1 token in all)" in err
+    assert code == 0 and "of the gold labels NA (line 4, 1 token in all)" in err
 
 
 def test_plain_labels_have_a_report(capsys, stdin, folder):
@@ -97,7 +97,15 @@ def test_odd_labels_leave_tokens_without_label_alone():
     assert found == ("Z", 1, (1, 1))
 
 
-@pytest.mark.parametrize("outside", ["0", "-", "NA", "_"])
+@pytest.mark.parametrize("outside", ["0", "-", "_"])
+def test_usual_names_of_the_outside_are_known(capsys, stdin, outside):
+    rows = f"Ann B-PER B-PER\nLee I-PER I-PER\nleft {outside} {outside}\n"
+    stdin(rows)
+    _, out, err = run(capsys, "evaluate", "--json")
+    assert json.loads(out)["segments"]["PER"]["f1"] == 1.0 and not err
+
+
+@pytest.mark.parametrize("outside", ["NA", "."])
 def test_what_the_outside_is_called_is_named(capsys, stdin, outside):
     """One label of no scheme is, be it that of most tokens."""
     rows = f"Ann B-PER B-PER\nLee I-PER I-PER\nleft {outside} {outside}\n"
