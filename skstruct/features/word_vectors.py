@@ -601,15 +601,10 @@ WORD_VECTORS = Table(
 )
 
 
-def _read_words(node: Any, where: str, f: Members) -> Any:
-    clusters_alone = isinstance(node, dict) and node.keys() & {"$clusters", "$same"}
-    return (value if clusters_alone else WORD_VECTORS).read(node, where, f)
-
-
 _KIND = Kind(
     "as `$word_vectors`",
     lambda words, *how: WORD_VECTORS.write(_parts(words), *how),
-    _read_words,
+    WORD_VECTORS.read,
 )
 
 savable_value("$word_vectors", WordVectors, _KIND)

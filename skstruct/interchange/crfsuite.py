@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import struct
+import warnings
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from .._core.final_weights import LARGEST_WEIGHT
 from .._crf.l1crf import L1CRF, ready_crf
 from .._crf.solver.solve import SparseWeights
-from .._data.places import ranges
+from .._data.places import describe, ranges
 from .._data.types import Path
 from .._saving.atomic import write_whole
 from .._saving.container import ModelFileError
@@ -155,6 +156,14 @@ def _parameters(crf: dict[str, Any]) -> dict[str, Any]:
         value = default if value is None else value
         if isinstance(value, (int, float)) and 0 <= value < float("inf"):
             found[name] = float(value)
+            continue
+        usual = getattr(L1CRF(), name)
+        warnings.warn(
+            f"{name} of the CRF is {describe(value)}; the model has {name}={usual}, "
+            "which counts where it is trained on",
+            UserWarning,
+            stacklevel=4,
+        )
     states, transitions = (
         crf.get(f"all_possible_{kind}") is True for kind in ("states", "transitions")
     )

@@ -18,6 +18,8 @@ from contextlib import suppress
 from io import BytesIO
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
+
 from .._saving.container import ModelFileError
 from .foreign import ForeignBytes
 
@@ -239,6 +241,21 @@ class _Inert:
     extend = append
 
 
+_SCALAR = {(f"numpy.{core}.multiarray", "scalar") for core in ("core", "_core")}
+"""What makes a number of numpy, as a search over a distribution gives parameters."""
+
+
+def _scalar(arguments: tuple[Any, ...]) -> Any:
+    """Return the number that numpy makes of arguments; None of what is no number."""
+    try:
+        dtype, data = arguments
+        code = re.fullmatch(r"[biuf]\d", dtype.arguments[0])
+        order = dtype.state[1] if dtype.state else "="
+        return np.frombuffer(data, f"{order}{code[0]}").item()  # type: ignore[index]
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return None
+
+
 _ENCODE = object()
 """Stands for ``_codecs.encode``, with which protocols 0 to 2 write bytes."""
 
@@ -316,6 +333,8 @@ class _Reader(_Unpickler):
             raise pickle.UnpicklingError(
                 f"a {type(arguments).__name__} is given as arguments"
             )
+        if called.name in _SCALAR:
+            return _scalar(arguments)
         return self._new(called.name, arguments)
 
     def _instantiate(self, klass: Any, arguments: Any) -> None:

@@ -6,14 +6,16 @@ import copy
 import itertools
 import json
 import pickle
+from decimal import Decimal
 
 import joblib
 import numpy as np
 import pytest
+import scipy.stats
 from crfsuite_cases import corpus, fitted_crf
 from foreign_models import LABELS, crfsuite, crfsuite_small
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 
 import skstruct
@@ -276,6 +278,33 @@ def test_the_best_estimator_of_a_search_is_meant(tmp_path, library):
         assert load_crfsuite(tmp_path / "search.joblib").predict(X) == expected
     beside = {"new": CRF(c2=3.0), "old": given}
     assert load_crfsuite(pickle.dumps(beside)).c2 == 1.0
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2, 3, 4, 5, "joblib"])
+def test_what_a_search_over_distributions_found(tmp_path, kept):
+    """Its parameters are numbers of numpy, and joblib writes arrays before them."""
+    CRF = pytest.importorskip("sklearn_crfsuite").CRF
+    X, y = corpus(1)
+    drawn = {"c1": scipy.stats.expon(scale=0.5), "c2": scipy.stats.expon(scale=0.05)}
+    given = CRF(max_iterations=5, all_possible_transitions=True)
+    search = RandomizedSearchCV(given, drawn, n_iter=2, cv=2, random_state=0)
+    search.fit(X, y)
+    if kept == "joblib":
+        joblib.dump(search, tmp_path / "search")
+    else:
+        (tmp_path / "search").write_bytes(pickle.dumps(search, protocol=kept))
+    loaded = load_crfsuite(tmp_path / "search")
+    assert {"c1": loaded.c1, "c2": loaded.c2} == search.best_params_
+    assert loaded.all_pairs == "transitions"
+    assert loaded.predict(X) == [list(labels) for labels in search.predict(X)]
+
+
+def test_a_strength_that_is_no_number_is_said():
+    CRF = pytest.importorskip("sklearn_crfsuite").CRF
+    crf = CRF(max_iterations=5).fit(*corpus(1))
+    crf.c1 = Decimal("0.5")
+    with pytest.warns(UserWarning, match="c1 of the CRF is .*; the model has c1=0.1"):
+        assert load_crfsuite(pickle.dumps(crf)).c1 == 0.1
 
 
 def test_several_fitted_crfs_are_named():
