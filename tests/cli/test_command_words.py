@@ -58,9 +58,11 @@ def test_an_error_names_an_option(record, option, tmp_path, capsys):
 
 
 def test_a_warning_names_an_option(tmp_path, capsys):
-    record = {"text": "\U0001f682 Ann went", "label": [[2, 5, "PER"]]}
+    record = {"text": "\U0001f682 Ann went", "label": [[3, 6, "PER"]]}
     file = tmp_path / "a.jsonl"
     file.write_text(json.dumps(record) + "\n", encoding="utf-8")
     _, _, err = run(capsys, "train", file, "--dry-run")
     assert "offsets are taken for characters" in err
-    assert "--offsets utf-16 would say so" in err and "offsets=" not in err
+    assert "--offsets utf-16 would read them as" in err and "offsets=" not in err
+    _, _, err = run(capsys, "train", file, "--dry-run", "--offsets", "utf-16")
+    assert "offsets in utf-16" in err and "offsets are taken" not in err

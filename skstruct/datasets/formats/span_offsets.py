@@ -1,38 +1,27 @@
-"""What the offsets of a file count: characters, or units of UTF-16 as tools in
-JavaScript do.
+"""The spans of records, with offsets that count characters and lie within their texts.
 
-The two differ behind a character beyond U+FFFF, such as an emoji. A file counts one of
-them. Where a record fits one unit only, by the text that its spans say they cover or by
-the length of its text, it speaks for that unit. Those of Prodigy and spaCy that fit
-both speak for characters; all others together for the unit in which more of their spans
-begin and end where words do. The unit that most records speak for is that of the file.
+What the offsets of a file count is found by a vote, in `skstruct.datasets.formats.span_units`.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..._data.inputs import flatten
 from ..._data.places import PLACE, PlaceError
-from ..._data.spans import CONVERTS, Span, as_spans, from_utf16, wide_characters
-from ..._data.text import tokenized
-from .span_units import CALLED, Count, in_characters, sampled, signs_of, voted
+from ..._data.spans import CONVERTS, Span, as_spans, from_utf16
+from .span_units import CALLED, Count, Vote, in_characters, signs_of, voted
 
 if TYPE_CHECKING:
     from .span_records import Reading, Record
 
 _USUAL = ("characters", "utf-16")
 
-_GROUP = 500
-"""Texts whose words are found at a time."""
-
-_UNTOLD = 0.05
-"""What a record speaks for the usual unit if words tell nothing: one odd record in a
-hundred is no proof.
-"""
+SAMPLE = 200
+"""Annotated texts that vote."""
 
 
 def with_spans(
@@ -41,9 +30,9 @@ def with_spans(
     """Yield records with their spans, whose offsets count characters.
 
     Where options leave open what offsets count, the first texts with spans vote, and
-    again the first that have letters or line ends which tell more units apart. Of
-    characters and UTF-16 units all records decide, which are read to their end at the
-    first whose offsets could count either.
+    again the first that have letters or line ends which tell more units apart. If a
+    text has characters such as emoji, all records that follow are read before they
+    vote.
 
     Parameters
     ----------
@@ -60,137 +49,62 @@ def with_spans(
         If a span is none of its text; the message names the place.
     """
     options = reading.options
-    offsets = options.offsets
-    ends = options.ends
+    vote = Vote(Count(options.offsets, options.ends), options.offsets != "auto")
     seen: set[str] = set()  # what tells units apart, and was voted on
     rest = iter(records)
     while (record := next(rest, None)) is not None:
-        if signs_of(record, offsets, ends) - seen:
-            sample, rest = sampled(record, rest)
+        offsets, ends = vote.count
+        signs = signs_of(record, offsets, ends) - seen
+        if signs:
+            sample, rest = _sampled(record, rest, "astral" in signs)
             seen.update(*(signs_of(each, offsets, ends) for each in sample))
-            count = voted(sample, offsets, ends, name)
-            if count is not None:  # something unusual; else it is left open
-                offsets, ends = count
+            found = voted(_with_signs(sample, signs), offsets, ends)
+            if found.sentence is not None:
+                warnings.warn(f"{name}: {found.sentence}")
+            is_usual = found.count.unit in _USUAL and "astral" not in seen
+            if offsets == "auto" and is_usual:  # an emoji may yet tell
+                found = found._replace(count=Count("auto", found.count.ends))
+            vote = found
             rest = chain(sample, rest)  # they are read now
-        elif offsets == "auto" and record.spans and wide_characters(record.text).size:
-            everything = [record, *rest]
-            offsets = _unit_of(everything, name, reading)
-            rest = iter(everything)
-        else:
-            count = Count(offsets, "exclusive" if ends == "auto" else ends)
-            spans = _spans_of(record, count, options.discontinuous, reading)
-            if spans is not None:
-                yield record, spans
-    reading.count = Count(offsets, ends)
-
-
-def _unit_of(records: Iterable[Record], name: str, reading: Reading) -> str:
-    """Return the unit, of characters and UTF-16 units, that the offsets of all records
-    count.
-
-    Raises
-    ------
-    ValueError
-        If a record fits the other unit only.
-    """
-    usual = None
-    ambiguous = []
-    n_sure = dict.fromkeys(_USUAL, 0)
-    # (record, its spans, why they are none in the other unit)
-    only: dict[str, list[Any]] = {unit: [] for unit in _USUAL}
-    for record in records:
-        if not record.spans or not wide_characters(record.text).size:
             continue
-        usual = usual or record.unit
-        read = {}
-        wrong = None
-        for unit in _USUAL:
-            try:
-                read[unit] = _parts_of(record, unit)
-            except ValueError as error:
-                wrong = str(error)
-        if len(read) == 1:
-            ((unit, spans),) = read.items()
-            only[unit].append((record, spans, wrong))
-        elif (
-            not read
-            or read["characters"] == read["utf-16"]
-            or None not in [s.text for s in record.spans]
-        ):
-            continue  # it speaks for none: what is wrong in both is an error later
-        elif record.sure or record.unit == "utf-16":  # by the definition of its format
-            n_sure[record.unit] += 1
-        else:
-            ambiguous.append((record.text, read))
-    met = _edges_met(ambiguous)
-    by_words = max(_USUAL, key=lambda unit: (met[unit], unit == usual))
-    told = met["characters"] != met["utf-16"]
-    votes: dict[str, float] = {unit: len(only[unit]) + n_sure[unit] for unit in _USUAL}
-    votes[by_words] += len(ambiguous) * (1 if told else _UNTOLD)
-    best = max(_USUAL, key=lambda unit: (votes[unit], unit == usual))
-    other = _USUAL[1 - _USUAL.index(best)]
-    if (
-        only[other] and reading.faults is None
-    ):  # else they are faults when they are read
-        record, spans, wrong = only[other][0]
-        others_speak = told or sum(n_sure.values()) > 0 or bool(only[best])
-        _refuse_odd(record, spans, wrong, best, other, others_speak)
-    if ambiguous and not (only[best] and by_words == best):
-        also = (
-            f"records that need it: {len(only[best]):,}; elsewhere "
-            if only[best]
-            else ""
-        )
-        warnings.warn(
-            f"{name}: offsets are taken for {CALLED[best]}: {also}{met[best]:,} of "
-            "them are ends of "
-            f"words, {met[other]:,} if they count {CALLED[other]}; "
-            f"offsets={other!r} would say so"
-        )
-    return best
+        unit = "characters" if offsets == "auto" else offsets
+        count = Count(unit, "exclusive" if ends == "auto" else ends)
+        spans = _spans_of(record, count, vote, reading)
+        if spans is not None:
+            yield record, spans
+    reading.count = vote.count
 
 
-def _refuse_odd(
-    record: Any, spans: Any, wrong: Any, best: Any, other: Any, told: Any
-) -> None:
-    """Raise for a record that fits the unit ``other`` only; ``told``: whether others
-    speak for ``best``.
+def _sampled(
+    first: Record, records: Iterator[Record], whole: bool
+) -> tuple[list[Record], Iterator[Record]]:
+    """Return records until there are `SAMPLE` with spans, or all, and the rest.
+
+    An error of the source is raised where the rest begins: what stands before it can be
+    learned.
     """
-    covered = ", ".join(
-        repr(record.text[start:end]) for start, end, _ in flatten(spans)
-    )
-    others = (
-        f"other records count {CALLED[best]}"
-        if told
-        else "nothing tells what other records count"
-    )
-    wrong += (
-        f"; in {CALLED[other]} the spans of this record are {covered:.80}, but {others}"
-    )
-    raise ValueError(
-        f"{wrong}: correct the record, or give offsets={other!r} if all count these"
-    )
+    held = [first]
+    n = 1
+    try:
+        for record in records:
+            held.append(record)
+            n += bool(record.spans)
+            if n >= SAMPLE and not whole:
+                break
+    except Exception as error:  # of whatever reads it
+        return held, _raised(error)
+    return held, records
 
 
-def _edges_met(ambiguous: list[Any]) -> dict[str, int]:
-    """Return for each unit how many edges of spans are edges of words.
+def _raised(error: Exception) -> Iterator[Record]:
+    raise error
+    yield  # it is a generator
 
-    ``ambiguous`` are texts with what each unit makes of their spans.
-    """
-    met = dict.fromkeys(_USUAL, 0)
-    for k in range(0, len(ambiguous), _GROUP):
-        group = ambiguous[k : k + _GROUP]
-        for (_, read), tokens in zip(
-            group, tokenized([text for text, _ in group]).pairs()
-        ):
-            starts = {start for start, _ in tokens}
-            ends = {end for _, end in tokens}
-            for unit, spans in read.items():
-                met[unit] += sum(
-                    (start in starts) + (end in ends)
-                    for start, end, _ in flatten(spans)
-                )
-    return met
+
+def _with_signs(sample: list[Record], signs: set[str]) -> list[Record]:
+    """Return the first records that have a say in what tells units apart."""
+    having = (r for r in sample if signs & signs_of(r, "auto", "auto"))
+    return list(islice(having, SAMPLE))
 
 
 class SpanFault(ValueError):
@@ -280,20 +194,24 @@ def _converted(record: Any, given: Any, count: Count) -> Any:
     return found
 
 
-def _spans_of(record: Any, count: Count, discontinuous: str, reading: Any) -> Any:
+def _spans_of(
+    record: Record, count: Count, vote: Vote, reading: Reading
+) -> list[Any] | None:
     """Return the spans of a record; None if it has faults, which are gathered."""
-    unit = "characters" if count.unit == "auto" else count.unit
+    found = _plain_spans(record, count)
+    if found is not None:
+        return found
     whole = record
     faulty = False
     while True:
         try:
             spans = [
-                joined(record.text, parts, _place(record, k), discontinuous)
-                for k, parts in enumerate(_parts_of(record, unit, count.ends))
+                joined(record.text, parts, _place(record, k), reading)
+                for k, parts in enumerate(_parts_of(record, count.unit, count.ends))
             ]
             break
         except ValueError as error:
-            reading.fault(error, whole)
+            reading.fault(_with_other_unit(error, whole, count, vote, reading), whole)
             faulty = True
             if not isinstance(error, SpanFault):
                 break
@@ -309,6 +227,63 @@ def _spans_of(record: Any, count: Count, discontinuous: str, reading: Any) -> An
     if record.partial and Span(0, len(record.text), None) not in spans:
         spans.append(Span(0, len(record.text), None))
     return spans
+
+
+def _plain_spans(record: Record, count: Count) -> list[Span] | None:
+    """Return the spans of a record with nothing special about any of them, else
+    None.
+    """
+    text, n = record.text, len(record.text)
+    is_plain = count == ("characters", "exclusive") or (
+        text.isascii() and count == ("utf-16", "exclusive")
+    )
+    if not is_plain or record.partial:
+        return None
+    found = []
+    for each in record.spans or ():
+        if len(each.parts) != 1 or each.rejected:
+            return None
+        ((start, end),), label, said = each[:3]
+        if type(start) is not int or type(end) is not int:
+            return None
+        is_label = label is None or (type(label) is str and label)
+        if not (0 <= start <= end <= n and is_label):
+            return None
+        if said is not None and text[start:end] != said:
+            return None
+        found.append(Span(start, end, label))
+    return found
+
+
+def _with_other_unit(
+    error: ValueError, record: Record, count: Count, vote: Vote, reading: Reading
+) -> ValueError:
+    """Return the error about a record that fits a unit which others do not have, so
+    that it says this.
+    """
+    options = reading.options
+    if options.offsets != "auto" or count.unit not in _USUAL:
+        return error
+    other = _USUAL[1 - _USUAL.index(count.unit)]
+    try:
+        spans = _parts_of(record, other, count.ends)
+    except ValueError:
+        return error
+    covered = ", ".join(
+        repr(record.text[start:end]) for start, end, _ in flatten(spans)
+    )
+    others = (
+        f"other records count {CALLED[count.unit]}"
+        if vote.is_told
+        else "nothing tells what other records count"
+    )
+    text = (
+        f"{error}; in {CALLED[other]} the spans of this record are {covered:.80}, but "
+        f"{others}: correct the record, or give offsets={other!r} if all count these"
+    )
+    if isinstance(error, SpanFault):
+        return SpanFault(text, error.position)
+    return ValueError(text)
 
 
 def _known_alone(record: Any, spans: list[Any]) -> list[Span]:
@@ -333,8 +308,8 @@ def _placed(record: Any, k: int) -> Any:
     return record.spans[k]._replace(place=_place(record, k))
 
 
-def joined(text: str, parts: Any, place: Any, discontinuous: str) -> Any:
-    """One `Span` of its parts; None if it is discontinuous and to be left out.
+def joined(text: str, parts: Any, place: Any, reading: Reading) -> Span | None:
+    """Return one `Span` of its parts; None if it is discontinuous and to be left out.
 
     Parts with nothing but white space between them are one.
     """
@@ -345,6 +320,7 @@ def joined(text: str, parts: Any, place: Any, discontinuous: str) -> Any:
     end = max(part.end for part in parts)
     label = parts[0].label
     if any(text[a.end : b.start].strip() for a, b in pairwise(parts)):
+        discontinuous = reading.options.discontinuous
         if discontinuous == "skip":
             return None
         if discontinuous == "error":

@@ -1,50 +1,40 @@
-"""Units that offsets may count beside characters and UTF-16, found by one vote of a
-file.
+"""What the offsets of a file count, and which ends its spans have, by one vote.
 
-Programs count bytes of UTF-8; the end of a span may be its last character; and where a
-text was shown in a browser, or read in Python without ``newline=""``, a line end of two
-characters counts as one.
+Programs in Python count characters, tools in a browser units of UTF-16, others bytes
+of UTF-8. The end of a span may be its last character. Where a text was shown in a
+browser, or read in Python without ``newline=""``, a line end of two characters counts
+as one.
 
-Spans speak for the unit in which they cover what the file says, or are whole words.
+All candidates, pairs of a unit and of ends, are scored on the same spans. First by the
+texts that the file says its spans cover: what a single candidate covers decides, however
+few they are. Where these tell nothing, by the ends of words: a candidate wins if it
+meets more of them than the usual one, by what a sign test at 1 % calls more than
+chance. Else offsets are what the format defines, or characters with exclusive ends.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator
-from itertools import accumulate
+import re
+import unicodedata
+from collections.abc import Iterable
+from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..._data.text import tokenized
+from ..._data.text import codes_of
 
 if TYPE_CHECKING:
     from .span_records import Record
 
-SAMPLE = 200
-"""Annotated texts that vote."""
-
-_ENOUGH = 3
-"""Spans that a unit needs at least."""
-
-
-def _utf16(character: str) -> int:
-    return 1 + (character > "\uffff")
-
-
-def _utf8(character: str) -> int:
-    return len(character.encode("utf-8", "surrogatepass"))
-
-
-_SIZES: dict[str, tuple[Callable[[str], int], bool]] = {
-    "characters": (lambda _: 1, False),
-    "utf-16": (_utf16, False),
-    "utf-8": (_utf8, False),
-    "characters-lf": (lambda _: 1, True),
-    "utf-16-lf": (_utf16, True),
+_SIZES: dict[str, tuple[tuple[int, ...], bool]] = {
+    "characters": ((), False),
+    "utf-16": ((0xFFFF,), False),
+    "utf-8": ((0x7F, 0x7FF, 0xFFFF), False),
+    "characters-lf": ((), True),
+    "utf-16-lf": ((0xFFFF,), True),
 }
-"""Unit -> (what a character counts, whether CRLF counts as one)."""
+"""Unit -> (the last character of one unit, of two ..., whether CRLF counts as one)."""
 
 UNITS = tuple(_SIZES)
 ENDS = ("exclusive", "inclusive")
@@ -58,6 +48,21 @@ CALLED = {
 }
 """What units are called in sentences."""
 
+_CHANCE = 0.01
+"""What happens less often by chance is none."""
+
+_MAJORITY = 4
+"""So many ends of words that a candidate gains it must have for each that it loses."""
+
+_SHARE = 20
+"""One span in so many that leaves its text is proof; one in more is a mistake."""
+
+_MOST = 300
+"""Spans that are scored."""
+
+_CHARACTERS = 200_000
+"""Of texts whose spans are all scored."""
+
 
 class Count(NamedTuple):
     """What offsets count."""
@@ -66,17 +71,36 @@ class Count(NamedTuple):
     ends: str
 
 
-def edges_of(text: str, unit: str) -> dict[int, int]:
-    """Return the character before which each offset stands; others are within one."""
-    size, lf = _SIZES[unit]
-    sizes = [size(character) for character in text]
+class Vote(NamedTuple):
+    """What a vote found.
+
+    Attributes
+    ----------
+    count : Count
+    is_told : bool
+        Whether something tells it; else it is what the format defines.
+    sentence : str or None
+        What to say of it, if it is not what the format defines, or open.
+    """
+
+    count: Count
+    is_told: bool
+    sentence: str | None = None
+
+
+def edges_of(text: str, unit: str) -> np.ndarray:
+    """Return the offset before each character of a text, and that of its end, as an
+    ascending int64 array; of two equal ones the first counts.
+    """
+    limits, lf = _SIZES[unit]
+    codes = codes_of(text)
+    sizes = np.ones(len(codes), np.int64)
+    for limit in limits:
+        sizes += codes > limit
     if lf:
-        for k, character in enumerate(text):
-            if character == "\r" and text[k + 1 : k + 2] == "\n":
-                sizes[k] = 0
-    edges: dict[int, int] = {}
-    for k, offset in enumerate(accumulate(sizes, initial=0)):
-        edges.setdefault(offset, k)
+        sizes[:-1][(codes[:-1] == 13) & (codes[1:] == 10)] = 0
+    edges = np.zeros(len(codes) + 1, np.int64)
+    np.cumsum(sizes, out=edges[1:])
     return edges
 
 
@@ -84,174 +108,379 @@ def in_characters(
     text: str, parts: Iterable[tuple[Any, Any]], count: Count
 ) -> list[tuple[int, int] | None]:
     """Return (start, end) of spans in characters; None for those that do not fit."""
-    edges = edges_of(text, count.unit)
+    parts = list(parts)
+    n = len(text)
+    step = count.ends == "inclusive"
+    lf = count.unit.endswith("-lf") and "\r\n" in text
+    edges = None
+    if lf or (_SIZES[count.unit][0] and not text.isascii()):
+        edges = edges_of(text, count.unit)
     found: list[tuple[int, int] | None] = []
     for start, end in parts:
-        if not all(isinstance(x, int | np.integer) for x in (start, end)):
+        if not (_is_offset(start) and _is_offset(end)):
             found.append(None)
             continue
-        last = int(end) + (count.ends == "inclusive")
-        a, b = edges.get(int(start)), edges.get(last)
-        found.append(None if a is None or b is None or a >= b else (a, b))
+        a, b = int(start), int(end) + step
+        if edges is not None and 0 <= a < b <= edges[-1]:
+            i, j = np.searchsorted(edges, (a, b))
+            fits = edges[i] == a and edges[j] == b
+            a, b = (int(i), int(j)) if fits else (0, 0)
+        found.append((a, b) if 0 <= a < b <= n else None)
     return found
+
+
+def _is_offset(value: Any) -> bool:
+    is_number = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_number and abs(value) < 2**62
+
+
+def _is_astral(text: str) -> bool:
+    """Tell whether a text has characters such as emoji, two units of UTF-16 each."""
+    return len(text.encode("utf-16-le", "surrogatepass")) != 2 * len(text)
 
 
 def signs_of(record: Record, offsets: str, ends: str) -> set[str]:
     """Return what a record has that tells units apart."""
-    if record.sure or not record.spans:
+    if not record.spans:
         return set()
-    signs = {"ends"} if ends == "auto" and record.unit == "characters" else set()
-    if offsets == "auto" and "\r\n" in record.text:
+    text = record.text
+    signs = {"ends"} if ends == "auto" and not record.sure else set()
+    if offsets != "auto":
+        return signs
+    if "\r\n" in text and not record.sure:
         signs.add("crlf")
-    if offsets == "auto" and record.unit == "characters" and not record.text.isascii():
-        signs.add("wide")
+    if not text.isascii():
+        if _is_astral(text):
+            signs.add("astral")
+        elif record.unit == "characters" and not record.sure:
+            signs.add("wide")
     return signs
 
 
-def sampled(
-    first: Record, records: Iterator[Record]
-) -> tuple[list[Record], Iterator[Record]]:
-    """Return records until there are `SAMPLE` with spans, and the rest.
+def voted(records: Iterable[Record], offsets: str, ends: str) -> Vote:
+    """Return what the offsets of records count, of what options leave open."""
+    records = [each for each in records if each.spans]
+    units = {each.unit for each in records}
+    usual = "utf-16" if "utf-16" in units else "characters"
+    if offsets != "auto":
+        usual = offsets
+    default = Count(usual, "exclusive" if ends == "auto" else ends)
+    voters = _voters(records, default)
+    if not voters:
+        return Vote(default, bool(records))
+    spans = _spans_of(voters)
+    if spans and all(s.is_told and s.is_met_by(default) for s in spans):
+        return Vote(default, True)
+    candidates = _candidates(voters, default, offsets, ends)
+    if len(candidates) == 1 or not spans:
+        return Vote(default, False)
+    seen: dict[Any, tuple[int, ...]] = {}
+    scores = [_Scores(candidate, spans, seen) for candidate in candidates]
+    left, is_told = _by_told_texts(scores)
+    winner = _by_words(left)
+    is_told = is_told or winner.is_told
+    if winner.best is scores[0]:
+        other = "utf-16" if default.unit == "characters" else "characters"
+        said = (
+            f"offsets are taken for {CALLED[default.unit]}, which the ends of words do "
+            f"not prove; offsets={other!r} would read them as {CALLED[other]}"
+        )
+        return Vote(default, is_told, said if winner.is_open else None)
+    is_clear = winner.is_clear or winner.best is left[0]  # each span says so
+    is_usual = winner.best.count.unit in ("characters", "utf-16")
+    if is_clear and is_usual and winner.best.count.ends == default.ends:
+        return Vote(winner.best.count, True)
+    said = _sentence(winner.best, scores[0], winner.best is left[0])
+    return Vote(winner.best.count, True, said)
 
-    An error of the source is raised where the rest begins: what stands before it can be
-    learned.
+
+def _voters(records: list[Record], default: Count) -> list[Record]:
+    """The records that vote: none if all are of tools which say what they count, and
+    fit that.
     """
-    held = [first]
-    n = 1
-    try:
-        for record in records:
-            held.append(record)
-            n += bool(record.spans)
-            if n >= SAMPLE:
-                break
-    except Exception as error:  # of whatever reads it
-        return held, _raised(error)
-    return held, records
+    if all(each.sure and _fits(each, default) for each in records):
+        return []
+    return records
 
 
-def _raised(error: Exception) -> Iterator[Record]:
-    raise error
-    yield  # it is a generator
+def _fits(record: Record, count: Count) -> bool:
+    assert record.spans is not None
+    parts = [each.parts[0][:2] for each in record.spans if len(each.parts) == 1]
+    return None not in in_characters(record.text, parts, count)
 
 
-class _Tally(NamedTuple):
-    """What spans say of a count, where it differs from the usual ones."""
+def _candidates(
+    voters: list[Record], default: Count, offsets: str, ends: str
+) -> list[Count]:
+    """What offsets could count, the usual first, and the simpler before others."""
+    units = [offsets]
+    if offsets == "auto":
+        texts = [each.text for each in voters]
+        wide = any(not text.isascii() for text in texts)
+        astral = wide and any(map(_is_astral, texts))
+        crlf = any("\r\n" in text for text in texts)
+        units = ["characters"]
+        units += ["utf-16"] * astral + ["utf-8"] * wide
+        units += ["characters-lf"] * crlf + ["utf-16-lf"] * (crlf and astral)
+        if default.unit == "utf-16":  # of a tool in a browser
+            units = ["utf-16", "characters"] + ["utf-16-lf", "characters-lf"] * crlf
+    of_tool = default.unit == "utf-16" and offsets == "auto"
+    both = ENDS if ends == "auto" and not of_tool else (default.ends,)
+    return [default] + [
+        Count(unit, end)
+        for end in both
+        for unit in units
+        if Count(unit, end) != default
+    ]
 
-    n: int  # spans
-    whole: int  # those that are whole words
-    usual: int  # those that are as they are usually counted
-    n_said: int  # spans of which the file says what they cover
-    said: int  # those that cover it
-    usual_said: int
+
+class _Voice(NamedTuple):
+    """A span that votes."""
+
+    text: str
+    start: Any
+    end: Any
+    said: str | None  # what the file says that it covers
+    is_sure: bool  # whether words count nothing where it fits
+    of_browser: bool  # whether a tool in a browser wrote it
 
     @property
-    def is_won(self) -> bool:
-        """Whether the count is that of the file."""
-        if self.n_said >= max(1, self.n // 2):
-            return (
-                10 * self.said >= 9 * self.n_said and 2 * self.usual_said < self.n_said
-            )
-        enough = self.n >= _ENOUGH and 10 * self.whole >= 9 * self.n
-        return enough and 2 * self.usual <= self.n
+    def is_told(self) -> bool:
+        return self.said is not None
+
+    def is_met_by(self, count: Count) -> bool:
+        ((edge),) = in_characters(self.text, [(self.start, self.end)], count)
+        assert self.said is not None
+        return edge is not None and covers(self.text[edge[0] : edge[1]], self.said)
 
 
-def voted(records: list[Record], offsets: str, ends: str, name: str) -> Count | None:
-    """Return what offsets count, if it is nothing usual; a warning says so."""
-    voters = [r for r in records if r.spans and not r.sure]
-    usual = [Count(u, "exclusive") for u in ("characters", "utf-16")]
-    if offsets != "auto":
-        usual = [Count(offsets, "exclusive")]
-    elif any(record.unit == "utf-16" for record in voters):
-        usual = [Count("utf-16", "exclusive")]
-    tallies = {}
-    edges = list(_word_edges([record.text for record in voters]))
-    for count in _candidates(voters, offsets, ends):
-        tally = _tallied(voters, edges, count, usual)
-        if tally.is_won and (count.ends == "exclusive" or tally.n >= _ENOUGH):
-            tallies[count] = tally
-    if not tallies:
-        return None
-    best = max(tallies, key=lambda c: (tallies[c].said, tallies[c].whole))
-    tally = tallies[best]
+def _spans_of(voters: list[Record]) -> list[_Voice]:
+    """The spans that vote, of all records alike if there are too many."""
+    found = [
+        _Voice(
+            each.text,
+            *span.parts[0][:2],
+            span.text or None,
+            each.sure,
+            each.unit == "utf-16",
+        )
+        for each in voters
+        for span in each.spans or ()
+        if len(span.parts) == 1
+        and _is_offset(span.parts[0][0])
+        and _is_offset(span.parts[0][1])
+    ]
+    step = 1 + sum({id(s.text): len(s.text) for s in found}.values()) // _CHARACTERS
+    return found[:: max(step, -(-len(found) // _MOST))]
+
+
+class _Scores:
+    """How a candidate reads each of the spans.
+
+    Attributes
+    ----------
+    count : Count
+    edges : list of (start, end) or None
+    told : ndarray of bool
+        Whether a span covers just what the file says.
+    whole : ndarray of bool
+        Whether it cuts no word, and has no white space at its ends.
+    sure : ndarray of bool
+        Whether the tool that wrote a span counts otherwise, so that words tell nothing
+        of one that fits.
+    words : int64 ndarray, shape (n_spans, 2)
+        Whether it begins, and ends, where a word does; -1 where it does not fit.
+    """
+
+    def __init__(
+        self, count: Count, spans: list[_Voice], seen: dict[Any, tuple[int, ...]]
+    ) -> None:
+        self.count = count
+        self.edges = _edges(count, spans)
+        rows = []
+        for k, (edge, span) in enumerate(zip(self.edges, spans)):
+            if (k, edge) not in seen:  # most candidates read most spans alike
+                seen[k, edge] = _marks(span, edge)
+            rows.append(seen[k, edge])
+        marks = np.array(rows, np.int64)
+        self.words = marks[:, :2]
+        self.told = marks[:, 2] > 0
+        self.whole = marks[:, 3] > 0
+        characters = count.unit.startswith("characters")
+        self.sure = np.array(
+            [s.is_sure or (s.of_browser and characters) for s in spans], bool
+        )
+
+    @property
+    def fits(self) -> np.ndarray:
+        """Whether each span is one of its text."""
+        return self.words[:, 0] >= 0
+
+
+def _marks(span: _Voice, edge: tuple[int, int] | None) -> tuple[int, ...]:
+    """What a span is, read in one way: columns of `_Scores`."""
+    if edge is None:
+        return -1, -1, 0, 0
+    start, end = edge
+    told = span.said is not None and covers(span.text[start:end], span.said)
+    whole = not cuts_word(span.text, start, end)
+    return *word_edges(span.text, start, end), int(told), int(whole)
+
+
+def _edges(count: Count, spans: list[_Voice]) -> list[tuple[int, int] | None]:
+    """The spans in characters; neighbours of one text at a time."""
+    found: list[tuple[int, int] | None] = []
+    k = 0
+    while k < len(spans):
+        text = spans[k].text
+        end = k + 1
+        while end < len(spans) and spans[end].text is text:
+            end += 1
+        parts = [(each.start, each.end) for each in spans[k:end]]
+        found += in_characters(text, parts, count)
+        k = end
+    return found
+
+
+def _by_told_texts(scores: list[_Scores]) -> tuple[list[_Scores], bool]:
+    """The candidates that told texts leave, and whether these tell something."""
+    told = np.array([each.told for each in scores])
+    some = told.any(0)
+    lost = (some & ~told).sum(1)
+    if not lost.any():
+        return scores, bool(some.any())
+    fewest = lost.min()
+    if fewest and not _is_more(
+        int((told[lost.argmin()] & ~told[0]).sum()),
+        int((told[0] & ~told[lost.argmin()]).sum()),
+    ):
+        return scores[:1], True
+    return [s for s, n in zip(scores, lost) if n == fewest], True
+
+
+class _Winner(NamedTuple):
+    """What the ends of words say."""
+
+    best: _Scores
+    is_told: bool  # whether it is more than chance
+    is_open: bool  # whether they speak for another unit, and it could be chance
+    is_clear: bool = False  # whether each span speaks for it, and one cannot be else
+
+
+def _by_words(left: list[_Scores]) -> _Winner:
+    """The candidate that meets most ends of words, if that is more than chance."""
+    first = left[0]
+    found = _Winner(first, False, False)
+    most = 0
+    for other in left[1:]:
+        differ = np.array([a != b for a, b in zip(first.edges, other.edges)], bool)
+        settled = differ & other.sure & first.fits
+        differ &= ~settled
+        if found.best is first and settled.any():
+            found = found._replace(is_told=True)
+        if not differ.any():
+            continue
+        gain = (other.words - first.words)[differ]
+        n_more, n_fewer = int((gain > 0).sum()), int((gain < 0).sum())
+        whole = other.whole[differ]
+        wins = (
+            _is_more(n_more, n_fewer)
+            and n_more >= _MAJORITY * n_fewer
+            and 2 * whole.sum() >= whole.size
+        )
+        bounds = _only_fits(first, other, differ, n_fewer + int(settled.sum()))
+        if (wins or bounds) and n_more - n_fewer > most:
+            most = n_more - n_fewer
+            found = _Winner(other, True, False, bounds and bool(whole.all()))
+        is_usual = {first.count.unit, other.count.unit} == {"characters", "utf-16"}
+        if found.best is first and is_usual and other.count.ends == first.count.ends:
+            is_told = _is_more(n_fewer, n_more) or bool(settled.any())
+            fitting = gain[first.fits[differ]]
+            doubts = int((fitting > 0).sum()) > n_fewer
+            found = _Winner(first, is_told, doubts and not is_told)
+    return found
+
+
+def _only_fits(
+    first: _Scores, other: _Scores, differ: np.ndarray, n_against: int
+) -> bool:
+    """Whether spans that leave their texts as usual are whole words otherwise, and
+    there are more of them than what speaks for the usual count.
+    """
+    beyond = differ & ~first.fits
+    if n_against >= int(beyond.sum()) or other.count.ends != first.count.ends:
+        return False
+    fit = bool(other.fits[differ].all()) and bool(other.whole[beyond].all())
+    return fit and _SHARE * int(beyond.sum()) >= int(differ.sum()) > 0
+
+
+def _is_more(n_more: int, n_fewer: int) -> bool:
+    """Whether more of one than of another are more than chance: a sign test."""
+    n = n_more + n_fewer
+    if n_more <= n_fewer:
+        return False
+    return sum(comb(n, k) for k in range(n_more, n + 1)) <= _CHANCE * 2**n
+
+
+def _sentence(best: _Scores, usual: _Scores, by_texts: bool) -> str:
+    """What is said of offsets that count something unusual."""
+    count = best.count
     what = []
-    if best.unit not in ("characters", "utf-16"):
-        what.append(f"offsets count {CALLED[best.unit]}")
-    if best.ends == "inclusive":
-        what.append("ends are inclusive")
-    told = f"{tally.whole:,} of {tally.n:,} spans are whole words"
-    other = tally.usual
-    if tally.n_said >= max(1, tally.n // 2):
-        told = f"{tally.said:,} of {tally.n_said:,} spans cover what the file says"
-        other = tally.usual_said
-    warnings.warn(
-        f"{name}: {told} if {' and '.join(what)}, and {other:,} if not: they are read "
-        f"so; offsets={best.unit!r}, ends={best.ends!r} says it"
-    )
-    return best
-
-
-def _candidates(voters: list[Record], offsets: str, ends: str) -> Iterator[Count]:
-    """Yield what offsets could count beside the usual."""
-    crlf = any("\r\n" in record.text for record in voters)
-    of_tool = any(record.unit == "utf-16" for record in voters)
-    units = [offsets]
-    if offsets == "auto" and of_tool:
-        units = ["utf-16", *(["utf-16-lf"] if crlf else [])]
-    elif offsets == "auto":
-        wide = any(not record.text.isascii() for record in voters)
-        units = ["characters", *(["utf-16", "utf-8"] if wide else [])]
-        units += ["characters-lf", "utf-16-lf"] if crlf else []
-    for end in ENDS if ends == "auto" and not of_tool else ("exclusive",):
-        for unit in units:
-            is_usual = offsets != "auto" or unit in ("characters", "utf-16")
-            if end == "inclusive" or not is_usual:
-                yield Count(unit, end)
-
-
-def _word_edges(texts: list[str]) -> Iterator[tuple[set[int], set[int]]]:
-    """Yield (starts, ends) of the words of each text."""
-    for tokens in tokenized(texts).pairs() if texts else ():
-        yield {start for start, _ in tokens}, {end for _, end in tokens}
-
-
-def _tallied(
-    voters: list[Record], edges: list[Any], count: Count, usual: list[Count]
-) -> _Tally:
-    """Count what the spans say that read otherwise than usual."""
-    n = whole = n_said = said = 0
-    others = np.zeros((len(usual), 2), np.int64)
-    for record, (starts, ends) in zip(voters, edges):
-        if count.unit.endswith("-lf") and "\r\n" not in record.text:
-            continue
-        if count.unit == "utf-8" and record.text.isascii():
-            continue
-        assert record.spans is not None
-        single = [each for each in record.spans if len(each.parts) == 1]
-        parts = [each.parts[0] for each in single]
-        read = in_characters(record.text, parts, count)
-        ways = [in_characters(record.text, parts, way) for way in usual]
-        for k, (annotation, edge) in enumerate(zip(single, read)):
-            as_usual = [way[k] for way in ways]
-            if edge in as_usual and edge is not None:
-                continue
-            n += 1
-            whole += _is_whole(edge, starts, ends)
-            others[:, 0] += [_is_whole(each, starts, ends) for each in as_usual]
-            if annotation.text is None:
-                continue
-            n_said += 1
-            said += _covers(record.text, edge, annotation.text)
-            others[:, 1] += [
-                _covers(record.text, each, annotation.text) for each in as_usual
-            ]
-    return _Tally(
-        n, whole, int(others[:, 0].max()), n_said, said, int(others[:, 1].max())
+    if count.unit != usual.count.unit:
+        what.append(f"offsets count {CALLED[count.unit]}")
+    if count.ends != usual.count.ends:
+        what.append(f"ends are {count.ends}")
+    if by_texts:
+        n = int((usual.told | best.told).sum())
+        numbers = int(best.told.sum()), int(usual.told.sum())
+        seen = f"{numbers[0]:,} of {n:,} spans cover what the file says"
+    else:
+        numbers = _n_whole(best), _n_whole(usual)
+        seen = f"{numbers[0]:,} of {len(best.edges):,} spans are whole words"
+    return (
+        f"{seen} if {' and '.join(what)}, and {numbers[1]:,} if not: they are read so; "
+        f"offsets={count.unit!r}, ends={count.ends!r} says it"
     )
 
 
-def _is_whole(edge: Any, starts: set[int], ends: set[int]) -> bool:
-    return edge is not None and edge[0] in starts and edge[1] in ends
+def _n_whole(scores: _Scores) -> int:
+    return int(scores.whole.sum())
 
 
-def _covers(text: str, edge: Any, said: str) -> bool:
-    return edge is not None and text[edge[0] : edge[1]].split() == said.split()
+_WHITE_SPACE = re.compile(r"\s+")
+
+
+def covers(found: str, said: str) -> bool:
+    """Tell whether a span covers just what a file says.
+
+    Tools write line ends, and white space, within the text of a span in several ways.
+    """
+    return found == said or _plain(found) == _plain(said)
+
+
+def _plain(text: str) -> str:
+    return _WHITE_SPACE.sub(" ", text.replace("\\n", "\n"))
+
+
+def word_edges(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return whether a span begins, and ends, as a word does: 1, or 0."""
+    begins = _is_of_word(text[start]) and not (
+        start > 0 and _is_of_word(text[start - 1])
+    )
+    ends = _is_of_word(text[end - 1]) and not (
+        end < len(text) and _is_of_word(text[end])
+    )
+    return int(begins), int(ends)
+
+
+def cuts_word(text: str, start: int, end: int) -> bool:
+    """Tell whether a span cuts a word, or has white space at its ends."""
+    cut_at = (
+        0 < k < len(text) and _is_of_word(text[k - 1]) and _is_of_word(text[k])
+        for k in (start, end)
+    )
+    return text[start].isspace() or text[end - 1].isspace() or any(cut_at)
+
+
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or unicodedata.category(character)[0] == "M"

@@ -82,33 +82,57 @@ def test_white_space_in_the_text_of_a_span_does_not_count():
     ]
 
 
+def shifted(records, shift):
+    """Records whose offsets, but 0, are moved."""
+    return [
+        {
+            "text": record["text"],
+            "label": [
+                [start - shift * (start > 0), end - shift * (start > 0), label]
+                for start, end, label in record["label"]
+            ],
+        }
+        for record in records
+    ]
+
+
+WORDS_OF_UTF_16 = [
+    {"text": "no fire", "label": []},
+    {"text": "🚒 Ann in Rome today", "label": [[3, 6, "PER"], [10, 14, "LOC"]]},
+    {"text": "Oslo 🚒 calls Bo, twice", "label": [[0, 4, "LOC"], [14, 16, "PER"]]},
+    {"text": "🚒 Eve", "label": [[3, 6, "PER"]]},
+]
+COVERED = [
+    [],
+    [("Ann", "PER"), ("Rome", "LOC")],
+    [("Oslo", "LOC"), ("Bo", "PER")],
+    [("Eve", "PER")],
+]
+
+
+@pytest.mark.filterwarnings("error")
 def test_words_decide_where_no_text_does():
-    texts = ["no fire", "🚒 Ann in Rome today", "Oslo 🚒 calls Bo, twice"]
-    units = [[], [[3, 6, "PER"], [10, 14, "LOC"]], [[0, 4, "LOC"], [14, 16, "PER"]]]
-    for name, shift in (("UTF-16 units", 0), ("characters", 1)):
-        rows = [
-            {
-                "text": t,
-                "label": [
-                    [s - shift * (s > 0), e - shift * (s > 0), lab]
-                    for s, e, lab in spans
-                ],
-            }
-            for t, spans in zip(texts, units)
-        ]
-        with pytest.warns(
-            UserWarning,
-            match=f"source: offsets are taken for {name}: [68] of them are ends of words",
-        ):
-            X, y = read_spans(rows)
-        assert covered(X, y)[1:] == [
-            [("Ann", "PER"), ("Rome", "LOC")],
-            [("Oslo", "LOC"), ("Bo", "PER")],
-        ]
+    """Four spans behind an emoji have eight ends: that is more than chance."""
+    rows = shifted(WORDS_OF_UTF_16, 1)
+    assert covered(*read_spans(rows)) == COVERED  # a clean file is not spoken of
     assert covered(*read_spans(rows, offsets="utf-16"))[1] == [
         (" An", "PER"),
         (" Rom", "LOC"),
     ]
+
+
+@pytest.mark.parametrize("ends", ["auto", "exclusive"])
+def test_words_of_another_unit_are_told(ends):
+    told = "source: 5 of 5 spans are whole words if offsets count UTF-16 units, and 1"
+    rows = [*WORDS_OF_UTF_16[:3], {"text": "🚒 Eve!", "label": [[3, 6, "PER"]]}]
+    with pytest.warns(UserWarning, match=told):
+        assert covered(*read_spans(rows, ends=ends)) == COVERED
+
+
+def test_few_words_decide_nothing():
+    with pytest.warns(UserWarning, match="taken for characters, which the ends of"):
+        X, y = read_spans(WORDS_OF_UTF_16[:3])
+    assert covered(X, y)[1] == [("nn ", "PER"), ("ome ", "LOC")]
 
 
 @pytest.mark.filterwarnings("error")
@@ -151,7 +175,7 @@ INSIDE = {
 }  # in UTF-16 it begins within the emoji
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore:.*do not prove")
 @pytest.mark.parametrize("at", [0, 100, 600])
 @pytest.mark.parametrize(
     "records",
@@ -191,7 +215,7 @@ def test_one_span_too_far_does_not_move_all_others(records, at, tmp_path):
         )
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("ignore:.*whole words if")
 def test_a_span_within_a_character_does_not_move_all_others():
     X, y = LATIN[0] * 20, LATIN[1] * 20
     for odd in (INSIDE, {**INSIDE, "label": [[5, 7, "X"], [8, 12, "LOC"]]}):
@@ -227,7 +251,7 @@ def test_bounds_decide_where_words_tell_nothing():
     proof.
     """
     X, y = [CHINESE[0][0]] * 9 + ["🚒大学"], [CHINESE[1][0]] * 9 + [[(1, 3, "ORG")]]
-    told = "taken for UTF-16 units: records that need it: 1; elsewhere 18 of them .*, 18 if they count"
+    told = "1 of 10 spans are whole words if offsets count UTF-16 units, and 0 if not"
     with pytest.warns(UserWarning, match=told):
         assert read_spans(doccano(X, to_utf16(X, y))) == (X, y)
 
