@@ -4,6 +4,7 @@ All other tests use what users can use, or these functions (``test_house.py`` ho
 that), so that a change inside the package is followed here and nowhere else.
 """
 
+import argparse
 import gc
 import time
 
@@ -12,6 +13,7 @@ import numpy as np
 import skstruct
 import skstruct._crf.crf_run as crf_run
 import skstruct._crf.solver.working_set as working_set
+from skstruct import cli
 from skstruct._core import final_weights as averaging
 from skstruct._crf.solver import bound
 from skstruct._data.reads import FeatureNames
@@ -357,3 +359,10 @@ def watch_names(monkeypatch):
 
     monkeypatch.setattr(FeatureNames, "_agrees", watched)
     return found
+
+
+def parsers_of_commands():
+    """By its name the parser of each command of the program."""
+    actions = cli.new_parser()._actions
+    kind = argparse._SubParsersAction
+    return next(each.choices for each in actions if isinstance(each, kind))

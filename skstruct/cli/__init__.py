@@ -28,6 +28,7 @@ from .._saving.atomic import FULL
 from .._version import __version__
 from .command_words import in_command_words
 from .common import Arguments, CommandError, tell, warn
+from .targets import check_paths
 
 COMMANDS = (
     "demo",
@@ -189,6 +190,7 @@ def new_parser(
             default_of=command.get_default,
         )
         module.add_arguments(command)
+        command.set_defaults(actions=command._actions)
     return parser
 
 
@@ -255,6 +257,7 @@ def main(argv: list[str] | None = None, prog: str = "skstruct") -> int:
                 warnings.showwarning = lambda message, *_: warn(
                     in_command_words(str(message))
                 )
+                check_paths(arguments, arguments.actions)
                 return arguments.run(arguments) or 0
         finally:
             if sys.stdout is not None:

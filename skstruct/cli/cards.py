@@ -9,7 +9,7 @@ from .._data.card import Card, new_card
 from .._data.inputs import flatten
 from .._data.source_layout import is_plain
 from .._saving.origin import digest_of, origin_of
-from .common import STANDARD, CommandError, warn
+from .common import STANDARD, warn
 from .corpus import units_of
 
 if TYPE_CHECKING:
@@ -18,20 +18,11 @@ if TYPE_CHECKING:
 
 _NOT_ON_CARD = frozenset(
     "run usage_error default_of format traceback files model dev text force verbose cluster "
-    "dry_run given lexicon template holdout cv n_jobs".split()
+    "dry_run given also_read lexicon template holdout cv n_jobs".split()
 )
 """Arguments of ``train`` that are not among the options on a card, which has them
 elsewhere, or which nobody asks for afterwards.
 """
-
-
-def check_free(path: str, force: bool) -> None:
-    """Raise if a file stands where a model is to be written, unless that is allowed.
-
-    What is empty, or no file, such as a device, is nobody's work.
-    """
-    if not force and os.path.isfile(path) and os.path.getsize(path) > 0:
-        raise CommandError(f"{path}: is there already; --force replaces it")
 
 
 def sources_of(arguments: Arguments) -> list[dict[str, Any]]:

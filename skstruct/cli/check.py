@@ -23,10 +23,8 @@ from ..inspection.issues import corrected
 from .common import (
     CommandError,
     check_inputs,
-    check_target,
     checked_type,
     n_jobs,
-    output,
     positive,
     tell,
     warn,
@@ -37,6 +35,7 @@ from .first_record import tell_understood
 from .held_out import documents_of
 from .learners import add_features, add_learner, features_of, new_model, task_of
 from .options import THREADS, add_corpus, add_options, same_options
+from .targets import add_output, output, printed_beside
 
 if TYPE_CHECKING:
     from ..inspection import Finding, Findings
@@ -63,12 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print a JSON object a line",
     )
-    add(
-        "--output",
-        "-o",
-        metavar="OUT",
-        help="write a page of HTML, or what --write says",
-    )
+    what = "write a page of HTML, or what --write says"
+    add_output(parser, "--output", "-o", help=what)
     what = (
         "of annotated texts also those with issues, with the spans suggested, for a "
         "person to review"
@@ -91,9 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Arguments) -> int | None:
     """Run the command."""
-    if arguments.output is not None:
-        check_target(arguments.output, arguments.files)
-    elif arguments.write != "html":
+    if arguments.output is None and arguments.write != "html":
         arguments.usage_error("--write needs --output")
     check_inputs(arguments.files, folders=True)
     with first_file(arguments, task_of(arguments)) as (source, layout):
@@ -207,8 +200,9 @@ def _tell_findings(findings: Findings, corpus: Corpus, arguments: Arguments) -> 
                 file.write(shown.to_html(f"{corpus.name}: what may be wrong"))
             else:
                 _write_tasks(file, shown, corpus, arguments.write)
-    for each in [finding for of_kind in by_kind.values() for finding in of_kind]:
-        _print(each, corpus, arguments.json)
+    with printed_beside(arguments.output):
+        for each in [finding for of_kind in by_kind.values() for finding in of_kind]:
+            _print(each, corpus, arguments.json)
     _tell_next(findings, corpus, arguments)
 
 

@@ -23,13 +23,13 @@ from .common import (
     Arguments,
     CommandError,
     check_inputs,
-    check_target,
     load_model,
     share,
     tell,
 )
 from .corpus import inputs_of, read
 from .options import add_encoding
+from .targets import add_output, takes_standard
 
 if TYPE_CHECKING:
     from .corpus import Corpus
@@ -57,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
     add("source", metavar="IN", help="a model file; its content says of which tool")
-    add("target", metavar="OUT", help="file to write the model to")
+    add_output(
+        parser, "target", help="file to write the model to", takes_standard=False
+    )
     what = (
         "of which tool; without, the name of OUT says it: "
         f"{', '.join([*_ENDINGS, *ENDINGS])}"
@@ -73,11 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="share of the weights that stay, the largest first",
     )
-    add(
-        "--check",
-        metavar="FILE",
-        help="a labelled corpus, to compare the file's labels with the model's",
-    )
+    what = "a labelled corpus, to compare the file's labels with the model's"
+    takes_standard(add("--check", metavar="FILE", help=what))
     add("--title", help="of a page")
 
 
@@ -98,7 +97,6 @@ def run(arguments: Arguments) -> int | None:
     options = {name: value for name, value in options.items() if value is not None}
     if options and not is_code:
         arguments.usage_error(f"--{next(iter(options))} is for one file of code")
-    check_target(arguments.target)
     check_inputs([arguments.source])
     check_inputs([arguments.check], folders=True)  # of brat
     model = load_model(arguments.source, encoding=arguments.encoding)

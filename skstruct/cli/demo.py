@@ -30,8 +30,9 @@ from ..datasets import (
     write_spans,
 )
 from ..datasets.formats.text_files import open_text
-from .common import CommandError, check_target, tell
+from .common import tell
 from .evaluate import scores_of
+from .targets import add_output, check_target
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -48,7 +49,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "only write English chunks to train.txt and test.txt, and entities to "
         "notes.jsonl and more.jsonl"
     )
-    parser.add_argument("--files", metavar="FOLDER", help=what)
+    add_output(
+        parser,
+        "--files",
+        metavar="FOLDER",
+        help=what,
+        takes_standard=False,
+        is_folder=lambda _: True,
+        force="let files be replaced",
+    )
 
 
 def jobs() -> Any:
@@ -86,7 +95,7 @@ def split(sequences: Any) -> Any:
     return [s for i, s in enumerate(sequences) if i % 4 != 3], sequences[3::4]
 
 
-def write_files(folder: str) -> None:
+def write_files(folder: str, force: bool) -> None:
     """Write the chunking corpus as columns and the entities as texts, each to train and
     to test with.
     """
@@ -101,9 +110,7 @@ def write_files(folder: str) -> None:
     )
     files = {os.path.join(folder, name): items for name, items in files.items()}
     for path in files:
-        check_target(path)
-        if os.path.exists(path):
-            raise CommandError(f"{path}: is there already; nothing was written over it")
+        check_target(path, force=force)
     for path, items in files.items():
         texts = path.endswith(".jsonl")
         if texts:
@@ -117,7 +124,7 @@ def write_files(folder: str) -> None:
 def run(arguments: Arguments) -> int | None:
     """Run the demo."""
     if arguments.files is not None:
-        write_files(arguments.files)
+        write_files(arguments.files, arguments.force)
         return None
     began = time.perf_counter()
     todo = jobs()

@@ -38,6 +38,7 @@ from .input_files import Source, tell_empty
 from .model_layout import format_for, read_for
 from .odd_labels import warn_of_odd
 from .options import add_model, add_options
+from .targets import takes_standard
 from .texts import are_annotated
 
 if TYPE_CHECKING:
@@ -52,10 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the corpus (default: standard input); before it two models, to see them "
         "beside each other"
     )
-    add("files", metavar="[A B] FILE", nargs="*", help=what)
+    takes_standard(add("files", metavar="[A B] FILE", nargs="*", help=what))
     add_model(parser, required=False)
-    add("--gold", metavar="FILE", help="gold labels; use with --pred")
-    add("--pred", metavar="FILE", help="predictions for --gold, in the last column")
+    what = "gold labels; use with --pred"
+    takes_standard(add("--gold", metavar="FILE", help=what))
+    what = "predictions for --gold, in the last column"
+    takes_standard(add("--pred", metavar="FILE", help=what))
     add_options(parser)
     add = parser.add_argument_group("scores").add_argument
     what = "of labels that encode segments; auto: segments if the labels look like it"
@@ -84,7 +87,6 @@ def run(arguments: Arguments) -> int | None:
             gold and (arguments.model or arguments.file),
             "--gold and --pred exclude --model and FILE",
         ),
-        (gold == pred == "-", "--gold and --pred cannot both be standard input"),
         (
             arguments.strict and arguments.scheme in ("auto", "none"),
             "--strict needs a --scheme",

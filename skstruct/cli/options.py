@@ -14,6 +14,7 @@ from typing import Any
 from ..datasets.formats.span_units import ENDS, UNITS
 from ..datasets.formats.table import BY_NAME, described
 from .common import checked_type, n_jobs
+from .targets import takes_standard
 
 THREADS = "threads (default: 1; -1: all cores)"
 
@@ -54,7 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "names of labels that are numbers: a name a line, or JSON (a list, or an object "
         "of number to name)"
     )
-    add("--label-names", type=label_names, metavar="FILE", help=what)
+    add("--label-names", action=_StoreNames, metavar="FILE", help=what)
     what = "what separates columns, such as tab (default: any run of spaces and tabs)"
     add("--separator", type=_separator, metavar="SEP", help=what)
     add(
@@ -115,6 +116,20 @@ def label_names(path: str) -> Any:
     raise argparse.ArgumentTypeError(f"{path}: expected a list, or names by number")
 
 
+class _StoreNames(argparse.Action):
+    """Store the names of labels in a file, and its path in ``also_read``."""
+
+    def __call__(
+        self, parser: Any, namespace: Any, values: Any, option_string: Any = None
+    ) -> None:
+        """Store both."""
+        try:
+            setattr(namespace, self.dest, label_names(values))
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentError(self, str(error)) from None
+        namespace.also_read = [*getattr(namespace, "also_read", []), values]
+
+
 class _StoreGiven(argparse.Action):
     """Store a value, and in ``given`` that it does not stand there by default: a model
     may know a better default.
@@ -147,7 +162,7 @@ def add_corpus(parser: argparse.ArgumentParser) -> None:
         "the corpus; - is standard input; several files of annotated texts are learned "
         "together"
     )
-    parser.add_argument("files", metavar="FILE", nargs="+", help=what)
+    takes_standard(parser.add_argument("files", metavar="FILE", nargs="+", help=what))
     what = (
         "types of spans, as PER,LOC, that are all that one of the files annotates; may "
         "be repeated"

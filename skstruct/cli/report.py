@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from ..inspection import report
 from .cards import warn_if_learned
-from .common import check_inputs, check_target, load_model, tell
+from .common import check_inputs, load_model, tell
 from .corpus import inputs_of, locating
 from .model_layout import format_for, read_for
 from .options import add_model, add_options, same_options
+from .targets import add_output, output, printed_beside, takes_standard
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -24,19 +25,15 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument(
-        "file", metavar="DATA", nargs="?", help="the corpus (default: standard input)"
-    )
+    what = "the corpus (default: standard input)"
+    takes_standard(parser.add_argument("file", metavar="DATA", nargs="?", help=what))
     add_model(parser)
-    parser.add_argument(
-        "--output", "-o", required=True, metavar="OUT", help="the page, as report.html"
-    )
+    add_output(parser, "--output", "-o", required=True, help="the page, as report.html")
     add_options(parser)
 
 
 def run(arguments: Arguments) -> int | None:
     """Run the command."""
-    check_target(arguments.output, [arguments.file, arguments.model])
     check_inputs([arguments.file, arguments.model], folders=True)
     model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
     inputs = inputs_of(model, arguments.model, format_for(arguments, model))
@@ -45,8 +42,10 @@ def run(arguments: Arguments) -> int | None:
     with locating(corpus.name, corpus.places):
         title = f"{corpus.name}: what {os.path.basename(arguments.model)} does"
         page = report(model, corpus.X, corpus.y, places=corpus.where, title=title)
-    page.save(arguments.output)
-    print(page)
+    with output(arguments.output) as out:
+        out.write(page.to_html())
+    with printed_beside(arguments.output):
+        print(page)
     tell(f"wrote {arguments.output}")
     file = shlex.quote(arguments.file or "-")
     same = same_options(arguments)

@@ -22,10 +22,7 @@ from .common import (
     STANDARD,
     CommandError,
     check_inputs,
-    check_output,
-    check_replaced,
     load_model,
-    output,
     positive,
     share,
     tell,
@@ -35,6 +32,7 @@ from .input_files import Source
 from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
 from .sentences import sentences
+from .targets import add_output, output, takes_standard
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -43,7 +41,8 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    add("file", metavar="POOL", nargs="?", help="sentences (default: standard input)")
+    what = "sentences (default: standard input)"
+    takes_standard(add("file", metavar="POOL", nargs="?", help=what))
     add_model(parser)
     add("-k", type=positive, default=50, metavar="K", help="how many")
     what = "what comes first; margin is for models without probabilities"
@@ -51,9 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = "how much less counts what resembles a sentence chosen before, from 0 to 1"
     add("--diversity", type=share, default=0.5, metavar="D", help=what)
     add("--seed", type=int, default=0, help="of --strategy random")
-    add(
-        "--output", "-o", metavar="OUT", help="file to write (default: standard output)"
-    )
+    what = "file to write (default: standard output)"
+    add_output(parser, "--output", "-o", help=what)
     add(
         "--lines",
         action="store_true",
@@ -65,8 +63,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Arguments) -> int | None:
     """Run the command."""
-    check_output(arguments.output)
-    check_replaced([arguments.output], [arguments.file, arguments.model])
     check_inputs([arguments.file, arguments.model], folders=True)
     model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
     known = settle_encoding(arguments, model)
@@ -75,7 +71,6 @@ def run(arguments: Arguments) -> int | None:
     texts.refuse(arguments, inputs.task)
     if inputs.task == SPANS:
         files = texts.find_text_files([arguments.file or "-"])
-        check_replaced([arguments.output], texts.files_read(files))
         pool: list[Any] = list(texts.read_text_files(files, arguments))
         X = [each.text for each in pool]
         places: list[Any] = [each.place for each in pool]

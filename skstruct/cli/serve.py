@@ -24,8 +24,9 @@ from ..serving.server import addresses_of, new_server
 from ..serving.server import run as run_server
 from ..serving.service import app, loaded, named_files
 from ..serving.wsgi import LIMIT
-from .common import check_inputs, check_target, checked_type, positive, tell
+from .common import check_inputs, checked_type, positive, tell
 from .options import repeated
+from .targets import add_output
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -54,13 +55,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = "seconds that a client may take to send a request"
     add("--timeout", type=patience, default=30.0, metavar="S", help=what)
     add("--threads", type=positive, default=4, metavar="N", help="answers at a time")
-    add = parser.add_argument_group("Label Studio").add_argument
+    group = parser.add_argument_group("Label Studio")
+    add = group.add_argument
     what = "be a backend of Label Studio, with one model that marks spans"
     add("--label-studio", action="store_true", help=what)
-    add(
+    add_output(
+        parser,
         "--collect",
-        metavar="FILE",
         help="keep the annotations that its webhook sends as JSON lines",
+        group=group,
+        takes_standard=False,
+        is_regular=True,
+        is_own=True,
+        metavar="FILE",
     )
     what = (
         "train anew on them after N, and take the new model if it is not worse on "
@@ -125,8 +132,6 @@ def _application(arguments: Arguments) -> Any:
         arguments.usage_error(str(error))
     paths = [os.fspath(path) for path in files.values()]
     check_inputs(paths)
-    if arguments.collect is not None:
-        check_target(arguments.collect, paths, regular=True)
     if not arguments.label_studio:
         return app(loaded(files), files=files, **options)
     if len(files) > 1:

@@ -30,10 +30,7 @@ from . import texts
 from .common import (
     CommandError,
     check_inputs,
-    check_output,
-    check_replaced,
     load_model,
-    output,
     positive,
 )
 from .corpus import inputs_of, layout_of, locating
@@ -42,6 +39,7 @@ from .input_files import Source
 from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
 from .sentences import sentences
+from .targets import add_output, output, takes_standard
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
@@ -66,15 +64,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "what to label (default: standard input); for models of spans also folders of "
         "brat or .txt files"
     )
-    add("files", metavar="FILE", nargs="*", help=what)
+    takes_standard(add("files", metavar="FILE", nargs="*", help=what))
     add_model(parser)
-    add(
+    add_output(
+        parser,
         "--output",
         "-o",
-        metavar="OUT",
         help="file to write, whole or not at all (default: standard output)",
+        is_folder=lambda arguments: arguments.write == "brat",
     )
-    add("--force", action="store_true", help="let OUT replace what is read")
     either = parser.add_mutually_exclusive_group()
     what = (
         "the score of each labelling, in a line before it: # 0 SCORE; for text, of "
@@ -114,8 +112,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Arguments) -> int | None:
     """Run the command."""
-    check_output(arguments.output, is_folder=arguments.write == "brat")
-    check_replaced([arguments.output], [arguments.model])
     check_inputs([arguments.model])
     model = load_model(arguments.model, arguments.n_jobs, arguments.encoding)
     known = settle_encoding(arguments, model)
@@ -126,10 +122,7 @@ def run(arguments: Arguments) -> int | None:
         return texts.tag(model, arguments)
     _check_usage(model, inputs, arguments)
     files = arguments.files or ["-"]
-    if files.count("-") > 1:
-        arguments.usage_error("only one FILE can be standard input")
     check_inputs(files)
-    check_replaced([arguments.output], files, arguments.force)
     last = ""
     with output(arguments.output, arguments.encoding) as file:
         for path in files:

@@ -33,15 +33,13 @@ from .common import (
     STANDARD,
     CommandError,
     check_inputs,
-    check_replaced,
-    check_within,
     checked_type,
-    output,
     tell,
     warn,
 )
 from .first_record import first_record
 from .input_files import Source, warn_of_columns
+from .targets import check_within, output
 
 if TYPE_CHECKING:
     from .._data.spans import Span
@@ -283,9 +281,8 @@ def tag(model: Any, arguments: Arguments) -> int | None:
     files = find_text_files(arguments.files or ["-"])
     texts = read_text_files(files, arguments)
     if format == "brat":
-        _write_brat(model, _with_names(list(texts)), files, labels, arguments)
+        _write_brat(model, _with_names(list(texts)), labels, arguments)
         return None
-    check_replaced([arguments.output], files_read(files), arguments.force)
     with output(arguments.output, arguments.encoding) as file:
         for k, batch in enumerate(_batches(texts, format, arguments.batch)):
             _write(file, model, batch, format, arguments, is_first=k == 0)
@@ -327,7 +324,6 @@ def _brat_labels(model: Any, arguments: Arguments) -> dict[str, str]:
 def _write_brat(
     model: Any,
     texts: list[TextRead],
-    files: list[TextFile],
     labels: dict[str, str],
     arguments: Arguments,
 ) -> None:
@@ -343,15 +339,9 @@ def _write_brat(
         raise CommandError(f"{texts[error.sequence].place}: {error}") from None
     paths = [Path(arguments.output, name) for name in names]
     written = [f"{path}{ending}" for path in paths for ending in (".txt", ".ann")]
+    read = [*arguments.files, arguments.model]
     for path in written:
-        check_within(path)
-    check_replaced(written, files_read(files), arguments.force)
-    for path in written if not arguments.force else ():
-        if os.path.isfile(path) and os.path.getsize(path) > 0:
-            raise CommandError(
-                f"{path}: is there already, and may be a person's work; --force "
-                "replaces it"
-            )
+        check_within(path, read, arguments.force)
     _write(arguments.output, model, texts, "brat", arguments, labels)
 
 
@@ -399,20 +389,6 @@ def _with_names(texts: list[TextRead]) -> list[TextRead]:
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         names = [f"{k:0{len(str(len(texts)))}}" for k in range(len(texts))]
     return [each._replace(metadata={"name": n}) for each, n in zip(texts, names)]
-
-
-def files_read(files: Iterable[TextFile]) -> list[str]:
-    """Return the paths of all files that are read for some: of brat each text has
-    two.
-    """
-    found: list[str] = []
-    for path, _ in files:
-        parts = Path(path).rglob("*.ann") if os.path.isdir(path) else [Path(path)]
-        pairs = [
-            part.with_suffix(ending) for part in parts for ending in (".txt", ".ann")
-        ]
-        found += map(str, pairs) if is_brat(path) else [path]
-    return found
 
 
 def read_texts(source: Source, arguments: Arguments) -> Iterator[TextRead]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
+import os
 import shlex
 import sys
 import time
@@ -35,11 +36,10 @@ from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
 from ..inspection.explain_taggers import span_labels
 from . import evaluate, held_out
-from .cards import card_for, check_free, counts_of, sources_of
+from .cards import card_for, counts_of, sources_of
 from .common import (
     CommandError,
     check_inputs,
-    check_target,
     checked_type,
     positive,
     share,
@@ -63,6 +63,7 @@ from .learners import add_features, add_learner, features_of, fit_of, new_model,
 from .merging import PREFERENCES, merged, warn_of_shared
 from .model_layout import learned_layout
 from .options import add_corpus, add_options, lexicon, repeated
+from .targets import add_output, printed_beside, takes_standard
 
 if TYPE_CHECKING:
     from .._data.card import Card
@@ -85,8 +86,14 @@ PARTIAL = ".partial"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument(
-        "--model", "-m", metavar="OUT", help="file to write the model to"
+    what = "let OUT be replaced; train although there is nothing to learn, as one label"
+    add_output(
+        parser,
+        "--model",
+        "-m",
+        help="file to write the model to",
+        takes_standard=False,
+        force=what,
     )
     what = "say how the files are read, and learn nothing"
     parser.add_argument("--dry-run", action="store_true", help=what)
@@ -94,7 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "a held-out corpus: scores of the model on it are printed; with -p "
         "early_stopping=True it chooses the best epoch"
     )
-    parser.add_argument("--dev", metavar="FILE", help=what)
+    takes_standard(parser.add_argument("--dev", metavar="FILE", help=what))
     add_corpus(parser)
     add_options(parser)
     group = parser.add_argument_group("learning")
@@ -104,12 +111,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "words, an entry a line, which templates read as %%lex_NAME[0,0]; presets get "
         "three of them"
     )
-    add("--lexicon", **repeated("NAME=FILE", lexicon), help=what)
-    add(
-        "--text",
-        metavar="FILE",
-        help="raw text, of which clusters of words are learned for a tagger",
-    )
+    takes_standard(add("--lexicon", **repeated("NAME=FILE", lexicon), help=what))
+    what = "raw text, of which clusters of words are learned for a tagger"
+    takes_standard(add("--text", metavar="FILE", help=what))
     add(
         "--clusters",
         type=positive,
@@ -135,8 +139,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "partial_fit goes on; the file is several times as large"
     )
     add("--keep-training", action="store_true", help=what)
-    what = "let OUT be replaced; train although there is nothing to learn, as one label"
-    add("--force", action="store_true", help=what)
     _add_held_out(parser.add_argument_group("how good it is"))
 
 
@@ -237,21 +239,18 @@ def run(arguments: Arguments) -> int | None:
     )
     _tell_chosen(arguments, model)
     _tell_trained(arguments, model, seconds)
-    if unseen is not None and corpus is not None:
-        print(held_out.as_text(unseen, corpus))
-    if dev is not None:
-        print(evaluate.as_text(evaluate.model_scores(model, dev)))
+    with printed_beside(arguments.model):
+        if unseen is not None and corpus is not None:
+            print(held_out.as_text(unseen, corpus))
+        if dev is not None:
+            print(evaluate.as_text(evaluate.model_scores(model, dev)))
     return None
 
 
 def _check_files(arguments: Arguments) -> None:
-    """Raise for files that cannot be read, or written: before anything is."""
+    """Raise for files that cannot be read: before any is."""
     lexicons = (path for _, path in arguments.lexicon)
     beside = [arguments.dev, arguments.template, *lexicons]
-    if not arguments.dry_run:
-        all_read = [*arguments.files, *beside, arguments.text]
-        check_target(arguments.model, all_read, regular=True)
-        check_free(arguments.model, arguments.force)
     check_inputs([*arguments.files, *beside], folders=True)
 
 
@@ -346,12 +345,6 @@ def _check_usage(arguments: Arguments) -> None:
     """Refuse files that cannot be read together."""
     files = arguments.files
     stream = arguments.stream
-    read = [
-        *files,
-        arguments.dev,
-        arguments.text,
-        *(path for _, path in arguments.lexicon),
-    ]
     again = stream and (arguments.epochs or 1) > 1
     for wrong, message in (
         (
@@ -359,10 +352,6 @@ def _check_usage(arguments: Arguments) -> None:
             "--model OUT is needed, the file to write the model to, as in "
             f"{shlex.join(['skstruct', 'train', *files])} --model my-model; or --dry-run, which says how the "
             "files are read",
-        ),
-        (
-            read.count("-") > 1,
-            "only one of FILE, --dev, --text and --lexicon can be standard input",
         ),
         (stream and len(files) > 1, "--stream reads one FILE"),
         (
@@ -620,6 +609,8 @@ def _save_partial(model: Any, arguments: Arguments, learned: str | None = None) 
         How much that is, as messages say it; by default its epochs.
     """
     path = arguments.model + PARTIAL
+    if os.path.exists(arguments.model) and not os.path.isfile(arguments.model):
+        return  # a pipe, say, beside which nothing is written
     try:
         check_is_fitted(model)
         _reset_session_parameters(model)

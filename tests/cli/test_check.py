@@ -76,6 +76,7 @@ def test_check_of_texts_speaks_of_whole_spans(files, capsys):
             3,
             "-o",
             files / "tasks",
+            "--force",
             "--write",
             format,
         )
@@ -86,7 +87,7 @@ def test_check_of_texts_speaks_of_whole_spans(files, capsys):
             and relabelled in tasks[X[j]]
             and y[j][0] not in tasks[X[j]]
         )
-    for name, more in ("notes.jsonl", []), ("train.txt", ["-o", files / "tasks"]):
+    for name, more in ("notes.jsonl", []), ("train.txt", ["-o", files / "other"]):
         assert run(capsys, "check", files / name, "--write", "prodigy", *more)[0] == 2
 
 

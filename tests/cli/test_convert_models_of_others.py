@@ -247,7 +247,7 @@ def test_pickles_are_told_by_their_content_or_name(tmp_path, capsys):
     for protocol, name in ((4, "any"), (0, "crf.pkl")):
         (tmp_path / name).write_bytes(pickle.dumps(crf, protocol=protocol))
         code, out, err = run(
-            capsys, "convert", tmp_path / name, tmp_path / "model.crfsuite"
+            capsys, "convert", tmp_path / name, tmp_path / "model.crfsuite", "--force"
         )
         assert code == 0 and "read pickle, wrote crfsuite" in err
     with open(crf.modelfile.name, "rb") as file:

@@ -132,7 +132,7 @@ def test_tag_with_a_dictionary(folder, capsys, stdin, tmp_path):
 
 def test_standard_input_is_read_once(folder, capsys):
     code, _, err = run(capsys, "tag", "-", "-", "-m", folder / "seg")
-    assert code == 2 and "only one FILE can be standard input" in err
+    assert code == 2 and "only one file can be standard input" in err
 
 
 def test_tag_joint_model(capsys, stdin, tmp_path):
@@ -174,7 +174,7 @@ def test_tag_to_a_file_whole_or_not_at_all(folder, capsys, tmp_path):
     (tmp_path / "out").write_text("before")
     bad = tmp_path / "bad.txt"
     bad.write_text("the DT\n\n" * 20 + "dog\n")
-    options = "-m", folder / "chunk", "-o", tmp_path / "out"
+    options = "-m", folder / "chunk", "-o", tmp_path / "out", "--force"
     code, _, err = run(capsys, "tag", bad, *options, "--batch", 5)
     assert code == 1 and f"{bad}, line 41: expected 2 columns" in err
     assert (tmp_path / "out").read_text() == "before" and len(
@@ -201,8 +201,8 @@ def test_output_leaves_devices_alone(folder, capsys):
         == 0
     )
     assert not os.path.isfile("/dev/null")
-    code, _, err = run(capsys, "train", folder / "train.txt", "-m", "/dev/null")
-    assert code == 1 and "not a regular file" in err and not os.path.isfile("/dev/null")
+    train = "train", folder / "train.txt", "--epochs", 1, "-m", "/dev/null"
+    assert run(capsys, *train)[0] == 0 and not os.path.isfile("/dev/null")
 
 
 def test_tag_streams(folder, capsys, monkeypatch):

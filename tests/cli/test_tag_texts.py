@@ -218,7 +218,7 @@ def test_columns_read_as_one_text_are_told(capsys, line):
 # Where it is written
 # --------------------------------------------------------------------------------------
 def test_what_is_read_is_not_replaced(capsys):
-    """Not the annotations of a folder of brat, and no other file; --force allows it."""
+    """Not the annotations of a folder of brat, and no other file, for --force either."""
     write_spans(
         "gold",
         [TEXT, TEXT],
@@ -240,17 +240,13 @@ def test_what_is_read_is_not_replaced(capsys):
         ("notes.jsonl", "-o", "notes.jsonl"),
         ("0.txt", "--lines", "--write", "brat", "-o", "."),
     ):
-        code, out, err = run(capsys, "tag", file, "-m", "ner", *more)
-        assert (code, out) == (
-            1,
-            "",
-        ) and "would be replaced by what is made of it; --force lets it be" in err
-        assert {path: path.read_bytes() for path in Path().rglob("*.*")} == before
+        for force in [], ["--force"]:
+            code, out, err = run(capsys, "tag", file, "-m", "ner", *more, *force)
+            assert (code, out) == (1, "")
+            assert "would be replaced by what is made of it" in err, err
+            assert {path: path.read_bytes() for path in Path().rglob("*.*")} == before
     tagged(capsys, "gold", "--write", "brat", "-o", "new")
-    tagged(capsys, "gold", "--write", "brat", "-o", "gold", "--force")
-    assert read_spans("gold") == read_spans("new") == ([TEXT] * 2, [SPANS] * 2)
-    tagged(capsys, "notes.jsonl", "-o", "notes.jsonl", "--force")
-    assert read_spans("notes.jsonl") == ([TEXT], [SPANS])
+    assert read_spans("new") == ([TEXT] * 2, [SPANS] * 2)
 
 
 def test_no_other_command_writes_over_what_it_reads(capsys):
@@ -310,16 +306,12 @@ def test_what_a_person_has_annotated_is_not_replaced(capsys):
     Path("more").mkdir()
     Path("more/0.txt").write_text(TEXT)
     before = Path("gold/0.ann").read_bytes()
-    code, _, err = run(
-        capsys, "tag", "more", "-m", "ner", "--write", "brat", "-o", "gold"
-    )
-    assert (
-        code == 1
-        and "0.txt: is there already, and may be a person's work; --force replaces it"
-        in err
-    )
-    assert Path("gold/0.ann").read_bytes() == before
-    tagged(capsys, "letter.txt", "--write", "brat", "-o", "gold")  # another name
+    for path in "more", "letter.txt":  # of another name: old and new would be mixed
+        given = "tag", path, "-m", "ner", "--write", "brat", "-o", "gold"
+        code, _, err = run(capsys, *given)
+        assert code == 1 and "gold: has files .ann already" in err
+        assert sorted(os.listdir("gold")) == ["0.ann", "0.txt"]
+    tagged(capsys, "letter.txt", "--write", "brat", "-o", "gold", "--force")
     assert Path("gold/0.ann").read_bytes() == before
     tagged(capsys, "more", "--write", "brat", "-o", "gold", "--force")
     assert Path("gold/0.ann").read_bytes() != before
