@@ -233,6 +233,11 @@ def before_each_line(patch, act):
     )
 
 
+def after_each_crf_pass(patch, act):
+    """Let ``act()`` follow each pass of L1CRF; what it raises ends the fit."""
+    patch.setattr(skstruct.L1CRF, "_after_pass", lambda *_: act())
+
+
 def before_each_pass(run, act):
     """Let ``act(record)`` precede what a run of L1CRF does after each pass."""
     after = run.after_pass

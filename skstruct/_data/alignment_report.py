@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .places import PlaceError, numbered, place
+from .places import PlaceError, counted, numbered, place
 from .schemes import check_scheme, write_spans
 from .spans import Span, trimmed
 
@@ -34,8 +34,11 @@ PROBLEMS = (
     "unknown",
     "dropped",
     "crowded",
+    "across",
 )
-NONE, TRIMMED, EMPTY, DUPLICATE, OVERLAP, MOVED, UNKNOWN, DROPPED, CROWDED = range(9)
+NONE, TRIMMED, EMPTY, DUPLICATE, OVERLAP, MOVED, UNKNOWN, DROPPED, CROWDED, ACROSS = (
+    range(10)
+)
 """What was changed of a span: numbers of :data:`PROBLEMS`."""
 
 SHOWN = 20
@@ -45,7 +48,7 @@ SHOWN = 20
 class Aligned(NamedTuple):
     """The spans of n texts as tokens; of S spans, R are left."""
 
-    problem: np.ndarray  # (S,) uint8: NONE ... CROWDED; NONE where the label is None
+    problem: np.ndarray  # (S,) uint8: NONE ... ACROSS; NONE where the label is None
     of: np.ndarray  # (R,) int64: which of the S, by place
     start: np.ndarray  # (R,) int64: first token
     stop: np.ndarray  # (R,) int64: behind the last token
@@ -294,18 +297,24 @@ class AlignmentReport:
     ----------
     counts : dict of str to int
         "spans": those with a label; and how many of them were "trimmed", "empty",
-        "duplicate", "overlap", "moved", "unknown", "dropped" and "crowded". Each span
-        counts once, as the last of these that fits.
+        "duplicate", "overlap", "moved", "unknown", "dropped", "crowded" and "across".
+        Each span counts once, as the last of these that fits. What is "across" several
+        lines or paragraphs, the pieces of texts, is learned and never predicted.
     reachable : float
-        Share of the spans, duplicates aside, that are whole tokens as they are, white
-        space at their ends aside: predictions can equal no others.
+        Share of the spans, duplicates aside, that are whole tokens of one piece as they
+        are, white space at their ends aside: predictions can equal no others.
+    long_pieces : int
+        Pieces that ``max_length`` cuts, for training alone, at places outside of spans.
     moves : list of (text, position, span, problem, result)
         The spans that change: the number of the text, the place in its list, the span
         as it was given, what is wrong with it (one of the names in ``counts``), and the
         span it becomes, or None.
     """
 
-    def __init__(self, tokens: Tokens, given: Given, aligned: Aligned) -> None:
+    def __init__(
+        self, tokens: Tokens, given: Given, aligned: Aligned, long_pieces: int = 0
+    ) -> None:
+        self.long_pieces = long_pieces
         self.counts = counts_of(given, aligned)
         distinct = self.counts["spans"] - self.counts["duplicate"]
         changed = (
@@ -364,7 +373,11 @@ class AlignmentReport:
         found = (
             f"{self.counts['spans']:,} spans, {self.reachable:.1%} of them whole tokens"
         )
-        return f"{found}; {', '.join(changed) or 'none changes'}"
+        text = f"{found}; {', '.join(changed) or 'none changes'}"
+        if self.long_pieces:
+            pieces = counted(self.long_pieces, "long piece")
+            text += f"; {pieces} cut for training (max_length), outside of spans"
+        return text
 
     def __str__(self) -> str:
         rows, more = self._shown()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .alignment_report import ACROSS
 from .places import by_sequence
 from .text import LINE, PARAGRAPH, Tokens, codes_of
 
@@ -21,6 +22,18 @@ PIECES = "lines", "paragraphs", "texts"
 
 FEW = 0.01
 """Share of the spans that a kind of pieces may cut to be taken by itself."""
+
+MOST_TOKENS = 50_000
+"""Tokens of a piece in prediction, which bounds its memory: some hundred pages without
+the break that `pieces` asks for. A span there may be as long.
+"""
+
+MARGIN = 2
+"""Tokens between a span and a cut that ``max_length`` makes: as far as the presets of
+templates look. Spans of clauses end where
+texts have their gaps: were these cut, a tagger would learn that spans begin and end
+where sequences do, which they do not in prediction.
+"""
 
 _LEAST = {"lines": LINE, "paragraphs": PARAGRAPH, "texts": PARAGRAPH + 1}
 """What is before the first token of a piece, at least, unless it is the first of a
@@ -59,11 +72,26 @@ def chosen(tokens: Tokens, aligned: Aligned, pieces: str) -> str:
     if pieces != "auto":
         return pieces
     for kind in PIECES[:-1]:
-        before = np.cumsum(_begins(tokens, kind))
-        n_cut = np.count_nonzero(before[aligned.stop - 1] > before[aligned.start])
+        n_cut = np.count_nonzero(_are_cut(tokens, aligned, kind))
         if n_cut <= FEW * len(aligned.start):
             return kind
     return PIECES[-1]
+
+
+def _are_cut(tokens: Tokens, aligned: Aligned, kind: str) -> np.ndarray:
+    """(R,) bool: which spans no piece holds that is cut without looking at spans."""
+    before = np.cumsum(_begins(tokens, kind))
+    return before[aligned.stop - 1] > before[aligned.start]
+
+
+def marked_across(tokens: Tokens, aligned: Aligned, kind: str) -> Aligned:
+    """Note the spans that stand in several pieces: training keeps their pieces in one,
+    and no prediction can hold them.
+    """
+    too_long = aligned.stop - aligned.start > MOST_TOKENS
+    problem = aligned.problem.copy()
+    problem[aligned.of[_are_cut(tokens, aligned, kind) | too_long]] = ACROSS
+    return aligned._replace(problem=problem)
 
 
 def cut_texts(
@@ -83,28 +111,36 @@ def cut_texts(
         Tokens of a piece; longer ones are cut in their second half where the text has
         its largest gap: at a blank line, a line break, behind a sentence, at a space.
     aligned : data.spans.Aligned, optional
-        Spans, none of which is cut.
+        Spans, none of which is cut; nor are, by ``max_length``, the `MARGIN` tokens on
+        either side, so that pieces may be longer.
 
     Returns
     -------
     Pieces
     """
     n = len(tokens.start)
-    free = np.ones(n + 1, np.bool_)  # whether a piece may begin at the token
-    if aligned is not None:
-        inside = np.zeros(n + 2, np.int64)  # differences, as spans do not overlap
-        np.add.at(inside, aligned.start + 1, 1)
-        np.add.at(inside, aligned.stop, -1)
-        free = np.cumsum(inside)[: n + 1] == 0
-    bounds = np.append(np.flatnonzero(_begins(tokens, pieces) & free[:n]), n)
+    free = _outside(n, aligned, 0)
+    bounds = np.append(np.flatnonzero(_begins(tokens, pieces) & free), n)
     if max_length is not None and (np.diff(bounds) > max_length).any():
-        gap = np.where(free[:n], _gaps(tokens), -1)
+        margin = min(MARGIN, max_length // 8)
+        gap = np.where(_outside(n, aligned, margin), _gaps(tokens), -1)
         pairs = zip(bounds.tolist(), bounds[1:].tolist())
         more = [cut for a, b in pairs for cut in _cuts(gap, a, b, max_length)]
         bounds = np.union1d(bounds, np.array(more, np.int64))
     return Pieces(
         tokens, bounds, np.searchsorted(tokens.first, bounds[:-1], side="right") - 1
     )
+
+
+def _outside(n: int, aligned: Aligned | None, margin: int) -> np.ndarray:
+    """(n,) bool: whether a piece that begins at the token cuts no span, and leaves
+    ``margin`` tokens on either side of one.
+    """
+    inside = np.zeros(n + 1, np.int64)  # differences: +1 where a range begins
+    if aligned is not None:
+        np.add.at(inside, np.maximum(aligned.start + 1 - margin, 0), 1)
+        np.add.at(inside, np.minimum(aligned.stop + margin, n), -1)
+    return np.cumsum(inside[:n]) == 0
 
 
 def _begins(tokens: Tokens, pieces: str) -> np.ndarray:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._crf.crf_run import sorted_weights
 from .._data.inputs import LABELS, SPANS, WORDS
 from .._data.label_colours import label_style
+from .._data.pieces import MOST_TOKENS
 from .._data.scheme_rules import CLOSING, OPENING, LabelTable, are_chunks
 from .._data.segmented import ENDING_WORD, STARTING_WORD
 from .._data.text import TOKENIZERS, classes_of
@@ -244,7 +245,7 @@ def _spans(model: Any, labels: list[Any]) -> dict[str, Any]:
     return {
         "tokenizer": model.tokenizer,
         "pieces": model.pieces_,
-        "max_length": model.max_length,
+        "max_length": MOST_TOKENS,
         "layout": bool(model.layout),
         **_segments(labels),
         "bounds": gaps(begins),  # where the classes of code points begin

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._data.alignment_report import AlignmentReport
 from .._data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, renumbered
-from .._data.pieces import cut_texts
+from .._data.pieces import MOST_TOKENS, chosen, cut_texts, marked_across
 from .._data.places import by_sequence
 from .._data.scheme_rules import LabelTable, read_spans
 from .._data.spans import Span, check_annotated, trimmed_spans
@@ -142,12 +142,15 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         default="auto",
         text="""What the tagger sees as one sequence. ``"auto"``: lines, paragraphs
         (between blank lines) or texts, the first that would cut at most one in a
-        hundred training spans. In training no span is cut.""",
+        hundred training spans. In training no span is cut; spans across several pieces
+        are never predicted, which a warning says.""",
     )
     max_length: int | None = parameter(
         default=200,
-        text="""Tokens of a piece; longer ones are cut in their second half where the
-        text has the largest gap.""",
+        text="""Tokens of a piece in training; longer ones are cut in their second half
+        where the text has the largest gap outside of spans. Prediction does not cut
+        them, so that spans may be of any length; pieces of 50,000 tokens are its
+        limit.""",
     )
     layout: bool = parameter(
         default=True,
@@ -207,8 +210,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         Warns
         -----
         UserWarning
-            If spans do not end where tokens do, or are left out: they hold no token, or
-            overlap others.
+            If spans do not end where tokens do; are left out, since they hold no token
+            or overlap others; or are across several pieces.
         """
         return self._fit_tagger(X, y, sample_weight, X_val, y_val, params)
 
@@ -246,7 +249,13 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             As :meth:`fit`.
         """
         self._validate_params()
-        return AlignmentReport(*self._aligned(X, y))
+        tokens, given, aligned = self._aligned(X, y)
+        kind = getattr(self, "pieces_", None) or chosen(tokens, aligned, self.pieces)
+        sizes = np.diff(cut_texts(tokens, kind, None, aligned).bounds)
+        most = len(tokens.start) if self.max_length is None else self.max_length
+        n_long = int(np.count_nonzero(sizes > most))
+        aligned = marked_across(tokens, aligned, kind)
+        return AlignmentReport(tokens, given, aligned, n_long)
 
     # -- prediction --------------------------------------------------------------------
     def predict(self, X: Texts) -> list[list[Span]]:
@@ -289,7 +298,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         stops = (np.flatnonzero(np.diff(group)) + 1).tolist()
         for first, stop in pairwise([0, *stops, len(texts)] if texts else []):
             tokens = tokenized(texts[first:stop], self.tokenizer)
-            pieces = cut_texts(tokens, self.pieces_, self.max_length)
+            pieces = cut_texts(tokens, self.pieces_, MOST_TOKENS)
             yield pieces._replace(text=pieces.text + first)
 
     def _spans(

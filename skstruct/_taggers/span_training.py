@@ -11,7 +11,7 @@ from .._core.user_warnings import warn
 from .._data.alignment_report import align_spans, counts_of, labels_of
 from .._data.inputs import NothingToLearn
 from .._data.labels import AllBut
-from .._data.pieces import chosen, cut_texts
+from .._data.pieces import MOST_TOKENS, chosen, cut_texts, marked_across
 from .._data.places import part_of
 from .._data.scheme_rules import check_scheme
 from .._data.schemes import spans_to_labels
@@ -75,10 +75,17 @@ class SpanTraining(TaggerTraining, WordsParameter):
         )
 
     def _labelled(
-        self, tokens: Tokens, given: GivenSpans, aligned: Aligned, kind: str
+        self,
+        tokens: Tokens,
+        given: GivenSpans,
+        aligned: Aligned,
+        kind: str,
+        most: int | None,
     ) -> tuple[Pieces, list[list[Any]]]:
-        """The pieces of texts, and their labels, as a tagger learns them."""
-        pieces = cut_texts(tokens, kind, self.max_length, aligned)
+        """The pieces of texts, of at most that many tokens, and their labels, as a
+        tagger learns them.
+        """
+        pieces = cut_texts(tokens, kind, most, aligned)
         labels: list[list[Any]] = labels_of(aligned, given, pieces.bounds, self.scheme)
         for p, text in enumerate(pieces.text.tolist()):
             if given.types[text] is not None:
@@ -87,40 +94,40 @@ class SpanTraining(TaggerTraining, WordsParameter):
         return pieces, labels
 
     def _training_data(self, X: Texts, y: Corpus, go_on: bool = False) -> TaggerData:
-        tokens, given, aligned = corpus = self._aligned(X, y)
+        tokens, given, aligned = self._aligned(X, y)
         _check_tokens(tokens, self.tokenizer)
         before = go_on and hasattr(self, "pieces_")
         kind = self.pieces_ if before else chosen(tokens, aligned, self.pieces)
-        pieces, labels = self._labelled(*corpus, kind)
-        counts = counts_of(given, aligned)
+        pieces, labels = self._labelled(tokens, given, aligned, kind, self.max_length)
+        counts = counts_of(given, marked_across(tokens, aligned, kind))
         known = {
             "pieces_": kind,
             "alignment_": _sum([self.alignment_, counts] if before else [counts]),
         }
         if not counts["spans"] and not go_on:
             warn("y holds no span: a model that learns from it finds none")
-        self._warn(counts)
+        self._warn(counts, kind)
         return TaggerData(pieces.sequences(self.layout), labels, pieces.text, known)
 
     def _held_out_data(self, X: Texts, y: Corpus) -> tuple[list[Any], list[Any]]:
         tokens, given, aligned = self._aligned(X, y)
         _check_tokens(tokens, self.tokenizer)
         kind = chosen(tokens, aligned, self.pieces)
-        pieces, labels = self._labelled(tokens, given, aligned, kind)
+        pieces, labels = self._labelled(tokens, given, aligned, kind, self.max_length)
         return pieces.sequences(self.layout), labels
 
     def _pieces_of(
         self, X: Texts, y: Corpus | None = None, judging: bool = False
     ) -> tuple[Pieces, list[list[Any]] | None]:
-        """The pieces of texts; and if their spans are given the labels of these, which
-        no piece cuts.
+        """The pieces of texts that prediction sees; and if their spans are given the
+        labels of these, which no piece cuts.
         """
         self._validate_params()
         if y is not None:
-            return self._labelled(*self._aligned(X, y, judging), self.pieces_)
-        return cut_texts(
-            tokenized(as_texts(X), self.tokenizer), self.pieces_, self.max_length
-        ), None
+            corpus = self._aligned(X, y, judging)
+            return self._labelled(*corpus, self.pieces_, MOST_TOKENS)
+        tokens = tokenized(as_texts(X), self.tokenizer)
+        return cut_texts(tokens, self.pieces_, MOST_TOKENS), None
 
     def _sequences(self, X: Texts) -> list[Any]:
         """What the tagger sees of texts."""
@@ -134,8 +141,10 @@ class SpanTraining(TaggerTraining, WordsParameter):
             "alignment_": _sum([each["alignment_"] for each in known]),
         }
 
-    def _warn(self, counts: dict[str, int]) -> None:
-        """Say how many spans do not end where tokens do, and how many are left out."""
+    def _warn(self, counts: dict[str, int], kind: str) -> None:
+        """Say how many spans do not end where tokens do, how many are left out, and how
+        many no piece of the kind holds.
+        """
         moved = {
             "nearest": "moved to the nearest token",
             "expand": "moved to all tokens touched",
@@ -148,10 +157,12 @@ class SpanTraining(TaggerTraining, WordsParameter):
             "crowded": "cut where another has the token",
         }
         left_out = {"empty": "without a token", "overlap": "overlapping others"}
+        across = {"across": f'across {kind} (pieces="texts" can hold them)'}
         told = []
         for verb, what, texts in (
             ("do", " not end where tokens do", changed),
             ("are", " left out", left_out),
+            ("are", " learned, and can never be predicted", across),
         ):
             parts = [
                 f"{counts[name]:,} {text}"

@@ -297,6 +297,31 @@ def _name(value: Any) -> str:
     return f"{value.__module__}.{value.__qualname__}"
 
 
+def seed_of_draws(estimator: Any, drawn_from: np.ndarray, kept: bool) -> Any:
+    """Return what a fit draws its data from, such as its held-out sequences.
+
+    It is ``random_state``. Without one, a fit whose state is ``kept`` in a checkpoint
+    has a seed that its parameters and data decide: another draw would be another fit,
+    which finds no state to go on from.
+
+    Parameters
+    ----------
+    estimator : estimator
+    drawn_from : ndarray
+        What tells these data from others, such as the sequences to draw from.
+    kept : bool
+    """
+    if estimator.random_state is not None or not kept:
+        return estimator.random_state
+    return seed_of_data(estimator, drawn_from)
+
+
+def seed_of_data(estimator: Any, drawn_from: np.ndarray) -> int:
+    """Return a seed that an estimator's parameters and data decide."""
+    facts = type(estimator).__name__, simple_parameters(estimator)
+    return int(fingerprint(facts, {"drawn_from": drawn_from})[:8], 16)
+
+
 def simple_parameters(estimator: BaseEstimator) -> dict[str, Any]:
     """Return the constructor parameters that are numbers, strings or flags, but for
     those without effect.

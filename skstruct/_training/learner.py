@@ -17,6 +17,7 @@ from .._core.store import Rule
 from .._core.user_warnings import warn
 from .._data.types import History
 from .._sklearn import CallbackSupportMixin, check_parameters
+from .checkpoint import seed_of_draws
 from .held_out import both_or_neither
 from .parameters import OnlineParameters
 from .run import new_key
@@ -333,5 +334,6 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
                 f"early_stopping with validation_fraction={self.validation_fraction} "
                 f"leaves none of the {n} sequences to train on"
             )
-        order = check_random_state(self.random_state).permutation(n)
+        seed = seed_of_draws(self, eligible, self.checkpoint is not None)
+        order = check_random_state(seed).permutation(n)
         return np.sort(eligible[order[:n_test]]).tolist()

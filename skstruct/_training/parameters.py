@@ -259,7 +259,9 @@ CHECKPOINT = parameter(
     default=None,
     text="""Folder where ``fit`` keeps its state after each epoch, under a name made
     from parameters and data. A fit that finds its own state goes on from there and ends
-    as if it had never stopped; a finished fit removes its file.""",
+    as if it had never stopped; a finished fit removes its file. Without
+    ``random_state``, parameters and sizes of the data decide which sequences it draws,
+    as ``early_stopping`` does.""",
     kind="str, path or None",
     allowed=[str, os.PathLike, None],
 )

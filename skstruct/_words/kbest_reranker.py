@@ -32,11 +32,18 @@ from .._taggers.meta_learner import OffersDefault, ShowsColumns
 from .._taggers.metadata import asking_for_weights, fit_routing, routed
 from .._taggers.perceptron import StructuredPerceptron
 from .._taggers.segmenter import Segmenter
+from .._training.checkpoint import seed_of_data, seed_of_draws
 from .._training.chunks import map_chunks, threads
 from .._training.epochs import epoch_order
 from .._training.held_out import HeldOut, of_held_out
 from .._training.learner import OnlineLearner
-from .._training.parameters import documented, inner_estimator, parameter, parametrized
+from .._training.parameters import (
+    documented,
+    inner_estimator,
+    parameter,
+    parameters_named,
+    parametrized,
+)
 from .._training.run import TrainingState, new_key
 from .._training.tables import check_unchanged, copy_state
 from ..metrics.counting import has_label
@@ -239,8 +246,22 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         return asking_for_weights(Segmenter(tagger))
 
     def _new_base(self) -> Any:
-        """Return a base to train, not fitted."""
-        return clone(self._template())
+        """Return a base to train, not fitted.
+
+        Analyses of a base that draws otherwise are other data, so that where a
+        checkpoint is kept a base has a seed.
+        """
+        base = clone(self._template())
+        if self.checkpoint is not None:
+            given = parameters_named(base, "random_state")
+            seedless = [name for name, value in given.items() if value is None]
+            seed = seed_of_data(self, np.array([self.k]))
+            base.set_params(**dict.fromkeys(seedless, seed))
+        return base
+
+    def _new_key(self, lengths: np.ndarray) -> int:
+        """Draw the random key of a fit on sequences of these lengths."""
+        return new_key(seed_of_draws(self, lengths, self.checkpoint is not None))
 
     def _prepare(
         self,
@@ -271,7 +292,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
                     self._training.model.features.min_count,
                 ),
             )
-        key = self._training.key if continued else new_key(self.random_state)
+        key = self._training.key if continued else self._new_key(lengths)
         metadata = _with_relative_weights(cut_metadata(X, metadata, used))
         X = safe_indexing(X, used)
         y = take(y, used)

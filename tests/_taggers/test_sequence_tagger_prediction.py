@@ -264,11 +264,10 @@ def test_score_refuses_labels_that_no_prediction_could_equal(make):
     X, y = corpus()
     tagger = StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0)
     model = make(tagger).fit(X[:10], y[:10])
-    for missing in float("nan"), "":
-        gold = [list(labels) for labels in y]
-        gold[2][1] = missing
-        with pytest.raises(ValueError, match="sequence 2, position 1: a label must"):
-            model.score(X, gold)
+    gold = [list(labels) for labels in y]
+    gold[2][1] = float("nan")
+    with pytest.raises(ValueError, match="sequence 2, position 1: a label must"):
+        model.score(X, gold)
     with pytest.raises(ValueError, match="of type int, .* of type str, "):
         model.score(X, [[len(label) for label in labels] for labels in y])
 

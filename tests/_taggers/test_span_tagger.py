@@ -469,3 +469,72 @@ def test_reliability_of_spans():
     found = [pair for spans in model.predict_segment_proba(X) for pair in spans]
     assert display.confidence[0] == pytest.approx(np.mean([p for _, p in found]))
     assert display.accuracy[0] == 1.0 and display.count[0] == len(found)
+
+
+def clauses(n_texts, lengths, touching=False):
+    """(X, y) of clauses of so many sentences, on one line a text."""
+    random = np.random.default_rng(0)
+    words = "alpha beta gamma delta mu nu pi rho tau phi".split()
+    X, y = [], []
+    for _ in range(n_texts):
+        text, spans = "Introduction. ", []
+        for length in lengths:
+            sentences = random.choice(words, (length, 12))
+            inner = " ".join(" ".join(sentence) + "." for sentence in sentences)
+            clause = f"Indemnity: {inner} End of clause."
+            spans.append((len(text), len(text) + len(clause), "CLAUSE"))
+            text += clause + (" " if touching else " Notices: alpha mu. ")
+        X.append(text)
+        y.append(spans)
+    return X, y
+
+
+@pytest.mark.parametrize("max_length", [200, 50, None])
+@pytest.mark.parametrize("touching", [False, True])
+def test_spans_may_be_longer_than_pieces_of_training(max_length, touching):
+    X, y = clauses(20, [1, 25, 3], touching)
+    model = SpanTagger(L1CRF(random_state=0), max_length=max_length)
+    assert model.fit(X[:15], y[:15]).score(X[15:], y[15:]) == 1.0
+    found = model.predict(X)
+    for other in (1, 7, None):
+        assert model.set_params(max_length=other).predict(X) == found
+    assert len(model.predict_segment_proba(X[:1], y[:1])[0]) == 3
+
+
+def test_training_cuts_beside_no_span():
+    """Were spans cut off where they end, a tagger would learn that they end there."""
+    X, y = clauses(4, [25, 1, 20])
+    _, (tokens, labels, _) = given(X, y, max_length=40)
+    assert len(tokens) > 4
+    of_text = {0, *itertools.accumulate(map(len, given(X, y, max_length=None)[1][0]))}
+    at = 0
+    for piece in labels:
+        assert piece[:2] == ["O", "O"] or at in of_text
+        at += len(piece)
+        assert piece[-2:] == ["O", "O"] or at in of_text
+
+
+def test_very_long_pieces_are_cut_in_prediction(monkeypatch):
+    model = SpanTagger(perceptron(), pieces="texts").fit(X, y)
+    monkeypatch.setattr("skstruct._taggers.span_training.MOST_TOKENS", 50)
+    pieces = inside.sequences_of(model, [" ".join(X * 9)])
+    assert len(pieces) > 1 and max(map(len, pieces)) <= 50
+
+
+def test_what_max_length_and_pieces_change_is_said():
+    X, y = clauses(5, [1, 25])
+    report = SpanTagger().alignment_report(X, y)
+    assert report.long_pieces == 5 and report.reachable == 1.0
+    assert "5 long pieces cut for training (max_length)" in str(report)
+    assert SpanTagger(max_length=None).alignment_report(X, y).long_pieces == 0
+    texts = ["Ann\nLee met Bob."] + ["Bob met Ann."] * 200
+    spans = [[(0, 7, "PER"), (12, 15, "PER")]] + [[(0, 3, "PER"), (8, 11, "PER")]] * 200
+    said = 'never be predicted: 1 across lines \\(pieces="texts" can hold them\\)'
+    with pytest.warns(UserWarning, match=said):
+        model = SpanTagger(perceptron()).fit(texts, spans)
+    assert model.pieces_ == "lines" and model.alignment_["across"] == 1
+    report = model.alignment_report(texts, spans)
+    assert report.reachable == pytest.approx(1 - 1 / 402)
+    assert report.moves == [(0, 0, (0, 7, "PER"), "across", (0, 7, "PER"))]
+    whole = SpanTagger(pieces="texts").alignment_report(texts, spans)
+    assert whole.reachable == 1.0 and not whole.moves

@@ -13,7 +13,15 @@ import inside
 import numpy as np
 import pytest
 from forked import python
-from inside import after_each_report, before_each_pass, model_of, run_of, training_of
+from inside import (
+    after_each_crf_pass,
+    after_each_report,
+    before_each_pass,
+    model_of,
+    run_of,
+    training_of,
+)
+from model_cases import CASES, WITHOUT_LABELS
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -28,6 +36,7 @@ from skstruct import (
 from skstruct._saving.container import ModelFileError
 from skstruct._training import checkpoint, epochs
 from skstruct._training.checkpoint import arrays_of
+from skstruct._training.parameters import parameters_named
 from skstruct.datasets import load_chunking, make_hmm_sequences
 
 
@@ -442,3 +451,46 @@ def test_an_epoch_that_fails_in_the_middle_is_not_taken_for_a_state(
             tagger.fit(X, y)
     tagger.fit(X, y)
     assert tagger.resumed_from_ == 1 and bits(tagger) == bits(whole)
+
+
+KEPT = [
+    name
+    for name, (_, make) in {**CASES, **WITHOUT_LABELS}.items()
+    if parameters_named(make(), "checkpoint") and "mixer" not in name
+]
+"""Mixers refuse what their learners would keep, and draw no sequences."""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", KEPT)
+def test_a_fit_without_a_seed_finds_its_state(tmp_path, monkeypatch, stop_after, name):
+    """What is drawn without ``random_state`` is drawn again by the next fit."""
+    data, make = {**CASES, **WITHOUT_LABELS}[name]
+    X, y = data(4)
+    estimator = make()
+    for parameter, value in (
+        ("random_state", None),
+        ("early_stopping", True),
+        ("max_iter", 9),
+        ("n_iter_no_change", 9),
+        ("checkpoint", tmp_path),
+    ):
+        names = parameters_named(estimator, parameter)
+        estimator.set_params(**dict.fromkeys(names, value))
+    seen, found = [], []
+
+    def stop(*_):
+        seen.append(0)
+        if len(seen) >= 2:
+            raise Stop
+
+    for _ in range(2):
+        with monkeypatch.context() as patch:
+            after_each_report(patch, stop)
+            after_each_crf_pass(patch, stop)
+            with pytest.raises(Stop):
+                clone(estimator).fit(X * 4, y * 4)
+        found.append(sorted(os.listdir(tmp_path)))
+    assert found[0] and found[0] == found[1]
+    clone(estimator).fit(X * 4, y * 4)
+    assert not os.listdir(tmp_path)

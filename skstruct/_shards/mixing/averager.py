@@ -20,6 +20,7 @@ from ..._data.types import Corpus, Given, Self, Weights
 from ..._saving.registry import savable
 from ..._sklearn import POSITIVE, StrOptions, epoch_context, set_fitted, with_callbacks
 from ..._taggers.meta_learner import MetaLearner, inside_has
+from ..._training.checkpoint import seed_of_draws
 from ..._training.held_out import both_or_neither
 from ..._training.interrupt import DeferredInterrupt
 from ..._training.parameters import (
@@ -384,7 +385,8 @@ class _Members:
         self.scratch: list[Any] = []
         self.all: list[tuple[Any, int, np.ndarray]] = []
         self.template = averager._checked_template()._settled(X, y, **metadata)
-        random = check_random_state(averager.random_state)
+        kept = averager.checkpoint is not None or self.template.checkpoint is not None
+        random = check_random_state(seed_of_draws(averager, np.array([n]), kept))
         prepared = clone(self.template).set_params(random_state=new_key(random))
         prepared._validate_params()
         weight = metadata.get("sample_weight")

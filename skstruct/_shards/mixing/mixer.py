@@ -9,6 +9,7 @@ from copy import copy
 from dataclasses import KW_ONLY, field
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from sklearn.base import clone
 
 from ..._data.inputs import NothingToLearn
@@ -17,6 +18,7 @@ from ..._data.types import Corpus, Given, Self, Weights
 from ..._saving.registry import savable
 from ..._sklearn import InvalidParameterError, with_callbacks
 from ..._taggers.meta_learner import TRAINABLE, MetaLearner
+from ..._training.checkpoint import seed_of_draws
 from ..._training.held_out import both_or_neither
 from ..._training.learner import OnlineLearner
 from ..._training.parameters import (
@@ -229,7 +231,8 @@ class ParameterMixer(MetaLearner):
             loads = dealt(X, y, metadata.get("sample_weight"), self.n_shards)
             return self._fit_jobs(estimator, learner, loads, X, y, given)
         # Not a copy: a RandomState moves on, as in the learner.
-        learner.random_state = self.random_state
+        kept = self.checkpoint is not None
+        learner.random_state = seed_of_draws(self, np.array([self.n_shards]), kept)
         data: Any = X  # a corpus, or texts if it is around a tagger
         run, known = estimator._prepare_with(learner, data, y, **metadata)
         n = run.visited.shape[0]
