@@ -7,7 +7,6 @@ is declared here for type checkers.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 import re
@@ -48,6 +47,10 @@ safe_set_output = _set_output._safe_set_output
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+NOTHING_KEPT = "training was interrupted; the estimator is as it was before {}"
+SOMETHING_KEPT = "training was interrupted; the estimator has what it had learned"
+"""What an exception says after Ctrl-C; see `says_what_is_kept`."""
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -81,6 +84,8 @@ if TYPE_CHECKING:
 
     def with_callbacks(fit: F) -> F: ...
     def available_if(check: Callable[[Any], bool]) -> Callable[[F], F]: ...
+
+    def says_what_is_kept(train: F) -> F: ...
 
 else:
     import sklearn
@@ -186,9 +191,33 @@ else:
         def _with_callbacks(fit: F) -> F:
             return fit
 
+    def says_what_is_kept(train: F) -> F:
+        """Decorate a method that trains: after Ctrl-C the exception says what is kept.
+
+        That an estimator is as it was before is decided here, by its fitted attributes,
+        whatever was interrupted inside of it; what else is kept says who keeps it.
+        """
+
+        @functools.wraps(train)
+        def told(estimator: Any, *args: Any, **given: Any) -> Any:
+            before = _fitted_of(estimator)
+            try:
+                return train(estimator, *args, **given)
+            except KeyboardInterrupt as error:
+                now = _fitted_of(estimator)
+                if before.keys() == now.keys() and all(
+                    before[name] is now[name] for name in now
+                ):
+                    error.args = (NOTHING_KEPT.format(train.__name__),)
+                elif not error.args:
+                    error.args = (SOMETHING_KEPT,)
+                raise
+
+        return told
+
     def with_callbacks(fit: F) -> F:
         """scikit-learn's decorator, if there is one; a call with a wrong argument names
-        the right ones.
+        the right ones, and an interrupt says what is kept.
         """
         managed = _with_callbacks(fit)
         signature = inspect.signature(fit)
@@ -203,7 +232,19 @@ else:
                 raise TypeError(f"{call}: {error}") from None
             return managed(estimator, *args, **given)
 
-        return checked
+        return says_what_is_kept(checked)
+
+
+def _fitted_of(estimator: Any) -> dict[str, Any]:
+    """Return the models, and the fitted attributes that users see, of an estimator and
+    of what it has fitted inside.
+    """
+    return {
+        f"{depth} {name}": value
+        for depth, layer in enumerate(layers(estimator))
+        for name, value in vars(layer).items()
+        if name == "_model" or name[-1] == "_" != name[0]
+    }
 
 
 @functools.cache
@@ -354,6 +395,51 @@ def refuse_frozen(around: BaseEstimator, verb: str, **inside: Any) -> None:
             )
 
 
+def refuse_warm_start(around: BaseEstimator, **inside: Any) -> None:
+    """Raise if what is inside of an estimator is to start from its last fit: a clone,
+    which each fit trains, has none.
+
+    Parameters
+    ----------
+    around : estimator
+    **inside : estimator
+        What is inside, by the name of the parameter. What is frozen, at any depth, is
+        not trained, so that it may say what it likes.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter.
+    """
+    me = type(around).__name__
+    for role, given in inside.items():
+        if not hasattr(given, "get_params") or isinstance(given, type):
+            continue
+        found = {role: given, **_named_inside(role, given)}
+        frozen = tuple(
+            f"{name}__"
+            for name, value in found.items()
+            if isinstance(value, FrozenEstimator)
+        )
+        for name, value in found.items():
+            is_asked = isinstance(value, (bool, np.bool_)) and bool(value)
+            is_asked = is_asked and name.endswith("__warm_start")
+            if is_asked and not name.startswith(frozen):
+                more = ""
+                if hasattr(around, "partial_fit"):
+                    more = f"; {me}.partial_fit goes on from the last fit"
+                raise ValueError(
+                    f"{name}=True has no effect: each fit of {me} trains a clone, "
+                    f"which has no last fit to start from; set it to False{more}"
+                )
+
+
+def _named_inside(role: str, estimator: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator inside, as the one around it calls them."""
+    given = estimator.get_params()
+    return {f"{role}__{name}": given[name] for name in sorted(given)}
+
+
 def check_parameters(estimator: Any, *names: str) -> None:
     """Raise unless parameters, which may have been set since ``fit``, have values that
     ``fit`` takes.
@@ -471,143 +557,6 @@ def takes_sample_weight(scorer: Any) -> bool:
     return "sample_weight" in given or any(
         each.kind is each.VAR_KEYWORD for each in given.values()
     )
-
-
-def folds_of(
-    cv: Any, X: Any, y: Any = None, groups: Any = None, once: bool = False
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return positions among sequences, as a splitter of scikit-learn cuts them.
-
-    Parameters
-    ----------
-    cv : int, splitter or iterable of (train, test)
-    X, y, groups
-        What the splitter is shown: sequences and labels as the user gave them, since it
-        may look into them; and groups, if there are some.
-    once : bool
-        Whether each sequence has to be in exactly one test set.
-
-    Returns
-    -------
-    list of (train, test)
-    """
-    from sklearn.model_selection import (
-        check_cv,
-    )  # slow to import, and not needed to predict
-
-    n = len(X)
-    every = np.arange(n)
-    folds = []
-    if isinstance(cv, Integral) and cv < 2:
-        raise ValueError(f"cv must be at least 2 folds, got {cv}")
-    splitter = check_cv(cv)
-    if cv is None or isinstance(cv, Integral):
-        n_folds = splitter.get_n_splits()
-        if n < n_folds:
-            raise ValueError(
-                f"cv={n_folds} folds need at least as many sequences, got {n}"
-            )
-    if hasattr(groups, "__len__") and len(groups) != n:
-        raise ValueError(
-            f"groups must hold one entry for each of the {n} sequences, got "
-            f"{len(groups)}"
-        )
-    for k, fold in enumerate(splitter.split(X, y, groups)):
-        try:
-            train, test = (every[list(part)] for part in fold)
-        except IndexError as error:
-            raise ValueError(
-                f"fold {k} of cv is no selection of the {n} sequences: {error}"
-            ) from None
-        folds.append((train, test))
-    if not folds:
-        raise ValueError("cv has no fold")
-    tested = np.bincount(np.concatenate([test for _, test in folds]), minlength=n)
-    if once and (tested != 1).any():
-        i = int((tested != 1).argmax())
-        wrong = f"sequence {i} is in {tested[i]}"
-        raise ValueError(
-            f"cv must put each of the {n} sequences into exactly one test set; {wrong}"
-        )
-    return folds
-
-
-class epoch_context:
-    """Tells callbacks when epochs begin and end; says whether one asks to stop.
-
-    ``root`` is the fit's callback context, or None where there are no callbacks;
-    ``name`` says what the epochs are called.
-    """
-
-    def __init__(
-        self, root: Any, estimator: Any, X: Any, y: Any, name: str = "epoch"
-    ) -> None:
-        self._root = root
-        self._name = name
-        self._task: Any = None
-        self._shown = {"estimator": estimator, "X": X, "y": y}
-
-    def begin_fit(self) -> None:
-        """Announce the fit."""
-        if self._root is not None:
-            self._root.call_on_fit_task_begin(**self._shown)
-
-    def end_fit(self, fitted_attributes: Any) -> None:
-        """Announce its end."""
-        if self._root is not None:
-            self._root.call_on_fit_task_end(
-                reconstruction_attributes=fitted_attributes, **self._shown
-            )
-
-    def begin(self) -> None:
-        """Announce the next epoch."""
-        if self._root is not None:
-            self._task = self._root.subcontext(task_name=self._name)
-            self._task.call_on_fit_task_begin(**self._shown)
-
-    def end(self, fitted_attributes: Any) -> bool:
-        """Announce its end; ``fitted_attributes`` is called only if a callback asks for
-        a model.
-        """
-        if self._task is None:
-            return False
-        task = self._task
-        self._task = None
-        return task.call_on_fit_task_end(
-            reconstruction_attributes=fitted_attributes, **self._shown
-        )
-
-    @contextlib.contextmanager
-    def member(
-        self, member: Any, number: int | None, X: Any, y: Any, name: str = "member"
-    ) -> Iterator[None]:
-        """Tell the callbacks of a meta-estimator that a part of it is trained, and hand
-        them to that part.
-
-        Parameters
-        ----------
-        member : estimator or None
-            What is trained; None if it is no estimator.
-        number : int or None
-            Of the part, if parts may be trained at the same time.
-        X, y
-            Shown to callbacks.
-        name : str
-            What the parts are called.
-        """
-        if self._root is None:
-            yield
-            return
-        task = self._root.subcontext(task_name=name, task_id=number)
-        shown = {**self._shown, "X": X, "y": y}
-        with (
-            contextlib.nullcontext()
-            if member is None
-            else task.propagate_callback_context(member)
-        ):
-            task.call_on_fit_task_begin(**shown)
-            yield
-            task.call_on_fit_task_end(**shown)
 
 
 def text_tags(tags: Any) -> Any:

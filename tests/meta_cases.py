@@ -24,3 +24,14 @@ SPANS = [
     [(0, 3, "P"), (8, 11, "P")],
     [(0, 4, "L"), (9, 12, "P")],
 ]
+
+ROLES = {
+    "BaggingShuffleAverager": "estimator",
+    "ParameterMixer": "estimator",
+    "CalibratedTagger": "estimator",
+    "SpanSets": "estimator",
+    "Segmenter": "tagger",
+    "SpanTagger": "tagger",
+    "KBestReranker": "base",
+}
+"""The parameter that holds the estimator inside, where None stands for one."""

@@ -27,9 +27,10 @@ from .._core.store import (
 from .._core.user_warnings import warn
 from .._data.inputs import as_tokens, check_X_y
 from .._data.labels import UNLABELLED, Labels, encode_known
-from .._sklearn import epoch_context, set_fitted
+from .._sklearn import set_fitted
 from .._taggers.constraints import check_known
 from .._taggers.labelled_corpus import EncodedPart, count_in_sequences
+from .._training.callbacks import epoch_context
 from .._training.checkpoint import arrays_of, simple_parameters
 from .._training.held_out import NAMES, HeldOut, held_out_facts, scored
 from .._training.interrupt import KEPT

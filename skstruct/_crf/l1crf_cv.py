@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.folds import folds_of
 from .._data.inputs import as_tokens, check_X_y
 from .._data.places import refuse_number, refuse_str
 from .._data.types import Corpus, Self
@@ -23,14 +24,13 @@ from .._saving.values import savable_value
 from .._sklearn import (
     CallbackSupportMixin,
     HasMethods,
-    epoch_context,
-    folds_of,
     sample_weights,
     set_fitted,
     takes_sample_weight,
     with_callbacks,
 )
 from .._taggers.probability_tagger import ProbabilityTagger
+from .._training.callbacks import epoch_context
 from .._training.chunks import threads
 from .._training.interrupt import DeferredInterrupt
 from .._training.parameters import documented, parameter, parametrized
@@ -49,7 +49,10 @@ if TYPE_CHECKING:
     from .path import Tried
 
 ITERABLE = [HasMethods(["__iter__"])]
-STOPPED = "the search was interrupted; the estimator is as it was before fit"
+KEPT = "training was interrupted; the search is kept (best_params_, cv_results_)"
+WITH_MODEL = f"{KEPT}, and of the refit the weights that it had reached"
+WITHOUT_MODEL = f"{KEPT}, without a model: fit an L1CRF(**search.best_params_)"
+"""What the exception says after Ctrl-C in the refit."""
 
 
 @savable
@@ -104,6 +107,10 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     (``words``), its pairs of features and labels, and the weights that candidates start
     from, come from its training part alone. A sequence that a training part holds
     twice, as a bootstrap draws it, counts twice.
+
+    A callback that returns true ends the search. Candidates are compared by the folds
+    that were finished; if none was, those tried in one fold are compared by it. The
+    penalties chosen are then fitted to all sequences.
 
     Examples
     --------
@@ -202,7 +209,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             If ``c1s``, ``c2s`` or ``candidates`` is a generator, which the first fit
             would use up.
         KeyboardInterrupt
-            After Ctrl-C; the estimator is then as it was before.
+            After Ctrl-C. In the search it leaves the estimator as it was; in the refit
+            the search is kept, and the weights that were reached.
 
         Warns
         -----
@@ -220,22 +228,27 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         events = epoch_context(context, self, shown, labels)
         events.begin_fit()
         found = self._chosen(candidates, corpus, labels, weight, folds, events)
+        optional = (*_FITTED, "_refitted", "_scoring_lost")
         if self.refit:
             best = self._tagger(**found["best_params_"])
-            with events.member(best, n_tried, shown, labels):
-                best.fit(tokens, labels, sample_weight)
-            found.update(
-                (name, value) for name, value in vars(best).items() if name in _FITTED
-            )
+            try:
+                with events.member(best, n_tried, shown, labels):
+                    best.fit(tokens, labels, sample_weight)
+            except KeyboardInterrupt as error:
+                found.update(_fitted_of(best))
+                set_fitted(self, found, *optional)
+                kept = WITH_MODEL if "_model" in found else WITHOUT_MODEL
+                raise KeyboardInterrupt(kept) from error
+            found.update(_fitted_of(best))
         events.end_fit(found)
-        set_fitted(self, found, *_FITTED, "_refitted", "_scoring_lost")
+        set_fitted(self, found, *optional)
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
         if "cv_results_" in vars(self) and "_model" not in vars(self):
+            why = "after an interrupted refit" if self.refit else "with refit=False"
             raise NotFittedError(
-                "with refit=False there is no model: fit an "
-                "L1CRF(**search.best_params_)"
+                f"{why} there is no model: fit an L1CRF(**search.best_params_)"
             )
         return super().__sklearn_is_fitted__()
 
@@ -399,24 +412,36 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         tagger = self._tagger(tol=self.selection_tol, n_jobs=of_fold, verbose=0)
         with DeferredInterrupt(at_once=True) as interrupt:
 
-            def work(fold: Fold) -> list[Tried]:
+            def work(fold: Fold) -> dict[int, Tried]:
+                if events.stopped:
+                    return {}
+
                 def tell(k: int) -> AbstractContextManager[Any]:
                     number = fold.number * len(candidates) + k
                     return events.member(None, number, X.for_users(), y, "candidate")
 
                 search = FoldSearch(self, tagger, fold, X, y, weight, interrupt)
-                return search.try_all(distinct, tell)
+                return search.try_all(distinct, tell, lambda: events.stopped)
 
             with threads(self.n_jobs, len(folds)) as map_all:
                 tried = list(map_all(work, folds))
             if interrupt.count:
-                raise KeyboardInterrupt(STOPPED)
-        table = [[fold[c] for c in which.ravel()] for fold in tried]
-        return _summarise(candidates, table)
+                raise KeyboardInterrupt
+        done = [fold for fold in tried if len(fold) == len(distinct)]
+        done = done or [max(tried, key=len)]  # a callback has stopped the first fold
+        which = which.ravel()
+        keep = np.isin(which, list(done[0]))
+        table = [[fold[c] for c in which[keep].tolist()] for fold in done]
+        return _summarise(candidates[keep], table)
 
 
 _FITTED = "_model", "classes_", "n_iter_", *(f"{name}_" for name in MEASURES)
 """Attributes that a fitted L1CRF shares with the search."""
+
+
+def _fitted_of(best: L1CRF) -> dict[str, Any]:
+    """Return the attributes of a fitted L1CRF that the search has, too."""
+    return {name: value for name, value in vars(best).items() if name in _FITTED}
 
 
 def _pair_of(k: int, given: Any) -> tuple[float, float]:

@@ -337,7 +337,8 @@ class FoldSearch:
         self,
         candidates: np.ndarray,
         tell: Callable[[int], AbstractContextManager[Any]],
-    ) -> list[Tried]:
+        is_stopped: Callable[[], bool],
+    ) -> dict[int, Tried]:
         """Minimise with all candidates, and score what comes of each.
 
         Parameters
@@ -346,11 +347,14 @@ class FoldSearch:
             c1 and c2.
         tell : callable
             ``tell(k)`` is the context of the k-th minimisation.
+        is_stopped : callable
+            Says whether a callback has asked for no more candidates.
 
         Returns
         -------
-        list of Tried
-            In the order of the candidates; shorter after an interrupt.
+        dict of int to Tried
+            By the numbers of candidates; fewer after an interrupt, or if a callback
+            stopped the search.
         """
         found: dict[int, Tried] = {}
         options = self.run.solver_options()
@@ -359,7 +363,7 @@ class FoldSearch:
         ) as path:
             results = iter(path)
             for k in range(len(candidates)):
-                if self.interrupt.count:
+                if self.interrupt.count or is_stopped():
                     break
                 with tell(k):
                     began = time.perf_counter()
@@ -372,7 +376,7 @@ class FoldSearch:
                 found[number] = Tried(score, result.objective, result.n_iter, *times)
                 if self.search.verbose:
                     self._print(candidates[number], found[number])
-        return [found[number] for number in sorted(found)]
+        return found
 
     def _score(self, result: CRFResult, candidate: np.ndarray) -> float:
         scoring = self.search.scoring

@@ -7,22 +7,27 @@ from dataclasses import KW_ONLY, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._core.user_warnings import warn
+from .._data.folds import check_groups, folds_of
 from .._data.inputs import Sequences, as_tokens, check_X_y, is_int, renumbered, take
 from .._data.types import Corpus, Given, Ranked, Self, Weights
 from .._saving.registry import savable
 from .._sklearn import (
     CallbackSupportMixin,
-    epoch_context,
     fit_some,
-    folds_of,
+    safe_indexing,
     sample_weights,
+    set_fitted,
     with_callbacks,
 )
+from .._training.callbacks import epoch_context
 from .._training.chunks import threads
 from .._training.held_out import NAMES, both_or_neither
 from .._training.parameters import (
@@ -48,6 +53,11 @@ if TYPE_CHECKING:
 Fold: TypeAlias = tuple[np.ndarray, np.ndarray]
 """Positions of the sequences to train on, and of those to test on."""
 
+
+NO_TEMPERATURE = (
+    "a callback stopped CalibratedTagger.fit before a fold was scored: it has no "
+    "temperature, and predicts without probabilities"
+)
 
 ENOUGH_TOKENS = 50_000
 """Tokens by which the temperature is found at most: they determine it to half a
@@ -84,7 +94,7 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
     ----------
     estimator_ : estimator
         The tagger, trained on everything; or the one that was frozen.
-    temperature_ : float
+    temperature_ : float, if a fold was scored before a callback stopped the fit
         What scores are divided by. 1 if it makes no difference, since there is but one
         labelling; inf if the labels of the folds are no more likely under the scores
         than by chance.
@@ -128,9 +138,10 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
     )
     cv: Any = parameter(
         default=5,
-        text="""Parts of the corpus. A number makes parts of consecutive sequences, None
-        five of them: the ones beside a sequence are often of the same document, and
-        text to be tagged is of others. The positions of a splitter or an iterable are
+        text="""Parts of the corpus. A number makes parts of consecutive sequences, or
+        of consecutive groups if ``fit`` is given some, None five of them: the ones
+        beside a sequence are often of the same document, and text to be tagged is of
+        others. The positions of a splitter or an iterable are
         those in ``X``. A frozen estimator needs none.""",
         kind="int, splitter, iterable of (train, test) or None",
         allowed=["cv_object"],
@@ -149,6 +160,8 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
 
     @property
     def _distribution(self) -> ChainModel:
+        if "temperature_" not in vars(self):
+            raise NotFittedError(NO_TEMPERATURE)
         return replace(self._model, scale=1.0 / self.temperature_)
 
     # -- fitting -----------------------------------------------------------------------
@@ -161,6 +174,7 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
         *,
         X_val: Given = None,
         y_val: Given = None,
+        groups: ArrayLike | None = None,
         **params: Any,
     ) -> Self:
         """Train the tagger, and find its temperature.
@@ -175,6 +189,10 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
         X_val, y_val : lists of sequences, optional
             Held-out sequences, handed to the ``fit`` of the tagger that predicts. The
             clones by which the temperature is found do not see them.
+        groups : array-like of shape (n_sequences,), optional
+            For instance documents: for splitters that keep groups together, such as
+            ``GroupKFold``; a number as ``cv`` cuts none of them either. With metadata
+            routing handed to the estimator, if it asks for them.
         **params
             Metadata that the estimator asks for, with scikit-learn's metadata routing.
 
@@ -186,25 +204,29 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
         ------
         ValueError
             If the input is not as the estimator takes it (the message names the place),
-            or there are fewer sequences than folds. This estimator is then as it was
+            or there are fewer sequences, or groups, than folds. This estimator is then as it was
             before.
         TypeError
             If the estimator is no chain tagger.
+        KeyboardInterrupt
+            After Ctrl-C; this estimator is then as it was before.
 
         Warns
         -----
         UserWarning
             If the labels of the folds are no more likely under the scores than by
-            chance.
+            chance; or if a callback stopped the fit before a fold was scored.
         """
         self._validate_params()
-        template = self._template()
+        template = self._to_fit()
         _check_tagger(template)
         given = both_or_neither(X_val, y_val)
         shown = X, y
         corpus, y, _ = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, corpus)
-        metadata = self._routed("fit", {"sample_weight": weight, **params})
+        metadata = self._routed(
+            "fit", {"sample_weight": weight, **params}, shared={"groups": groups}
+        )
         used = np.flatnonzero(
             (corpus.lengths > 0) & (True if weight is None else weight > 0.0)
         )
@@ -213,7 +235,7 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
             check_is_fitted(trained)
             if given is not None:
                 raise ValueError("X_val and y_val: a frozen estimator is not trained")
-        folds = [(used[:0], used)] if frozen else self._folds(used, *shown)
+        folds = [(used[:0], used)] if frozen else self._folds(used, *shown, groups)
         n_trained = 0 if frozen else 1 + len(folds)
         context = self._init_callback_context(
             max_subtasks=n_trained, sequential_subtasks=False
@@ -229,21 +251,25 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
             )
         folds = self._drawn(folds, corpus.lengths)
 
-        def part(number: int) -> EncodedFold:
+        def part(number: int) -> EncodedFold | None:
+            if events.stopped:
+                return None
             return members.scored_fold(number, folds[number], trained._model)
 
         with threads(self.n_jobs, len(folds)) as map_all:
-            parts = list(map_all(part, range(len(folds))))
-        found = {
-            "estimator_": trained,
-            "temperature_": fit_temperature(parts, self.n_jobs),
-            "classes_": trained.classes_,
-        }
+            parts = [each for each in map_all(part, range(len(folds))) if each]
+        found = {"estimator_": trained, "classes_": trained.classes_}
+        if parts:
+            found["temperature_"] = fit_temperature(parts, self.n_jobs)
+        else:
+            warn(NO_TEMPERATURE)
         events.end_fit(found)
-        vars(self).update(found)
+        set_fitted(self, found, "temperature_")
         return self
 
-    def _folds(self, used: np.ndarray, X: Corpus, y: Corpus) -> list[Fold]:
+    def _folds(
+        self, used: np.ndarray, X: Corpus, y: Corpus, groups: ArrayLike | None
+    ) -> list[Fold]:
         """Return [(train, test)]: positions of sequences with tokens and a weight.
 
         ``used`` has all of these.
@@ -257,11 +283,15 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
                     f"{len(used)}; with a FrozenEstimator all sequences are for the "
                     f"temperature"
                 )
-            return [(used[train], used[test]) for train, test in folds_of(cv, used)]
+            if groups is not None:
+                check_groups(groups, len(X))
+                groups = safe_indexing(groups, used)
+            folds = folds_of(cv, used, groups=groups)
+            return [(used[train], used[test]) for train, test in folds]
         # What others cut are positions in the user's X.
         folds = [
             (train[np.isin(train, used)], test[np.isin(test, used)])
-            for train, test in folds_of(cv, X, y)
+            for train, test in folds_of(cv, X, y, groups)
         ]
         folds = [(train, test) for train, test in folds if len(test)]
         if not folds or not all(len(train) for train, _ in folds):

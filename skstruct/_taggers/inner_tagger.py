@@ -19,10 +19,11 @@ from .._sklearn import (
     BaseEstimator,
     CallbackSupportMixin,
     cut_metadata,
-    epoch_context,
     sample_weights,
+    says_what_is_kept,
     text_tags,
 )
+from .._training.callbacks import epoch_context
 from .._training.held_out import NAMES, both_or_neither, of_held_out
 from .._training.parameters import Parameters, parameters_named
 from .default_tagger import default_learner, default_tagger
@@ -129,11 +130,6 @@ class TaggerTraining(
         """
 
     # -- training ----------------------------------------------------------------------
-
-    def _template(self) -> Any:
-        """Return the tagger that is asked for: of it only the parameters count."""
-        return self._default() if self.tagger is None else self.tagger
-
     def _new_tagger(self) -> Any:
         """Return a tagger to train, not fitted."""
         return self._ready(clone(self._template()))
@@ -146,6 +142,7 @@ class TaggerTraining(
         return self._ready(clone(learner))
 
     @inside_has("partial_fit")
+    @says_what_is_kept
     def partial_fit(
         self, X: Texts, y: Corpus, sample_weight: Weights = None, **params: Any
     ) -> Self:
@@ -206,6 +203,7 @@ class TaggerTraining(
     ) -> Self:
         """Fit a clone of the tagger; the subclass calls it under ``with_callbacks``."""
         self._validate_params()
+        self._to_fit()
         tagger = self._new_tagger()
         given = both_or_neither(X_val, y_val)
         if given is not None and not has_fit_parameter(tagger, "X_val"):
@@ -237,6 +235,7 @@ class TaggerTraining(
         self, train: Callable[[Any], Callable[..., Any]], X: Texts, y: Corpus
     ) -> Self:
         """Fit a clone of the tagger with ``train(tagger)`` in place of its ``fit``."""
+        self._to_fit()
         tagger = self._new_tagger()
         return self._train(tagger, train(tagger), self._training_data(X, y))
 

@@ -8,8 +8,9 @@ be asked of them.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,6 +26,7 @@ from .._sklearn import (
     CallbackSupportMixin,
     available_if,
     refuse_frozen,
+    refuse_warm_start,
     sequence_tags,
     tags_around,
 )
@@ -67,9 +69,24 @@ class OffersDefault:
     _around = "estimator"
     """The name of the parameter that holds the estimator inside."""
 
+    @classmethod
     @abstractmethod
+    def _default(cls) -> Any:
+        """Return what None stands for, a new one, not fitted."""
+
     def _template(self) -> Any:
         """Return the estimator that is asked for: of it only the parameters count."""
+        given = getattr(self, self._around)
+        return self._default() if given is None else given
+
+    def _to_fit(self) -> Any:
+        """Return the estimator that ``fit`` trains a clone of, after a check that none
+        of its parameters would be without effect.
+        """
+        template = self._template()
+        owner: Any = self
+        refuse_warm_start(owner, **{self._around: template})
+        return template
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters.
@@ -87,14 +104,15 @@ class OffersDefault:
         around: Any = super()
         found = around.get_params(deep)
         if deep and getattr(self, self._around) is None:
-            inside = self._template().get_params()
+            inside = self._default().get_params()
             found.update((f"{self._around}__{name}", inside[name]) for name in inside)
         return found
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the estimator inside: ``estimator__max_iter``.
 
-        Where that is None, what None stands for takes its place first.
+        Where that is None, or is to be, what None stands for takes its place first: an
+        estimator that was given stays as it is.
 
         Parameters
         ----------
@@ -115,10 +133,10 @@ class OffersDefault:
         given = params.get(self._around, getattr(self, self._around))
         if not inside or given is not None:
             return around.set_params(**params)
-        template = self._template()
-        template.set_params(**{name[len(head) :]: inside[name] for name in inside})
+        default = self._default()
+        default.set_params(**{name[len(head) :]: inside[name] for name in inside})
         own = {name: params[name] for name in params if name not in inside}
-        return around.set_params(**{**own, self._around: template})
+        return around.set_params(**{**own, self._around: default})
 
 
 class FitsAnother(OffersDefault):
@@ -133,10 +151,10 @@ class FitsAnother(OffersDefault):
         """Return the metadata routing of this object and the estimator inside."""
         return fit_routing(self, **{self._around: self._template()})
 
-    def _template(self) -> Any:
-        """Return the estimator that is asked for: of it only the parameters count."""
-        given = getattr(self, self._around)
-        return asking_for_weights(StructuredPerceptron()) if given is None else given
+    @classmethod
+    def _default(cls) -> Any:
+        """Return what None stands for, a new one, not fitted."""
+        return asking_for_weights(StructuredPerceptron())
 
     _hands_on = True
     """Whether weights of sequences are for the estimator inside alone."""
@@ -146,11 +164,12 @@ class FitsAnother(OffersDefault):
         verb: str,
         given: dict[str, Any],
         plain: tuple[str, ...] = ("sample_weight",),
+        shared: Mapping[str, Any] = MappingProxyType({}),
     ) -> dict[str, Any]:
-        """Return what a method of the estimator inside gets of metadata; ``plain`` as
-        of :func:`.metadata.routed`.
+        """Return what a method of the estimator inside gets of metadata; ``plain`` and
+        ``shared`` as of :func:`.metadata.routed`.
         """
-        return routed(self, verb, self._around, given, plain, self._hands_on)
+        return routed(self, verb, self._around, given, plain, self._hands_on, shared)
 
     def _refuse_frozen(self, verb: str) -> None:
         """Raise if the estimator inside is frozen and ``verb`` would change it."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from sklearn import get_config
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
+    get_routing_for_object,
     process_routing,
 )
 
@@ -51,6 +53,7 @@ def routed(
     given: Mapping[str, Any],
     plain: tuple[str, ...] = ("sample_weight",),
     hands_on: bool = False,
+    shared: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """What a method of the estimator inside gets of the metadata that this one was
     called with.
@@ -69,6 +72,9 @@ def routed(
         What is handed on where metadata routing is not enabled.
     hands_on : bool
         Whether the weights of sequences are for the estimator inside alone.
+    shared : dict
+        Metadata that this estimator itself reads, such as groups: with metadata routing
+        it is handed on to what is inside, at any depth, and asks for it.
 
     Raises
     ------
@@ -90,6 +96,8 @@ def routed(
                 f"needs set_config(enable_metadata_routing=True)"
             )
         return given
+    asked = get_routing_for_object(owner._template()).consumes(verb, shared.keys())
+    given.update((name, shared[name]) for name in asked if shared[name] is not None)
     found = dict(process_routing(owner, verb, **given)[role][verb])
     if odd := sorted(found.keys() & {"X_val", "y_val"}):
         call = f"{type(owner).__name__}.{verb}"

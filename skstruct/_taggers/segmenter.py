@@ -76,8 +76,8 @@ class Segmenter(WordAnalyses, TaggerTraining):
     Any sequence of labels is cut into words, well formed or not, as by
     `skstruct.schemes.labels_to_words`.
 
-    Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no
-    effect; ``partial_fit`` continues: all words with tags or all without, over all
+    Every ``fit`` begins with a clone of ``tagger``, whose ``warm_start`` is refused;
+    ``partial_fit`` continues: all words with tags or all without, over all
     calls.
 
     References

@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.user_warnings import warn
+from .._data.folds import folds_of
 from .._data.inputs import (
     Sequences,
     as_tokens,
@@ -27,14 +28,14 @@ from .._data.places import PlaceError, place
 from .._data.scheme_rules import LabelTable, check_scheme, read_spans
 from .._data.spans import Span, trimmed_spans
 from .._data.text import as_texts
-from .._data.types import Corpus, Self
+from .._data.types import Corpus, Self, Weights
 from .._saving.container import require
 from .._saving.registry import Savable, savable
 from .._sklearn import (
     BaseEstimator,
     fit_some,
-    folds_of,
     safe_indexing,
+    says_what_is_kept,
     set_fitted,
     tags_around,
     text_tags,
@@ -50,7 +51,7 @@ from ..metrics.text_scores import judged
 from .calibrated_tagger import CalibratedTagger
 from .constraints import scheme_of
 from .meta_learner import FitsAnother, ShowsColumns, ShowsTraining
-from .metadata import routed
+from .metadata import asking_for_weights, routed
 from .span_tagger import SpanTagger
 from .span_thresholds import certain_threshold, numbered_documents, offering_threshold
 
@@ -163,10 +164,10 @@ class SpanSets(
     def __sklearn_tags__(self) -> Any:
         return tags_around(text_tags(super().__sklearn_tags__()), self._template())
 
-    def _template(self) -> Any:
-        return (
-            SpanTagger(CalibratedTagger()) if self.estimator is None else self.estimator
-        )
+    @classmethod
+    def _default(cls) -> Any:
+        tagger = asking_for_weights(CalibratedTagger())
+        return asking_for_weights(SpanTagger(tagger))
 
     @classmethod
     def _from_state(
@@ -186,6 +187,7 @@ class SpanSets(
         )
         return {}
 
+    @says_what_is_kept
     def fit(self, X: Corpus, y: Corpus, groups: Any = None, **params: Any) -> Self:
         """Train the estimator, and find the thresholds.
 
@@ -195,6 +197,7 @@ class SpanSets(
             As the estimator's ``fit`` takes them; all labels are needed.
         groups : array-like of shape (n_sequences,), optional
             The document of each sequence; by default each is a document of its own.
+            With metadata routing also handed to the estimator, if it asks for them.
         **params
             Metadata that the estimator asks for, with scikit-learn's metadata routing.
 
@@ -210,6 +213,8 @@ class SpanSets(
             offered. This estimator is then as it was.
         TypeError
             If the estimator is no tagger that knows probabilities.
+        KeyboardInterrupt
+            After Ctrl-C; this estimator is then as it was.
 
         Warns
         -----
@@ -217,14 +222,15 @@ class SpanSets(
             If there are few documents, or no span is known to be sure.
         """
         self._validate_params()
-        template = self._template()
+        template = self._to_fit()
         frozen = isinstance(template, FrozenEstimator)
         inner = template.estimator if frozen else template
         shown = X, y
         X, y, true = _read(inner, X, y)
         gold = [[span for span in spans if span[2] is not None] for spans in true]
         document = numbered_documents(groups, len(X))
-        metadata = routed(self, "fit", "estimator", params, plain=())
+        shared = {"groups": groups}
+        metadata = routed(self, "fit", "estimator", params, plain=(), shared=shared)
         if frozen:
             check_is_fitted(inner)
             folds = [(np.arange(0), np.arange(len(X)))]
@@ -363,20 +369,21 @@ class SpanSets(
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
-    def score(self, X: Corpus, y: Corpus) -> float:
+    def score(self, X: Corpus, y: Corpus, sample_weight: Weights = None) -> float:
         """The estimator's score.
 
         Parameters
         ----------
         X, y
             As of :meth:`fit`.
+        sample_weight : array-like of shape (n_sequences,), optional
 
         Returns
         -------
         float
         """
         check_is_fitted(self)
-        return self.estimator_.score(X, y)
+        return self.estimator_.score(X, y, sample_weight)
 
     def predict_sets(self, X: Corpus) -> list[list[tuple[Any, float]]]:
         """Sets of spans that hold the share ``recall`` of a document's true ones, on

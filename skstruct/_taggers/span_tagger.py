@@ -79,8 +79,8 @@ class SpanTagger(SpanAnalyses, SpanTraining):
     is, in code points: those of tools that count UTF-16 units are converted by
     ``skstruct.datasets.from_utf16``.
 
-    Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no
-    effect; ``partial_fit`` continues; its first call decides ``pieces_``. Held-out
+    Every ``fit`` begins with a clone of ``tagger``, whose ``warm_start`` is refused;
+    ``partial_fit`` continues; its first call decides ``pieces_``. Held-out
     texts are cut into pieces as training texts are, by their own spans.
 
     References

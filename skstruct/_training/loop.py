@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._saving.container import ModelFileError
-from .._sklearn import epoch_context
+from .callbacks import epoch_context
 from .held_out import Watch
 from .interrupt import KEPT
 from .judged import Fit, State, listen

@@ -238,10 +238,9 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         """
         return fit_routing(self, base=self._template())
 
-    def _template(self) -> Any:
-        """Return the base to train: of it only the parameters count."""
-        if self.base is not None:
-            return self.base
+    @classmethod
+    def _default(cls) -> Any:
+        """Return what None stands for as the base, not fitted."""
         tagger = asking_for_weights(StructuredPerceptron(features="char"))
         return asking_for_weights(Segmenter(tagger))
 
@@ -274,7 +273,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
     ) -> RerankRun:
         """Check everything, train the bases, and encode their analyses."""
         rule = self._rule()
-        view = view_of(self._new_base())
+        view = view_of(clone(self._to_fit()))
         X, y = view.check(X, y)
         if given is not None:
             # What is wrong there should not come up after the bases are trained.

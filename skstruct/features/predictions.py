@@ -29,13 +29,21 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.elements import spelled
+from .._data.folds import folds_of
 from .._data.inputs import check_some
 from .._data.matrix import SequenceMatrix, assembled
 from .._data.reads import FeatureNames
 from .._data.types import Corpus, Self
 from .._saving.container import require
 from .._saving.fields import Field, Members, Table
-from .._sklearn import BaseEstimator, HasMethods, StrOptions, folds_of, safe_indexing
+from .._sklearn import (
+    BaseEstimator,
+    HasMethods,
+    StrOptions,
+    refuse_warm_start,
+    safe_indexing,
+    says_what_is_kept,
+)
 from .kept_reads import READS, names
 from .sequence_transformer import (
     KnowsColumns,
@@ -180,6 +188,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         return router
 
     # -- fitting -----------------------------------------------------------------------
+    @says_what_is_kept
     def fit(self, X: Corpus, y: Corpus, **params: Any) -> Self:
         """Train the classifier on the tokens of all sequences.
 
@@ -203,6 +212,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         tokens, corpus, method, params, _ = self._begin("fit", X, y, params)
         return self._become(method, self._trained(tokens, corpus, y, params), corpus)
 
+    @says_what_is_kept
     def fit_transform(self, X: Corpus, y: Corpus, **params: Any) -> SequenceMatrix:
         """Train the classifier, and score each sequence by one that has not seen it.
 
@@ -242,6 +252,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         the splitter)
         """
         self._validate_params()
+        refuse_warm_start(self, classifier=self.classifier)
         tokens, corpus = stack_tokens(X)
         check_some(corpus.offsets[-1])
         if y is None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import clone
 
+from .._data.folds import folds_of
 from .._data.tables import is_frame
-from .._sklearn import folds_of, safe_indexing
+from .._sklearn import safe_indexing
 from .sequence_transformer import by_fold
 
 if TYPE_CHECKING:

@@ -32,7 +32,9 @@ from .._sklearn import (
     available_if,
     get_tags,
     refuse_frozen,
+    refuse_warm_start,
     safe_indexing,
+    says_what_is_kept,
 )
 from .kept_reads import NOTHING, READS
 from .sequence_transformer import (
@@ -178,6 +180,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         )
 
     # -- fitting -----------------------------------------------------------------------
+    @says_what_is_kept
     def fit(self, X: Corpus, y: Corpus | None = None, **params: Any) -> Self:
         """Fit the transformer on the tokens of all sequences.
 
@@ -205,9 +208,11 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
                 f"{name} learns from labels, which transform has not: no "
                 'per="sequence" for it'
             )
+        refuse_warm_start(self, transformer=self.transformer)
         return self._learn("fit", clone(self.transformer), X, y, params)
 
     @_if_inner_has("partial_fit")
+    @says_what_is_kept
     def partial_fit(self, X: Corpus, y: Corpus | None = None, **params: Any) -> Self:
         """Go on fitting the transformer with more sequences.
 
@@ -242,6 +247,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         )
         return self._learn("partial_fit", inner, X, y, params)
 
+    @says_what_is_kept
     def fit_transform(
         self, X: Corpus, y: Corpus | None = None, **params: Any
     ) -> SequenceMatrix:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._core.user_warnings import warning_once
+from .._data.folds import folds_of
 from .._data.inputs import Sequences, as_tokens, renumbered
 from .._data.labels import SEVERAL, Labels
 from .._data.types import Corpus
-from .._sklearn import Integral, fit_some, folds_of, safe_indexing
+from .._sklearn import Integral, fit_some, safe_indexing
 from .._taggers.calibrated_tagger import CalibratedTagger
 from .explain_taggers import positions_of, seen_by_tagger, tokens_shown
 

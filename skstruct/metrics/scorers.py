@@ -6,7 +6,6 @@ They are for ``GridSearchCV`` and for the parameter ``scoring``.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from sklearn import metrics
@@ -79,6 +78,23 @@ class TextScorer(TaskScorer):
         if all(isinstance(text, str) for text in texts):
             metadata["texts"] = texts
         return super()._score(method_caller, estimator, X, y_true, **metadata)
+
+
+class ModelScorer(type(metrics.make_scorer(len))):  # type: ignore[misc]
+    """A scorer whose score asks the model itself: it is called with (estimator, X, y).
+
+    Metadata is routed to it as to all scorers of scikit-learn.
+    """
+
+    def _score(
+        self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **metadata: Any
+    ) -> Any:
+        return self._score_func(estimator, X, y_true, **self._kwargs, **metadata)
+
+
+def _asking(score: Callable[..., Any], /, **options: Any) -> Scorer:
+    """Make the scorer of a score that asks the model itself."""
+    return ModelScorer(score, 1, options, "predict")
 
 
 def segment_f1_scorer_for(
@@ -189,7 +205,7 @@ def attachment_scorer_for(
                 f"punctuation must be a collection of tags; got {punctuation!r}"
             )
         punctuation = frozenset(punctuation)
-    return partial(
+    return _asking(
         tree_scores.score_trees,
         score=score,
         punctuation=punctuation,
@@ -205,8 +221,8 @@ word_f1_scorer: Scorer = _made_of(text_scores.word_f1_score)
 span_f1_scorer: Scorer = TextScorer(text_scores.span_f1_score, 1, {}, "predict")
 attachment_scorer: Scorer = _made_of(tree_scores.unlabeled_attachment_score)
 labeled_attachment_scorer: Scorer = _made_of(tree_scores.labeled_attachment_score)
-expected_calibration_error_scorer: Scorer = confidence.score_calibration
-sequence_log_loss_scorer: Scorer = confidence.score_log_loss
+expected_calibration_error_scorer: Scorer = _asking(confidence.score_calibration)
+sequence_log_loss_scorer: Scorer = _asking(confidence.score_log_loss)
 
 SCORERS: dict[str, Scorer] = {
     name.removesuffix("_scorer"): scorer

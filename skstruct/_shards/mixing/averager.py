@@ -7,6 +7,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import KW_ONLY, field
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,8 +19,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._data.types import Corpus, Given, Self, Weights
 from ..._saving.registry import savable
-from ..._sklearn import POSITIVE, StrOptions, epoch_context, set_fitted, with_callbacks
+from ..._sklearn import (
+    POSITIVE,
+    StrOptions,
+    says_what_is_kept,
+    set_fitted,
+    with_callbacks,
+)
 from ..._taggers.meta_learner import MetaLearner, inside_has
+from ..._training.callbacks import epoch_context
 from ..._training.checkpoint import seed_of_draws
 from ..._training.held_out import both_or_neither
 from ..._training.interrupt import DeferredInterrupt
@@ -43,6 +51,10 @@ if TYPE_CHECKING:
 
 MEMBERS = ((500, 10), (10_000, 5))
 """What ``n_estimators="auto"`` is below so many sequences."""
+
+
+NO_DATA = np.zeros(0)
+"""Parameters alone decide the draws: checkpoints of members are told apart by data."""
 
 
 def members_for(n: int) -> int:
@@ -78,7 +90,8 @@ class BaggingShuffleAverager(MetaLearner):
     classes_ : ndarray of shape (n_labels,)
         If the estimator has labels.
     n_estimators_ : int
-        Members in the average; after Ctrl-C those that were finished.
+        Members in the average; after Ctrl-C, or if a callback stopped the fit, those
+        that were finished.
     n_iter_ : int
         Largest number of epochs of any member.
     history_ : list of dict
@@ -110,8 +123,8 @@ class BaggingShuffleAverager(MetaLearner):
     )
     n_estimators: int | Literal["auto"] = parameter(
         default=5,
-        text="""Members. ``"auto"``: ten below 500 sequences, five below 10,000, else
-        three; the whole takes at most six times the processor time of one member with
+        text="""Members. ``"auto"``: ten below 500 sequences to train on, five below
+        10,000, else three; the whole takes at most six times the processor time of one member with
         1,000 sequences, three times with 10,000.""",
         kind='int or "auto"',
         allowed=[POSITIVE, StrOptions({"auto"})],
@@ -179,14 +192,14 @@ class BaggingShuffleAverager(MetaLearner):
         """
         self._validate_params()
         self._checked_template()  # before anybody asks what it requests
+        self._to_fit()
         metadata = self._routed("fit", {"sample_weight": sample_weight, **params})
-        n = self._n_members(X)
-        context = self._init_callback_context(max_subtasks=n, sequential_subtasks=False)
-        events = epoch_context(context, self, X, y)
-        events.begin_fit()
-        members = _Members(
-            self, n, X, y, metadata, both_or_neither(X_val, y_val), events
+        members = _Members(self, X, y, metadata, both_or_neither(X_val, y_val))
+        context = self._init_callback_context(
+            max_subtasks=len(members.all), sequential_subtasks=False
         )
+        members.events = events = epoch_context(context, self, X, y)
+        events.begin_fit()
         fitted = self._averaged(members)
         if members.stopped_by is None:
             events.end_fit(fitted)
@@ -195,13 +208,14 @@ class BaggingShuffleAverager(MetaLearner):
             raise members.stopped_by
         return self
 
-    def _n_members(self, X: Corpus) -> int:
-        """Return how many members a corpus asks for."""
+    def _n_members(self, n: int) -> int:
+        """Return how many members are trained on n sequences."""
         if isinstance(self.n_estimators, str):
-            return members_for(len(X) if hasattr(X, "__len__") else 0)
+            return members_for(n)
         return self.n_estimators
 
     @inside_has("partial_fit")
+    @says_what_is_kept
     def partial_fit(
         self,
         X: Corpus,
@@ -236,10 +250,7 @@ class BaggingShuffleAverager(MetaLearner):
         given = {"classes": classes, "sample_weight": sample_weight, **params}
         metadata = self._routed("partial_fit", given, ("classes", "sample_weight"))
         if not hasattr(self, "estimator_"):
-            events = epoch_context(None, self, X, y)
-            members = _Members(
-                self, self._n_members(X), X, y, metadata, None, events, stream=True
-            )
+            members = _Members(self, X, y, metadata, stream=True)
             set_fitted(self, self._averaged(members), "classes_", "estimators_")
             if members.stopped_by is not None:
                 raise members.stopped_by
@@ -275,6 +286,8 @@ class BaggingShuffleAverager(MetaLearner):
                 raise (members.failures or [error])[0] from None
             if members.interrupt.count and members.stopped_by is None:
                 members.stopped_by = KeyboardInterrupt()
+        if members.stopped_by is not None:
+            members.stopped_by.args = (members.kept(),)
         # Not before all are done: a fit that is killed, or interrupted, finds them.
         for checkpoint in members.checkpoints if members.stopped_by is None else ():
             checkpoint.remove()
@@ -346,12 +359,16 @@ class _Members:
     all : list of (estimator, seed, examples)
     stream : bool
         Whether each makes one pass, as ``partial_fit`` does.
+    events : epoch_context
+        Tells callbacks of members.
     interrupt : DeferredInterrupt
         Stops all members.
     used : list of int
         The members whose models are in the average.
     stopped_by : KeyboardInterrupt or None
         What ended the training early, if something of it is kept.
+    unfinished : bool
+        Whether the one member used was not finished.
     checkpoints : list of Checkpoint
         Those of the members that have finished.
     failures : list of BaseException
@@ -360,24 +377,23 @@ class _Members:
         Working memory of members that have finished, for those that begin.
     """
 
+    events: epoch_context
     interrupt: DeferredInterrupt
     stopped_by: BaseException | None = None
+    unfinished: bool = False
 
     def __init__(
         self,
         averager: BaggingShuffleAverager,
-        n: int,
         X: Corpus,
         y: Corpus,
         metadata: dict[str, Any],
-        given: tuple[Given, Given] | None,
-        events: Any,
+        given: tuple[Given, Given] | None = None,
         stream: bool = False,
     ) -> None:
         self.averager = averager
         self.X = X
         self.y = y
-        self.events = events
         self.stream = stream
         self.used: list[int] = []
         self.checkpoints: list[Checkpoint] = []
@@ -386,11 +402,13 @@ class _Members:
         self.all: list[tuple[Any, int, np.ndarray]] = []
         self.template = averager._checked_template()._settled(X, y, **metadata)
         kept = averager.checkpoint is not None or self.template.checkpoint is not None
-        random = check_random_state(seed_of_draws(averager, np.array([n]), kept))
+        random = check_random_state(seed_of_draws(averager, NO_DATA, kept))
         prepared = clone(self.template).set_params(random_state=new_key(random))
         prepared._validate_params()
         weight = metadata.get("sample_weight")
-        more = {k: metadata[k] for k in metadata if k != "sample_weight"}
+        # The groups are for the search that has settled the template.
+        handed_on = metadata.keys() - {"sample_weight", "groups"}
+        more = {name: metadata[name] for name in handed_on}
         more = {"stream": True, **more} if stream else {}
         self.shared = prepared._prepare(X, y, weight, given, **more)
         nonempty = np.flatnonzero(np.diff(self.shared.task.token) > 0)
@@ -398,7 +416,7 @@ class _Members:
         parameters = (
             {} if averager.checkpoint is None else {"checkpoint": averager.checkpoint}
         )
-        for _ in range(n):
+        for _ in range(averager._n_members(nonempty.shape[0])):
             seed = new_key(random)
             drawn = nonempty
             if averager.bootstrap or n_drawn < nonempty.shape[0]:
@@ -430,10 +448,20 @@ class _Members:
             if not epochs[best]:
                 raise
             self.used.append(best)
+            self.unfinished = True
             yield members[best]._model
 
+    def kept(self) -> str:
+        """Return what the exception after Ctrl-C says is kept."""
+        what = f"the average of {len(self.used)} of {len(self.all)} members"
+        if self.unfinished:
+            number = self.used[0]
+            n_iter = self.all[number][0].n_iter_
+            what = f"member {number + 1} alone, after {n_iter} of its epochs"
+        return f"training was interrupted; the estimator has {what}"
+
     def _all(self, threads: int) -> Iterator[SavableModel]:
-        numbers = range(len(self.all))
+        numbers = takewhile(lambda _: not self._is_stopped(), range(len(self.all)))
         if threads == 1:
             yield from map(self.train, numbers)
             return
@@ -450,6 +478,10 @@ class _Members:
             except BaseException:
                 self._stop()
                 raise
+
+    def _is_stopped(self) -> bool:
+        """Tell whether a callback has asked for no more members."""
+        return not self.stream and self.events.stopped
 
     def _stop(self) -> None:
         """Stop all members, who finish a short epoch if something is to be kept."""

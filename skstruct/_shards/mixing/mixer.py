@@ -286,6 +286,7 @@ class ParameterMixer(MetaLearner):
         shards have none.
         """
         estimator = self._checked_template()
+        self._to_fit()
         learner = estimator._learner()
         if self.checkpoint is not None and self.strategy == "once":
             raise ValueError(

@@ -1,0 +1,91 @@
+"""Folds of a corpus for cross-validation, as splitters of scikit-learn cut them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from .places import numbered
+
+
+def check_groups(groups: Any, n: int) -> None:
+    """Raise unless groups are None, or hold an entry for each of n sequences."""
+    if hasattr(groups, "__len__") and len(groups) != n:
+        raise ValueError(
+            f"groups must hold one entry for each of the {n} sequences, got "
+            f"{len(groups)}"
+        )
+
+
+def folds_of(
+    cv: Any, X: Any, y: Any = None, groups: Any = None, once: bool = False
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return positions among sequences, as a splitter of scikit-learn cuts them.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, test)
+        A number makes stretches of consecutive sequences; of consecutive groups, if
+        there are some.
+    X, y, groups
+        What the splitter is shown: sequences and labels as the user gave them, since it
+        may look into them; and groups, if there are some.
+    once : bool
+        Whether each sequence has to be in exactly one test set.
+
+    Returns
+    -------
+    list of (train, test)
+    """
+    from sklearn.model_selection import (
+        check_cv,
+    )  # slow to import, and not needed to predict
+
+    n = len(X)
+    every = np.arange(n)
+    folds = []
+    if isinstance(cv, Integral) and cv < 2:
+        raise ValueError(f"cv must be at least 2 folds, got {cv}")
+    splitter = check_cv(cv)
+    check_groups(groups, n)
+    if cv is None or isinstance(cv, Integral):
+        splits = _stretches(splitter, n, groups)
+    else:
+        splits = splitter.split(X, y, groups)
+    for k, fold in enumerate(splits):
+        try:
+            train, test = (every[list(part)] for part in fold)
+        except IndexError as error:
+            raise ValueError(
+                f"fold {k} of cv is no selection of the {n} sequences: {error}"
+            ) from None
+        folds.append((train, test))
+    if not folds:
+        raise ValueError("cv has no fold")
+    tested = np.bincount(np.concatenate([test for _, test in folds]), minlength=n)
+    if once and (tested != 1).any():
+        i = int((tested != 1).argmax())
+        wrong = f"sequence {i} is in {tested[i]}"
+        raise ValueError(
+            f"cv must put each of the {n} sequences into exactly one test set; {wrong}"
+        )
+    return folds
+
+
+def _stretches(splitter: Any, n: int, groups: Any) -> Iterator[Any]:
+    """Yield (train, test): stretches of n sequences, which cut no group."""
+    group = np.arange(n)
+    if groups is not None:
+        group = numbered(list(groups))[0]
+    n_groups = int(group.max(initial=-1)) + 1
+    n_folds = splitter.get_n_splits()
+    if n_groups < n_folds:
+        units = "sequences" if groups is None else "groups"
+        raise ValueError(
+            f"cv={n_folds} folds need at least as many {units}, got {n_groups}"
+        )
+    for fold in splitter.split(range(n_groups)):
+        yield [np.flatnonzero(np.isin(group, part)) for part in fold]
