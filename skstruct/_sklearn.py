@@ -47,6 +47,9 @@ safe_set_output = _set_output._safe_set_output
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+FITTED_INSIDE = "best_estimator_", "estimator_", "tagger_", "base_"
+"""Attributes that hold what an estimator has fitted inside."""
+
 NOTHING_KEPT = "training was interrupted; the estimator is as it was before {}"
 SOMETHING_KEPT = "training was interrupted; the estimator has what it had learned"
 """What an exception says after Ctrl-C; see `says_what_is_kept`."""
@@ -239,12 +242,17 @@ def _fitted_of(estimator: Any) -> dict[str, Any]:
     """Return the models, and the fitted attributes that users see, of an estimator and
     of what it has fitted inside.
     """
-    return {
-        f"{depth} {name}": value
-        for depth, layer in enumerate(layers(estimator))
-        for name, value in vars(layer).items()
-        if name == "_model" or name[-1] == "_" != name[0]
-    }
+    found: dict[str, Any] = {}
+    place = ""
+    while hasattr(estimator, "__dict__"):
+        own = vars(estimator)
+        for name, value in own.items():
+            if name == "_model" or name[-1] == "_" != name[0]:
+                found[f"{place}{name}"] = value
+        place += "inside "
+        inside = own["steps"][-1][-1] if own.get("steps") else None
+        estimator = next((own[name] for name in FITTED_INSIDE if name in own), inside)
+    return found
 
 
 @functools.cache
@@ -307,11 +315,10 @@ def _layers_with_input(estimator: Any, X: Any) -> Iterator[Layer]:
                 X = X if step is None or isinstance(step, str) else step.transform(X)
             estimator = estimator.steps[-1][1]
         else:
-            names = "best_estimator_", "estimator_", "tagger_", "base_"
             estimator = next(
                 (
                     getattr(estimator, name)
-                    for name in names
+                    for name in FITTED_INSIDE
                     if hasattr(estimator, name)
                 ),
                 None,

@@ -146,9 +146,10 @@ def test_an_interrupted_refit_keeps_the_search(monkeypatch):
     def pressed(*_, **__):
         raise KeyboardInterrupt
 
+    searches = search(), search().fit(X[::2], y[::2])
     with monkeypatch.context() as patch:
         patch.setattr(L1CRF, "fit", pressed)
-        for one in (search(), search().fit(X[::2], y[::2])):
+        for one in searches:
             with pytest.raises(KeyboardInterrupt, match=r"without a model: fit an L1"):
                 one.fit(X, y)
             assert one.best_params_ == whole.best_params_

@@ -101,7 +101,8 @@ class epoch_context:
         self.stopped = True
         above = getattr(self._shown["estimator"], "_parent_callback_ctx", None)
         handed_on = getattr(above, "_propagated_callbacks", [])
-        if found := [callback for callback in asking if callback in handed_on]:
+        found = [callback for callback in asking if callback in handed_on]
+        if found and above is not None:
             above._asked_to_stop = found
 
     @contextlib.contextmanager

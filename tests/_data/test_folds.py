@@ -9,13 +9,13 @@ from skstruct._data.folds import check_groups, folds_of
 X = list("abcdef")
 
 
-def tests_of(folds):
+def parts_of(folds):
     return [test.tolist() for _, test in folds]
 
 
 def test_a_number_makes_stretches():
-    assert tests_of(folds_of(3, X)) == [[0, 1], [2, 3], [4, 5]]
-    assert tests_of(folds_of(None, X[:5])) == [[0], [1], [2], [3], [4]]
+    assert parts_of(folds_of(3, X)) == [[0, 1], [2, 3], [4, 5]]
+    assert parts_of(folds_of(None, X[:5])) == [[0], [1], [2], [3], [4]]
     for n in range(2, 7):
         for train, test in folds_of(n, X):
             assert sorted([*train, *test]) == list(range(6))
@@ -23,8 +23,8 @@ def test_a_number_makes_stretches():
 
 def test_a_number_makes_stretches_of_groups():
     groups = ["x", "x", "x", "y", "z", "x"]
-    assert tests_of(folds_of(3, X, groups=groups)) == [[0, 1, 2, 5], [3], [4]]
-    assert tests_of(folds_of(2, X, groups=np.array(groups))) == [[0, 1, 2, 3, 5], [4]]
+    assert parts_of(folds_of(3, X, groups=groups)) == [[0, 1, 2, 5], [3], [4]]
+    assert parts_of(folds_of(2, X, groups=np.array(groups))) == [[0, 1, 2, 3, 5], [4]]
     with pytest.raises(ValueError, match="cv=4 folds need .* many groups, got 3"):
         folds_of(4, X, groups=groups)
     with pytest.raises(ValueError, match="cv=7 folds need .* many sequences, got 6"):
@@ -33,7 +33,7 @@ def test_a_number_makes_stretches_of_groups():
 
 def test_splitters_get_the_groups():
     groups = ["x", "y", "x", "y", "x", "y"]
-    found = tests_of(folds_of(GroupKFold(2), X, groups=groups))
+    found = parts_of(folds_of(GroupKFold(2), X, groups=groups))
     assert sorted(found) == [[0, 2, 4], [1, 3, 5]]
 
 
