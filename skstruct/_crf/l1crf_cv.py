@@ -246,17 +246,21 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
     def __sklearn_is_fitted__(self) -> bool:
         if "cv_results_" in vars(self) and "_model" not in vars(self):
-            why = "after an interrupted refit" if self.refit else "with refit=False"
-            raise NotFittedError(
-                f"{why} there is no model: fit an L1CRF(**search.best_params_)"
-            )
+            raise NotFittedError(self._why_no_model())
         return super().__sklearn_is_fitted__()
+
+    def _why_no_model(self) -> str:
+        """Return what an error says where there is no model."""
+        if "cv_results_" not in vars(self):
+            return "there is no model before fit"
+        why = "after an interrupted refit" if self.refit else "with refit=False"
+        return f"{why} there is no model: fit an L1CRF(**search.best_params_)"
 
     @property
     def best_estimator_(self) -> L1CRF:
         """The fitted :class:`L1CRF`; shares the model."""
         if "_model" not in vars(self):
-            raise AttributeError("best_estimator_ needs a fit with refit=True")
+            raise AttributeError(f"best_estimator_: {self._why_no_model()}")
         if vars(self).get("_refitted", (None,))[0] is not self._model:
             best = self._tagger(**self.best_params_)
             vars(best).update(

@@ -14,7 +14,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.validation import has_fit_parameter
 
 from .._data.places import counted
@@ -137,6 +137,9 @@ def _folds(
                 f"{name}: {counted(n, 'document')} for {n_folds} folds: sentences of one "
                 f"document are learned and tested{fewer}"
             )
+            if key == "cv" and n_folds <= len(documents):
+                # A number cuts no document where ``fit`` is given them.
+                found[key] = list(KFold(n_folds).split(documents))
             continue
         found[key] = list(GroupKFold(n_folds).split(documents, groups=documents))
     return found
