@@ -17,7 +17,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from ..serving.hosts import ANY, host_of
+from ..serving.hosts import ANY, host_of, origin_of
 from ..serving.label_studio import TASKS_LIMIT, Backend
 from ..serving.log import REQUESTS
 from ..serving.server import addresses_of, new_server
@@ -46,6 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     what += "* is any; several times"
     add("--allowed-host", **repeated("NAME", _allowed_host), help=what)
+    what = (
+        "site whose pages may read answers, as https://example.com; * is any; several "
+        "times"
+    )
+    add("--allowed-origin", **repeated("SITE", _allowed_origin), help=what)
     what = (
         f"refuse requests of more bytes (default: {LIMIT:,}; {TASKS_LIMIT:,} with "
         "--label-studio)"
@@ -81,6 +86,16 @@ def _allowed_host(text: str) -> Any:
     try:
         if text != ANY:
             host_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def _allowed_origin(text: str) -> str:
+    """A site, as written: a type of ``argparse``."""
+    try:
+        if text != ANY:
+            origin_of(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return text
@@ -125,7 +140,10 @@ def _application(arguments: Arguments) -> Any:
     hosts = ["localhost", "127.0.0.1", "::1", *arguments.allowed_host]
     with contextlib.suppress(ValueError):  # all addresses, say
         hosts += [arguments.host] if host_of(arguments.host) else []
-    options = {"max_bytes": arguments.max_bytes, "allowed_hosts": hosts}
+    options: dict[str, Any] = {
+        "max_bytes": arguments.max_bytes,
+        "allowed_hosts": hosts,
+    }
     try:
         files = named_files(arguments.models)
     except ValueError as error:
@@ -133,7 +151,12 @@ def _application(arguments: Arguments) -> Any:
     paths = [os.fspath(path) for path in files.values()]
     check_inputs(paths)
     if not arguments.label_studio:
+        options["allowed_origins"] = arguments.allowed_origin
         return app(loaded(files), files=files, **options)
+    if arguments.allowed_origin:
+        arguments.usage_error(
+            "--allowed-origin is for pages, which a backend of Label Studio refuses"
+        )
     if len(files) > 1:
         arguments.usage_error("--label-studio takes one model")
     (path,) = paths

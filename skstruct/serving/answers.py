@@ -12,6 +12,15 @@ from .._saving.missing_methods import REASONS
 from .._sklearn import final_step, innermost, layers
 from ..datasets import to_utf16
 from ..inspection.explain_taggers import span_labels as span_labels
+from .bodies import (
+    OF_INPUTS,
+    PLAIN,
+    Body,
+    as_objects,
+    read_body,
+    read_parameters,
+    shaped,
+)
 from .wsgi import Refused
 
 if TYPE_CHECKING:
@@ -19,6 +28,9 @@ if TYPE_CHECKING:
     from .measures import Measures
     from .wsgi import Request
 
+
+OPTIONS = "offsets", "proba", "kbest", "sets", "objects"
+"""What a request may ask for, behind the question mark or as parameters."""
 
 Answer: TypeAlias = Callable[[Any], Any]
 """What is said of each of some sequences."""
@@ -126,7 +138,8 @@ def predicted(
 
     The option ``proba=1`` puts each label, word or span in a pair with its probability;
     ``kbest=K`` gives K predictions of each sequence with their scores; ``sets=1`` the
-    spans that ``SpanSets`` offers; ``offsets=utf-16`` counts spans as JavaScript does.
+    spans that ``SpanSets`` offers; ``offsets=utf-16`` counts spans as JavaScript does;
+    ``objects=1`` writes spans as objects. `read_body` reads bodies that are objects.
 
     ``measures`` counts what the model of the ``name`` is asked and says.
 
@@ -137,15 +150,16 @@ def predicted(
     """
     alone = request.kind == "text/plain"
     more: dict[str, Any] = {"example": example(model)}
-    answer = _answer_of(model, request.options)
+    options = dict(request.options)
     try:
         if alone:
-            X = [as_sequence(inputs_of(model), request.body())]
+            body = Body(None, [as_sequence(inputs_of(model), request.body())], True)
         else:
-            X = with_tuples(model, request.json(**more))
-        if not isinstance(X, list):
-            raise ValueError(_no_list(model, X))
-        y = answer(X)
+            body = _body_of(model, request.json(**more), options)
+        if not isinstance(body.X, list):
+            raise ValueError(_no_list(model, body.X))
+        X = body.X
+        y = _answer_of(model, options)(X)
     except ValueError as error:
         places: dict[str, Any] = {
             name: int(getattr(error, name))
@@ -161,9 +175,27 @@ def predicted(
         more = {} if places or alone else more
         raise Refused(400, told, **places, **more) from None
     y = list(y)
-    ranked = "kbest" in request.options
+    ranked = "kbest" in options
     request.asked = measures.answer(name, model, X, y, ranked)
-    return y[0] if alone else y
+    names = OF_INPUTS if body.key == "inputs" else PLAIN
+    if "objects" in options:
+        utf16 = options.get("offsets") == "utf-16"
+        y = [as_objects(x, row, names, utf16) for x, row in zip(X, y)]
+    return shaped(body, y)
+
+
+def _body_of(model: Any, value: Any, options: dict[str, str]) -> Body:
+    """Read the value of a body, and add the options that it asks for."""
+    inputs = inputs_of(model)
+    noun = "texts" if reads_texts(model) else "sequences"
+    body = read_body(value, lambda text: as_sequence(inputs, text), noun)
+    read_parameters(value, options, OPTIONS)
+    last = final_step(model).estimator
+    if body.key == "inputs" and task_of(last) == SPANS and "kbest" not in options:
+        options.setdefault("objects", "1")  # what Hugging Face's clients read
+        if "sets" not in options and hasattr(last, "predict_segment_proba"):
+            options.setdefault("proba", "1")
+    return body._replace(X=with_tuples(model, body.X))
 
 
 def _no_list(model: Any, X: Any) -> str:
@@ -213,12 +245,17 @@ def _answer_of(model: Any, options: dict[str, str]) -> Answer:
     """Choose the function of sequences that the options of a request ask for."""
     units = _units_of(model, options.get("offsets", "characters"))
     kinds = [name for name in ("proba", "kbest", "sets") if name in options]
+    if kinds == ["kbest"] and "objects" in options:
+        kinds.append("objects")
     if len(kinds) > 1:
         raise Refused(400, f"{' and '.join(kinds)} cannot both be given")
-    for name in {"proba", "sets"} & options.keys():
+    for name in sorted({"proba", "sets", "objects"} & options.keys()):
         if options[name] != "1":
-            raise Refused(400, f"{name} must be 1, or left out, got {options[name]!r}")
+            given = options[name]
+            raise Refused(400, f"{name} must be 1, or left out, got {given!r:.40}")
     last = final_step(model).estimator
+    if "objects" in options and task_of(last) != SPANS:
+        raise Refused(400, "objects=1 is for models that mark spans of texts")
     if "proba" in options:
         return _probable(model, last, units)
     if "sets" in options:

@@ -1,4 +1,5 @@
-"""Names that a service may be called by: the header Host against a list.
+"""Names that a service may be called by, and sites whose pages may read its answers:
+the headers Host and Origin against lists.
 
 A page of another site cannot choose this header, so that it cannot reach a service of
 the same machine by a name of its own (DNS rebinding).
@@ -101,3 +102,68 @@ class AllowedHosts:
             return False
         port = port or _DEFAULT_PORTS.get(scheme)
         return not self._hosts.isdisjoint((Host(name, None), Host(name, port)))
+
+
+_ORIGIN = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?#@]+)", re.IGNORECASE)
+
+
+class Origin(NamedTuple):
+    """A site, as the header Origin names it."""
+
+    scheme: str
+    host: Host
+
+
+def origin_of(text: str) -> Origin:
+    """Read an `Origin` in a text: a scheme, a host, and a port where it is not the
+    default one.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    wrong = (
+        f"{text!r} is no origin: expected a scheme, a host and maybe a port, without a "
+        "path, as https://example.com or http://localhost:3000"
+    )
+    found = _ORIGIN.fullmatch(text)
+    if found is None:
+        raise ValueError(wrong)
+    try:
+        host = host_of(found[2])
+    except ValueError:
+        raise ValueError(wrong) from None
+    scheme = found[1].lower()
+    port = host.port or _DEFAULT_PORTS.get(scheme)
+    return Origin(scheme, Host(host.name, port))
+
+
+class AllowedOrigins:
+    """The sites whose pages a browser lets read answers.
+
+    Parameters
+    ----------
+    given : collection of str
+        See `origin_of`; `ANY` among them allows all.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is something else among them.
+    """
+
+    def __init__(self, given: Collection[str] = ()) -> None:
+        if isinstance(given, str) and given != ANY:
+            raise TypeError(f"allowed_origins must be a list of sites, got {given!r}")
+        self._every = ANY in given
+        self._origins = frozenset(origin_of(text) for text in given if text != ANY)
+
+    def allows(self, header: str) -> bool:
+        """Tell whether a header Origin names one of them."""
+        if self._every:
+            return bool(header)
+        try:
+            return origin_of(header) in self._origins
+        except ValueError:  # "null", say
+            return False

@@ -24,10 +24,10 @@ from ..datasets.formats.span_writing import with_units
 from .answers import span_labels, warm
 from .collection import Collection
 from .log import LOG
-from .measures import KIND, Measures
+from .measures import Measures
 from .retraining import Versions
 from .service import about_model
-from .wsgi import Application, Refused, Route, Text
+from .wsgi import Application, Refused, Route, numbers
 
 if TYPE_CHECKING:
     from .._data.types import Path
@@ -152,7 +152,7 @@ class Backend(Application):
             "/health": {"GET": Route(lambda _: health)},
             "/models": {"GET": Route(self.models)},
             "/": {"GET": Route(lambda _: health)},
-            "/metrics": {"GET": Route(lambda _: Text(measures.text(), KIND))},
+            "/metrics": {"GET": Route(lambda _: numbers(measures))},
         }
         super().__init__(routes, max_bytes, allowed_hosts, measures)
 

@@ -1,5 +1,9 @@
-"""What a service counts, in Prometheus' text format: requests, errors, seconds, and
-what models were asked and said.
+"""What a service counts: requests, errors, seconds, and what models were asked and
+said.
+
+``prometheus_client`` counts, and writes the numbers in Prometheus' text format. Where
+the environment names a folder in ``PROMETHEUS_MULTIPROC_DIR``, the worker processes of
+a service share their numbers there, and each of them answers with those of all.
 
 Two of the numbers tell that texts have changed since a model was trained: the share of
 words that it does not know, and how sure it is.
@@ -11,40 +15,61 @@ Prometheus, "Exposition formats", https://prometheus.io/docs/instrumenting.
 
 from __future__ import annotations
 
-import threading
-from bisect import bisect_left
+import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._data.inputs import LABELS, SPANS, WORDS
 from .._data.text import tokenized
 from .._sklearn import final_step, innermost
 from ..inspection.explain_taggers import word_of
 
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
+
 KIND = "text/plain; version=0.0.4; charset=utf-8"
 """The media type of the format."""
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable of the environment that names the folder of several processes."""
+
+MISSING = 'numbers need prometheus_client: pip install "skstruct[serve]" installs it'
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Seconds up to which requests are counted."""
 
-_HELP = {
-    "requests_total": ("counter", "Requests by path and status."),
-    "errors_total": ("counter", "Requests that were refused or failed, by path."),
-    "texts_total": ("counter", "Texts or sequences that a model was asked about."),
-    "characters_total": ("counter", "Characters of these."),
-    "labels_total": ("counter", "Spans, words or labels given, by label."),
-    "words_total": ("counter", "Words of which it is known whether training had them."),
-    "unknown_words_total": ("counter", "Those that training did not have."),
-    "unknown_words_share": ("gauge", "Share of unknown words since the start."),
-    "confidence_sum_total": ("counter", "Sum of the probabilities given."),
-    "confidences_total": ("counter", "Number of the probabilities given."),
-    "confidence_mean": ("gauge", "Mean of the probabilities given since the start."),
-    "model_info": ("gauge", "Which models are served; always 1."),
+_COUNTERS = {
+    "requests": ("Requests by path and status.", ("path", "status")),
+    "errors": ("Requests that were refused or failed, by path.", ("path",)),
+    "texts": ("Texts or sequences that a model was asked about.", ("model",)),
+    "characters": ("Characters of these.", ("model",)),
+    "labels": ("Spans, words or labels given, by label.", ("model", "label")),
+    "words": ("Words of which it is known whether training had them.", ("model",)),
+    "unknown_words": ("Those that training did not have.", ("model",)),
+    "confidence_sum": ("Sum of the probabilities given.", ("model",)),
+    "confidences": ("Number of the probabilities given.", ("model",)),
 }
-"""Type and sentence of each number, by its name without the prefix."""
+"""Sentence and labels of each counter, by its name without prefix and ``_total``."""
 
-Labelled = tuple[tuple[str, str], ...]
+_RATIOS = {
+    "unknown_words_share": (
+        "Share of unknown words since the start.",
+        "unknown_words",
+        "words",
+    ),
+    "confidence_mean": (
+        "Mean of the probabilities given since the start.",
+        "confidence_sum",
+        "confidences",
+    ),
+}
+"""Sentence of each ratio, and the two counters that it divides."""
+
+_ALONE = (
+    f"# These are the numbers of one process. Where a service has several, "
+    f"{FOLDER} names a folder for the numbers of all.\n"
+)
 
 
 class Asked(NamedTuple):
@@ -57,45 +82,74 @@ class Asked(NamedTuple):
 class Measures:
     """The numbers of a service; threads may share it.
 
+    Without ``prometheus_client`` nothing is counted.
+
     Parameters
     ----------
     models : dict of str to estimator
     about : dict of str to dict
         What is known of each model, such as its version and date.
+
+    Attributes
+    ----------
+    counts : bool
+        Whether ``prometheus_client`` is there.
     """
 
     def __init__(
         self, models: Mapping[str, Any], about: Mapping[str, Mapping[str, Any]]
     ) -> None:
-        self._lock = threading.Lock()
         self._known: dict[str, frozenset[str] | None] = {}
-        self._numbers: dict[str, Counter[Labelled]] = {
-            name: Counter() for name in _HELP
+        self._info = [
+            {"model": name, **{k: str(v) for k, v in about[name].items()}}
+            for name in models
+        ]
+        self._folder = os.environ.get(FOLDER) or None
+        if self._folder is not None:
+            os.makedirs(self._folder, exist_ok=True)
+        try:
+            import prometheus_client
+        except ImportError:
+            self.counts = False
+            return
+        self.counts = True
+        self._registry = prometheus_client.CollectorRegistry()
+        self._counters = {
+            name: prometheus_client.Counter(
+                f"skstruct_{name}", sentence, labels, registry=self._registry
+            )
+            for name, (sentence, labels) in _COUNTERS.items()
         }
-        self._seconds: dict[str, list[float]] = {}
-        for name in models:
-            of_model = {"model": name, **{k: str(v) for k, v in about[name].items()}}
-            self._numbers["model_info"][tuple(of_model.items())] = 1
+        self._seconds = prometheus_client.Histogram(
+            "skstruct_request_seconds",
+            "Seconds that answers took, by path.",
+            ("path",),
+            registry=self._registry,
+            buckets=BUCKETS,
+        )
 
     def add(self, name: str, value: float, **labels: str) -> None:
-        """Add to a number."""
-        with self._lock:
-            self._numbers[name][tuple(labels.items())] += value  # type: ignore[assignment]
+        """Add to a counter."""
+        # What stands for bytes that are not UTF-8 cannot be written.
+        written = {k: _printable(v) for k, v in labels.items()}
+        self._counters[name].labels(**written).inc(value)
 
     def request(self, path: str, status: int, seconds: float) -> None:
         """Count a request."""
-        self.add("requests_total", 1, path=path, status=str(status))
-        self.add("errors_total", int(status >= 400), path=path)
-        with self._lock:
-            found = self._seconds.setdefault(path, [0.0] * (len(BUCKETS) + 2))
-            found[bisect_left(BUCKETS, seconds)] += 1
-            found[-1] += seconds
+        if not self.counts:
+            return
+        self.add("requests", 1, path=path, status=str(status))
+        self.add("errors", int(status >= 400), path=path)
+        self._seconds.labels(path=_printable(path)).observe(seconds)
 
     def answer(self, name: str, model: Any, X: Any, y: Any, kbest: bool) -> Asked:
         """Count what a model was asked and said; returns how much it was.
 
         ``kbest`` tells that ``y`` holds ranked predictions, of which the first counts.
         """
+        asked = Asked(len(X), _n_characters(X))
+        if not self.counts:
+            return asked
         last, seen = final_step(model, X)
         task = getattr(getattr(last, "inputs", None), "task", None)
         labels: Counter[str] = Counter()
@@ -109,19 +163,18 @@ class Measures:
                 if p is not None:
                     probabilities.append(p)
         for label, n in labels.items():
-            self.add("labels_total", n, model=name, label=label)
+            self.add("labels", n, model=name, label=label)
         if probabilities:
-            self.add("confidence_sum_total", sum(probabilities), model=name)
-            self.add("confidences_total", len(probabilities), model=name)
+            self.add("confidence_sum", sum(probabilities), model=name)
+            self.add("confidences", len(probabilities), model=name)
         words = _words_of(last, task, seen)
         known = self._words_of_training(name, last)
         if known is not None and words is not None:
-            self.add("words_total", len(words), model=name)
+            self.add("words", len(words), model=name)
             unknown = sum(word not in known for word in words)
-            self.add("unknown_words_total", unknown, model=name)
-        asked = Asked(len(X), _n_characters(X))
-        self.add("texts_total", asked.texts, model=name)
-        self.add("characters_total", asked.characters, model=name)
+            self.add("unknown_words", unknown, model=name)
+        self.add("texts", asked.texts, model=name)
+        self.add("characters", asked.characters, model=name)
         return asked
 
     def _words_of_training(self, name: str, model: Any) -> frozenset[str] | None:
@@ -134,59 +187,58 @@ class Measures:
             self._known[name] = None if state is None else state.words_of_training()
         return self._known[name]
 
+    def collect(self) -> Iterator[Metric]:
+        """Yield all numbers: a collector of ``prometheus_client``."""
+        from prometheus_client import CollectorRegistry
+        from prometheus_client.metrics_core import GaugeMetricFamily
+        from prometheus_client.multiprocess import MultiProcessCollector
+
+        source = self._registry
+        if self._folder is not None:
+            source = CollectorRegistry()
+            MultiProcessCollector(source, self._folder)
+        values: dict[str, dict[str, float]] = {}
+        for family in source.collect():
+            # The time at which counting began would double the numbers.
+            family.samples = [
+                each for each in family.samples if not each.name.endswith("_created")
+            ]
+            if not family.samples:
+                continue
+            yield family
+            name = family.name.removeprefix("skstruct_")
+            if _COUNTERS.get(name, ("", ()))[1] == ("model",):
+                values[name] = {
+                    each.labels["model"]: each.value for each in family.samples
+                }
+        for name, (sentence, part, whole) in _RATIOS.items():
+            ratio = GaugeMetricFamily(f"skstruct_{name}", sentence, labels=["model"])
+            for model, n in values.get(whole, {}).items():
+                if n:
+                    ratio.add_metric([model], values.get(part, {}).get(model, 0.0) / n)
+            if ratio.samples:
+                yield ratio
+        info = GaugeMetricFamily(
+            "skstruct_model_info", "Which models are served; always 1."
+        )
+        for labels in self._info:
+            written = {k: _printable(v) for k, v in labels.items()}
+            info.add_sample("skstruct_model_info", written, 1.0)
+        yield info
+
     def text(self) -> str:
-        """Write all numbers in the format of Prometheus."""
-        with self._lock:
-            numbers = {name: dict(found) for name, found in self._numbers.items()}
-            seconds = {path: list(found) for path, found in self._seconds.items()}
-        _share(numbers, "unknown_words_share", "unknown_words_total", "words_total")
-        _share(numbers, "confidence_mean", "confidence_sum_total", "confidences_total")
-        lines = []
-        for name, (kind, sentence) in _HELP.items():
-            if numbers[name]:
-                lines += _opened(name, kind, sentence)
-                lines += [
-                    f"skstruct_{name}{_written(labels)} {value:.10g}"
-                    for labels, value in numbers[name].items()
-                ]
-        if seconds:
-            lines += _opened(
-                "request_seconds", "histogram", "Seconds that answers took, by path."
-            )
-        for path, found in seconds.items():
-            total = 0.0
-            for limit, n in zip([*map(str, BUCKETS), "+Inf"], found):
-                total += n
-                of_path = _written((("path", path), ("le", limit)))
-                lines.append(f"skstruct_request_seconds_bucket{of_path} {total:.10g}")
-            of_path = _written((("path", path),))
-            lines.append(f"skstruct_request_seconds_sum{of_path} {found[-1]:.10g}")
-            lines.append(f"skstruct_request_seconds_count{of_path} {total:.10g}")
-        return "\n".join(lines) + "\n"
+        """Write all numbers in the format of Prometheus; needs `counts`."""
+        from prometheus_client import CollectorRegistry, generate_latest
+
+        registry = CollectorRegistry()
+        registry.register(self)
+        numbers = generate_latest(registry).decode()
+        return numbers if self._folder is not None else _ALONE + numbers
 
 
-def _opened(name: str, kind: str, sentence: str) -> list[str]:
-    return [f"# HELP skstruct_{name} {sentence}", f"# TYPE skstruct_{name} {kind}"]
-
-
-def _share(numbers: dict[str, Any], name: str, part: str, whole: str) -> None:
-    """Add the ratio of two numbers."""
-    numbers[name] = {
-        labels: numbers[part].get(labels, 0) / n
-        for labels, n in numbers[whole].items()
-        if n
-    }
-
-
-def _written(labels: Labelled) -> str:
-    """Write the labels of a number, escaped as the format asks."""
-    if not labels:
-        return ""
-    parts = []
-    for name, value in labels:
-        value = value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
-        parts.append(f'{name}="{value}"')
-    return f"{{{','.join(parts)}}}"
+def _printable(text: str) -> str:
+    """Return a text that can be written as UTF-8."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _parted(item: Any) -> tuple[Any, float | None]:

@@ -25,7 +25,9 @@ from sklearn.base import clone
 
 from .._data.card import Card, new_card
 from .._data.inputs import SPANS
+from .._data.places import PlaceError
 from .._saving.origin import digest_of, origin_of
+from .._sklearn import layers
 from ..datasets.formats.span_files import read_spans
 from ..interchange.kinds import load_model
 from ..metrics import span_f1_score
@@ -145,6 +147,37 @@ def held_out(task: Any) -> bool:
     return zlib.crc32(str(task).encode()) % _PARTS == 0
 
 
+def learnable(
+    model: Any, X: list[str], y: list[Any], metadata: list[dict[str, Any]]
+) -> tuple[list[str], list[Any], list[dict[str, Any]]]:
+    """Leave out the texts whose spans a model refuses to learn, and say which.
+
+    One annotation that nobody can learn, such as two regions that overlap, would end
+    every training to come.
+    """
+    checks = [
+        layer.alignment_report
+        for layer in layers(model)
+        if hasattr(layer, "alignment_report")
+    ]
+    kept = []
+    for text, spans, known in zip(X, y, metadata):
+        try:
+            for check in checks:
+                check([text], [spans])
+        except ValueError as error:
+            told = error.told("text") if isinstance(error, PlaceError) else str(error)
+            number = known.get("id")
+            print(f"task {number} is left out: {told}", file=sys.stderr)
+        else:
+            kept.append((text, spans, known))
+    return (
+        [text for text, _, _ in kept],
+        [spans for _, spans, _ in kept],
+        [known for _, _, known in kept],
+    )
+
+
 def retrain(
     path: str | os.PathLike[str],
     collected: str | os.PathLike[str],
@@ -154,6 +187,7 @@ def retrain(
     old = load_model(path)
     with Lines(collected).text() as file:  # the service may be writing to it
         X, y, metadata = read_spans(file, return_metadata=True)
+    X, y, metadata = learnable(old, X, y, metadata)
     held = ["id" in each and held_out(each["id"]) for each in metadata]
     learned = [not each for each in held]
     (X, y), (X_out, y_out) = (

@@ -20,6 +20,12 @@ PATIENCE = 30.0
 _GRACE = 0.5
 """Seconds that a connection without a request stays open after a stop is asked for."""
 
+_ARRIVAL = 2.0
+"""Seconds after a stop is asked for in which the rest of a request may arrive."""
+
+_READING = 5.0
+"""Seconds that clients may take, once nothing is in work, to read the last answers."""
+
 _CONNECTIONS = 1000
 """Open connections; with more the server accepts none until some are closed."""
 
@@ -127,10 +133,13 @@ def _channel(patience: float) -> type:
         parser_class = Parser
         error_task_class = ErrorAsJson
         _since = 0.0
+        reads_until = float("inf")  # the end of reading, once a stop is asked for
 
         def readable(self) -> bool:
             """Tell whether to read; the server asks at least once a second."""
             now = time.monotonic()
+            if now > self.reads_until:
+                return False
             if (
                 self.request is None or self.requests
             ):  # nothing has begun to arrive, or it is not its turn
@@ -164,8 +173,8 @@ def run(
     asked_to_stop : callable
         Asked at least once a second.
     timeout : float
-        Seconds that clients may take to send the rest of a request, and to read
-        answers.
+        Seconds that clients may take to read the last answers, if less than
+        `_READING`.
     """
     from waitress import wasyncore
 
@@ -190,7 +199,11 @@ def run(
 def _finish(
     sockets: dict[int, Any], serve: Callable[[float], None], timeout: float
 ) -> None:
-    """Answer the requests that have arrived, take no others, and close connections."""
+    """Answer the requests that have arrived, take no others, and close connections.
+
+    However slowly clients send and read, the end comes `_READING` after the last answer
+    was made, or sooner.
+    """
     from waitress import wasyncore
 
     known = None
@@ -201,22 +214,33 @@ def _finish(
         if each.accepting:
             # Its own `close` closes what wakes the loop, too.
             wasyncore.dispatcher.close(each)
+    stopped = time.monotonic()
+    for each in _connections(sockets):
+        each.reads_until = stopped + _ARRIVAL
     busy = set()
-    now = time.monotonic()
-    no_more = now + _GRACE
-    last_work = now
+    now = stopped
+    last_work = stopped
     while connections := _connections(sockets):
         serve(0.1)
         now = time.monotonic()
         for each in connections:
-            if each.requests:
+            has_part = each.request is not None and now <= each.reads_until
+            if _is_in_work(each):
                 last_work = now
-            if each.requests or each.request is not None or each.total_outbufs_len:
+            if each.requests or has_part or each.total_outbufs_len:
                 busy.add(each)
-            elif each in busy or now > no_more:
+            elif each in busy or now > stopped + _GRACE:
                 each.handle_close()
-        if now - last_work > timeout:  # clients that neither send nor read
+        if now - last_work > min(timeout, _READING):  # clients that do not read
             break
+    for each in _connections(sockets):  # wakes threads that wait for their clients
+        each.handle_close()
+
+
+def _is_in_work(connection: Any) -> bool:
+    """Tell whether an answer is being made that does not wait for its client to read."""
+    most: int = connection.adj.outbuf_high_watermark
+    return bool(connection.requests) and connection.total_outbufs_len <= most
 
 
 def _sockets_of(server: Any) -> dict[int, Any]:

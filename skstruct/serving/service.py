@@ -16,18 +16,27 @@ from .._saving.origin import digest_of, origin_of
 from ..inspection import render
 from ..inspection.html import Html, attribute, box, escaped
 from ..interchange.kinds import load_model
-from .answers import as_sequence, example, inputs_of, predicted, warm
-from .hosts import AllowedHosts
+from .answers import OPTIONS, as_sequence, example, inputs_of, predicted, warm
+from .hosts import AllowedHosts, AllowedOrigins
 from .log import LOG
-from .measures import KIND, Measures
-from .wsgi import LIMIT, Application, Refused, Route, Text
+from .measures import Measures
+from .wsgi import LIMIT, Application, Refused, Route, numbers
 
 if TYPE_CHECKING:
     from .wsgi import Request
 
 
-_RESERVED = ("", "predict", "health", "models", "setup", "webhook", "metrics")
-_OPTIONS = "offsets", "proba", "kbest", "sets"
+_RESERVED = (
+    "",
+    "predict",
+    "health",
+    "models",
+    "setup",
+    "webhook",
+    "metrics",
+    "ping",
+    "invocations",
+)
 
 
 def app(
@@ -35,6 +44,7 @@ def app(
     *,
     max_bytes: int = LIMIT,
     allowed_hosts: Collection[str] | None = None,
+    allowed_origins: Collection[str] = (),
     files: Mapping[str, str | Path] | None = None,
 ) -> Application:
     """Make a WSGI application that answers with what models predict.
@@ -48,6 +58,9 @@ def app(
     allowed_hosts : collection of str, optional
         Names and addresses that the header Host may have, with a port or, for any port,
         without. By default any, which is right behind a proxy that looks at it.
+    allowed_origins : collection of str, default=()
+        Sites whose pages a browser lets read answers (CORS), as
+        ``"https://example.com"``; ``"*"`` is any.
     files : dict of str to path, optional
         The file of each model: ``/models`` and ``/health`` then say its digest.
 
@@ -59,7 +72,7 @@ def app(
     Raises
     ------
     ValueError
-        If a model has the name of a route, or a host is none.
+        If a model has the name of a route, or a host or an origin is none.
 
     Examples
     --------
@@ -91,7 +104,7 @@ def app(
         def answer(request: Request) -> Any:
             return predicted(models[name], request, measures, name)
 
-        return {"POST": Route(answer, _OPTIONS)}
+        return {"POST": Route(answer, OPTIONS)}
 
     kinds = {name: type(model).__name__ for name, model in models.items()}
     health = {"status": "ok", "models": kinds, "about": of_models}
@@ -109,11 +122,14 @@ def app(
         "/": {"GET": Route(page), "POST": Route(page)},
         "/health": {"GET": Route(lambda _: health)},
         "/models": {"GET": Route(lambda _: {"models": about})},
-        "/metrics": {"GET": Route(lambda _: Text(measures.text(), KIND))},
+        "/metrics": {"GET": Route(lambda _: numbers(measures))},
         "/predict": asks(next(iter(models))),
+        # what SageMaker asks of a container
+        "/ping": {"GET": Route(lambda _: {"status": "ok"})},
+        "/invocations": asks(next(iter(models))),
         **{f"/{name}/predict": asks(name) for name in models},
     }
-    return Application(routes, max_bytes, allowed_hosts, measures)
+    return Application(routes, max_bytes, allowed_hosts, measures, allowed_origins)
 
 
 def about_model(model: Any, path: str | Path | None = None) -> dict[str, Any]:
@@ -133,8 +149,8 @@ def from_environment() -> Application:
     Servers that start applications by their name call it.
 
     ``SKSTRUCT_MODELS`` names files as ``skstruct serve`` does, with spaces between
-    them; ``SKSTRUCT_MAX_BYTES`` and ``SKSTRUCT_ALLOWED_HOSTS`` are the parameters of
-    `app`.
+    them; ``SKSTRUCT_MAX_BYTES``, ``SKSTRUCT_ALLOWED_HOSTS`` and
+    ``SKSTRUCT_ALLOWED_ORIGINS`` are the parameters of `app`.
     """
     given = shlex.split(os.environ.get("SKSTRUCT_MODELS", ""))
     if not given:
@@ -150,8 +166,14 @@ def from_environment() -> Application:
         AllowedHosts(hosts)  # before models are loaded
     except ValueError as error:
         raise ValueError(f"SKSTRUCT_ALLOWED_HOSTS: {error}") from None
+    origins = os.environ.get("SKSTRUCT_ALLOWED_ORIGINS", "").split()
+    try:
+        AllowedOrigins(origins)
+    except ValueError as error:
+        raise ValueError(f"SKSTRUCT_ALLOWED_ORIGINS: {error}") from None
     files = named_files(given)
     options: dict[str, Any] = {"max_bytes": int(most), "allowed_hosts": hosts}
+    options["allowed_origins"] = origins
     return app(loaded(files), files=files, **options)
 
 

@@ -15,9 +15,9 @@ from http import HTTPStatus
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qs
 
-from .hosts import AllowedHosts
+from .hosts import AllowedHosts, AllowedOrigins
 from .log import LOG, REQUESTS
-from .measures import Asked, Measures
+from .measures import KIND, MISSING, Asked, Measures
 
 Environ: TypeAlias = dict[str, Any]
 """What a server of WSGI says of a request."""
@@ -65,6 +65,13 @@ class Text(NamedTuple):
 
     text: str
     kind: str
+
+
+def numbers(measures: Measures) -> Text:
+    """Answer with the numbers of a service."""
+    if not measures.counts:
+        raise Refused(501, MISSING)
+    return Text(measures.text(), KIND)
 
 
 class Request:
@@ -166,6 +173,9 @@ class Application:
         default, and with ``"*"`` among them, any.
     measures : Measures, optional
         Where requests are counted; ``/metrics`` answers with it.
+    allowed_origins : collection of str, default=()
+        Sites whose pages may read answers (CORS), see
+        `skstruct.serving.hosts.origin_of`.
     """
 
     def __init__(
@@ -174,11 +184,14 @@ class Application:
         max_bytes: int = LIMIT,
         allowed_hosts: Collection[str] | None = None,
         measures: Measures | None = None,
+        allowed_origins: Collection[str] = (),
     ) -> None:
         self.routes = routes
         self.measures = Measures({}, {}) if measures is None else measures
         self._max_bytes = max_bytes
         self._hosts = AllowedHosts(allowed_hosts)
+        self._origins = AllowedOrigins(allowed_origins)
+        self._names_origins = bool(allowed_origins)
 
     def __call__(
         self, environ: Environ, start_response: Callable[..., Any]
@@ -209,6 +222,7 @@ class Application:
             kind = "application/json"
         self._note(request, status, time.perf_counter() - began)
         headers += [("Content-Type", kind), ("Content-Length", str(len(body)))]
+        headers += self._of_origin(request)
         start_response(f"{status} {HTTPStatus(status).phrase}", headers)
         return [b"" if request.method == "HEAD" else body]
 
@@ -236,6 +250,10 @@ class Application:
             raise Refused(
                 404, f"there is no {request.path}; there are {', '.join(self.routes)}"
             )
+        origin = request.environ.get("HTTP_ORIGIN", "")
+        if request.method == "OPTIONS" and self._origins.allows(origin):
+            # A browser asks so before it sends JSON for a page.
+            return Text("", "text/plain")
         route = methods.get("GET" if request.method == "HEAD" else request.method)
         if route is None:
             allowed = ", ".join([*methods, *["HEAD"] * ("GET" in methods)])
@@ -246,6 +264,24 @@ class Application:
             raise Refused(403, wrong)
         request.read_options(route.options)
         return route.answer(request)
+
+    def _of_origin(self, request: Request) -> list[tuple[str, str]]:
+        """Return the headers by which a browser lets a page of another site read."""
+        if not self._names_origins:
+            return []
+        origin = request.environ.get("HTTP_ORIGIN", "")
+        varies = [("Vary", "Origin")]
+        if not self._origins.allows(origin):
+            return varies
+        headers = [("Access-Control-Allow-Origin", origin), *varies]
+        if request.method == "OPTIONS":
+            methods = ", ".join(self.routes.get(request.path, ()))
+            headers += [
+                ("Access-Control-Allow-Methods", methods),
+                ("Access-Control-Allow-Headers", "Content-Type"),
+                ("Access-Control-Max-Age", "600"),
+            ]
+        return headers
 
     def _check_host(self, environ: Environ) -> None:
         given = environ.get("HTTP_HOST", "")

@@ -6,7 +6,7 @@ from serving_cases import call
 from skstruct import StructuredPerceptron
 from skstruct.cli import main
 from skstruct.serving import app, from_environment
-from skstruct.serving.hosts import AllowedHosts, Host, host_of
+from skstruct.serving.hosts import AllowedHosts, AllowedOrigins, Host, host_of
 
 ALLOWED = {
     "MyHost": ["MyHost", "myhost", "MYHOST:8000", "myhost.", "myhost:"],
@@ -87,3 +87,79 @@ def test_one_string_is_no_list_of_names():
 def test_what_a_text_names():
     assert host_of("[::1]:80") == Host("::1", 80)
     assert host_of("FE80::1%eth0") == Host("fe80::1%eth0", None)
+
+
+# -- sites whose pages may read answers ------------------------------------------------
+SITE = "https://shop.example"
+READS = "Access-Control-Allow-Origin"
+
+
+def tagger():
+    return StructuredPerceptron("word", max_iter=1).fit([["the"]], [["D"]])
+
+
+@pytest.mark.parametrize(
+    "allowed, origin, reads",
+    [
+        ((), SITE, False),
+        ([SITE], SITE, True),
+        ([SITE], "https://SHOP.example:443", True),
+        ([SITE], "http://shop.example", False),
+        ([SITE], "https://evil.example", False),
+        ([SITE], "https://shop.example.evil", False),
+        ([SITE], "https://shop.example:8443", False),
+        ([SITE], "null", False),
+        ([SITE], None, False),
+        (["http://localhost:3000"], "http://localhost:3000", True),
+        (["*"], "https://any.example", True),
+    ],
+)
+def test_only_pages_of_allowed_sites_may_read(allowed, origin, reads):
+    """Answers, refusals, and what a browser asks before."""
+    service = app(tagger(), allowed_origins=allowed)
+    given = {} if origin is None else {"HTTP_ORIGIN": origin}
+    for method, path, body in (
+        ("POST", "/predict", [["the"]]),
+        ("POST", "/predict", 3),
+        ("GET", "/none", b""),
+        ("GET", "/health", b""),
+        ("OPTIONS", "/predict", b""),
+    ):
+        status, headers, _ = call(service, method, path, body, **given)
+        assert headers.get(READS) == (origin if reads else None), (method, path)
+        assert headers.get("Vary") == ("Origin" if allowed else None)
+    assert status == (200 if reads else 405)
+    if reads:
+        assert headers["Access-Control-Allow-Methods"] == "POST"
+        assert headers["Access-Control-Allow-Headers"] == "Content-Type"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "shop.example", "https://", "https://a/b", "https://u@a", "//a", "null"],
+)
+def test_what_is_no_origin_is_refused_at_the_start(text, capsys, monkeypatch, tmp_path):
+    with pytest.raises(ValueError, match="is no origin: expected a scheme, a host"):
+        AllowedOrigins([SITE, text])
+    monkeypatch.setattr("skstruct.cli.serve.loaded", None)
+    with pytest.raises(SystemExit) as end:
+        main(["serve", str(tmp_path / "m"), "--allowed-origin", text])
+    assert end.value.code == 2 and "is no origin" in capsys.readouterr().err
+    if text:
+        monkeypatch.setenv("SKSTRUCT_MODELS", str(tmp_path / "m"))
+        monkeypatch.setenv("SKSTRUCT_ALLOWED_ORIGINS", text)
+        with pytest.raises(ValueError, match="SKSTRUCT_ALLOWED_ORIGINS: .* no origin"):
+            from_environment()
+
+
+def test_one_string_is_no_list_of_sites():
+    with pytest.raises(TypeError, match="must be a list of sites"):
+        AllowedOrigins(SITE)
+
+
+def test_a_backend_of_label_studio_has_no_pages(tmp_path, capsys):
+    path = tmp_path / "m"
+    tagger().save(path)
+    with pytest.raises(SystemExit):
+        main(["serve", str(path), "--label-studio", "--allowed-origin", SITE])
+    assert "--allowed-origin is for pages" in capsys.readouterr().err

@@ -4,8 +4,12 @@ log.
 
 import json
 import logging
+import os
+import subprocess
+import sys
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from serving_cases import asked, call
 
 from skstruct import L1CRF, Segmenter, SpanTagger, StructuredPerceptron, load
@@ -24,11 +28,10 @@ def model():
 
 def numbers(service):
     """{(name, labels): value} of /metrics."""
-    parser = pytest.importorskip("prometheus_client.parser")
     status, headers, body = call(service, path="/metrics")
     assert status == 200 and headers["Content-Type"].startswith("text/plain; version")
     found = {}
-    for family in parser.text_string_to_metric_families(body.decode()):
+    for family in text_string_to_metric_families(body.decode()):
         for sample in family.samples:
             found[sample.name, tuple(sorted(sample.labels.items()))] = sample.value
     return found
@@ -86,8 +89,7 @@ def test_models_of_other_tasks(model):
 def test_names_are_escaped():
     odd = 'a"b\\c\nd'
     measures = Measures({odd: None}, {odd: {}})
-    parser = pytest.importorskip("prometheus_client.parser")
-    (family,) = parser.text_string_to_metric_families(measures.text())
+    (family,) = text_string_to_metric_families(measures.text())
     assert family.samples[0].labels == {"model": odd}
 
 
@@ -118,3 +120,70 @@ def test_which_model_it_is(model, tmp_path):
     health = json.loads(call(service, path="/health")[2])
     assert health["models"] == {"ner": "SpanTagger"}
     assert health["about"]["ner"]["sha256"] == about["sha256"]
+
+
+def test_the_numbers_of_one_process_say_so(model, monkeypatch):
+    monkeypatch.delenv("PROMETHEUS_MULTIPROC_DIR", raising=False)
+    text = call(app(model), path="/metrics")[2].decode()
+    assert text.startswith("# These are the numbers of one process.")
+
+
+WORKERS = """
+import os, sys
+sys.path[:0] = sys.argv[2:]
+from serving_cases import asked, call
+from skstruct import load
+from skstruct.serving import app
+
+model = load(sys.argv[1])
+early = app({"ner": model})  # as with gunicorn's --preload
+workers = []
+for n in (1, 2, 3):
+    pid = os.fork()
+    if not pid:
+        service = early if n == 3 else app({"ner": model})
+        for _ in range(n):
+            assert asked(service, ["Ann met Bob."], query="proba=1")[0] == 200
+        assert asked(service, 3)[0] == 400
+        os._exit(0)
+    workers.append(pid)
+for pid in workers:
+    assert os.waitpid(pid, 0)[1] == 0
+print(call(app({"ner": model}), path="/metrics")[2].decode())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
+def test_all_processes_count_together(model, tmp_path):
+    """Any of the workers answers with the numbers of all."""
+    model.save(tmp_path / "m")
+    folder = tmp_path / "numbers"  # made by the first
+    command = [sys.executable, "-c", WORKERS, str(tmp_path / "m"), *sys.path]
+    env = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(folder)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for family in text_string_to_metric_families(done.stdout):
+        for sample in family.samples:
+            key = sample.name, tuple(sorted(sample.labels.items()))
+            assert key not in found and "pid" not in sample.labels
+            found[key] = sample.value
+    assert value(found, "texts_total", model="ner") == 6
+    assert value(found, "requests_total", path="/predict", status="200") == 6
+    assert value(found, "errors_total", path="/predict") == 3
+    assert value(found, "request_seconds_count", path="/predict") == 9
+    assert value(found, "words_total", model="ner") == 24
+    assert value(found, "unknown_words_share", model="ner") == 0.0
+    assert 0.5 < value(found, "confidence_mean", model="ner") <= 1.0
+    assert sum(name == "skstruct_model_info" for name, _ in found) == 1
+    assert "one process" not in done.stdout
+
+
+def test_without_prometheus_client_nothing_is_counted(model, monkeypatch):
+    """All else answers; the numbers say what is missing."""
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    service = app({"ner": model})
+    assert asked(service, TEXTS)[0] == 200
+    status, _, body = call(service, path="/metrics")
+    error = json.loads(body)["error"]
+    assert status == 501 and 'pip install "skstruct[serve]"' in error

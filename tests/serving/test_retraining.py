@@ -130,6 +130,37 @@ def test_a_better_model_takes_the_place(tmp_path):
     assert "the old model stays" in told and not (tmp_path / "none").exists()
 
 
+OVERLAP = [(0, 7, "PER"), (4, 11, "PER")]
+
+
+def test_what_cannot_be_learned_is_left_out(tmp_path, capsys):
+    """Wherever it stands, among what is learned or what is held out."""
+    X, y = corpus()
+    old, notes = (str(tmp_path / name) for name in ("ner", "notes.jsonl"))
+    model = SpanTagger(StructuredPerceptron(max_iter=1, random_state=0))
+    model.fit(X[:5], y[:5]).save(old)
+    write(notes, X, y)
+    expected = retrain(old, notes, str(tmp_path / "new"))
+    tasks = [
+        next(k for k in range(9000, 9999) if held_out(k) is h) for h in (0 > 1, True)
+    ]
+    for task in tasks:
+        with open(tmp_path / "more", "w") as file:
+            write(file, ["Ann met Bob."], [OVERLAP], task)
+        with open(notes, "a") as file:
+            file.write((tmp_path / "more").read_text())
+    capsys.readouterr()
+    told = retrain(old, notes, str(tmp_path / "new"))
+    assert told == expected
+    said = capsys.readouterr().err
+    assert all(f"task {task} is left out: " in said for task in tasks)
+    assert "overlaps" in said
+    # A model that was told what to do with them learns them.
+    model.set_params(overlap="longest").fit(X[:5], y[:5]).save(old)
+    retrain(old, notes, str(tmp_path / "new"))
+    assert "left out" not in capsys.readouterr().err
+
+
 def test_too_few_held_out_spans(tmp_path, path):
     write(tmp_path / "notes", *(part[:20] for part in corpus()))
     told = retrain(str(path), str(tmp_path / "notes"), str(tmp_path / "new"))

@@ -140,3 +140,32 @@ def test_a_second_signal_does_not_wait(tmp_path):
             until(lambda: refuses(address))
             process.send_signal(signal.SIGTERM)
             assert process.wait(60) == 0
+
+
+def test_clients_that_send_or_read_slowly_do_not_hold_the_end(tmp_path):
+    """A byte now and then, requests one behind the other, and answers that nobody
+    reads: the service ends long before its clients do.
+    """
+    part = b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n["
+    whole = b"GET /models HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with service(tmp_path, "none", "--timeout", "600") as (process, address):
+        # a full pipe would hold the log, and with it the service
+        threading.Thread(target=process.stderr.read, daemon=True).start()
+        slow = [socket.create_connection(address) for _ in range(12)]
+        for client in slow:
+            client.sendall(part)
+        busy, deaf = (socket.create_connection(address) for _ in range(2))
+        deaf.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                deaf.send(whole * 100)
+        ask(address, [X])
+        process.send_signal(signal.SIGTERM)
+        for _ in range(300):
+            if process.poll() is not None:
+                break
+            for client, sent in [*((each, b" ") for each in slow), (busy, whole)]:
+                with contextlib.suppress(OSError):
+                    client.sendall(sent)
+            time.sleep(0.1)
+        assert process.poll() == 0

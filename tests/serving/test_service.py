@@ -149,7 +149,16 @@ def test_names_are_unquoted_and_not_those_of_routes(models):
         for each in json.loads(call(service, path="/models")[2])["models"]
     ]
     assert listed == ["/my%20ner/predict", "/%C3%A9/predict"]
-    for name in "health", "models", "predict", "", "a/b", "webhook":
+    for name in (
+        "health",
+        "models",
+        "predict",
+        "",
+        "a/b",
+        "webhook",
+        "ping",
+        "invocations",
+    ):
         with pytest.raises(ValueError, match="a model cannot be called"):
             app({name: models["ner"]})
     with pytest.raises(ValueError, match="must hold a model"):
@@ -247,7 +256,7 @@ def test_models_of_texts_speak_of_texts(name, models):
     """Wherever a body is wrong; the key of the place is the same for all models."""
     model = make_pipeline(models["ner"]) if "pipeline" in name else models[name]
     service = app(model)
-    for body in '"Ann"', {"text": "Ann"}, "3", "null":
+    for body in '"Ann"', "3", "null":
         for query in "", "kbest=2":
             status, answer = asked(
                 service, body.encode() if isinstance(body, str) else body, query=query
@@ -259,6 +268,122 @@ def test_models_of_texts_speak_of_texts(name, models):
         status, answer = asked(service, body)
         assert status == 400 and answer["sequence"] == 1
         assert answer["error"].startswith("X: text 1: expected a text (str), got ")
+
+
+PLAIN = {
+    "tags": "the dog",
+    "chunks": "the/DT dog/NN",
+    "ner": TEXTS[0],
+    "words": "他在北京",
+}
+"""A text for each kind of model."""
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_bodies_that_are_objects(name, models, service):
+    """Each answers as the list does, in the shape that belongs to it."""
+    text, path = PLAIN[name], f"/{name}/predict"
+    status, one = asked(service, text.encode(), path, kind="text/plain")
+    assert status == 200
+    assert asked(service, {"text": text}, path) == (200, one)
+    assert asked(service, {"texts": [text] * 2}, path) == (200, [one] * 2)
+    for instance in text, {"text": text}:
+        found = asked(service, {"instances": [instance] * 2}, path)
+        assert found == (200, {"predictions": [one] * 2})
+    status, found = asked(service, {"inputs": text}, path)
+    assert (status, found) == asked(service, {"inputs": [text]}, path)[:1] + (
+        asked(service, {"inputs": [text]}, path)[1][0],
+    )
+    if name != "ner":
+        assert found == one
+    listed = one_sequence(name, text)
+    assert asked(service, {"instances": [listed]}, path)[1] == {"predictions": [one]}
+    assert asked(service, {"texts": []}, path) == (200, [])
+
+
+def one_sequence(name, text):
+    """A text as JSON for the model of the name."""
+    if name in ("ner", "words"):
+        return text
+    return [word.split("/") if "/" in word else word for word in text.split()]
+
+
+def test_spans_as_objects(models, service):
+    status, found = asked(service, TEXTS[:1], "/ner/predict", query="objects=1")
+    first = {"start": 2, "end": 5, "label": "PER", "text": "Ann"}
+    assert status == 200 and found[0][0] == first
+    query = "objects=1&proba=1&offsets=utf-16"
+    ((wide, _),) = asked(service, TEXTS[:1], "/ner/predict", query=query)[1]
+    assert 0 < wide.pop("probability") <= 1
+    assert wide == {**first, "start": 3, "end": 6}
+    # Hugging Face's names, with a score where the model knows probabilities
+    spans = asked(service, {"inputs": TEXTS[0]}, "/ner/predict")[1]
+    assert list(spans[0]) == ["start", "end", "entity_group", "word", "score"]
+    ranked = asked(
+        service, {"inputs": TEXTS, "parameters": {"kbest": 2}}, "/ner/predict"
+    )
+    assert ranked == asked(service, TEXTS, "/ner/predict", query="kbest=2")
+    plain = SpanTagger(StructuredPerceptron(max_iter=1)).fit(
+        TEXTS, [list(map(tuple, each)) for each in SPANS]
+    )
+    (spans,) = asked(app(plain), {"inputs": TEXTS[:1]})[1]
+    assert all(list(each) == ["start", "end", "entity_group", "word"] for each in spans)
+
+
+def test_parameters_are_options(service):
+    for name, value, query in (
+        ("proba", True, "proba=1"),
+        ("kbest", 2, "kbest=2"),
+        ("offsets", "utf-16", "offsets=utf-16"),
+        ("objects", 1, "objects=1"),
+        ("proba", False, ""),
+    ):
+        body = {"texts": TEXTS, "parameters": {name: value}}
+        status, found = asked(service, body, "/ner/predict")
+        assert (status, found) == asked(service, TEXTS, "/ner/predict", query=query)
+        assert status == 200
+
+
+@pytest.mark.parametrize(
+    "body, error",
+    [
+        ({"text": 3}, "'text' must hold a text, got 3"),
+        ({"texts": "Ann"}, "'texts' must hold a list, got 'Ann'"),
+        ({"texts": ["Ann", None]}, "'texts' must hold a list of texts, got None"),
+        ({"instances": {}}, "'instances' must hold a list, got {}"),
+        (
+            {"instances": [{"content": "Ann"}]},
+            "has the key 'text' alone, got 'content'",
+        ),
+        ({"id": 1, "text": "Ann"}, "one of the keys text, texts, inputs, instances"),
+        ({"text": "a", "texts": ["a"]}, "got the keys 'text', 'texts'"),
+        ({}, "got the keys none"),
+        ({"parameters": {}}, "got the keys none"),
+        ({"text": "a", "parameters": [1]}, "'parameters' must hold an object"),
+        ({"text": "a", "parameters": {"top_k": 1}}, "there is no parameter 'top_k'"),
+        ({"text": "a", "parameters": {"proba": [1]}}, "the parameter 'proba' must be"),
+        ({"text": "a", "parameters": {"objects": 2}}, "objects must be 1"),
+        ({"text": "a", "parameters": {"proba": 1, "kbest": 1}}, "cannot both"),
+        ({"text": "a", "parameters": {"objects": 1, "kbest": 1}}, "cannot both"),
+    ],
+)
+def test_objects_that_are_no_bodies(body, error, service):
+    status, answer = asked(service, body, "/ner/predict")
+    assert status == 400 and error in answer["error"]
+
+
+def test_an_option_is_given_once(service):
+    body = {"text": "Ann", "parameters": {"proba": 1}}
+    status, answer = asked(service, body, "/ner/predict", query="proba=1")
+    assert status == 400 and "given twice" in answer["error"]
+    status, answer = asked(service, [["a"]], "/tags/predict", query="objects=1")
+    assert status == 400 and "for models that mark spans" in answer["error"]
+
+
+def test_what_sagemaker_asks(service):
+    assert call(service, path="/ping")[0] == 200
+    X = [["the", "dog"]]
+    assert asked(service, X, "/invocations") == asked(service, X)
 
 
 def test_the_page_posts(service):

@@ -1,0 +1,171 @@
+"""Bodies that are objects of JSON, as other programs send them, and answers in their
+shape.
+
+``{"text": ...}`` is one text, ``{"texts": [...]}`` are several, ``{"inputs": ...}`` is
+what Hugging Face's clients send, and ``{"instances": [...]}`` what Vertex AI and
+SageMaker do. ``parameters`` beside one of them are the options of the request.
+
+References
+----------
+Hugging Face, "Token classification", https://huggingface.co/docs/api-inference/tasks.
+Google, "Get online predictions", https://cloud.google.com/vertex-ai/docs/predictions.
+Amazon, "Use your own inference code with hosting services",
+https://docs.aws.amazon.com/sagemaker/latest/dg/your-algorithms-inference-code.html.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
+
+KEYS = "text", "texts", "inputs", "instances"
+"""Keys that the input of a request can stand under."""
+
+_PARAMETERS = "parameters"
+
+PLAIN = "label", "text", "probability"
+"""Keys of a span beside ``start`` and ``end``, see `as_objects`."""
+
+OF_INPUTS = "entity_group", "word", "score"
+"""Keys of a span as Hugging Face's clients read it."""
+
+
+class Body(NamedTuple):
+    """What a body asks about.
+
+    Attributes
+    ----------
+    key : str or None
+        Of `KEYS`; None of a body that is no object.
+    X : object
+        The sequences or texts.
+    is_one : bool
+        Whether the client sent one, and not a list of them.
+    """
+
+    key: str | None
+    X: Any
+    is_one: bool
+
+
+def read_body(
+    value: Any, as_sequence: Callable[[str], Any], noun: str = "sequences"
+) -> Body:
+    """Read the value of a body of JSON.
+
+    Parameters
+    ----------
+    value : object
+    as_sequence : callable
+        Makes of a text what the model reads.
+    noun : str
+        What messages call the sequences.
+
+    Raises
+    ------
+    ValueError
+        If it is an object without one of `KEYS`, or with others; if what stands under
+        the key is not as it should be, or a text is none that the model reads.
+    """
+    if not isinstance(value, dict):
+        return Body(None, value, False)
+    keys = [key for key in value if key != _PARAMETERS]
+    if len(keys) != 1 or keys[0] not in KEYS:
+        found = ", ".join(map(repr, keys)) or "none"
+        listed = ", ".join(KEYS)
+        raise ValueError(
+            f"expected a JSON list of {noun}, or an object with one of the keys "
+            f"{listed}; got the keys {found:.80}"
+        )
+    (key,) = keys
+    given = value[key]
+    if key == "text" or (key == "inputs" and isinstance(given, str)):
+        return Body(key, [as_sequence(_text(given, key))], True)
+    if not isinstance(given, list):
+        one = '; "text" holds one text' if key == "texts" else ""
+        raise ValueError(f"{key!r} must hold a list, got {given!r:.40}{one}")
+    if key == "texts":
+        return Body(key, [as_sequence(_text(each, key)) for each in given], False)
+    if key == "instances":
+        return Body(key, [_instance(each, as_sequence) for each in given], False)
+    # a list of texts, which models of tokens take as words between white space
+    return Body(
+        key, [as_sequence(x) if isinstance(x, str) else x for x in given], False
+    )
+
+
+def _text(given: Any, key: str) -> str:
+    if not isinstance(given, str):
+        held = "a text" if key == "text" else "a list of texts"
+        raise ValueError(f"{key!r} must hold {held}, got {given!r:.40}")
+    return given
+
+
+def _instance(given: Any, as_sequence: Callable[[str], Any]) -> Any:
+    """Return what the model reads of one instance: as it is, a text, or an object with
+    the text.
+    """
+    if isinstance(given, dict):
+        if list(given) != ["text"]:
+            found = ", ".join(map(repr, given)) or "none"
+            raise ValueError(f"an instance has the key 'text' alone, got {found:.80}")
+        given = _text(given["text"], "text")
+    return as_sequence(given) if isinstance(given, str) else given
+
+
+def read_parameters(
+    value: Any, options: dict[str, str], known: Collection[str]
+) -> None:
+    """Add to the options of a request those that its body has as parameters."""
+    given = value.get(_PARAMETERS) if isinstance(value, dict) else None
+    if given is None:
+        return
+    if not isinstance(given, dict):
+        raise ValueError(f"{_PARAMETERS!r} must hold an object, got {given!r:.40}")
+    for name, each in given.items():
+        if name not in known:
+            raise ValueError(
+                f"there is no parameter {name!r:.40}; there are {', '.join(known)}"
+            )
+        if name in options:
+            raise ValueError(f"the option {name!r} is given twice")
+        if each is False:  # as a client writes an option that it leaves out
+            continue
+        if not isinstance(each, (str, int)):
+            raise ValueError(f"the parameter {name!r} must be 1, or a text or number")
+        options[name] = "1" if each is True else str(each)
+
+
+def shaped(body: Body, y: list[Any]) -> Any:
+    """Return predictions in the shape that belongs to a body."""
+    if body.key == "instances":
+        return {"predictions": y}
+    return y[0] if body.is_one else y
+
+
+def as_objects(
+    text: str, spans: Any, names: tuple[str, str, str], utf16: bool = False
+) -> list[dict[str, Any]]:
+    """Write the spans of a text as objects.
+
+    Parameters
+    ----------
+    text : str
+    spans : iterable of (start, end, label), or of pairs of these with probabilities
+    names : (str, str, str)
+        Keys of the label, of the text covered, and of the probability.
+    utf16 : bool
+        Whether the spans count UTF-16 units.
+    """
+    of_label, of_text, of_probability = names
+    units = text.encode("utf-16-le", "surrogatepass") if utf16 else b""
+    found = []
+    for each in spans:
+        span, *p = each if len(each) == 2 else (each,)
+        start, end, label = span
+        covered = text[start:end]
+        if utf16:
+            covered = units[2 * start : 2 * end].decode("utf-16-le", "surrogatepass")
+        written = {"start": start, "end": end, of_label: label, of_text: covered}
+        found.append({**written, of_probability: p[0]} if p else written)
+    return found
