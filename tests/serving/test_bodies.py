@@ -1,0 +1,141 @@
+"""Bodies that are objects: as the list answers, in the shape that belongs to them."""
+
+import pytest
+from serving_cases import asked, call
+
+from skstruct import L1CRF, Segmenter, SpanTagger, StructuredPerceptron
+from skstruct.datasets import load_chunking, load_tagging
+from skstruct.serving import app
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+TEXTS = ["🚒 Ann met Bob.", "Bob met Ann"]
+SPANS = [[(2, 5, "PER"), (10, 13, "PER")], [(0, 3, "PER"), (8, 11, "PER")]]
+
+
+@pytest.fixture(scope="module")
+def service():
+    X, y = load_tagging()
+    chunks = [part[:20] for part in load_chunking()]
+    words = ["他在北京", "她在上海"], [["他", "在", "北京"], ["她", "在", "上海"]]
+    models = {
+        "tags": L1CRF("word", max_iter=5).fit(X[:40], y[:40]),
+        "chunks": StructuredPerceptron("word-tag", max_iter=1).fit(*chunks),
+        "ner": SpanTagger(L1CRF(max_iter=20)).fit(TEXTS, SPANS),
+        "words": Segmenter(L1CRF("char", max_iter=20)).fit(*words),
+    }
+    return app(models, max_bytes=5000)
+
+
+PLAIN = {
+    "tags": "the dog",
+    "chunks": "the/DT dog/NN",
+    "ner": TEXTS[0],
+    "words": "他在北京",
+}
+"""A text for each kind of model."""
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_bodies_that_are_objects(name, service):
+    """Each answers as the list does, in the shape that belongs to it."""
+    text, path = PLAIN[name], f"/{name}/predict"
+    status, one = asked(service, text.encode(), path, kind="text/plain")
+    assert status == 200
+    assert asked(service, {"text": text}, path) == (200, one)
+    assert asked(service, {"texts": [text] * 2}, path) == (200, [one] * 2)
+    for instance in text, {"text": text}:
+        found = asked(service, {"instances": [instance] * 2}, path)
+        assert found == (200, {"predictions": [one] * 2})
+    status, found = asked(service, {"inputs": text}, path)
+    assert (status, found) == asked(service, {"inputs": [text]}, path)[:1] + (
+        asked(service, {"inputs": [text]}, path)[1][0],
+    )
+    if name != "ner":
+        assert found == one
+    listed = one_sequence(name, text)
+    assert asked(service, {"instances": [listed]}, path)[1] == {"predictions": [one]}
+    assert asked(service, {"texts": []}, path) == (200, [])
+
+
+def one_sequence(name, text):
+    """A text as JSON for the model of the name."""
+    if name in ("ner", "words"):
+        return text
+    return [word.split("/") if "/" in word else word for word in text.split()]
+
+
+def test_spans_as_objects(service):
+    status, found = asked(service, TEXTS[:1], "/ner/predict", query="objects=1")
+    first = {"start": 2, "end": 5, "label": "PER", "text": "Ann"}
+    assert status == 200 and found[0][0] == first
+    query = "objects=1&proba=1&offsets=utf-16"
+    ((wide, _),) = asked(service, TEXTS[:1], "/ner/predict", query=query)[1]
+    assert 0 < wide.pop("probability") <= 1
+    assert wide == {**first, "start": 3, "end": 6}
+    # Hugging Face's names, with a score where the model knows probabilities
+    spans = asked(service, {"inputs": TEXTS[0]}, "/ner/predict")[1]
+    assert list(spans[0]) == ["start", "end", "entity_group", "word", "score"]
+    ranked = asked(
+        service, {"inputs": TEXTS, "parameters": {"kbest": 2}}, "/ner/predict"
+    )
+    assert ranked == asked(service, TEXTS, "/ner/predict", query="kbest=2")
+    plain = SpanTagger(StructuredPerceptron(max_iter=1)).fit(TEXTS, SPANS)
+    (spans,) = asked(app(plain), {"inputs": TEXTS[:1]})[1]
+    assert all(list(each) == ["start", "end", "entity_group", "word"] for each in spans)
+
+
+def test_parameters_are_options(service):
+    for name, value, query in (
+        ("proba", True, "proba=1"),
+        ("kbest", 2, "kbest=2"),
+        ("offsets", "utf-16", "offsets=utf-16"),
+        ("objects", 1, "objects=1"),
+        ("proba", False, ""),
+    ):
+        body = {"texts": TEXTS, "parameters": {name: value}}
+        status, found = asked(service, body, "/ner/predict")
+        assert (status, found) == asked(service, TEXTS, "/ner/predict", query=query)
+        assert status == 200
+
+
+@pytest.mark.parametrize(
+    "body, error",
+    [
+        ({"text": 3}, "'text' must hold a text, got 3"),
+        ({"texts": "Ann"}, "'texts' must hold a list, got 'Ann'"),
+        ({"texts": ["Ann", None]}, "'texts' must hold a list of texts, got None"),
+        ({"instances": {}}, "'instances' must hold a list, got {}"),
+        (
+            {"instances": [{"content": "Ann"}]},
+            "has the key 'text' alone, got 'content'",
+        ),
+        ({"id": 1, "text": "Ann"}, "one of the keys text, texts, inputs, instances"),
+        ({"text": "a", "texts": ["a"]}, "got the keys 'text', 'texts'"),
+        ({}, "got the keys none"),
+        ({"parameters": {}}, "got the keys none"),
+        ({"text": "a", "parameters": [1]}, "'parameters' must hold an object"),
+        ({"text": "a", "parameters": {"top_k": 1}}, "there is no parameter 'top_k'"),
+        ({"text": "a", "parameters": {"proba": [1]}}, "the parameter 'proba' must be"),
+        ({"text": "a", "parameters": {"objects": 2}}, "objects must be 1"),
+        ({"text": "a", "parameters": {"proba": 1, "kbest": 1}}, "cannot both"),
+        ({"text": "a", "parameters": {"objects": 1, "kbest": 1}}, "cannot both"),
+    ],
+)
+def test_objects_that_are_no_bodies(body, error, service):
+    status, answer = asked(service, body, "/ner/predict")
+    assert status == 400 and error in answer["error"]
+
+
+def test_an_option_is_given_once(service):
+    body = {"text": "Ann", "parameters": {"proba": 1}}
+    status, answer = asked(service, body, "/ner/predict", query="proba=1")
+    assert status == 400 and "given twice" in answer["error"]
+    status, answer = asked(service, [["a"]], "/tags/predict", query="objects=1")
+    assert status == 400 and "for models that mark spans" in answer["error"]
+
+
+def test_what_sagemaker_asks(service):
+    assert call(service, path="/ping")[0] == 200
+    X = [["the", "dog"]]
+    assert asked(service, X, "/invocations") == asked(service, X)
