@@ -471,6 +471,10 @@ ALL_ZERO = "sample_weight must not be zero for all sequences"
 LARGEST_SAMPLE_WEIGHT = 1e50
 """Weights of features are sums of such numbers, times values of up to 1e100."""
 
+TOO_LARGE = (
+    f"sample_weight must be at most {LARGEST_SAMPLE_WEIGHT:g}, or scores are no numbers"
+)
+
 
 def _refuse_odd_weights(sample_weight: Any) -> None:
     """Raise for weights that are no finite numbers; the message names the first."""
@@ -515,11 +519,7 @@ def sample_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
         )
     if weight.max(initial=0.0) > LARGEST_SAMPLE_WEIGHT:
         i = int(weight.argmax())
-        what = (
-            f"sample_weight must be at most {LARGEST_SAMPLE_WEIGHT:g}, or scores are "
-            "no numbers"
-        )
-        raise PlaceError(i, None, f"{what}; got {weight[i]} for {PLACE}")
+        raise PlaceError(i, None, f"{TOO_LARGE}; got {weight[i]} for {PLACE}")
     if not weight.any():
         raise NothingToLearn(ALL_ZERO)
     return weight

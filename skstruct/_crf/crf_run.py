@@ -25,7 +25,7 @@ from .._core.store import (
     new_store,
 )
 from .._core.user_warnings import warn
-from .._data.inputs import as_tokens, check_X_y
+from .._data.inputs import LABELS, as_tokens, check_X_y
 from .._data.labels import UNLABELLED, Labels, encode_known
 from .._sklearn import set_fitted
 from .._taggers.constraints import check_known
@@ -148,7 +148,8 @@ class CRFRun(JudgedRun):
             The labels of ``y`` that training lacks.
         """
         X, y, token = check_X_y(X, y, NAMES, as_tokens)
-        held_out = HeldOut(X, y)
+        known = self.labels.values
+        held_out = HeldOut(self.estimator, LABELS, X, y, known=known)
         gold, unseen, others = encode_known(y, token, self.labels)
         stuck = check_known(gold, unseen, token, self.labels, self.constraints)
         known = (gold.ids != UNLABELLED) | unseen

@@ -15,7 +15,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.folds import folds_of
-from .._data.inputs import as_tokens, check_X_y
+from .._data.inputs import as_tokens, check_X_y, take
+from .._data.labels import distinct_labels
 from .._data.places import refuse_number, refuse_str
 from .._data.types import Corpus, Self
 from .._saving.fields import value, via
@@ -34,6 +35,8 @@ from .._training.callbacks import epoch_context
 from .._training.chunks import threads
 from .._training.interrupt import DeferredInterrupt
 from .._training.parameters import documented, parameter, parametrized
+from ..metrics.checks import in_order
+from ..metrics.countable import labels_in
 from ..metrics.scorers import SCORERS
 from .l1crf import L1CRF, CRFParameters, check_strengths
 from .path import Fold, FoldSearch
@@ -378,6 +381,12 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             Fold(k, train, test)
             for k, (train, test) in enumerate(folds_of(self.cv, X, y, groups))
         ]
+        distinct_labels(labels, corpus.offsets)  # errors count the sequences of X
+        for fold in folds:
+            fold.check(self, corpus, labels, weight)
+        for fold in folds:  # only then, since these errors name no place
+            known = in_order(labels_in(take(labels, fold.used(weight))))
+            fold.check_scoring(self, corpus, labels, known)
         return candidates, corpus, labels, weight, folds
 
     def _candidates(self) -> np.ndarray:

@@ -5,7 +5,7 @@ regularisation path, and what a search does on a fold.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import closing
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -15,13 +15,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from .._chain.chain_model import make_task
-from .._data.inputs import renumbered, take
+from .._data.inputs import LABELS, renumbered, take
 from .._data.labels import encode_known
-from .._data.places import refuse_number, refuse_str
+from .._data.places import PlaceError, refuse_number, refuse_str
 from .._data.types import Corpus
 from .._taggers.labelled_corpus import EncodedPart
 from .._training.held_out import both_or_neither, scored
 from ..metrics import SCORES
+from ..metrics.countable import refuse_uncountable
 from .crf_run import warn_unless_converged
 from .l1crf import L1CRF, check_strengths
 from .solver.bound import Cuts
@@ -284,6 +285,40 @@ class Fold(NamedTuple):
     train: np.ndarray  # positions of sequences
     test: np.ndarray
 
+    def used(self, weight: np.ndarray | None) -> np.ndarray:
+        """Return the positions of the sequences to learn from, which have a weight."""
+        return self.train if weight is None else self.train[weight[self.train] > 0.0]
+
+    def check(
+        self, search: L1CRFCV, X: TokenCorpus, y: Any, weight: np.ndarray | None
+    ) -> None:
+        """Raise unless there is something to learn from, and the test part can be
+        scored by what is in it.
+        """
+        train = take(y, self.used(weight))
+        test = take(y, self.test)
+        for labels, use in (test, "be scored on"), (train, "learn from"):
+            if all(label is None for each in labels for label in each):
+                raise ValueError(
+                    f"fold {self.number} has no token with a label to {use}"
+                )
+        self.check_scoring(search, X, y)
+
+    def check_scoring(
+        self, search: L1CRFCV, X: TokenCorpus, y: Any, known: Collection[Any] = ()
+    ) -> None:
+        """Raise unless the scorer can count the test part, and ``known`` labels, which
+        may be predicted.
+        """
+        if search.scoring is None:
+            return
+        try:
+            with renumbered(self.test):
+                test = X.take(self.test), take(y, self.test)
+                refuse_uncountable(search, LABELS, *test, known)
+        except ValueError as error:
+            raise ValueError(f"fold {self.number}: {error}") from error
+
 
 class Tried(NamedTuple):
     """What a candidate came to in one fold."""
@@ -319,12 +354,7 @@ class FoldSearch:
         self.interrupt = interrupt
         self.X = X.take(fold.test)
         self.y = take(y, fold.test)
-        train = fold.train if weight is None else fold.train[weight[fold.train] > 0.0]
-        for labels, use in (self.y, "be scored on"), (take(y, train), "learn from"):
-            if all(label is None for each in labels for label in each):
-                raise ValueError(
-                    f"fold {fold.number} has no token with a label to {use}"
-                )
+        train = fold.used(weight)
         with renumbered(train):
             more = None if weight is None else weight[train]
             self.run = tagger._prepare(X.take(train), take(y, train), more)
@@ -395,6 +425,8 @@ class FoldSearch:
                 tagger = clone(self.tagger).set_params(c1=c1, c2=c2)
                 return scored(scoring, tagger, fitted, self.X.for_users(), self.y)
         except ValueError as error:
+            if isinstance(error, PlaceError) and error.name == "y_true":
+                error.move(error.sequence, "y")
             raise ValueError(
                 f"fold {self.fold.number}, c1={c1:g}, c2={c2:g}: {error}"
             ) from error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._data.inputs import NothingToLearn, check_X_y
+from .._data.inputs import TREES, NothingToLearn, check_X_y
 from .._data.labels import UNLABELLED, Labels, encode_known, encode_labels
 from .._shards.vocabulary import Vocabulary, merged_labels
 from .._training.held_out import NAMES, HeldOut
@@ -98,7 +98,7 @@ class ParseRun(Run):
         heads, arcs = split_arcs(y, len(self.labels) > 0)
         check_trees(heads)
         others = [] if arcs is None else encode_known(arcs, token, self.labels)[2]
-        return HeldOut(X, y), others
+        return HeldOut(self.estimator, TREES, X, y), others
 
     def held_out_score(self, model: ParserModel) -> float:
         """Return the unlabeled attachment score on the held-out sentences."""

@@ -16,11 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from .._core.codes import UPDATES
 from .._data.elements import exact_strings
 from .._data.inputs import (
+    TREES,
     Sequences,
     as_sequences,
     check_positive,
     check_X_y,
     offsets_of,
+    renumbered,
     take,
 )
 from .._data.labels import Labels
@@ -293,7 +295,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         held_out = None
         if self.early_stopping and not stream and given is None:
             test = self._held_out(np.flatnonzero(used))
-            held_out = HeldOut(take(X, test), take(y, test))
+            with renumbered(test):
+                part = take(X, test), take(y, test)
+                held_out = HeldOut(self, TREES, *part, positions=test, from_X=True)
             used[test] = False
         # What is left out stays as an empty sentence, so that positions are those of X.
         words = np.flatnonzero(np.repeat(used, np.diff(token)))

@@ -24,7 +24,13 @@ from .._sklearn import (
     text_tags,
 )
 from .._training.callbacks import epoch_context
-from .._training.held_out import NAMES, both_or_neither, of_held_out
+from .._training.held_out import (
+    NAMES,
+    GivenPieces,
+    both_or_neither,
+    of_held_out,
+    of_pieces,
+)
 from .._training.parameters import Parameters, parameters_named
 from .default_tagger import default_learner, default_tagger
 from .meta_learner import FitsAnother, ShowsTraining, inside_has
@@ -112,7 +118,7 @@ class TaggerTraining(
         """
 
     @abstractmethod
-    def _held_out_data(self, X: Texts, y: Corpus) -> tuple[list[Any], list[Any]]:
+    def _held_out_data(self, X: Texts, y: Corpus) -> GivenPieces:
         """Turn held-out texts into sequences and their labels."""
 
     @abstractmethod
@@ -214,17 +220,19 @@ class TaggerTraining(
         data, metadata = self._weighted(
             X, y, self._routed("fit", {"sample_weight": sample_weight, **params})
         )
-        metadata.update(zip(NAMES, self._given_to_learner(given) or ()))
+        held_out = self._given_to_learner(given)
+        metadata.update(zip(NAMES, held_out or ()))
         events = epoch_context(context, self, X, y)
         events.begin_fit()
-        with events.member(tagger, None, X, y, "fit-tagger"):
+        with (
+            of_pieces(held_out and held_out.positions),
+            events.member(tagger, None, X, y, "fit-tagger"),
+        ):
             self._train(tagger, tagger.fit, data, metadata)
         events.end_fit(None)
         return self
 
-    def _given_to_learner(
-        self, given: tuple[Any, Any] | None
-    ) -> tuple[Corpus, Corpus] | None:
+    def _given_to_learner(self, given: tuple[Any, Any] | None) -> GivenPieces | None:
         """The user's (X_val, y_val), or None, as the tagger takes them."""
         if given is None:
             return None

@@ -207,7 +207,8 @@ def class_costs(
             np.bincount(gold[gold >= 0], minlength=len(labels)), otherwise
         )
     for label, cost in class_weight.items():
-        if not isinstance(cost, Real) or not 0 <= cost <= LARGEST_SAMPLE_WEIGHT:
+        # A float32 would be compared as one, and the limit is none.
+        if not isinstance(cost, Real) or not 0 <= float(cost) <= LARGEST_SAMPLE_WEIGHT:
             allowed = f"a number from 0 to {LARGEST_SAMPLE_WEIGHT:g}"
             raise ValueError(f"class_weight[{label!r}] must be {allowed}, got {cost!r}")
         if label in labels.ids:

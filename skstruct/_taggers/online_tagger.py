@@ -25,7 +25,7 @@ from .._chain.state import (
     with_pairs,
 )
 from .._core.noise import MOST_COLUMNS
-from .._data.inputs import as_tokens, check_X_y, renumbered, take
+from .._data.inputs import LABELS, as_tokens, check_X_y
 from .._data.labels import Gold, Labels, encode_known, some_of
 from .._data.types import Corpus, Given, Self, Weights
 from .._sklearn import with_callbacks
@@ -241,10 +241,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         if not stream:
             warn_if_few_are_long(np.diff(task.token))
         if held_out:
-            with renumbered(held_out):
-                run.held_out, _ = run.held_out_part(
-                    corpus.X.take(held_out), take(corpus.y, held_out)
-                )
+            run.hold_out_some(corpus.X, corpus.y, held_out)
         run.hold_out(given)
         return run
 
@@ -403,7 +400,8 @@ class ChainRun(Run):
         gold, unseen, others = encode_known(y, token, self.labels)
         check_known(gold, unseen, token, self.labels, self.constraints)
         part = EncodedPart.of(make_task(self.encoder, X), gold, unseen)
-        return HeldOut(X, y, part), others
+        known = self.labels.values
+        return HeldOut(self.estimator, LABELS, X, y, part, known), others
 
     def held_out_score(self, model: ChainModel) -> float:
         """Return token accuracy, over the tokens whose label is given."""

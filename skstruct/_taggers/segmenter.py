@@ -27,6 +27,7 @@ from .._data.segmented import (
 from .._data.types import Corpus, Given, Self, Texts, Weights
 from .._saving.registry import savable
 from .._sklearn import sample_weights, with_callbacks
+from .._training.held_out import GivenPieces
 from .._training.parameters import documented, inner_estimator, parameter, parametrized
 from ..features.contexts import find_words
 from ..metrics.checks import f1
@@ -209,14 +210,13 @@ class Segmenter(WordAnalyses, TaggerTraining):
         ]
         return [list("".join(pieces[i])) for i in keep], labels
 
-    def _held_out_data(
-        self, X: Texts, y: Corpus
-    ) -> tuple[list[list[str]], list[list[str]]]:
+    def _held_out_data(self, X: Texts, y: Corpus) -> GivenPieces:
         pieces = as_pieces(X)
         with_characters(pieces)
         words, tags = as_words(pieces, y)
         # Empty texts stay, for places in errors.
-        return self._labelled(pieces, words, tags, range(len(pieces)))
+        every = range(len(pieces))
+        return GivenPieces(*self._labelled(pieces, words, tags, every), every)
 
     def _agreed(self, known: list[dict[str, Any]]) -> dict[str, Any]:
         tagged = [each["tagged_"] for each in known]

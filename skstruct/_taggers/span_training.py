@@ -17,6 +17,7 @@ from .._data.scheme_rules import check_scheme
 from .._data.schemes import spans_to_labels
 from .._data.spans import as_spans
 from .._data.text import as_texts, check_tokenizer, is_white_space, tokenized
+from .._training.held_out import GivenPieces
 from .._training.parameters import parameters_named
 from ..features.templates import FeatureTemplates
 from .inner_tagger import TaggerData, TaggerTraining
@@ -109,12 +110,12 @@ class SpanTraining(TaggerTraining, WordsParameter):
         self._warn(counts, kind)
         return TaggerData(pieces.sequences(self.layout), labels, pieces.text, known)
 
-    def _held_out_data(self, X: Texts, y: Corpus) -> tuple[list[Any], list[Any]]:
+    def _held_out_data(self, X: Texts, y: Corpus) -> GivenPieces:
         tokens, given, aligned = self._aligned(X, y)
         _check_tokens(tokens, self.tokenizer)
         kind = chosen(tokens, aligned, self.pieces)
         pieces, labels = self._labelled(tokens, given, aligned, kind, self.max_length)
-        return pieces.sequences(self.layout), labels
+        return GivenPieces(pieces.sequences(self.layout), labels, pieces.text)
 
     def _pieces_of(
         self, X: Texts, y: Corpus | None = None, judging: bool = False

@@ -8,11 +8,11 @@ the estimator as it would be if training ended there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import InitVar, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,30 +32,71 @@ if TYPE_CHECKING:
 NAMES = "X_val", "y_val"
 """The arguments of ``fit`` that hold them; errors about one begin with its name."""
 
+VAL_NAMES: dict[str | None, str] = {"X": "X_val", "y": "y_val", None: "X_val and y_val"}
+"""What errors that speak of ``X`` and ``y`` are to call them."""
+
 
 @dataclass
 class HeldOut:
     """Sequences that judge the epochs of a fit.
 
     Making one raises a ValueError unless something in it counts in scores
-    (:mod:`..metrics.counting`).
+    (:mod:`..metrics.counting`), and all of it can be counted by the scorer.
 
     Attributes
     ----------
+    judge : estimator
+        Its ``scoring`` scores.
+    task : str or None
+        What it predicts, as `Inputs` says of it when it is fitted; None if it was asked
+        already whether all can be counted.
     X, y
         As the estimator's ``score`` takes them.
     encoded : optional
         X and y in the form that the structure's own scores read.
+    known : iterable of labels
+        What the estimator may predict.
+    positions : sequence of int, optional
+        Where the sequences stand in what the user gave: in ``X`` of ``fit`` if
+        ``from_X``, else in ``X_val``; None: they are all of it.
+    from_X : bool
+        Whether early stopping took them away from training.
     """
 
+    judge: Any
+    task: str | None
     X: Any
     y: Any
     encoded: Any = None
+    known: InitVar[Iterable[Any]] = ()
+    positions: Sequence[int] | np.ndarray | None = None
+    from_X: bool = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, known: Iterable[Any]) -> None:
         if isinstance(self.X, TokenCorpus):
             self.X = self.X.for_users()
         refuse_nothing(any(map(has_label, self.y)))
+        if self.judge.scoring is not None and self.task is not None:
+            from ..metrics.countable import refuse_uncountable  # slow to import
+
+            refuse_uncountable(self.judge, self.task, self.X, self.y, known)
+
+    @contextmanager
+    def in_users_words(self) -> Iterator[None]:
+        """Let errors of a scorer about places name the user's sequences, and the
+        arguments of ``fit``.
+        """
+        names: dict[str | None, str] = {"y_true": "y"}
+        if not self.from_X:
+            names = {**VAL_NAMES, "y_true": "y_val"}
+        try:
+            yield
+        except PlaceError as error:
+            at = error.sequence
+            if self.positions is not None and at is not None:
+                at = int(self.positions[at])
+            error.move(at, names.get(error.name, error.name))
+            raise
 
 
 def _told_apart(X: Any) -> Any:
@@ -98,6 +139,28 @@ def both_or_neither(X_val: Given, y_val: Given) -> tuple[Corpus, Corpus] | None:
     return None if X_val is None or y_val is None else (X_val, y_val)
 
 
+class GivenPieces(NamedTuple):
+    """Held-out texts as a tagger takes them."""
+
+    X: list[Any]
+    y: list[Any]
+    positions: Sequence[int] | np.ndarray  # by sequence: the number of its text
+
+
+@contextmanager
+def of_pieces(positions: Sequence[int] | np.ndarray | None) -> Iterator[None]:
+    """Let errors inside about ``X_val`` and ``y_val``, which count the pieces of texts,
+    count the texts; ``positions`` as of `GivenPieces`, or None.
+    """
+    try:
+        yield
+    except PlaceError as error:
+        is_val = (error.name or "").endswith("_val")
+        if positions is not None and is_val and error.sequence is not None:
+            error.move(int(positions[error.sequence]))
+        raise
+
+
 @contextmanager
 def of_held_out() -> Iterator[None]:
     """Let errors inside, which speak of ``X`` and ``y``, speak of ``X_val`` and
@@ -106,8 +169,7 @@ def of_held_out() -> Iterator[None]:
     try:
         yield
     except PlaceError as error:
-        names = {"X": "X_val", "y": "y_val", None: "X_val and y_val"}
-        error.move(error.sequence, names.get(error.name, error.name))
+        error.move(error.sequence, VAL_NAMES.get(error.name, error.name))
         raise
     except (ValueError, TypeError) as error:
         text = re.sub(r"^[Xy]\b|(?<=^X and )y\b", r"\g<0>_val", str(error))
@@ -140,17 +202,12 @@ def scored(
     ValueError
         If the scorer returns no finite number.
     """
-    from ..metrics.scorers import SCORERS  # slow to import, and not needed to predict
+    # slow to import, and not needed to predict
+    from ..metrics.countable import scorer_of
 
     model = copy(estimator)
     vars(model).update(fitted)
-    scorer = SCORERS[scoring] if isinstance(scoring, str) else scoring
-    for name, known in SCORERS.items() if scorer is not None else ():
-        if getattr(known, "_score_func", None) is scorer:
-            raise ValueError(
-                "scoring is called with (estimator, X, y), and a metric with (y_true, "
-                f"y_pred): write scoring={name!r}"
-            )
+    scorer = scorer_of(scoring)
     value = model.score(X, y) if scorer is None else scorer(model, X, y)
     try:
         score = float(value)

@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from .._data.inputs import renumbered, take
 from .checkpoint import Checkpoint, fingerprint
-from .held_out import of_held_out, scored, warn_unseen
+from .held_out import GivenPieces, of_held_out, of_pieces, scored, warn_unseen
 from .interrupt import DeferredInterrupt
 
 if TYPE_CHECKING:
-    from .._data.types import Given, Path
+    from collections.abc import Sequence
+
+    from .._data.corpus import TokenCorpus
+    from .._data.types import Corpus, Given, Path
     from .held_out import HeldOut
 
 State: TypeAlias = tuple[dict[str, Any], dict[str, np.ndarray]]
@@ -105,15 +109,29 @@ class JudgedRun(Fit):
         """Return what ends the warning about held-out labels that training lacks."""
         return ""
 
-    def hold_out(self, given: tuple[Given, Given] | None) -> None:
+    def hold_out(self, given: tuple[Given, Given] | GivenPieces | None) -> None:
         """Let the epochs be judged by ``given``, the user's (X_val, y_val), if it is
         not None.
         """
         if given is None:
             return
-        with of_held_out():
-            self.held_out, unseen = self.held_out_part(*given)
+        positions = given.positions if isinstance(given, GivenPieces) else None
+        with of_pieces(positions), of_held_out():
+            self.held_out, unseen = self.held_out_part(*given[:2])
+        self.held_out.positions = positions
         warn_unseen(unseen, self.explain_unseen())
+
+    def hold_out_some(
+        self, X: TokenCorpus, y: Corpus, positions: Sequence[int]
+    ) -> None:
+        """Let the epochs be judged by some of the sequences of ``fit``, which it does
+        not learn from.
+        """
+        with renumbered(positions):
+            part = X.take(positions), take(y, positions)
+            self.held_out, _ = self.held_out_part(*part)
+        self.held_out.positions = positions
+        self.held_out.from_X = True
 
     def score_fitted(self, fitted: dict[str, Any]) -> float:
         """Return the score of an estimator with these fitted attributes, among them
@@ -122,4 +140,6 @@ class JudgedRun(Fit):
         scoring = self.estimator.scoring
         if scoring is None or self.held_out is None:
             return self.held_out_score(fitted["_model"])
-        return scored(scoring, self.estimator, fitted, self.held_out.X, self.held_out.y)
+        held_out = self.held_out
+        with held_out.in_users_words():
+            return scored(scoring, self.estimator, fitted, held_out.X, held_out.y)

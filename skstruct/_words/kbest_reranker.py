@@ -14,8 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._data.inputs import Inputs, Sequences, offsets_of, renumbered, take
-from .._data.labels import check_gold_of_model
+from .._data.inputs import (
+    LABELS,
+    WORDS,
+    Inputs,
+    Sequences,
+    offsets_of,
+    renumbered,
+    take,
+)
+from .._data.labels import check_gold_of_model, distinct_labels
 from .._data.types import Corpus, Given, Self, Weights
 from .._saving.registry import savable
 from .._sklearn import (
@@ -46,6 +54,7 @@ from .._training.parameters import (
 )
 from .._training.run import TrainingState, new_key
 from .._training.tables import check_unchanged, copy_state
+from ..metrics.checks import in_order
 from ..metrics.counting import has_label
 from .reranker_epoch import ABSENT, new_model
 from .reranker_model import RerankModel, RerankRun, f1_of
@@ -275,10 +284,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         rule = self._rule()
         view = view_of(clone(self._to_fit()))
         X, y = view.check(X, y)
-        if given is not None:
-            # What is wrong there should not come up after the bases are trained.
-            with of_held_out():
-                given = view.check(*given)
+        given = self._checked_held_out(view, given, y)
         weight = sample_weights(sample_weight, X)
         metadata = routed(self, "fit", "base", {"sample_weight": weight, **params})
         lengths = view.lengths(X)
@@ -300,7 +306,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         weight = None if weight is None else weight[used]
         test: list[int] = []
         if self.early_stopping and given is None:
-            test = self._held_out(np.flatnonzero([has_label(items) for items in y]))
+            test = self._drawn(view, X, y, used)
         with renumbered(used):
             base = fit_some(self._new_base(), X, y, np.arange(n), metadata)
             lattices = self._jackknife(view, X, y, metadata, key)
@@ -315,7 +321,8 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
             # What only these have stays unknown: such words get numbers that no feature
             # knows.
             encoded = (*_encode(*corpus, test, dict(words), dict(tags)), None)
-            held_out = HeldOut(safe_indexing(X, test), take(y, test), encoded)
+            part = safe_indexing(X, test), take(y, test), encoded
+            held_out = HeldOut(self, None, *part, positions=used[test], from_X=True)
         state = (
             copy_state(self._training, rule) if continued else self._fresh_state(key)
         )
@@ -323,6 +330,41 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         run = RerankRun(self, state, task, words, tags, base, oracle, held_out)
         run.hold_out(given)
         return run
+
+    def _checked_held_out(
+        self, view: View, given: tuple[Given, Given] | None, y: Any
+    ) -> tuple[Any, Any] | None:
+        """Check the user's held-out sequences, if there are any: what is wrong there
+        should not come up after the bases are trained. ``y`` is that of training.
+        """
+        if given is None:
+            return None
+        with of_held_out():
+            checked = view.check(*given)
+            self._check_scoring(view, *checked, y)
+        return checked
+
+    def _drawn(self, view: View, X: Any, y: Any, used: np.ndarray) -> list[int]:
+        """Draw the sequences that early stopping judges by; ``used`` has the numbers of
+        all in the user's ``X``.
+        """
+        test = self._held_out(np.flatnonzero([has_label(items) for items in y]))
+        with renumbered(used[test]):
+            self._check_scoring(view, safe_indexing(X, test), take(y, test), y)
+        return test
+
+    def _check_scoring(self, view: View, X: Any, y_held_out: Any, y: Any) -> None:
+        """Raise, before bases are trained, unless the scorer can count what held-out
+        sequences hold; ``y`` has the labels of all.
+        """
+        if not view.finds_words:
+            distinct_labels(y_held_out, offsets_of(view.lengths(X)))
+        if self.scoring is not None:
+            from ..metrics.countable import labels_in, refuse_uncountable
+
+            known = () if view.finds_words else in_order(labels_in(y))
+            task = WORDS if view.finds_words else LABELS
+            refuse_uncountable(self, task, X, y_held_out, known)
 
     def _known(self, continued: bool) -> tuple[dict[Any, int], dict[Any, int]]:
         """Return the numbers of words and of tags to go on with; none at the start."""

@@ -215,7 +215,7 @@ class RerankRun(Run):
         )
         lattices = lattices_of(view, base, X, self.estimator.k)
         task = make_task(lattices, view.lengths(X), self.words, self.tags)
-        return HeldOut(X, y, (task, None, lattices)), [
+        return HeldOut(self.estimator, None, X, y, (task, None, lattices)), [
             tag for tag in others if tag not in known
         ]
 

@@ -291,7 +291,7 @@ class WordRun(Run):
         if None in words:
             raise PlaceError(words.index(None), None, "expected words, got flags", "y")
         with_characters(pieces)
-        return held_out_texts(pieces, words), []
+        return held_out_texts(self.estimator, pieces, words), []
 
     def held_out_score(self, model: WordModel) -> float:
         """Return the F1 of the words of the held-out texts."""
@@ -318,6 +318,18 @@ class WordRun(Run):
         """Change nothing: keys mean the same in all shards."""
 
 
-def held_out_texts(pieces: Pieces, words: list[Any]) -> HeldOut:
-    """Make held-out texts of pieces, which are kept as well, and of their words."""
-    return HeldOut([" ".join(parts) for parts in pieces], words, pieces)
+def held_out_texts(
+    judge: WordSegmenter,
+    pieces: Pieces,
+    words: list[Any],
+    positions: list[int] | None = None,
+) -> HeldOut:
+    """Make held-out texts of pieces, which are kept as well, and of their words.
+
+    ``positions``: where they stand in ``X``, if they were taken away from it.
+    """
+    texts = [" ".join(parts) for parts in pieces]
+    from_X = positions is not None
+    return HeldOut(
+        judge, WORDS, texts, words, pieces, positions=positions, from_X=from_X
+    )

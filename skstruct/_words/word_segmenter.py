@@ -16,7 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.codes import UPDATES, WORD_TEMPLATES
-from .._data.inputs import NothingToLearn, Sequences, check_positive, take
+from .._data.inputs import (
+    NothingToLearn,
+    Sequences,
+    check_positive,
+    renumbered,
+    take,
+)
 from .._data.segmented import as_dictionary, as_pieces, as_words, with_characters
 from .._data.types import Corpus, Given, Self, Texts, Weights
 from .._saving.registry import savable
@@ -229,7 +235,9 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         if self.early_stopping and not stream and given is None:
             whole = np.array([items is not None for items in words], np.bool_)
             test = self._held_out(np.flatnonzero(used & whole))
-            held_out = held_out_texts(take(pieces, test), take(words, test))
+            with renumbered(test):
+                part = take(pieces, test), take(words, test)
+                held_out = held_out_texts(self, *part, test)
             used[test] = False
         # What is left out stays as an empty text, so that positions are those of X.
         pieces = [parts if keep else [] for parts, keep in zip(pieces, used.tolist())]

@@ -17,7 +17,7 @@ from .._data.types import Corpus, Self, Weights
 from .._sklearn import final_step
 from ..metrics.checks import check_pairs
 from ..metrics.confidence import Floats, Strategy, reliability
-from ..metrics.counting import check_weight, surroundings_known
+from ..metrics.counting import check_weight, surroundings_known, with_one_label
 from ..metrics.label_scores import segment_spans
 from ..metrics.text_scores import judged
 from .curves import check_matplotlib
@@ -214,7 +214,10 @@ def _segments(
     )
     if scheme is not None:
         table = LabelTable(check_scheme(scheme), strict=False)
-        labels = check_pairs(y, y, names=("y", "y"))
+        checked = check_pairs(y, y, names=("y", "y"))
+        labels = [
+            (true, true) for true in (with_one_label(each) for each, _ in checked)
+        ]
         gold = [set(segments) for segments, _ in segment_spans(labels, table)]
         check_same_lengths(*(np.zeros(len(each), np.int64) for each in (found, gold)))
         found = [

@@ -6,7 +6,10 @@
 - *A gold label that the model never saw* is the model's error. No prediction is right,
   and in the log loss the label has the probability :data:`LEAST`.
 - *A label that is only predicted* is wrong.
-- *A set of labels as gold*: any of them is right.
+- *A set of labels as gold*: any of them is right. F1 by label, or of segments, has no
+  one label to count such a token under: it is one without gold label. Where a text has
+  only some types of spans annotated, segments of other types do not count, as in the
+  scores of spans.
 - *Ties*: no result depends on the order of the input.
 - *Weights*: a number for each sequence multiplies whatever is counted in it; what has
   the weight 0 does not count.
@@ -26,7 +29,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._data.inputs import PLACE, PlaceError, check_weights_of_sequences
-from .._data.labels import AllBut, settled
+from .._data.labels import SEVERAL, AllBut, settled
+from .._sklearn import LARGEST_SAMPLE_WEIGHT, TOO_LARGE
 
 if TYPE_CHECKING:
     from .._data.scheme_rules import LabelTable
@@ -93,6 +97,47 @@ def with_none(table: LabelTable) -> LabelTable:
     table = copy(table)
     table[None] = "O", ""
     return table
+
+
+def with_one_label(labels: Labels) -> Labels:
+    """Return gold labels with None for sets, and for all labels but some the one that
+    this makes known: ``O`` between the spans of a text with some types annotated.
+    """
+    if set(SEVERAL).isdisjoint(map(type, labels)):
+        return labels
+    return [
+        _one_label(label) if isinstance(label, SEVERAL) else label for label in labels
+    ]
+
+
+def _one_label(several: Any) -> Any:
+    """Return the only label that is known of several, or None."""
+    known = several.known if isinstance(several, AllBut) else several
+    return next(iter(known)) if len(known) == 1 else None
+
+
+def annotated_segments(
+    segments: list[Segment], true: Labels, predicted: Labels
+) -> list[Segment]:
+    """Drop predicted segments (start, stop, ...) of types that nobody annotated in a
+    sequence.
+
+    Parameters
+    ----------
+    segments : list
+    true : list of labels
+        Those of the sequence; all labels but some tell which types are annotated.
+    predicted : list of labels
+        What the segments were read off.
+    """
+    kinds = {label for label in true if type(label) is AllBut}
+    if not kinds:
+        return segments
+    return [
+        each
+        for each in segments
+        if any(predicted[each[0]] in kind.labels for kind in kinds)
+    ]
 
 
 def surroundings_known(
@@ -166,6 +211,9 @@ def check_weight(sample_weight: Weights, n: int) -> np.ndarray:
     if len(bad):
         wrong = f"sample_weight must be finite and at least 0; got {weight[bad[0]]}"
         raise PlaceError(bad[0], None, f"{wrong} for {PLACE}")
+    if weight.max(initial=0.0) > LARGEST_SAMPLE_WEIGHT:
+        i = int(weight.argmax())
+        raise PlaceError(i, None, f"{TOO_LARGE}; got {weight[i]} for {PLACE}")
     return weight
 
 

@@ -25,12 +25,14 @@ from .._data.scheme_rules import LabelTable, check_scheme, read_spans
 from .._data.types import Corpus, Weights
 from .checks import f1, in_order, label_pairs, ratio
 from .counting import (
+    annotated_segments,
     count_right,
     has_label,
     segments_that_count,
     weights_of,
     with_label,
     with_none,
+    with_one_label,
 )
 
 if TYPE_CHECKING:
@@ -142,11 +144,15 @@ def segment_spans(
     table : LabelTable
     """
     of_gold = with_none(table)
-    for i, (true, pred) in enumerate(pairs):
-        with in_sequence(i):
+    for i, (gold, pred) in enumerate(pairs):
+        true = with_one_label(gold)
+        with in_sequence(i, "y_true"):
             spans = read_spans(true, of_gold)
+        with in_sequence(i, "y_pred"):
             # Most sequences of a good model are right as a whole.
             found = spans if pred == true else read_spans(pred, table)
+        if true is not gold:
+            found = annotated_segments(found, gold, pred)
         yield segments_that_count(spans, true), segments_that_count(found, true)
 
 
@@ -157,7 +163,8 @@ def _count_segments(
     check_choice("mode", mode, MODES)
     table = LabelTable(check_scheme(scheme), mode == "strict", PLAIN)
     pairs = label_pairs(y_true, y_pred)
-    weight = weights_of(sample_weight, [has_label(true) for true, _ in pairs])
+    counted = [has_label(with_one_label(true)) for true, _ in pairs]
+    weight = weights_of(sample_weight, counted)
     correct: Counter[str] = Counter()
     n_true: Counter[str] = Counter()
     n_pred: Counter[str] = Counter()
@@ -247,8 +254,8 @@ def segment_f1_score(
     Parameters
     ----------
     y_true, y_pred : sequences of label sequences
-        Where a true label is None, segments of either side do not count that hold this
-        token or stand right beside it: they might go on there.
+        Where a true label is None, or a set of labels, segments of either side do not
+        count that hold this token or stand right beside it: they might go on there.
     scheme : str, default="BIO"
         One of `skstruct.schemes.SCHEMES`: what strict mode holds the labels to. The
         default mode reads every prefix in the same way, whatever the scheme; labels

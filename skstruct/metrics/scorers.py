@@ -51,14 +51,18 @@ class TaskScorer(type(metrics.make_scorer(len))):  # type: ignore[misc]
     ) -> Any:
         model = final_step(estimator).estimator
         task = getattr(getattr(model, "inputs", None), "task", None)
-        if task is not None and task not in TASKS[self._score_func]:
+        if task is not None:
+            self.refuse_task(task, type(model).__name__)
+        return super()._score(method_caller, estimator, X, y_true, **metadata)
+
+    def refuse_task(self, task: str, name: str) -> None:
+        """Raise if the score does not compare what the class ``name`` predicts."""
+        if task not in TASKS[self._score_func]:
             raise TypeError(
                 f"{self._score_func.__name__} compares "
                 f"{' or '.join(TASKS[self._score_func])}, and a "
-                f"{type(model).__name__} predicts {task}: the scorers of these are "
-                f"{ADVISED[task]}"
+                f"{name} predicts {task}: the scorers of these are {ADVISED[task]}"
             )
-        return super()._score(method_caller, estimator, X, y_true, **metadata)
 
 
 def _made_of(score: Callable[..., Any], **options: Any) -> Scorer:

@@ -23,7 +23,13 @@ from .._data.inputs import check_choice, check_positive, is_int
 from .._data.scheme_rules import LabelTable, check_scheme
 from .._data.types import Corpus, Texts
 from .checks import check_pairs, label_pairs
-from .counting import count_right, has_label, refuse_nothing, with_label
+from .counting import (
+    count_right,
+    has_label,
+    refuse_nothing,
+    with_label,
+    with_one_label,
+)
 from .label_scores import segment_spans
 from .text_scores import both_sides, is_tagged, judged, word_spans
 
@@ -131,7 +137,8 @@ def paired_bootstrap(
     if counts.shape[0] == 0:
         raise ValueError("y_true is empty: at least one sequence is needed")
     if score != "spans":  # of which every text counts
-        drawn = [has_label(true) for true, _ in both[0]]
+        counts_of = with_one_label if score == "segments" else list
+        drawn = [has_label(counts_of(true)) for true, _ in both[0]]
         refuse_nothing(drawn)
         counts = counts[drawn]
     observed = _quotients(counts.sum(axis=0)[None, :])[0]

@@ -18,7 +18,7 @@ from .._data.labels import NOT_SEVERAL, SEVERAL
 from .._data.places import PlaceError
 from .._data.types import Corpus, Weights
 from .checks import as_list, label_pairs
-from .counting import weights_of
+from .counting import weights_of, with_one_label
 from .label_scores import (
     AVERAGES,
     Average,
@@ -71,8 +71,8 @@ def token_f1_score(
     Parameters
     ----------
     y_true, y_pred : sequences of label sequences
-        Tokens whose true label is None do not count. A prediction of None is wrong, and
-        is no label's.
+        Tokens whose true label is None, or a set of labels, do not count. A prediction
+        of None is wrong, and is no label's.
     labels : list of labels, optional
         The labels that count, such as all but ``"O"``; by default all of either side.
         One that stands on neither side counts in no average.
@@ -90,9 +90,9 @@ def token_f1_score(
     Raises
     ------
     ValueError
-        If lengths differ, a token has a set of labels (the message names sequence and
-        position), a weight is negative or not finite, no token has a true label and a
-        weight, or a parameter has a value not named here.
+        If lengths differ, a token is predicted a set of labels (the message names
+        sequence and position), a weight is negative or not finite, no token has a true
+        label and a weight, or a parameter has a value not named here.
 
     Examples
     --------
@@ -203,7 +203,8 @@ def _count_tokens(
 
 
 def _known(i: int, true: Any, pred: Any) -> tuple[list[Any], list[Any]]:
-    """Return true and predicted labels of sequence `i` where there is a true one."""
+    """Return true and predicted labels of sequence `i` where there is one true one."""
+    true = with_one_label(true)
     for side, name in ((true, "y_true"), (pred, "y_pred")):
         for t, label in enumerate(side):
             if isinstance(label, SEVERAL):

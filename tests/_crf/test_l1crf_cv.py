@@ -324,7 +324,7 @@ def test_scorers_see_the_candidate_and_errors_the_place(corpus):
     y = [["B-X"] * len(labels) for labels in y]
     y[70][1] = "NN"
     with pytest.raises(
-        ValueError, match="fold 2, c1=1, c2=0.05: sequence 70, position 1: label 'NN'"
+        ValueError, match="fold 2: y: sequence 70, position 1: label 'NN'"
     ):
         search.set_params(scoring="segment_f1").fit(X, y)
 

@@ -29,8 +29,6 @@ from skstruct import (
 from skstruct.metrics import (
     paired_bootstrap,
     reliability,
-    segment_f1_score,
-    segment_report,
     span_f1_score,
 )
 
@@ -210,8 +208,6 @@ TAGS = [
 TAGGED = [["Ann", "went", "to", "Rome"], ["Bob", "saw", "Oslo", "."]] * 10
 BEST = [["B-P", "O", "O", "B-L"], ["B-P", "O", "B-L", "O"]] * 10
 NEEDS_ONE_LABEL = {
-    "segment_f1_score": lambda tagger, y: segment_f1_score(y, BEST),
-    "segment_report": lambda tagger, y: segment_report(y, BEST),
     "errors": lambda tagger, y: inspection.errors(tagger, TAGGED, y),
     "report": lambda tagger, y: inspection.report(tagger, TAGGED, y),
     "render": lambda tagger, y: inspection.render(TAGGED, y),

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from skstruct._data.inputs import LABELS
 from skstruct._training.held_out import HeldOut
 from skstruct._training.interrupt import DeferredInterrupt
 from skstruct._training.judged import JudgedRun, listen
@@ -24,7 +25,7 @@ class Guess(JudgedRun):
         if len(X) != len(y):
             raise ValueError("X and y have different lengths")
         labels = {label for each in y for label in each}
-        return HeldOut(X, y), sorted(labels - {"A", "B"})
+        return HeldOut(self.estimator, LABELS, X, y), sorted(labels - {"A", "B"})
 
     def held_out_score(self, model):
         labels = [label for each in self.held_out.y for label in each]

@@ -116,11 +116,13 @@ def test_labels_of_several_types_have_an_order():
     assert list(found) == [0, 1, 2, "x"]
 
 
-@pytest.mark.parametrize("labels", [{"A", "B"}, frozenset("A")])
+@pytest.mark.parametrize("labels", [{"A", "B"}, frozenset("AB")])
 @pytest.mark.parametrize("score", [token_f1_score, token_report])
-def test_a_set_of_labels_is_refused(labels, score):
-    with pytest.raises(ValueError, match="y_true: sequence 1, position 0: .* set of"):
-        score([["A"], [labels]], [["A"], ["A"]])
+def test_a_set_of_labels_counts_as_no_label_and_is_never_predicted(labels, score):
+    y_pred = [["A", "B"], ["A"]]
+    assert score([["A", labels], ["B"]], y_pred) == score([["A", None], ["B"]], y_pred)
+    with pytest.raises(ValueError, match="nothing to score"):
+        score([[labels]], [["A"]])
     with pytest.raises(ValueError, match="y_pred: sequence 1, position 0: .* set of"):
         score([["A"], ["A"]], [["A"], [labels]])
 
