@@ -12,12 +12,14 @@ import re
 _VALUE = r"""=(?:'([^']*)'|"([^"]*)")"""
 # Parameters that are options of their own name, and those that other options set.
 _OPTIONS = "offsets", "ends", "encoding"
-_BY_READ = "discontinuous", "rejected", "control", "annotator"
+_BY_READ = "discontinuous", "rejected", "control", "annotator", "labels", "to_name"
 _BY_PARAM = "overlap", "align", "tokenizer", "pieces"
 _ADVICE = (
     (r"read_spans\(\.\.\., (\w+=[^)]*)\)", r"\1"),
     (r"\balignment_report\(X, y\)", "skstruct check"),
     (r"\btext= names\b", "--read text=KEY names"),
+    (r"\bspans= names\b", "--read spans=KEY names"),
+    (r"\bto_name= says\b", "--read to_name=NAME says"),
     (r"\bannotator= chooses\b", "--read annotator=NAME chooses"),
     (r"\blabel_names= says\b", "--label-names FILE says"),
 )

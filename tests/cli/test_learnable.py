@@ -106,8 +106,8 @@ NOTHING = {
         "a.jsonl",
         jsonl(*[{"text": "Ann ran.", "marks": [[0, 3, "PER"]], "by": "me"}] * 3),
         [],
-        "no span is annotated in 3 texts: nothing to learn; records have `text`, "
-        "`marks`, `by`: --read spans=KEY says where the spans are; --force",
+        "there is no annotated text in it; of jsonl it has 3 records (a list under "
+        "'marks' that is not understood), first ",
     ),
     "empty lists of spans": (
         "a.jsonl",
@@ -125,7 +125,19 @@ def test_nothing_to_learn_is_an_error(capsys, tmp_path, case):
     assert code == 1 and f"error: {tmp_path / name}: " in err and message in err
 
 
-@pytest.mark.parametrize("case", sorted(NOTHING.keys() - {"trees without arcs"}))
+UNREAD = {"trees without arcs", "spans under other keys"}
+"""What there is nothing of, whatever is asked for."""
+
+
+def test_the_key_of_the_spans_can_be_named_as_the_error_says(capsys, tmp_path):
+    name, text, *_ = NOTHING["spans under other keys"]
+    _, err = train(capsys, tmp_path / name, text)
+    assert "--read spans=KEY names the key of the spans" in err
+    code, err = train(capsys, tmp_path / name, text, "--read", "spans=marks")
+    assert code == 0 and "3 spans" in err
+
+
+@pytest.mark.parametrize("case", sorted(NOTHING.keys() - UNREAD))
 def test_force_trains_all_the_same(capsys, tmp_path, case):
     name, text, options, message = NOTHING[case]
     code, err = train(capsys, tmp_path / name, text, *options, "--force")

@@ -121,7 +121,7 @@ def test_what_train_refuses(folder, capsys):
         (
             ["--read", "foo=1"],
             2,
-            "known are annotated, annotator, control, discontinuous, end, ends, format, label, label_names, offsets, records, rejected",
+            "known are annotated, annotator, control, discontinuous, end, ends, format, label, label_names, labels, length, ",
         ),
         (
             ["--read", "text=body"],

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ..._saving.atomic import naming
+from .contents import FAULTY
 from .entry import NO, Look, TextFormat, marked
 from .head import Head
 from .span_records import Annotation, Record
@@ -29,6 +30,9 @@ _SPAN = re.compile(
     r"T\S*\t(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18})*)(?:\t(.*))?",
     re.DOTALL,
 )
+
+_OTHER = re.compile(r"[REAMN]\S*\t|#|\*\t")
+"""How lines begin of relations, events, attributes, notes and the like."""
 
 
 def is_brat(source: Any) -> bool:
@@ -54,7 +58,10 @@ def brat_records(
     if texts_alone:
         files = sorted([*files, *bare])
     elif bare and reading is not None:
-        reading.skipped["file NAME.txt without NAME.ann"] = len(bare)
+        reading.contents.records.seen += len(bare)
+        reading.contents.records.leave(
+            "a file NAME.txt without NAME.ann", str(bare[0]), len(bare)
+        )
     for k, file in enumerate(files):
         name = file.relative_to(path if path.is_dir() else path.parent)
         try:
@@ -63,6 +70,8 @@ def brat_records(
         except ValueError as error:
             if reading is None:
                 raise
+            reading.contents.records.seen += 1
+            reading.contents.records.leave(FAULTY, str(file))
             reading.keep_fault(error, k, name.with_suffix("").as_posix(), str(file))
             continue
         yield Record(str(file), text, spans, {"name": name.with_suffix("").as_posix()})
@@ -90,6 +99,11 @@ def _annotations(file: Any, encoding: str) -> Any:
     with numbered_lines(file, encoding, watch=False) as (name, lines):
         for number, line in lines:
             if not line.startswith("T"):
+                if line.strip() and not _OTHER.match(line):
+                    raise ValueError(
+                        f"{name}, line {number}: expected a span, or another "
+                        f"annotation of brat, got {line!r:.60}"
+                    )
                 continue
             match = _SPAN.fullmatch(line)
             if match is None:
@@ -142,7 +156,7 @@ class Brat(TextFormat):
             raise ValueError(
                 f"{name}: brat is a folder, or two files NAME.txt and NAME.ann"
             )
-        reading.n_annotated += 1
+        reading.n_listed += 1
         return brat_records(
             source, reading.options.encoding, reading.texts_alone, reading
         )

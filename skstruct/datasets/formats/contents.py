@@ -1,92 +1,163 @@
-"""What a file of annotated texts holds: its records by what they are, and their
+"""What a file holds: its records and spans, each counted as what it is, and their
 places.
+
+What is read is what is there: each record, and each span, is returned, or belongs to the
+structure of the file, or is left out, counted and said.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from ..._data.places import Where, counted
+from ..._data.places import Where, agreeing, counted
 
-ANSWERS = {"reject": "rejected", "ignore": "ignored"}
-"""Answers of Prodigy that leave a record out, and what it is counted as."""
+FAULTY = "faulty"
+"""Why a record is left out that cannot be read: a fault says more."""
+
+NOT_ANNOTATED = "not annotated"
+"""Why a record is left out that says nothing of its text: it is no surprise."""
 
 
-class Contents(Counter[str]):
-    """Records of a file, counted by what they are.
+_GONE = "in a record left out: "
 
-    ``records`` are all; ``annotated``, of which ``empty`` have no span; ``not
-    annotated``, ``cancelled``, ``rejected``, ``ignored``, ``null``, ``faulty``; and
-    there are ``spans``, of which ``without label`` say that a part of a text is not
-    annotated.
+
+class LeftOut(NamedTuple):
+    """How many of a kind were left out, and where the first of them stands."""
+
+    number: int
+    first: str
+
+
+@dataclass
+class Tally:
+    """Things of a file, counted by what became of them.
+
+    Attributes
+    ----------
+    called : str
+        What they are called, in the singular.
+    seen : int
+        All that were met.
+    data : int
+        Those that were returned.
+    structure : int
+        Those that the format has beside its data.
+    left_out : dict of str to LeftOut
+        Those that were not returned, by why.
     """
 
-    def see(self, record: Any, value: Any) -> None:
-        """Count a record that was read from a value."""
-        self["records"] += 1
-        if record.spans is None:
-            self[why_left_out(value)] += 1
-            return
-        self["annotated"] += 1
-        self["empty"] += not record.spans
-        self["spans"] += len(record.spans)
-        self["without label"] += sum(each.label is None for each in record.spans)
-        self["cancelled annotations"] += n_cancelled(value)
+    called: str
+    seen: int = 0
+    data: int = 0
+    structure: int = 0
+    left_out: dict[str, LeftOut] = field(default_factory=dict)
 
-    def see_null(self) -> None:
-        """Count a record that holds nothing."""
-        self["records"] += 1
-        self["null"] += 1
+    def leave(self, why: str, place: str, n: int = 1) -> None:
+        """Count some that are left out."""
+        number, first = self.left_out.get(why, (0, place))
+        self.left_out[why] = LeftOut(number + n, first)
 
-    def see_faulty(self, was_counted: bool) -> None:
-        """Count a record that cannot be read, or whose spans cannot."""
-        self["faulty"] += 1
-        if was_counted:
-            self["annotated"] -= 1
-        else:
-            self["records"] += 1
+    @property
+    def n_left_out(self) -> int:
+        """How many were left out."""
+        return sum(each.number for each in self.left_out.values())
+
+    def check(self, name: str) -> None:
+        """Raise a RuntimeError unless everything that was met has been counted."""
+        if self.seen != self.data + self.structure + self.n_left_out:
+            raise RuntimeError(
+                f"{name}: {self.seen} {self.called}s were met, and {self.data} are "
+                f"returned, {self.structure} structure, {self.n_left_out} left out: "
+                "this is a mistake of the reader"
+            )
+
+    def told(self, quiet: frozenset[str] = frozenset()) -> str:
+        """Say what was left out, and where the first of each kind stands."""
+        return "; ".join(
+            f"{counted(n, self.called)} ({why}), first {first}"
+            for why, (n, first) in self.left_out.items()
+            if why not in quiet
+        )
+
+
+@dataclass
+class Contents:
+    """What became of the records of a file, and of their spans.
+
+    Attributes
+    ----------
+    records, spans : Tally
+    empty : int
+        Records that are annotated, and have no span.
+    without_label : int
+        Spans which say that a part of a text is not annotated.
+    n_cancelled : int
+        Annotations of Label Studio that were cancelled, beside others of the same text.
+    """
+
+    records: Tally = field(default_factory=lambda: Tally("record"))
+    spans: Tally = field(default_factory=lambda: Tally("span"))
+    empty: int = 0
+    without_label: int = 0
+    n_cancelled: int = 0
+
+    def take(self, record: Any) -> None:
+        """Count a record that is returned with its spans."""
+        self.records.data += 1
+        self.spans.data += len(record.spans)
+        self.empty += not record.spans
+        for span in record.spans:
+            if span.label is None:
+                self.without_label += 1
+
+    def leave(self, record: Any, why: str) -> None:
+        """Count a record that is left out, and the spans that were met in it."""
+        self.records.leave(why, record.place)
+        if record.spans:
+            self.spans.leave(f"{_GONE}{why}", record.place, len(record.spans))
+
+    def check(self, name: str) -> None:
+        """Raise a RuntimeError unless everything that was met has been counted."""
+        self.records.check(name)
+        self.spans.check(name)
 
     def summary(self) -> str:
         """Say what there is in one sentence."""
-        parts = [f"{self['annotated']:,} annotated"]
-        if self["empty"]:
-            parts[0] += f" ({self['empty']:,} of them without spans)"
-        left_out = "not annotated", "cancelled", "rejected", "ignored", "null", "faulty"
-        for name in left_out:
-            if self[name]:
-                parts.append(f"{self[name]:,} {name}")
-        text = f"{counted(self['records'], 'record')}: {', '.join(parts)}"
-        text += f"; {counted(self['spans'], 'span')}"
-        if self["without label"]:
-            text += f", {self['without label']:,} of them without label"
-        if self["cancelled annotations"]:
-            of = counted(self["cancelled annotations"], "cancelled annotation")
+        parts = [f"{self.records.data:,} annotated"]
+        if self.empty:
+            parts[0] += f" ({self.empty:,} of them without spans)"
+        left = self.records.left_out.items()
+        parts += [f"{n:,} {why}" for why, (n, _) in left]
+        text = f"{counted(self.records.seen, 'record')}: {', '.join(parts)}"
+        text += f"; {counted(self.spans.data, 'span')}"
+        if self.without_label:
+            text += f", {self.without_label:,} of them without label"
+        left = self.spans.left_out.items()
+        if said := ", ".join(f"{n:,} {why}" for why, (n, _) in left):
+            text += f"; left out: {said}"
+        if self.n_cancelled:
+            of = counted(self.n_cancelled, "cancelled annotation")
             text += f"; {of} beside others, left out"
         return text
 
+    def left_out(self) -> str:
+        """Say what was left out, but for what nobody annotated and for faults."""
+        n_more = self.records.n_left_out and not self.records.data
+        quiet = frozenset((FAULTY, *(() if n_more else (NOT_ANNOTATED,))))
+        of_records = frozenset(
+            why for why in self.spans.left_out if why.startswith(_GONE)
+        )
+        said = (self.records.told(quiet), self.spans.told(of_records))
+        return "; ".join(filter(None, said))
 
-def why_left_out(value: Any) -> str:
-    """Say what a record is that is not learned."""
-    if isinstance(value, Mapping):
-        if n_cancelled(value):
-            return "cancelled"
-        return ANSWERS.get(str(value.get("answer")), "not annotated")
-    return "not annotated"
 
-
-def n_cancelled(value: Any) -> int:
-    """Count the annotations of a task of Label Studio that were cancelled."""
-    if not isinstance(value, Mapping):
-        return 0
-    given = value.get("annotations", value.get("completions"))
-    if not isinstance(given, list):
-        return 0
-    return sum(
-        isinstance(each, Mapping) and bool(each.get("was_cancelled")) for each in given
-    )
+def keyless_sentence(n: int, first: str) -> str:
+    """Say how many records have no list of spans."""
+    some = f"{n:,} of the records {agreeing(n, 'have')} no list of spans, first {first}"
+    return f"{some}: read as texts without"
 
 
 def id_of(value: Any) -> Any:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from .contents import FAULTY
 from .entry import NO, Look, TextFormat, marked, near, no
 from .head import Head
 from .span_records import Annotation, Record
@@ -83,9 +84,11 @@ def _records(table: Table, reading: Any) -> Iterator[Record]:
             content = name if text is not None else _of_file(table.name, name, place)
             found = None
             if has_spans and not reading.texts_alone:
-                reading.n_annotated += 1
+                reading.n_listed += 1
                 found = _annotations(table, rows, spans, reading)
         except ValueError as error:
+            reading.contents.records.seen += 1
+            reading.contents.records.leave(FAULTY, place)
             reading.keep_fault(error, number, id, place)
             continue
         named = (c for c in range(len(table.header)) if table.header[c].strip())

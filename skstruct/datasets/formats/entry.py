@@ -382,6 +382,10 @@ class TextFormat(Format):
         """
         raise TypeError(f"{self.name} is not JSON: records() reads it")
 
+    def has_mark(self, value: Any) -> bool:
+        """Tell whether a value of JSON has something that only this format writes."""
+        return False
+
     def merged(self, records: Iterator[Record], reading: Reading) -> Iterator[Record]:
         """Yield records; those of one text may become one."""
         return records

@@ -9,8 +9,9 @@ from typing import Any
 from ..._data.places import part_of
 from .entry import NO, Look, TextFormat, marked
 from .head import Head
-from .keyed import Keys, keyed_record
-from .span_records import Annotation, Record
+from .json_fields import Fields
+from .json_records import record_of
+from .span_records import Annotation, Reading, Record
 
 _TEXT = ("text", "inputs", "input", "sentence")
 _LABEL = ("entity_group", "entity")
@@ -21,7 +22,7 @@ class HfPipeline(TextFormat):
 
     name = "hf-pipeline"
     description = "texts with entities of a Hugging Face pipeline: entity_group, score"
-    options = frozenset(("text", "label_names"))
+    options = frozenset(("text", "spans", "label_names", "labels"))
 
     def look(self, head: Head) -> Look:
         """Objects have a text, and a list of objects with entity and score."""
@@ -35,24 +36,38 @@ class HfPipeline(TextFormat):
             return NO
         return marked(f"{part_of(having, n, 'record', 'have')} entities with scores")
 
-    def record(self, value: Any, place: str, reading: Any) -> Record:
+    def has_mark(self, value: Any) -> bool:
+        """Tell whether a record has entities of a pipeline."""
+        return keys_of(value) is not None
+
+    def record(self, value: Any, place: str, reading: Reading) -> Record:
         """Make a `Record` of an object; what labels with prefixes begin and go on is
-        one span.
+        one span, and what has the label O is none.
         """
-        keys = keys_of(value)
-        if keys is None:
-            lists = (
+        fields = keys_of(value)
+        if fields is None:
+            keys = (
                 [k for k, v in dict(value).items() if _is_empty(v)]
                 if _is(value)
                 else []
             )
-            text = next((key for key in _TEXT if _is(value) and key in value), "text")
-            spans = lists[0] if lists else "entities"
-            keys = Keys(text, spans, "start", "end", "entity")
-        found = keyed_record(value, place, reading, keys)
+            fields = _FIELDS._replace(spans=tuple(keys[:1]) or ("entities",))
+        found = record_of(value, place, reading, fields.named(reading.options))
         if not found.spans:
             return found
-        return found._replace(spans=_joined(found.spans))
+        indices = [_index(row) for row in value[fields.spans[0]]]
+        if len(indices) != len(found.spans):  # some were left out
+            indices = [None] * len(found.spans)
+        spans = _joined(found.spans, indices, found.text)
+        reading.contents.spans.structure += len(found.spans) - len(spans)
+        return found._replace(spans=spans)
+
+
+_FIELDS = Fields(text=_TEXT, start=("start",), end=("end",), label=_LABEL, covered=())
+
+
+def _index(row: Any) -> Any:
+    return row.get("index") if _is(row) else None
 
 
 def _is(value: Any) -> bool:
@@ -63,24 +78,37 @@ def _is_empty(value: Any) -> bool:
     return isinstance(value, list) and not value
 
 
-def _joined(spans: list[Annotation]) -> list[Annotation]:
-    """Spans whose labels have no prefixes: B-PER and I-PER behind it are one PER."""
+def _joined(spans: list[Annotation], indices: list[Any], text: str) -> list[Annotation]:
+    """Spans whose labels have no prefixes: B-PER and I-PER right behind it are one
+    PER.
+    """
     found: list[Annotation] = []
-    for span in spans:
-        match = re.fullmatch(r"([BI])-(.+)", str(span.label))
-        if match is None:
-            found.append(span)
+    last = None  # the index of the token before
+    for span, index in zip(spans, indices):
+        if span.label == "O":
+            last = None
             continue
-        prefix, label = match.groups()
+        match = re.fullmatch(r"([BI])-(.+)", str(span.label))
+        prefix, label = ("", span.label) if match is None else match.groups()
         if prefix == "I" and found and found[-1].label == label:
-            ((start, _),), ((_, end),) = found[-1].parts, span.parts
-            found[-1] = found[-1]._replace(parts=((start, end),))
-        else:
-            found.append(span._replace(label=label))
+            ((start, behind),), ((begin, end),) = found[-1].parts, span.parts
+            if _are_neighbours(last, index, text[behind:begin]):
+                found[-1] = found[-1]._replace(parts=((start, end),))
+                last = index
+                continue
+        found.append(span._replace(label=label))
+        last = index
     return found
 
 
-def keys_of(record: Any) -> Keys | None:
+def _are_neighbours(last: Any, index: Any, between: str) -> bool:
+    """Whether nothing stands between two tokens: by their numbers, if they have some."""
+    if type(last) is int and type(index) is int:
+        return index == last + 1
+    return not between.strip()
+
+
+def keys_of(record: Any) -> Fields | None:
     """The keys of a record; None if it has no entities of a pipeline."""
     if not isinstance(record, Mapping):
         return None
@@ -90,7 +118,7 @@ def keys_of(record: Any) -> Keys | None:
             continue
         label = next((k for k in _LABEL if all(_has(row, k) for row in rows)), None)
         if label is not None:
-            return Keys(text, key, "start", "end", label)
+            return _FIELDS._replace(text=(text,), spans=(key,), label=(label,))
     return None
 
 

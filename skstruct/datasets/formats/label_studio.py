@@ -18,48 +18,66 @@ from numbers import Real
 from typing import Any
 
 from ..._data.places import part_of
+from .contents import NOT_ANNOTATED
 from .entry import NO, Look, TextFormat, marked
 from .head import Head
-from .span_records import Annotation, Record, check, without
+from .json_fields import Fields
+from .json_records import NoneOfSet, label_of, other_spans, text_of
+from .span_records import Annotation, Reading, Record, check, without
 
 _OFFSETS = "utf-16"
 
+_FIELDS = Fields()
 
-def from_task(record: Any, place: Any, reading: Any) -> Any:
-    """A `Record` of a task."""
+
+def from_task(record: Any, place: str, reading: Reading) -> Record:
+    """Make a `Record` of a task."""
     check(record, Mapping, place, "an object")
-    reading.omits = True
+    record = _from_storage(record)
     if "id" in record:
         place = f"{place} (task {record['id']})"
     if "data" not in record:
         return _from_minimal(record, place, reading)
-    text = reading.text_of(record["data"], place)
-    metadata = without(
-        {**without(record, *set(record) - {"id"}), **record["data"]},
-        reading.options.text,
-    )
+    fields = _FIELDS.named(reading.options)
+    data = record["data"]
+    text, _ = text_of(data, place, fields)
+    key = fields.text[0]
+    metadata = without({**without(record, *set(record) - {"id"}), **data}, key)
+    found = Record(place, text, None, metadata, _OFFSETS)
     if reading.texts_alone:
-        return Record(place, text, None, metadata)
-    results = _results(record, place, reading)
-    found = [
-        _region(result, f"{place}, result {k}", reading)
-        for k, result in enumerate(results or ())
-    ]
+        return found
+    results, why = _results(record, place, reading)
+    if results is None:
+        reading.n_listed += why != NOT_ANNOTATED
+        return found._replace(why=why)
     # Of a task for other things than spans, all results are of other types.
-    reading.n_annotated += not results or any(
-        result.get("type") == "labels" for result in results
+    reading.n_listed += not results or any(
+        isinstance(result, Mapping) and result.get("type") == "labels"
+        for result in results
     )
-    spans = (
-        None
-        if results is None
-        else [annotation for annotation in found if annotation is not None]
-    )
-    return Record(place, text, spans, metadata, _OFFSETS)
+    spans = []
+    for k, result in enumerate(results):
+        span = _region(result, f"{place}, result {k}", reading, data, key)
+        if isinstance(span, str):
+            reading.leave_span(span, place)
+        else:
+            spans.append(span)
+    return found._replace(spans=spans, n_seen=len(results))
 
 
-def _results(record: Any, place: Any, reading: Any) -> Any:
-    """The regions of the annotation that counts, or of a prediction; None if there is
-    neither.
+def _from_storage(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The task of an annotation as it is synchronised to a storage: it holds its
+    task.
+    """
+    task = record.get("task")
+    if isinstance(task, Mapping) and "result" in record and "data" in task:
+        return {**task, "annotations": [without(record, "task")]}
+    return record
+
+
+def _results(record: Any, place: str, reading: Reading) -> tuple[Any, str]:
+    """The regions of the annotation that counts, or of a prediction; or None, and why
+    the task is left out.
     """
     given = [
         key
@@ -73,20 +91,29 @@ def _results(record: Any, place: Any, reading: Any) -> Any:
             record[key] if given else [], list, place, f"a list under {key!r}"
         )
     ]
+    why = NOT_ANNOTATED
     if key != "predictions":
+        n = len(all_of)
         all_of = [each for each in all_of if not each.get("was_cancelled")]
+        if n > len(all_of):
+            why = "cancelled"
+            if all_of:
+                reading.contents.n_cancelled += n - len(all_of)
         chosen = reading.choose(place, map(_who, all_of))
         if reading.options.annotator is not None:
+            why = "of other annotators" if all_of else why
             all_of = [each for each in all_of if str(_who(each)) == chosen]
     if not all_of:
-        return None
+        return None, why
     times = [each.get("created_at") for each in all_of]
     last = len(times) - 1
     if all(isinstance(t, str) for t in times) or all(
         isinstance(t, Real) for t in times
     ):
         last = max(range(len(times)), key=lambda k: (times[k], k))
-    return check(all_of[last].get("result", []), list, place, "a list under 'result'")
+    if "result" not in all_of[last]:
+        return None, "an annotation without result"
+    return check(all_of[last]["result"], list, place, "a list under 'result'"), ""
 
 
 def _who(annotation: Any) -> Any:
@@ -95,8 +122,10 @@ def _who(annotation: Any) -> Any:
     return who.get("email", who.get("id")) if isinstance(who, Mapping) else who
 
 
-def _region(result: Any, place: Any, reading: Any) -> Any:
-    """An `Annotation`; None if a result is no span of text."""
+def _region(
+    result: Any, place: str, reading: Reading, data: Mapping[str, Any], key: str
+) -> Annotation | str:
+    """An `Annotation`; or why a result is none."""
     check(result, Mapping, place, "an object")
     kind = result.get("type")
     value = result.get("value")
@@ -111,27 +140,57 @@ def _region(result: Any, place: Any, reading: Any) -> Any:
                 "'labels' have"
             )
             raise ValueError(f"{place}: {wrong}")
-        return None
+        return f"of the type {kind!r}, which is no span"
     if not reading.has_control(result.get("from_name")):
-        return None
+        return "of other controls"
+    if (
+        why := _of_other_text(result.get("to_name"), place, reading, data, key)
+    ) is not None:
+        return why
     return _value(
         check(value, Mapping, place, "an object under 'value'"), place, reading
     )
 
 
-def _value(value: Any, place: Any, reading: Any) -> Any:
+def _of_other_text(
+    name: Any, place: str, reading: Reading, data: Mapping[str, Any], key: str
+) -> str | None:
+    """Why a region does not count that belongs to another tag Text than the text that
+    is read; None if it does.
+
+    A tag is called as the user likes. One that is called as another text of the task is
+    that one's; of several that are called otherwise an option chooses one.
+    """
+    chosen = reading.options.to_name
+    if name is None:
+        return None
+    name = str(name)
+    met = reading.met["to_name"]
+    if chosen is None and name != key and isinstance(data.get(name), str):
+        return f"of the text {name!r}"
+    met.add(name)
+    if chosen is not None:
+        return None if name == chosen else f"of the tag Text {name!r}"
+    if len(met) > 1:
+        names = ", ".join(map(repr, sorted(met)))
+        raise ValueError(
+            f"{place}: regions of several tags Text: {names}; to_name= says which one "
+            f"has {key!r}, and text= names another key"
+        )
+    return None
+
+
+def _value(value: Any, place: str, reading: Reading) -> Annotation | str:
     if "start" not in value or "end" not in value:
         raise ValueError(
             f"{place}: expected start, end and labels, found keys "
             f"{', '.join(map(str, value))}"
         )
     labels = check(value.get("labels", []), list, place, "a list under 'labels'")
-    if len(labels) > 1:
-        two = ", ".join(map(repr, labels))
-        raise ValueError(
-            f"{place}: two labels on one span: {two}; a span has one label"
-        )
-    label = reading.label(labels[0], place) if labels else None
+    try:
+        label = label_of(labels, place, reading)
+    except NoneOfSet:
+        return "no label of labels="
     text = value.get("text")
     return Annotation(
         ((value["start"], value["end"]),),
@@ -143,6 +202,10 @@ def _value(value: Any, place: Any, reading: Any) -> Any:
 # --------------------------------------------------------------------------------------
 # JSON_MIN
 # --------------------------------------------------------------------------------------
+def _is_task(record: Mapping[str, Any]) -> bool:
+    return isinstance(_from_storage(record).get("data"), Mapping)
+
+
 def _controls(record: Any) -> Any:
     """The keys of JSON_MIN that hold regions: the names of the controls."""
     return [
@@ -160,26 +223,33 @@ def _is_region(value: Any) -> bool:
     )
 
 
-def _from_minimal(record: Any, place: Any, reading: Any) -> Any:
-    text = reading.text_of(record, place)
+def _from_minimal(record: Any, place: str, reading: Reading) -> Record:
+    fields = _FIELDS.named(reading.options)
+    text, _ = text_of(record, place, fields)
     controls = _controls(record)
-    metadata = without(record, reading.options.text, *controls)
+    metadata = without(record, fields.text[0], *controls)
+    found = Record(place, text, None, metadata, _OFFSETS)
     if reading.texts_alone:
-        return Record(place, text, None, metadata)
-    reading.n_annotated += 1
-    spans = None
-    if reading.is_chosen(place, record.get("id", text), record.get("annotator")):
-        values = (
-            value
-            for key in controls
-            if reading.has_control(key)
-            for value in record[key]
-        )
-        spans = [
+        return found
+    if not controls and (why := other_spans(record)) is not None:
+        return found._replace(why=why)
+    reading.n_listed += 1
+    if not reading.is_chosen(place, record.get("id", text), record.get("annotator")):
+        return found._replace(why="of other annotators")
+    values = [(key, value) for key in controls for value in record[key]]
+    spans = []
+    for k, (key, value) in enumerate(values):
+        counts = reading.has_control(key)
+        span = (
             _value(value, f"{place}, span {k}", reading)
-            for k, value in enumerate(values)
-        ]
-    return Record(place, text, spans, metadata, _OFFSETS)
+            if counts
+            else "of other controls"
+        )
+        if isinstance(span, str):
+            reading.leave_span(span, place)
+        else:
+            spans.append(span)
+    return found._replace(spans=spans, n_seen=len(values))
 
 
 # --------------------------------------------------------------------------------------
@@ -227,13 +297,15 @@ class LabelStudio(TextFormat):
 
     name = "label-studio"
     description = "tasks of Label Studio, exported as JSON or JSON_MIN"
-    options = frozenset(("text", "annotator", "control", "label_names"))
+    options = frozenset(
+        ("text", "annotator", "control", "to_name", "label_names", "labels")
+    )
     is_written = True
 
     def look(self, head: Head) -> Look:
         """Objects have ``data``, or regions with ``labels`` under a control's name."""
         n = len(head.records)
-        tasks = sum(isinstance(r.get("data"), Mapping) for r in head.objects)
+        tasks = sum(map(_is_task, head.objects))
         if tasks and 2 * tasks >= n:
             return marked(f"{part_of(tasks, n, 'record', 'have')} data, as tasks have")
         regions = sum(bool(_controls(r)) for r in head.objects)
@@ -243,6 +315,12 @@ class LabelStudio(TextFormat):
             )
         return NO
 
-    def record(self, value: Any, place: str, reading: Any) -> Record:
+    def has_mark(self, value: Any) -> bool:
+        """Tell whether a record is a task, or has regions with labels."""
+        return isinstance(value, Mapping) and (
+            _is_task(value) or bool(_controls(value))
+        )
+
+    def record(self, value: Any, place: str, reading: Reading) -> Record:
         """Make a `Record` of a task."""
         return from_task(value, place, reading)

@@ -13,29 +13,53 @@ from typing import Any, ClassVar
 from ..._data.places import part_of
 from .entry import NO, Look, TextFormat, fits, marked
 from .head import Head
-from .span_records import OPEN, Record, from_object
+from .json_fields import Fields, at
+from .json_records import record_of
+from .span_records import SPAN_KEYS, Reading, Record
 
 _OF_SPANS = (None, "ner", "ner_manual", "spans", "spans_manual", "blocks")
 """Prodigy's interfaces in which spans are annotated; old records name none."""
 
-_KEYS = frozenset(("_input_hash", "_task_hash", "_view_id", "answer"))
+_HASHES = frozenset(("_input_hash", "_task_hash", "_view_id", "_session_id"))
+_KEYS = _HASHES | {"answer"}
 """Keys of which records of Prodigy have one."""
 
 
-def from_prodigy(record: Any, place: Any, reading: Any) -> Any:
-    """A `Record` of a line of Prodigy's ``db-out``."""
-    reading.omits = True
-    found = from_object(record, place, reading)
-    if reading.texts_alone:
-        return found
-    reading.n_annotated += (
-        record.get("_view_id") in _OF_SPANS
-    )  # a text without spans has no list of them
+_FIELDS = Fields(spans=("spans",), start=("start",), end=("end",), omits_empty=True)
+
+_OTHERS = frozenset(("options", "accept", "label"))
+"""Keys of records that ask for something else than spans."""
+
+_ANSWERS = {"reject": "rejected", "ignore": "ignored"}
+"""Answers that leave a record out, and what it is counted as."""
+
+
+def from_prodigy(record: Any, place: str, reading: Reading) -> Record:
+    """Make a `Record` of a line of Prodigy's ``db-out``."""
+    fields = _FIELDS.named(reading.options)
+    if reading.texts_alone or not isinstance(record, Mapping):
+        return record_of(record, place, reading, fields)
+    view = record.get("_view_id")
     who = record.get("_annotator_id", record.get("_session_id"))
-    source = record.get("_input_hash", found.text)
-    if record.get("answer") in OPEN or not reading.is_chosen(place, source, who):
-        return found._replace(spans=None)
-    return found._replace(sure=True, partial=record.get("_view_id") == "ner")
+    why = _ANSWERS.get(str(record.get("answer")))
+    has_spans = isinstance(record.get(fields.spans[0]), list)
+    if view not in _OF_SPANS:
+        why = f"of the view {view!r}, which has no spans"
+    elif view is None and not has_spans and not _OTHERS.isdisjoint(record):
+        why = "of another interface than that of spans"
+    if why is None:
+        source = record.get("_input_hash", at(record, fields.text[0], None))
+        if reading.is_chosen(place, source, who):
+            found = record_of(record, place, reading, fields)
+            return found._replace(sure=True, partial=view == "ner")
+        why = "of other annotators"
+    return _text_alone(record, place, reading, fields)._replace(why=why)
+
+
+def _text_alone(record: Any, place: str, reading: Reading, fields: Fields) -> Record:
+    """The `Record` of a line whose annotations do not count."""
+    alone = Reading(reading.options, texts_alone=True)
+    return record_of(record, place, alone, fields)
 
 
 class Prodigy(TextFormat):
@@ -43,22 +67,38 @@ class Prodigy(TextFormat):
 
     name = "prodigy"
     description = "records of Prodigy, an object a line"
-    options = frozenset(("text", "spans", "annotator", "label_names", "rejected"))
+    options = frozenset(
+        ("text", "spans", "annotator", "label_names", "labels", "rejected")
+    )
     is_written = True
     special_case_of: ClassVar[tuple[str, ...]] = ("jsonl", "label-studio")
 
     def look(self, head: Head) -> Look:
         """Objects have hashes, or an answer."""
-        having = sum(not _KEYS.isdisjoint(record) for record in head.objects)
-        if having and not are_decisions(head):
-            met = ", ".join(sorted(_KEYS.intersection(*head.objects[:1])))
-            seen = f"{part_of(having, len(head.records), 'record', 'have')} {met or 'an answer'}"
-            return fits(seen) if met == "answer" else marked(seen)
-        return NO
+        having = [record for record in head.objects if self.has_mark(record)]
+        if not having or are_decisions(head):
+            return NO
+        met = ", ".join(sorted(_KEYS.intersection(*having[:1])))
+        seen = part_of(len(having), len(head.records), "record", "have")
+        seen = f"{seen} {met or 'an answer'}"
+        return fits(seen) if met == "answer" else marked(seen)
 
-    def record(self, value: Any, place: str, reading: Any) -> Record:
+    def has_mark(self, value: Any) -> bool:
+        """Tell whether a record has hashes, or an answer beside spans."""
+        if not isinstance(value, Mapping):
+            return False
+        if not _HASHES.isdisjoint(value):
+            return True
+        is_answer = value.get("answer") in ("accept", *_ANSWERS)
+        others = any(isinstance(value.get(key), list) for key in SPAN_KEYS[1:])
+        return is_answer and isinstance(value.get("text"), str) and not others
+
+    def record(self, value: Any, place: str, reading: Reading) -> Record:
         """Make a `Record` of a line."""
         return from_prodigy(value, place, reading)
+
+
+_REJECTED = "rejected (rejected='outside' takes them)"
 
 
 def is_decision(record: Any) -> bool:
@@ -97,7 +137,11 @@ class ProdigyDecisions(Prodigy):
         )
         return marked(seen) if are_decisions(head) else NO
 
-    def record(self, value: Any, place: str, reading: Any) -> Record:
+    def has_mark(self, value: Any) -> bool:
+        """Tell whether a record is a decision."""
+        return is_decision(value)
+
+    def record(self, value: Any, place: str, reading: Reading) -> Record:
         """Make a `Record` of a decision: what is rejected is known not to be it."""
         if not is_decision(value) or reading.texts_alone:
             return super().record(value, place, reading)
@@ -106,16 +150,17 @@ class ProdigyDecisions(Prodigy):
             {k: v for k, v in span.items() if k != "answer"}
             for span in value.get("spans") or ()
         ]
+        if value["answer"] not in ("accept", "reject"):
+            return from_prodigy(value, place, reading)
         found = from_prodigy(given, place, reading)
-        if found.spans is None or value["answer"] not in ("accept", "reject"):
-            reading.skip(f"answer {value['answer']!r}")
-            return found._replace(spans=None)
+        if found.spans is None:
+            return found
         rejected = value["answer"] == "reject"
         spans = [each._replace(rejected=rejected) for each in found.spans]
         group = value.get("_input_hash", found.text)
         return found._replace(spans=spans, partial=True, group=str(group))
 
-    def merged(self, records: Iterator[Record], reading: Any) -> Iterator[Record]:
+    def merged(self, records: Iterator[Record], reading: Reading) -> Iterator[Record]:
         """Yield the records of each text as one, in the order of the first of them."""
         texts: dict[Any, Record] = {}
         for record in records:
@@ -126,21 +171,20 @@ class ProdigyDecisions(Prodigy):
             else:
                 first = texts[record.group]
                 assert first.spans is not None
-                spans = [
-                    *first.spans,
-                    *(s for s in record.spans if s not in first.spans),
-                ]
-                texts[record.group] = first._replace(spans=spans)
-        n = 0
+                more = [s for s in record.spans if s not in first.spans]
+                reading.contents.records.structure += 1
+                reading.contents.spans.structure += len(record.spans) - len(more)
+                texts[record.group] = first._replace(spans=[*first.spans, *more])
         for record in texts.values():
             assert record.spans is not None
             accepted = {s.parts for s in record.spans if not s.rejected}
             spans = [
                 s for s in record.spans if not (s.rejected and s.parts in accepted)
             ]
+            reading.contents.spans.structure += len(record.spans) - len(spans)
             if reading.options.rejected == "unknown":
-                n += sum(s.rejected for s in spans)
+                n = sum(s.rejected for s in spans)
+                if n:
+                    reading.leave_span(_REJECTED, record.place, n)
                 spans = [s for s in spans if not s.rejected]
             yield record._replace(spans=spans)
-        if n:
-            reading.skipped["rejected span (rejected='outside' takes them)"] = n

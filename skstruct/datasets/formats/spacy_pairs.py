@@ -8,11 +8,15 @@ from typing import Any
 from ..._data.places import describe, part_of
 from .entry import NO, Look, TextFormat, marked
 from .head import Head
-from .span_records import Record, check, from_object
+from .json_fields import Fields
+from .json_records import record_of
+from .span_records import Reading, Record, check
+
+_FIELDS = Fields(start=("start",), end=("end",))
 
 
-def from_pair(pair: Any, place: Any, reading: Any) -> Any:
-    """A `Record` of ``[text, {"entities": [[start, end, label]]}]``, as spaCy's
+def from_pair(pair: Any, place: str, reading: Reading) -> Record:
+    """Make a `Record` of ``[text, {"entities": [[start, end, label]]}]``, as spaCy's
     examples are written.
     """
     expected = '[text, {"entities": [[start, end, label], ...]}]'
@@ -23,9 +27,11 @@ def from_pair(pair: Any, place: Any, reading: Any) -> Any:
         or not isinstance(pair[1], Mapping)
     ):
         raise ValueError(f"{place}: expected {expected}, got {describe(pair)}")
-    return from_object(
-        {**pair[1], reading.options.text: pair[0]}, place, reading
-    )._replace(sure=True)
+    key = reading.options.text
+    fields = _FIELDS.named(reading.options)
+    return record_of({**pair[1], key: pair[0]}, place, reading, fields)._replace(
+        sure=True
+    )
 
 
 class SpacyPairs(TextFormat):
@@ -33,7 +39,7 @@ class SpacyPairs(TextFormat):
 
     name = "spacy"
     description = 'examples of spaCy: [text, {"entities": [[start, end, label]]}]'
-    options = frozenset(("text", "label_names"))
+    options = frozenset(("text", "label_names", "labels"))
     is_written = True
 
     def look(self, head: Head) -> Look:
@@ -48,6 +54,12 @@ class SpacyPairs(TextFormat):
         seen = f"{part_of(pairs, len(lists), 'element', 'are')} a text and an object"
         return marked(seen)
 
-    def record(self, value: Any, place: str, reading: Any) -> Record:
+    def has_mark(self, value: Any) -> bool:
+        """Tell whether a value is a text and an object with spans."""
+        if not isinstance(value, list | tuple) or len(value) != 2:
+            return False
+        return isinstance(value[0], str) and isinstance(value[1], Mapping)
+
+    def record(self, value: Any, place: str, reading: Reading) -> Record:
         """Make a `Record` of a pair."""
         return from_pair(value, place, reading)

@@ -21,11 +21,10 @@ from typing import IO, Any
 
 from ..._data.elements import is_frame, spelled
 from ..._data.inputs import check_choice, describe
-from ..._data.places import agreeing
 from ..._data.spans import PartialSpans, Span
 from ..._data.types import Path
 from .brat import is_brat
-from .contents import id_of, where_of
+from .contents import FAULTY, id_of, keyless_sentence, where_of
 from .entry import TEXTS, TextFormat
 from .head import RECORDS, Head, peeked
 from .not_read import advice_for, is_binary
@@ -70,8 +69,12 @@ class AnnotationReader:
     start: str | None = _option(None, str | None, "a str, the key of starts")
     end: str | None = _option(None, str | None, "a str, the key of ends")
     label: str | None = _option(None, str | None, "a str, the key of labels")
+    length: str | None = _option(None, str | None, "a str, the key of lengths")
+    words: str | None = _option(None, str | None, "a str, the key of words")
     annotator: Any = _option(None, str | int | None, "a str or an int")
     control: str | None = _option(None, str | None, "a str, the name of a tag Labels")
+    to_name: str | None = _option(None, str | None, "a str, the name of a tag Text")
+    labels: Any = _option(None, object)
     label_names: Any = _option(None, object)
     discontinuous: str = _option("error", ("error", "cover", "skip"))
     rejected: str = _option("unknown", ("unknown", "outside"))
@@ -92,6 +95,7 @@ class AnnotationReader:
             if value != option.default and self.format != "auto":
                 refuse_options(BY_NAME[self.format], {name} - _OF_ALL)
         object.__setattr__(self, "label_names", _as_names(self.label_names))
+        object.__setattr__(self, "labels", _as_labels(self.labels))
         if self.annotated is not None:
             object.__setattr__(
                 self, "annotated", PartialSpans(types=self.annotated).types
@@ -143,8 +147,12 @@ def read_spans(
     start: str | None = None,
     end: str | None = None,
     label: str | None = None,
+    length: str | None = None,
+    words: str | None = None,
     annotator: Any = None,
     control: str | None = None,
+    to_name: str | None = None,
+    labels: str | Collection[str] | None = None,
     label_names: Any = None,
     discontinuous: str = "error",
     rejected: str = "unknown",
@@ -186,13 +194,27 @@ def read_spans(
     records, start, end, label : str, optional
         Other names of keys in objects: of the list of records in the one object of a
         file, and of a span's start, end and label. As in ``text`` and ``spans`` a dot
-        leads into an object, or a list of one: ``start="span.begin"``.
+        leads into an object, a list of one, or an element of a list, and into a string
+        that holds JSON: ``start="span.begin"``, ``label="categories.0.name"``. If
+        ``start`` is named, a span without it begins at 0, as tools write which leave
+        zeros out.
+    length : str, optional
+        The key of the length of a span, in place of its end.
+    words : str, optional
+        The key of a list of words, in which spans count. A record without a text has
+        these, with spaces between.
     annotator : str or int, optional
         Whose annotations to take, where several people have annotated a text. Of one
         person's annotations of a task of Label Studio the last counts.
     control : str, optional
         Of Label Studio: the name of the tag Labels whose spans to take. By default
         those of all.
+    to_name : str, optional
+        Of Label Studio: the name of the tag Text whose spans to take, where there are
+        several.
+    labels : "first" or collection of str, optional
+        Which label to take of a span that has several: the first, or the first of
+        these, which may stand between commas. By default such a span is an error.
     label_names : list or dict, optional
         What labels that are numbers stand for.
     discontinuous : {"error", "cover", "skip"}, default="error"
@@ -268,8 +290,12 @@ def read_spans(
         start,
         end,
         label,
+        length,
+        words,
         annotator,
         control,
+        to_name,
+        labels,
         label_names,
         discontinuous,
         rejected,
@@ -313,39 +339,42 @@ def iter_spans(
 def _annotated(
     records: Iterator[Record], reading: Reading, name: str
 ) -> Iterator[tuple[Record, list[Span]]]:
-    """Yield the annotated ones of some records with their spans; warn in the end of what
-    was left out, and raise if an option chose what is not there.
+    """Yield the annotated ones of some records with their spans; in the end check that
+    everything was counted, warn of what was left out, and raise if an option chose what
+    is not there.
     """
-    yield from with_spans(_without_left_out(records, reading), name, reading)
+    contents = reading.contents
+    for record, spans in with_spans(_without_left_out(records, reading), name, reading):
+        contents.take(record)
+        yield record, spans
+    contents.check(name)
     for option, met in reading.met.items():
         chosen = getattr(reading.options, option)
         if chosen is not None and str(chosen) not in met:
             known = ", ".join(sorted(met)) or "none"
             raise ValueError(f"{name}: there is no {option} {chosen!r}; found {known}")
-    if reading.keys and not reading.n_annotated:
+    if reading.omitted and not reading.n_starts and reading.options.start is not None:
+        raise ValueError(reading.omitted)
+    if reading.keys and not reading.n_listed:
         warnings.warn(
             f"{name}: no record has spans, a list under one of the keys "
             f"{', '.join(SPAN_KEYS)}, or results "
             "of the type labels (Label Studio); the first has the keys "
             f"{', '.join(reading.keys)}"
         )
-    if reading.skipped:
-        told = ", ".join(f"{n:,} {why}" for why, n in reading.skipped.items())
+    if told := contents.left_out():
         warnings.warn(f"{name}: left out: {told}")
-    if reading.keyless and reading.n_annotated and not reading.omits:
-        have = agreeing(len(reading.keyless), "have")
-        some = (
-            f"{len(reading.keyless):,} of the records {have} no list of spans, first "
-            f"{reading.keyless[0]}"
+    if reading.keyless and reading.n_listed:
+        warnings.warn(
+            f"{name}: {keyless_sentence(reading.keyless, reading.first_keyless)}"
         )
-        warnings.warn(f"{name}: {some}: read as texts without")
 
 
 def _without_left_out(records: Iterator[Record], reading: Reading) -> Iterator[Record]:
     """Hand on the records that somebody has annotated, and count the others."""
     for record in records:
         if record.spans is None:
-            reading.n_left_out += 1
+            reading.contents.leave(record, record.why)
         else:
             yield record
 
@@ -406,8 +435,17 @@ def _of_file(source: Any, reading: Reading) -> Iterator[Record]:
 def _numbered(records: Iterator[Record], reading: Reading) -> Iterator[Record]:
     """Hand on records with their numbers, and count them."""
     for k, record in enumerate(records):
-        reading.contents.see(record, record.metadata)
-        yield record._replace(number=k)
+        yield _counted(record, k, record.id, reading)
+
+
+def _counted(record: Record, number: int, id: Any, reading: Reading) -> Record:
+    """The record with its number, after it was counted."""
+    contents = reading.contents
+    contents.records.seen += 1
+    if record.spans is not None:
+        n = record.n_seen
+        contents.spans.seen += len(record.spans) if n < 0 else n
+    return record._replace(number=number, id=id)
 
 
 def _of_values(
@@ -426,6 +464,7 @@ def _of_elements(
     """Yield the record of each element of the values; an error in place of a value is a
     fault.
     """
+    contents = reading.contents
     found = (
         each
         for place, value in values
@@ -438,22 +477,74 @@ def _of_elements(
     for k, (place, value) in enumerate(found):
         id = id_of(value)
         if value is None:
-            reading.skip("null")
-            reading.contents.see_null()
+            contents.records.seen += 1
+            contents.records.leave("null", place)
             continue
+        n_spans = contents.spans.n_left_out + contents.spans.structure
         try:
             if isinstance(value, ValueError):
                 raise value
-            record = format.record(value, place, reading)
+            record = _record(format, value, place, reading)
         except ValueError as error:
-            reading.contents.see_faulty(False)
+            contents.records.seen += 1
+            contents.records.leave(FAULTY, place)
+            gone = contents.spans.n_left_out + contents.spans.structure - n_spans
+            contents.spans.seen += gone
             reading.keep_fault(error, k, id, place)
             continue
-        reading.contents.see(record, value)
         if not reading.keys and not isinstance(value, str):
             of_pair = isinstance(value, list | tuple) and len(value) == 2
             reading.keys = list(map(str, value[1] if of_pair else value))
-        yield record._replace(number=k, id=id)
+        yield _counted(record, k, id, reading)
+
+
+def _record(format: TextFormat, value: Any, place: str, reading: Reading) -> Record:
+    """The record of a value.
+
+    Raises
+    ------
+    ValueError
+        If it is not read, or has no span and is one of another format.
+    """
+    try:
+        record = format.record(value, place, reading)
+    except ValueError as error:
+        other = None if reading.texts_alone else _other_format(format, value)
+        if other is None:
+            raise
+        raise _two_formats(format, other, place, str(error)) from None
+    if record.spans or reading.texts_alone:
+        return record
+    other = _other_format(format, value)
+    if other is not None:
+        raise _two_formats(format, other, place, "")
+    return record
+
+
+def _other_format(format: TextFormat, value: Any) -> TextFormat | None:
+    """The other format of which a record is, if it has something that only this one
+    writes.
+    """
+    if format.has_mark(value):
+        return None
+    for other in text_formats().values():
+        is_kin = other.name in format.special_case_of or (
+            format.name in other.special_case_of and format.special_case_of
+        )
+        if not is_kin and other.name != format.name and other.has_mark(value):
+            return other
+    return None
+
+
+def _two_formats(
+    format: TextFormat, other: TextFormat, place: str, error: str
+) -> ValueError:
+    """The error about a record of another format than that of its file."""
+    return ValueError(
+        f"{place}: this record is one of {other.name}, and the file is read as "
+        f"{format.name}: a file holds records of one format"
+        + (f"; {error}" if error else "")
+    )
 
 
 def _format_of(head: Head, reading: Reading) -> TextFormat:
@@ -462,7 +553,8 @@ def _format_of(head: Head, reading: Reading) -> TextFormat:
     options = reading.options
     if options.format != "auto":
         return known[options.format]
-    if any((options.records, options.start, options.end, options.label)):
+    own = options.records, options.start, options.end, options.label
+    if any((*own, options.length, options.words)):
         return known["jsonl"]  # the one format with keys of any names
     found = recognised(head, known.values())
     format = known["jsonl"] if found is None else known[found.format.name]
@@ -497,3 +589,18 @@ def _as_names(names: Any) -> dict[int, Any] | None:
         raise ValueError(
             f"the keys of label_names must be numbers, got {describe(names)}"
         ) from None
+
+
+def _as_labels(labels: Any) -> Any:
+    """Return "first", None, or the names of labels."""
+    if labels is None or labels == "first":
+        return labels
+    if isinstance(labels, str):
+        labels = labels.split(",")
+    if not isinstance(labels, Collection) or not all(
+        isinstance(each, str) for each in labels
+    ):
+        raise ValueError(
+            f"labels must be 'first' or a collection of str, got {describe(labels)}"
+        )
+    return tuple(labels)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..._data.inputs import flatten
 from ..._data.places import PLACE, PlaceError
 from ..._data.spans import CONVERTS, Span, as_spans, from_utf16
+from .contents import FAULTY
 from .span_units import CALLED, Count, Vote, in_characters, signs_of, voted
 
 if TYPE_CHECKING:
@@ -53,26 +54,28 @@ def with_spans(
     seen: set[str] = set()  # what tells units apart, and was voted on
     rest = iter(records)
     while (record := next(rest, None)) is not None:
-        offsets, ends = vote.count
+        offsets, ends = vote.found
         signs = signs_of(record, offsets, ends) - seen
-        if signs:
+        if signs and not record.settled:
             sample, rest = _sampled(record, rest, "astral" in signs)
             seen.update(*(signs_of(each, offsets, ends) for each in sample))
-            found = voted(_with_signs(sample, signs), offsets, ends)
-            if found.sentence is not None:
-                warnings.warn(f"{name}: {found.sentence}")
-            is_usual = found.count.unit in _USUAL and "astral" not in seen
+            result = voted(_with_signs(sample, signs), offsets, ends)
+            if result.sentence is not None:
+                warnings.warn(f"{name}: {result.sentence}")
+            is_usual = result.found.unit in _USUAL and "astral" not in seen
             if offsets == "auto" and is_usual:  # an emoji may yet tell
-                found = found._replace(count=Count("auto", found.count.ends))
-            vote = found
+                result = result._replace(found=Count("auto", result.found.ends))
+            vote = result
             rest = chain(sample, rest)  # they are read now
             continue
         unit = "characters" if offsets == "auto" else offsets
         count = Count(unit, "exclusive" if ends == "auto" else ends)
+        if record.settled:
+            count = Count("characters", "exclusive")
         spans = _spans_of(record, count, vote, reading)
         if spans is not None:
             yield record, spans
-    reading.count = vote.count
+    reading.count = vote.found
 
 
 def _sampled(
@@ -103,7 +106,9 @@ def _raised(error: Exception) -> Iterator[Record]:
 
 def _with_signs(sample: list[Record], signs: set[str]) -> list[Record]:
     """Return the first records that have a say in what tells units apart."""
-    having = (r for r in sample if signs & signs_of(r, "auto", "auto"))
+    having = (
+        r for r in sample if signs & signs_of(r, "auto", "auto") and not r.settled
+    )
     return list(islice(having, SAMPLE))
 
 
@@ -213,17 +218,21 @@ def _spans_of(
         except ValueError as error:
             reading.fault(_with_other_unit(error, whole, count, vote, reading), whole)
             faulty = True
-            if not isinstance(error, SpanFault):
+            if not isinstance(error, SpanFault) or record.spans is None:
                 break
             # Without this one the others are looked at: all that is wrong is told.
             others = [j for j in range(len(record.spans)) if j != error.position]
             record = record._replace(spans=[_placed(record, j) for j in others])
     if faulty:
-        reading.contents.see_faulty(True)
+        reading.contents.leave(whole, FAULTY)
         return None
-    if any(each.rejected for each in record.spans):
+    if any(each.rejected for each in record.spans or ()):
         return _known_alone(record, spans)
-    spans = [span for span in spans if span is not None]
+    n_apart = spans.count(None)
+    if n_apart:
+        reading.leave_span("discontinuous", record.place, n_apart)
+        reading.contents.spans.data -= n_apart
+        spans = [span for span in spans if span is not None]
     if record.partial and Span(0, len(record.text), None) not in spans:
         spans.append(Span(0, len(record.text), None))
     return spans

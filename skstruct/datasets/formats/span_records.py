@@ -1,9 +1,8 @@
-"""Annotated texts in JSON: what a line of a file, or an element of a list, says of a
-text.
+"""Annotated texts as files have them, what was met in a reading of them, and the values
+of files of JSON.
 
 A `Record` holds a text and its annotations as they are written; that offsets are
-numbers within the text, and what they count, is found out later. Tasks of Label Studio
-and the files of brat are read in files of their own.
+numbers within the text, and what they count, is found out later.
 """
 
 from __future__ import annotations
@@ -16,10 +15,8 @@ from itertools import chain
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from ..._data.places import counted, describe
-from .contents import Contents
+from ..._data.places import describe
+from .contents import FAULTY, NOT_ANNOTATED, Contents
 from .text_files import numbered_lines
 
 if TYPE_CHECKING:
@@ -29,9 +26,6 @@ SPAN_KEYS = ("spans", "entities", "label", "labels", "annotations")
 """Where records keep their annotations; the first that is a list, and not empty,
 counts.
 """
-
-OPEN = ("reject", "ignore")
-"""Answers of Prodigy that leave open what is right."""
 
 
 class Annotation(NamedTuple):
@@ -83,6 +77,14 @@ class Record(NamedTuple):
         That it has in the source, or None.
     group : object
         What the records of one text have in common, where a text has several.
+    why : str
+        Why the record is left out, if ``spans`` is None.
+    settled : bool
+        Whether offsets count characters, and ends are exclusive, whatever options say:
+        the reader of the format has made them so.
+    n_seen : int
+        Annotations that were met in the record, those that are left out, too; -1: those
+        in ``spans``.
     """
 
     place: str
@@ -95,6 +97,9 @@ class Record(NamedTuple):
     number: int = 0
     id: Any = None
     group: Any = None
+    why: str = NOT_ANNOTATED
+    settled: bool = False
+    n_seen: int = -1
 
 
 _DOCUMENT = ("document_id", "doc_id", "document")
@@ -141,22 +146,22 @@ class Reading:
         The names of annotators and of controls, by the option that chooses one.
     sources : dict of str to str
         The annotator of each text that has a record for each of them.
-    n_annotated : int
-        Records with a list of spans.
-    keyless : list of str
-        The places of records without a list of spans.
-    n_left_out : int
-        Records that nobody has annotated.
-    omits : bool
-        Whether a format was met that leaves empty lists out.
+    n_listed : int
+        Records that say what their spans are, or that there is none.
+    keyless : int
+        Records without a list of spans, in a format that has one where there is none.
+    first_keyless : str
+        The place of the first of these.
+    n_starts : int
+        Spans that are objects with a start.
+    omitted : str
+        Where the first span without a start stands, if that is 0.
     keys : list of str
         Of the first record.
     format, why : str
         The format, if it was recognised, and by what.
     count : Count or None
         What offsets counted, and which ends spans had; None before the end.
-    skipped : dict of str to int
-        How many records were skipped, by why.
     faults : list of Fault or None
         Where faults are gathered; None: the first is raised.
     contents : Contents
@@ -166,18 +171,18 @@ class Reading:
     options: AnnotationReader
     texts_alone: bool = False
     met: dict[str, set[str]] = field(
-        default_factory=lambda: {"annotator": set(), "control": set()}
+        default_factory=lambda: {"annotator": set(), "control": set(), "to_name": set()}
     )
     sources: dict[str, str] = field(default_factory=dict)
-    n_annotated: int = 0
-    keyless: list[Any] = field(default_factory=list)
-    n_left_out: int = 0
-    omits: bool = False
+    n_listed: int = 0
+    keyless: int = 0
+    first_keyless: str = ""
+    n_starts: int = 0
+    omitted: str = ""
     keys: list[str] = field(default_factory=list)
     format: str = ""
     why: str = ""
     count: Any = None
-    skipped: dict[str, int] = field(default_factory=dict)
     faults: list[Fault] | None = None
     contents: Contents = field(default_factory=Contents)
 
@@ -197,23 +202,31 @@ class Reading:
 
     def n_unannotated(self) -> int:
         """Count the records without annotations beside others that have some."""
-        silent = bool(self.n_annotated) and not self.omits
-        return self.n_left_out + len(self.keyless) * silent
+        left_out = self.contents.records.left_out
+        others = sum(each.number for why, each in left_out.items() if why != FAULTY)
+        return others + self.keyless * bool(self.n_listed)
 
     def told_of_unannotated(self) -> str:
         """The end of an error about a source without annotations: what there is."""
-        if not self.n_left_out:
+        said = self.contents.records.told()
+        if not said:
             return ""
-        n = counted(self.n_left_out, "record")
-        needed = "; columns start, end and label, a span a row, say what they are"
-        named = "csv-spans" in (self.format, self.options.format)
-        table = needed if named else ""
         of = self.format or self.options.format
-        return f", but {n} of {of} without annotations{table}"
+        remedy = ""
+        if of == "csv-spans":
+            remedy = "; columns start, end and label, a span a row, say what they are"
+        elif "under" in said:
+            remedy = "; spans= names the key of the spans"
+        return f"; of {of} it has {said}{remedy}"
 
-    def skip(self, why: str) -> None:
-        """Count a record that is left out."""
-        self.skipped[why] = self.skipped.get(why, 0) + 1
+    def leave_span(self, why: str, place: str, n: int = 1) -> None:
+        """Count spans that are left out."""
+        self.contents.spans.leave(why, place, n)
+
+    def see_keyless(self, place: str) -> None:
+        """Count a record that has no list of spans."""
+        self.keyless += 1
+        self.first_keyless = self.first_keyless or place
 
     def choose(self, place: Any, names: Any) -> Any:
         """Return the annotator whose annotations of a text count, of those that have
@@ -248,17 +261,6 @@ class Reading:
         self.choose(place, [self.sources.setdefault(str(source), name), name])
         return True
 
-    def text_of(self, record: Any, place: Any) -> Any:
-        """The text of a record, or of the data of a task."""
-        key = self.options.text
-        check(record, Mapping, place, f"an object with the key {key!r}")
-        if key not in record:
-            raise ValueError(
-                f"{place}: no text: found keys {_listed(record)}; text= names another "
-                f"key{_lists_of(record)}"
-            )
-        return check(record[key], str, place, f"a str under {key!r}")
-
     def has_control(self, name: str) -> bool:
         """Whether the regions of a control of Label Studio count."""
         self.met["control"].add(str(name))
@@ -289,22 +291,6 @@ def check(value: Any, kind: Any, place: Any, expected: str) -> Any:
 def without(record: Any, *keys: str | None) -> dict[str, Any]:
     """The other keys of a record, as a dict."""
     return {key: value for key, value in record.items() if key not in keys}
-
-
-def _lists_of(record: Any) -> str:
-    """The end of an error: which keys hold records, if texts stand there."""
-    lists = [
-        repr(key)
-        for key, value in record.items()
-        if isinstance(value, list) and value and isinstance(value[0], Mapping)
-    ]
-    if not lists or any(isinstance(value, str) for value in record.values()):
-        return ""
-    return f", or records= a list of records ({', '.join(lists)})"
-
-
-def _listed(record: Any) -> Any:
-    return ", ".join(map(str, record)) or "none"
 
 
 # --------------------------------------------------------------------------------------
@@ -412,118 +398,3 @@ def _parsed(text: str, name: str, number: int) -> Any:
         ) from None
     except ValueError as error:  # a number of thousands of digits
         raise ValueError(f"{name}, line {number}: not valid JSON: {error}") from None
-
-
-# --------------------------------------------------------------------------------------
-# Records
-# --------------------------------------------------------------------------------------
-def from_object(record: Any, place: Any, reading: Any) -> Any:
-    """Make a `Record` of a line of doccano, a row of Hugging Face, or one like them."""
-    text = reading.text_of(record, place)
-    named = reading.options.spans
-    keys = SPAN_KEYS if named is None else (named,)
-    found = {k: record[k] for k in keys if k in record and k != reading.options.text}
-    lists = [k for k, value in found.items() if _are_rows(value)]
-    filled = [k for k in lists if not _is_empty(found[k])]
-    key = next(iter(filled or lists), None)
-    # A key without a value holds no annotations either, and is no metadata.
-    empty = [k for k, value in found.items() if value is None]
-    metadata = without(record, reading.options.text, key, *empty)
-    if reading.texts_alone:
-        return Record(place, text, None, metadata)
-    if key is None and named is not None and not empty:
-        raise ValueError(
-            f"{place}: no list of spans under {named!r}: found keys {_listed(record)}"
-        )
-    rows = _rows(found[key], place) if key else []
-    reading.n_annotated += key is not None
-    if key is None:
-        reading.keyless.append(place)
-    users = [row["user"] for row in rows if isinstance(row, Mapping) and "user" in row]
-    chosen = reading.choose(place, users) if users else None
-    spans = None
-    if chosen is not None or not users:
-        rejected = reading.options.rejected
-        counted = [
-            (row, k) for k, row in enumerate(rows) if _counts(row, chosen, rejected)
-        ]
-        spans = [_annotation(*each, place, reading) for each in counted]
-    return Record(place, text, spans, metadata)
-
-
-def _are_rows(value: Any) -> bool:
-    """Whether a value is a list of annotations, or a dict of lists, its columns.
-
-    Libraries of datasets can be set to give arrays for lists.
-    """
-    parts = list(value.values()) if isinstance(value, Mapping) else [value]
-    return bool(parts) and all(
-        isinstance(part, list | tuple | np.ndarray) for part in parts
-    )
-
-
-def _is_empty(value: Any) -> bool:
-    """Whether annotations are none; an earlier key that is empty hides no later one."""
-    parts = list(value.values()) if isinstance(value, Mapping) else [value]
-    return not any(len(part) for part in parts)
-
-
-def _rows(value: Any, place: Any) -> Any:
-    """A list of annotations."""
-    if not isinstance(value, Mapping):
-        return value.tolist() if isinstance(value, np.ndarray) else value
-    lengths = {name: len(column) for name, column in value.items()}
-    if len(set(lengths.values())) > 1:
-        raise ValueError(
-            f"{place}: expected columns of the same length, got {describe(lengths)}"
-        )
-    return [
-        dict(zip(value, row))
-        for row in zip(*(_rows(column, place) for column in value.values()))
-    ]
-
-
-def _counts(row: Any, annotator: Any, rejected: str | None) -> bool:
-    """Whether a row is an annotation of the annotator, and not a rejected span that
-    says nothing is there.
-    """
-    if not isinstance(row, Mapping):
-        return annotator is None
-    outside = rejected == "outside" and row.get("answer") == "reject"
-    return annotator in (None, str(row.get("user"))) and not outside
-
-
-def _annotation(row: Any, k: int, place: Any, reading: Any) -> Any:
-    """The annotation number k of a record."""
-    text = None
-    try:
-        if isinstance(row, Mapping):
-            first, last = (
-                ("start", "end") if "start" in row else ("start_offset", "end_offset")
-            )
-            start = row[first]
-            end = row[last]
-            label = row["label"]
-            text = row.get("text")
-            if row.get("answer") in OPEN:
-                label = None
-        else:
-            start, end, label = check(row, (list, tuple), "", "")
-    except (KeyError, ValueError):
-        expected = (
-            "[start, end, label] or an object with the keys start (or start_offset), "
-            "end and label"
-        )
-        others = "; start=, end= and label= name other keys"
-        found = (
-            f"found keys {_listed(row)}"
-            if isinstance(row, Mapping)
-            else f"got {describe(row)}"
-        )
-        hint = others if isinstance(row, Mapping) else ""
-        raise ValueError(
-            f"{place}, span {k}: expected {expected}, {found}{hint}"
-        ) from None
-    if not isinstance(label, str):
-        label = reading.label(label, f"{place}, span {k}")
-    return Annotation(((start, end),), label, text if isinstance(text, str) else None)

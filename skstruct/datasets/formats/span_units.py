@@ -76,14 +76,14 @@ class Vote(NamedTuple):
 
     Attributes
     ----------
-    count : Count
+    found : Count
     is_told : bool
         Whether something tells it; else it is what the format defines.
     sentence : str or None
         What to say of it, if it is not what the format defines, or open.
     """
 
-    count: Count
+    found: Count
     is_told: bool
     sentence: str | None = None
 
@@ -259,7 +259,8 @@ def _spans_of(voters: list[Record]) -> list[_Voice]:
     found = [
         _Voice(
             each.text,
-            *span.parts[0][:2],
+            span.parts[0][0],
+            span.parts[0][1],
             span.text or None,
             each.sure,
             each.unit == "utf-16",

@@ -18,25 +18,30 @@ from .conllu_plus import ConlluPlus, Cupt
 from .crfsuite import Crfsuite
 from .csv_spans import CsvSpans
 from .csv_tokens import CsvTokens
-from .dataturks import Dataturks
 from .entry import TEXTS, TOKENS, WORDS, Format, Look, TextFormat, Verdict
 from .gliner import Gliner
 from .head import Head
 from .hf_pipeline import HfPipeline
 from .json_lines import Doccano, JsonLines
 from .json_tokens import JsonTokens
+from .json_tools import (
+    Dataturks,
+    GroundTruth,
+    Kili,
+    Presidio,
+    PubAnnotation,
+    Rasa,
+    SpacyDoc,
+    Vertex,
+)
 from .label_studio import LabelStudio
 from .mecab import Mecab
 from .ner_annotator import NerAnnotator
 from .not_read import advice_for
 from .ontonotes import OntoNotes
-from .presidio import Presidio
 from .prodigy import Prodigy, ProdigyDecisions
-from .pubannotation import PubAnnotation
 from .pubtator import PubTator
-from .rasa import Rasa
 from .segmented import Segmented
-from .spacy_doc import SpacyDoc
 from .spacy_pairs import SpacyPairs
 from .webanno import WebAnno
 from .word_tag import SegmentedTags, WordTag
@@ -64,6 +69,9 @@ FORMATS: tuple[Format, ...] = (
     PubAnnotation(),
     SpacyDoc(),
     Dataturks(),
+    Vertex(),
+    GroundTruth(),
+    Kili(),
     PubTator(),
     Brackets(),
     XmlTexts(),

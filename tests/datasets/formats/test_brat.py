@@ -22,7 +22,9 @@ def test_texts_without_annotations(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.txt").write_text("Ann left.")
     (tmp_path / "a.ann").write_text("T1\tPER 0 3\tAnn\n")
-    with pytest.warns(UserWarning, match="left out: 1 file NAME.txt without NAME.ann"):
+    with pytest.warns(
+        UserWarning, match=r"left out: 1 record \(a file NAME.txt without NAME.ann\)"
+    ):
         assert read_spans(tmp_path)[0] == ["Ann left."]
     records = AnnotationReader().texts(tmp_path)
     assert [record.metadata["name"] for record in records] == ["a", "b"]

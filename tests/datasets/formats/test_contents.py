@@ -63,7 +63,9 @@ def test_cancelled_tasks_are_counted_and_keep_the_numbers_of_others():
     _, _, places = read_spans(tasks, return_places=True)
     assert [(w.record, w.id) for w in places] == [(0, 10), (3, 13)]
     contents = read(tasks)[0].contents
-    assert contents["cancelled"] == 1 and contents["not annotated"] == 1
+    left_out = contents.records.left_out
+    assert left_out["cancelled"].number == left_out["not annotated"].number == 1
+    assert left_out["cancelled"].first == "record 1 (task 11)"
     assert "1 cancelled annotation beside others" in contents.summary()
 
 

@@ -302,8 +302,8 @@ REFUSED = [
     ({"text": "Ann", "spans": [[0, 4, "A"]]}, r"\(0, 4, 'A'\) leaves the text, which has 3 characters$"),
     ({"text": "🚒Ann", "spans": [[0, 10**30, "A"]]}, r"leaves the text, which has 4 characters$"),
     (
-        {"text": "Ann", "spans": [[0, 3, ["A"]]]},
-        "the label must be a str that is not empty, or None, got list",
+        {"text": "Ann", "spans": [[0, 3, ["A", "B"]]]},
+        "two labels on one span: 'A', 'B'; labels='first' takes the first",
     ),
     ({"text": "Ann", "spans": [[0, 3, 4]]}, "line 2, span 0: the label is the number 4; label_names= says"),
     ({"text": "Ann", "spans": {"start": [0, 1], "end": [1]}}, "line 2: expected columns of the same length"),

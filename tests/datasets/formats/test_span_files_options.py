@@ -46,7 +46,8 @@ def test_options_are_checked_at_once(options, error):
 def test_the_key_of_the_spans():
     record = {"text": "Ann", "label": [[0, 1, "X"]], "names": [[0, 3, "PER"]]}
     assert read_spans([record], spans="names") == (["Ann"], [[(0, 3, "PER")]])
-    assert read_spans([{**record, "names": None}], spans="names")[1] == [[]]
+    with pytest.warns(UserWarning, match=r"1 record \(null under 'names'\)"):
+        assert read_spans([{**record, "names": None}], spans="names") == ([], [])
     with pytest.raises(
         ValueError, match="no list of spans under 'name': found keys text, label, names"
     ):
@@ -124,9 +125,10 @@ def test_types_that_are_annotated():
     assert spans.types == {"PER"}
 
 
-@pytest.mark.parametrize("empty", [[], None])
-def test_records_without_a_list_of_spans_are_told(empty):
-    """Empty lists are lists, and Prodigy writes none where there is no span."""
+def test_records_without_a_list_of_spans_are_told():
+    """Empty lists are lists, null says nothing, and Prodigy writes no list where there
+    is no span.
+    """
     records = [
         {"text": "Ann", "spans": [[0, 3, "PER"]]},
         {"text": "Bob"},
@@ -139,12 +141,15 @@ def test_records_without_a_list_of_spans_are_told(empty):
         assert len(read_spans(records)[0]) == 3
     records = [
         records[0],
-        {"text": "Bob", "spans": empty},
+        {"text": "Bob", "spans": []},
         {"text": "Eve", "_input_hash": 1, "answer": "accept"},
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(read_spans(records)[0]) == 3
+    records[1]["spans"] = None
+    with pytest.warns(UserWarning, match=r"left out: 1 record \(null under 'spans'\)"):
+        assert read_spans(records)[0] == ["Ann", "Eve"]
 
 
 @pytest.mark.parametrize(

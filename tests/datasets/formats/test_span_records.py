@@ -5,14 +5,18 @@ import io
 import pytest
 
 from skstruct.datasets import read_spans
+from skstruct.datasets.formats.json_records import Fields, record_of
 from skstruct.datasets.formats.spacy_pairs import from_pair
 from skstruct.datasets.formats.span_files import AnnotationReader
 from skstruct.datasets.formats.span_records import (
     Annotation,
     Reading,
-    from_object,
     json_values,
 )
+
+
+def from_object(record, place, reading):
+    return record_of(record, place, reading, Fields())
 
 
 def reading(**options):
@@ -65,7 +69,7 @@ def test_spellings_of_a_span(row):
 def test_texts_that_nobody_annotated():
     source = reading()
     assert from_object({"text": "Ann"}, "x, line 1", source).spans == []
-    assert source.keyless == ["x, line 1"]
+    assert (source.keyless, source.first_keyless) == (1, "x, line 1")
 
 
 def test_pairs():
@@ -109,7 +113,5 @@ def test_texts_alone_may_be_strings(text):
 
 def test_null_in_the_place_of_spans_is_told():
     text = '{"text": "a", "label": null}\n{"text": "b", "label": [[0, 1, "X"]]}\n'
-    with pytest.warns(
-        UserWarning, match="1 of the records has no list of spans, first"
-    ):
-        assert read_spans(io.StringIO(text))[0] == ["a", "b"]
+    with pytest.warns(UserWarning, match=r"1 record \(null under 'label'\), first .*1"):
+        assert read_spans(io.StringIO(text))[0] == ["b"]

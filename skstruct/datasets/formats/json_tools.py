@@ -1,0 +1,225 @@
+"""Records of tools that differ from others in their keys: rows of the table of
+`skstruct.datasets.formats.json_records`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .entry import NO, Look, marked
+from .head import Head
+from .json_fields import Fields, at, parsed
+from .json_records import RecordFormat, record_of
+from .span_records import Reading, Record
+
+
+class SpacyDoc(RecordFormat):
+    """The entry of the table for what spaCy's ``Doc.to_json`` gives."""
+
+    name = "spacy-doc"
+    description = "what Doc.to_json of spaCy gives: a text and its ents"
+    fields = Fields(spans=("ents",), start=("start",), end=("end",))
+    marks = ("text", "ents")
+
+
+class Presidio(RecordFormat):
+    """The entry of the table for records of Presidio's evaluator."""
+
+    name = "presidio"
+    description = "records of Presidio: full_text and spans with entity_type"
+    fields = Fields(
+        text=("full_text",),
+        spans=("spans",),
+        start=("start_position",),
+        end=("end_position",),
+        label=("entity_type",),
+        covered=("entity_value",),
+    )
+    marks = ("full_text", "spans")
+
+
+class Rasa(RecordFormat):
+    """The entry of the table for Rasa's JSON: one object that holds all examples.
+
+    The ``value`` of a span is what it stands for, such as a synonym, and not what it
+    covers.
+    """
+
+    name = "rasa"
+    description = "training data of Rasa: rasa_nlu_data with common_examples"
+    fields = Fields(
+        spans=("entities",),
+        start=("start",),
+        end=("end",),
+        label=("entity",),
+        covered=(),
+        records="rasa_nlu_data.common_examples",
+        omits_empty=True,
+    )
+    marks = ("text", "entities")
+
+    def look(self, head: Head) -> Look:
+        """One object has the list of examples."""
+        if len(head.records) == 1 and self.has_mark(head.records[0]):
+            return marked("it has rasa_nlu_data.common_examples")
+        return NO
+
+    def has_mark(self, value: Any) -> bool:
+        """Tell whether an object holds examples."""
+        path = self.fields.records
+        assert path is not None
+        return isinstance(value, Mapping) and isinstance(at(value, path, None), list)
+
+
+class Dataturks(RecordFormat):
+    """The entry of the table for DataTurks, where ends are inclusive."""
+
+    name = "dataturks"
+    description = "records of DataTurks: content and annotation with points"
+    fields = Fields(
+        text=("content",),
+        spans=("annotation",),
+        start=("points.start",),
+        end=("points.end",),
+        label=("label",),
+        covered=("points.text",),
+        ends="inclusive",
+    )
+    marks = ("content", "annotation")
+
+
+class PubAnnotation(RecordFormat):
+    """The entry of the table for records of PubAnnotation."""
+
+    name = "pubannotation"
+    description = "records of PubAnnotation: a text and its denotations"
+    fields = Fields(
+        spans=("denotations",),
+        start=("span.begin",),
+        end=("span.end",),
+        label=("obj",),
+        covered=(),
+        omits_empty=True,
+    )
+    marks = ("text", "denotations")
+
+
+class Vertex(RecordFormat):
+    """The entry of the table for Vertex AI, whose JSON leaves zeros out."""
+
+    name = "vertex"
+    description = "records of Vertex AI: textContent and textSegmentAnnotations"
+    fields = Fields(
+        text=("textContent",),
+        spans=("textSegmentAnnotations",),
+        start=("startOffset",),
+        end=("endOffset",),
+        label=("displayName",),
+        covered=(),
+        omits_empty=True,
+        omits_zero=True,
+    )
+    marks = ("textContent", "textSegmentAnnotations")
+
+
+class GroundTruth(RecordFormat):
+    """The entry of the table for manifests of SageMaker Ground Truth.
+
+    The key of the annotations is the name of the job.
+    """
+
+    name = "ground-truth"
+    description = "manifests of SageMaker Ground Truth: source, annotations of a job"
+    fields = Fields(
+        text=("source",),
+        start=("startOffset",),
+        end=("endOffset",),
+        covered=(),
+    )
+    marks = ("source", "JOB.annotations.entities")
+    options = frozenset(("text", "spans", "label_names", "labels"))
+
+    def has_mark(self, value: Any) -> bool:
+        """Tell whether there is a source, and a job with entities."""
+        has_text = isinstance(value, Mapping) and isinstance(value.get("source"), str)
+        return has_text and _job_of(value) is not None
+
+    def record(self, value: Any, place: str, reading: Reading) -> Record:
+        """Make a `Record` of a line."""
+        job = _job_of(value) if isinstance(value, Mapping) else None
+        spans = f"{job}.annotations.entities" if job is not None else "annotations"
+        fields = self.fields._replace(spans=(spans,)).named(reading.options)
+        return record_of(value, place, reading, fields)
+
+
+def _job_of(record: Mapping[str, Any]) -> str | None:
+    """The name of the job whose annotations a line has."""
+    for key, job in record.items():
+        if isinstance(job, Mapping) and isinstance(
+            at(job, "annotations.entities", None), list
+        ):
+            return str(key)
+    return None
+
+
+class Kili(RecordFormat):
+    """The entry of the table for exports of Kili: offset and content of each span.
+
+    Only the first of several jobs of named entities is read, if ``spans`` names none.
+    """
+
+    name = "kili"
+    description = "exports of Kili: content, labels with jsonResponse"
+    fields = Fields(
+        text=("content",),
+        start=("beginOffset",),
+        end=("endOffset",),
+        label=("categories.name",),
+        covered=("content",),
+    )
+    marks = ("content", "labels.0.jsonResponse")
+    options = frozenset(("text", "spans", "label_names", "labels"))
+
+    def has_mark(self, value: Any) -> bool:
+        """Tell whether there is a content, and a label with answers to jobs."""
+        if not isinstance(value, Mapping) or not isinstance(value.get("content"), str):
+            return False
+        return isinstance(_answers_of(value), Mapping)
+
+    def record(self, value: Any, place: str, reading: Reading) -> Record:
+        """Make a `Record` of an asset: the last of its labels counts."""
+        answers = _answers_of(value) if isinstance(value, Mapping) else None
+        if not isinstance(answers, Mapping):
+            found = record_of(value, place, reading, self.fields)
+            return found._replace(spans=None)
+        jobs = [
+            job
+            for job, answer in answers.items()
+            if isinstance(at(answer, "annotations", None), list)
+            and any(map(_has_offsets, at(answer, "annotations")))
+        ]
+        if len(jobs) > 1 and reading.options.spans is None:
+            raise ValueError(
+                f"{place}: several jobs have spans: {', '.join(jobs)}; spans= names one"
+            )
+        job = reading.options.spans or (jobs[0] if jobs else "")
+        rows = at(answers, f"{job}.annotations", [])
+        given = {"content": value["content"], "spans": rows}
+        fields = self.fields._replace(spans=("spans",))
+        found = record_of(given, place, reading, fields)
+        keys = ("content", "labels", "jsonResponse")
+        beside = {k: v for k, v in value.items() if k not in keys}
+        return found._replace(metadata=beside)
+
+
+def _has_offsets(row: Any) -> bool:
+    return isinstance(row, Mapping) and "beginOffset" in row
+
+
+def _answers_of(record: Mapping[str, Any]) -> Any:
+    """The answers to the jobs of an asset, of the last label."""
+    labels = record.get("labels")
+    if isinstance(labels, list) and labels and isinstance(labels[-1], Mapping):
+        return parsed(labels[-1].get("jsonResponse"))
+    return parsed(record.get("jsonResponse"))
