@@ -6,6 +6,7 @@ that), so that a change inside the package is followed here and nowhere else.
 
 import argparse
 import gc
+import re
 import time
 
 import numpy as np
@@ -56,6 +57,22 @@ def weights_noted(log):
             return super()._prepare(X, y, sample_weight, *given, **more)
 
     return Noted
+
+
+def drawn_by_early_stopping(learner, n):
+    """The sequences that a learner holds out of n that could be scored."""
+    return learner._held_out(np.arange(n))
+
+
+# -- files
+def arrays_in_file(path):
+    """The arrays of a model file, but for times."""
+    _, arrays = container.read_container(path, kind="model")
+    return {
+        name: array
+        for name, array in arrays.items()
+        if not {"time", "history"} & set(re.split(r"[._]", name))
+    }
 
 
 # -- what an estimator has learned -----------------------------------------------------

@@ -374,18 +374,13 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             is_part=is_part,
         )
         cost = class_costs(self.class_weight, corpus.gold.ids, corpus.labels, 0.0)
-        # Sequences that are empty, or have no weight, are taken away, so that the order
-        # of the others is drawn as if they had not been there.
-        filled = np.flatnonzero(np.diff(corpus.token))
-        sequences = corpus.X.take(filled)
-        weight = corpus.weight[filled]
-        encoder = encoder_for(self, sequences, before, scaled=False)
-        with renumbered(filled):
+        with renumbered(corpus.positions):
+            encoder = encoder_for(self, corpus.X, before, scaled=False)
             task = make_task(
                 encoder,
-                sequences,
+                corpus.X,
                 corpus.gold,
-                weight,
+                corpus.weight,
                 grow=True,
                 rows_as_features=True,
             )

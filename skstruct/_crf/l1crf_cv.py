@@ -377,10 +377,10 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         candidates = self._candidates()
         corpus, labels, _ = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, corpus)
-        folds = [
-            Fold(k, train, test)
-            for k, (train, test) in enumerate(folds_of(self.cv, X, y, groups))
-        ]
+        counts = corpus.lengths if weight is None else weight * corpus.lengths
+        used = np.flatnonzero(counts)
+        found = folds_of(self.cv, X, y, groups, used=used)
+        folds = [Fold(k, train, test) for k, (train, test) in enumerate(found)]
         distinct_labels(labels, corpus.offsets)  # errors count the sequences of X
         for fold in folds:
             fold.check(self, corpus, labels, weight)

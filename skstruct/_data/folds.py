@@ -21,7 +21,12 @@ def check_groups(groups: Any, n: int) -> None:
 
 
 def folds_of(
-    cv: Any, X: Any, y: Any = None, groups: Any = None, once: bool = False
+    cv: Any,
+    X: Any,
+    y: Any = None,
+    groups: Any = None,
+    once: bool = False,
+    used: np.ndarray | None = None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return positions among sequences, as a splitter of scikit-learn cuts them.
 
@@ -35,6 +40,10 @@ def folds_of(
         may look into them; and groups, if there are some.
     once : bool
         Whether each sequence has to be in exactly one test set.
+    used : ndarray, optional
+        Positions of the sequences that take part, ascending; all by default. A number
+        of folds cuts these; what other splitters cut are positions in X, of which the
+        others are left out.
 
     Returns
     -------
@@ -44,6 +53,13 @@ def folds_of(
         check_cv,
     )  # slow to import, and not needed to predict
 
+    if used is not None and (cv is None or isinstance(cv, Integral)):
+        check_groups(groups, len(X))
+        if groups is not None:
+            of_all = list(groups)
+            groups = [of_all[i] for i in used.tolist()]
+        found = folds_of(cv, used, groups=groups)
+        return [(used[train], used[test]) for train, test in found]
     n = len(X)
     every = np.arange(n)
     folds = []
@@ -72,7 +88,12 @@ def folds_of(
         raise ValueError(
             f"cv must put each of the {n} sequences into exactly one test set; {wrong}"
         )
-    return folds
+    if used is None:
+        return folds
+    return [
+        (train[np.isin(train, used)], test[np.isin(test, used)])
+        for train, test in folds
+    ]
 
 
 def _stretches(splitter: Any, n: int, groups: Any) -> Iterator[Any]:

@@ -15,14 +15,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.user_warnings import warn
-from .._data.folds import check_groups, folds_of
+from .._data.folds import folds_of
 from .._data.inputs import Sequences, as_tokens, check_X_y, is_int, renumbered, take
 from .._data.types import Corpus, Given, Ranked, Self, Weights
 from .._saving.registry import savable
 from .._sklearn import (
     CallbackSupportMixin,
     fit_some,
-    safe_indexing,
     sample_weights,
     set_fitted,
     with_callbacks,
@@ -283,16 +282,7 @@ class CalibratedTagger(  # type: ignore[override]  # its model is that of its ta
                     f"{len(used)}; with a FrozenEstimator all sequences are for the "
                     f"temperature"
                 )
-            if groups is not None:
-                check_groups(groups, len(X))
-                groups = safe_indexing(groups, used)
-            folds = folds_of(cv, used, groups=groups)
-            return [(used[train], used[test]) for train, test in folds]
-        # What others cut are positions in the user's X.
-        folds = [
-            (train[np.isin(train, used)], test[np.isin(test, used)])
-            for train, test in folds_of(cv, X, y, groups)
-        ]
+        folds = folds_of(cv, X, y, groups, used=used)
         folds = [(train, test) for train, test in folds if len(test)]
         if not folds or not all(len(train) for train, _ in folds):
             raise ValueError(

@@ -8,6 +8,7 @@ from abc import abstractmethod
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from sklearn import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -19,6 +20,7 @@ from .._sklearn import (
     BaseEstimator,
     CallbackSupportMixin,
     cut_metadata,
+    safe_indexing,
     sample_weights,
     says_what_is_kept,
     text_tags,
@@ -37,8 +39,6 @@ from .meta_learner import FitsAnother, ShowsTraining, inside_has
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import numpy as np
 
     from .._data.types import Given
     from .._training.learner import OnlineLearner
@@ -191,12 +191,29 @@ class TaggerTraining(
         dict
             Metadata of its sequences, by name: arguments of the tagger's methods.
         """
-        data = self._training_data(X, y, go_on)
         classes = {name: given for name, given in metadata.items() if name == "classes"}
         found = {name: given for name, given in metadata.items() if name not in classes}
+        weight = None
         if "sample_weight" in found:
-            found["sample_weight"] = sample_weights(found["sample_weight"], X)
+            weight = sample_weights(found["sample_weight"], X)
+            found["sample_weight"] = weight
+        data = self._data_of_some(X, y, weight, go_on)
         return data, {**cut_metadata(X, found, data.positions), **classes}
+
+    def _data_of_some(
+        self, X: Texts, y: Corpus, weight: np.ndarray | None, go_on: bool
+    ) -> TaggerData:
+        """Turn the texts that have a weight into what the tagger learns from: of the
+        others nothing is read, decided or counted.
+        """
+        if weight is None or weight.all() or not weight.any() or len(y) != len(X):
+            return self._training_data(X, y, go_on)
+        used = np.flatnonzero(weight)
+        with renumbered(used):
+            data = self._training_data(
+                safe_indexing(X, used), safe_indexing(y, used), go_on
+            )
+        return data._replace(positions=used[np.asarray(data.positions, np.int64)])
 
     def _fit_tagger(
         self,

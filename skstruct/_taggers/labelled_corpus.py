@@ -14,7 +14,14 @@ import numpy as np
 
 from .._chain.bigram import ChainTask
 from .._core.user_warnings import warn
-from .._data.inputs import NothingToLearn, PlaceError, as_tokens, blanked, check_X_y
+from .._data.inputs import (
+    NothingToLearn,
+    PlaceError,
+    as_tokens,
+    blanked,
+    check_X_y,
+    take,
+)
 from .._data.labels import UNLABELLED, Gold, Labels, encode_labels, some_of
 from .._shards.vocabulary import NO_LABEL, Vocabulary, merged_labels
 from .._sklearn import LARGEST_SAMPLE_WEIGHT, Real, sample_weights
@@ -40,19 +47,38 @@ ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"] | None
 
 
 class LabelledCorpus(NamedTuple):
-    """A checked corpus and its labels; n sequences, N tokens, L labels.
+    """What takes part of a checked corpus, and its labels; n sequences, N tokens, L
+    labels.
 
-    Sequences of weight 0 are empty, so that nothing of them is learned and errors about
-    the others still name the right one.
+    Sequences that are empty or of weight 0 are not among them: nothing of them is
+    counted, drawn or numbered, as if they had not been there.
     """
 
     X: TokenCorpus
-    y: Corpus
+    y: list[Any]
     token: np.ndarray  # (n + 1,) int64: where each sequence starts
     gold: Gold
     weight: np.ndarray  # (n,) float64
     labels: Labels
     constraints: ConstraintArrays
+    positions: (
+        np.ndarray
+    )  # (n,) int64: where they stand in the user's corpus, ascending
+
+    def without(self, left_out: list[int]) -> LabelledCorpus:
+        """Return the corpus without the sequences at some places of it."""
+        stays = np.ones(len(self.positions), np.bool_)
+        stays[left_out] = False
+        kept = np.flatnonzero(stays)
+        X = self.X.take(kept)
+        return self._replace(
+            X=X,
+            y=take(self.y, kept),
+            token=X.offsets,
+            gold=self.gold.at(np.repeat(stays, np.diff(self.token))),
+            weight=self.weight[kept],
+            positions=self.positions[kept],
+        )
 
 
 def read_corpus(
@@ -102,7 +128,12 @@ def read_corpus(
     if len(labels) == 0 and not is_part:
         raise ValueError(NO_LABEL)
     constraints = _constraints(estimator.constraints, labels, gold, token, is_part)
-    return LabelledCorpus(corpus, y, token, gold, weight, labels, constraints)
+    filled = np.flatnonzero(np.diff(token))
+    corpus = corpus.take(filled)
+    y = take(y, filled)
+    token = corpus.offsets
+    weight = weight[filled]
+    return LabelledCorpus(corpus, y, token, gold, weight, labels, constraints, filled)
 
 
 def _constraints(

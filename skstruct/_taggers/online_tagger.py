@@ -25,7 +25,7 @@ from .._chain.state import (
     with_pairs,
 )
 from .._core.noise import MOST_COLUMNS
-from .._data.inputs import LABELS, as_tokens, check_X_y
+from .._data.inputs import LABELS, as_tokens, check_X_y, renumbered
 from .._data.labels import Gold, Labels, encode_known, some_of
 from .._data.types import Corpus, Given, Self, Weights
 from .._sklearn import with_callbacks
@@ -199,34 +199,31 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
             grow=not closed,
             is_part=self._is_part,
         )
-        sequences = corpus.X
-        gold = corpus.gold
         labels = corpus.labels
-        held_out = []
+        held_out: list[int] = []
         if self.early_stopping and not stream and given is None:
+            labelled = corpus.gold.is_labelled()
             held_out = self._held_out(
-                np.flatnonzero(count_in_sequences(gold.is_labelled(), corpus.token))
+                np.flatnonzero(count_in_sequences(labelled, corpus.token))
             )
-            # They stay as empty sequences, so that errors count the others as X does.
-            is_held_out = np.isin(np.arange(len(sequences)), held_out)
-            gold = gold.at(~np.repeat(is_held_out, np.diff(corpus.token)))
-            sequences = sequences.blanked(held_out)
+        train = corpus.without(held_out) if held_out else corpus
         cost = class_costs(
             self.class_weight,
-            gold.ids,
+            train.gold.ids,
             labels,
             otherwise=float(rule.hamming),  # 1 for each wrong token, or 0
             complete=not stream,
         )
         scaled = None if self._is_part else True  # None: all shards together decide
-        encoder = encoder_for(self, sequences, model, scaled=scaled, stream=stream)
+        with renumbered(train.positions):
+            encoder = encoder_for(self, train.X, model, scaled=scaled, stream=stream)
+            task = make_task(encoder, train.X, train.gold, train.weight, grow=True)
         if model is not None and self.order != model.order:
             raise ValueError(
                 f"order={self.order} differs from that of the training so far, "
                 f"{model.order}; a fit that "
                 f"continues cannot change it"
             )
-        task = make_task(encoder, sequences, gold, corpus.weight, grow=True)
         self._check_columns(task)
         setting = encoder, labels, rule, corpus.constraints, cost
         if model is not None:
@@ -241,7 +238,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         if not stream:
             warn_if_few_are_long(np.diff(task.token))
         if held_out:
-            run.hold_out_some(corpus.X, corpus.y, held_out)
+            run.hold_out_some(corpus.X, corpus.y, held_out, corpus.positions)
         run.hold_out(given)
         return run
 

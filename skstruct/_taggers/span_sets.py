@@ -228,12 +228,13 @@ class SpanSets(
         shown = X, y
         X, y, true = _read(inner, X, y)
         gold = [[span for span in spans if span[2] is not None] for spans in true]
-        document = numbered_documents(groups, len(X))
+        used = np.flatnonzero([_is_filled(x) or bool(g) for x, g in zip(X, gold)])
+        document = numbered_documents(groups, len(X), used)
         shared = {"groups": groups}
         metadata = routed(self, "fit", "estimator", params, plain=(), shared=shared)
         if frozen:
             check_is_fitted(inner)
-            folds = [(np.arange(0), np.arange(len(X)))]
+            folds = [(used[:0], used)]
         else:
             folds = self._folds(document, *shown, groups)
         p, offered = self._out_of_fold(template, folds, X, y, gold, metadata)
@@ -267,7 +268,9 @@ class SpanSets(
                 tuple(np.flatnonzero(np.isin(document, part)) for part in fold)
                 for fold in parts
             ]
-        folds = folds_of(cv, X, y, groups, once=True)
+        used = np.flatnonzero(document >= 0)
+        folds = folds_of(cv, X, y, groups, once=True, used=used)
+        folds = [(train, test) for train, test in folds if len(test)]
         for k, (train, test) in enumerate(folds):
             both = np.intersect1d(document[train], document[test])
             if both.size:
@@ -467,6 +470,14 @@ def _read(estimator: Any, X: Corpus, y: Corpus) -> tuple[Any, Any, list[list[Spa
         )
     table = LabelTable(check_scheme(scheme), strict=False)
     return X, y, [[Span(*span) for span in read_spans(labels, table)] for labels in y]
+
+
+def _is_filled(sequence: Any) -> bool:
+    """Whether there is more than white space, or a token."""
+    if isinstance(sequence, str):
+        return bool(sequence.strip())
+    shape = getattr(sequence, "shape", None)
+    return bool(len(sequence) if shape is None else shape[0])
 
 
 def _types(member: Any) -> set[str]:

@@ -134,9 +134,9 @@ def certain_threshold(
     return float(p[passed[-1]]) if passed.size else np.inf
 
 
-def numbered_documents(groups: Any, n: int) -> np.ndarray:
-    """Return (n,) the number of each sequence's document, in the order of the
-    corpus.
+def numbered_documents(groups: Any, n: int, used: np.ndarray) -> np.ndarray:
+    """Return (n,) the number of each sequence's document, in the order of the corpus;
+    -1 for sequences that are not among the positions ``used``.
     """
     groups = range(n) if groups is None else list(groups)
     if len(groups) != n:
@@ -144,4 +144,6 @@ def numbered_documents(groups: Any, n: int) -> np.ndarray:
             f"groups must name a document for each of the {n} sequences, got "
             f"{len(groups)}"
         )
-    return numbered(groups)[0]
+    found = np.full(n, -1, np.int64)
+    found[used] = numbered([groups[i] for i in used.tolist()])[0]
+    return found

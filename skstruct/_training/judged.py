@@ -122,14 +122,23 @@ class JudgedRun(Fit):
         warn_unseen(unseen, self.explain_unseen())
 
     def hold_out_some(
-        self, X: TokenCorpus, y: Corpus, positions: Sequence[int]
+        self, X: TokenCorpus, y: Corpus, which: Sequence[int], of_X: np.ndarray
     ) -> None:
         """Let the epochs be judged by some of the sequences of ``fit``, which it does
         not learn from.
+
+        Parameters
+        ----------
+        X, y
+            What takes part.
+        which : sequence of int
+            Places in these.
+        of_X : ndarray of int
+            Where what takes part stands in the user's X.
         """
+        positions = of_X[which]
         with renumbered(positions):
-            part = X.take(positions), take(y, positions)
-            self.held_out, _ = self.held_out_part(*part)
+            self.held_out, _ = self.held_out_part(X.take(which), take(y, which))
         self.held_out.positions = positions
         self.held_out.from_X = True
 

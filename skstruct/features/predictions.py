@@ -229,7 +229,8 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         tokens, corpus, method, params, groups = self._begin(
             "fit_transform", X, y, params
         )
-        splits = folds_of(self.cv, X, y, groups, once=True)
+        filled = np.flatnonzero(corpus.lengths)
+        splits = folds_of(self.cv, X, y, groups, once=True, used=filled)
         whole = self._trained(tokens, corpus, y, params)
 
         def rows(k: int, train: np.ndarray, test: np.ndarray) -> np.ndarray:

@@ -101,7 +101,9 @@ def test_sure_spans_have_the_precision():
 
 
 def test_documents_are_numbered_in_the_order_of_the_corpus():
-    assert numbered_documents(None, 3).tolist() == [0, 1, 2]
-    assert numbered_documents(["b", "a", "b"], 3).tolist() == [0, 1, 0]
+    assert numbered_documents(None, 3, np.arange(3)).tolist() == [0, 1, 2]
+    assert numbered_documents(list("bab"), 3, np.arange(3)).tolist() == [0, 1, 0]
+    some = numbered_documents(list("cbab"), 4, np.array([1, 3]))
+    assert some.tolist() == [-1, 0, -1, 0]
     with pytest.raises(ValueError, match="each of the 3 sequences, got 2"):
-        numbered_documents(["b", "a"], 3)
+        numbered_documents(["b", "a"], 3, np.arange(3))

@@ -2,7 +2,9 @@
 
 import functools
 import pickle
+from inspect import signature
 
+import inside
 import numpy as np
 import pytest
 from model_cases import annotated, assert_predicts_same, texts
@@ -29,6 +31,74 @@ def fit(cell):
     again = clone(cell.make())
     assert again.fit(cell.X, cell.y) is again
     assert_predicts_same(again, cell.model, cell.X)
+
+
+def unseen(sequence):
+    """A sequence of the same form, of tokens that no other has."""
+    if isinstance(sequence, str):
+        return "".join(chr(ord(c) + 0x400) if c.isalpha() else c for c in sequence)
+    if hasattr(sequence, "assign"):
+        return sequence.assign(word="unseen")
+    if hasattr(sequence, "shape"):
+        return sequence * 3.0
+    token = sequence[0]
+    if isinstance(token, dict):
+        return [{**each, "w": "unseen"} for each in sequence]
+    kind = type(token)
+    return [
+        f"z{each}" if kind is str else kind(f"z{part}" for part in each)
+        for each in sequence
+    ]
+
+
+def unseen_words(sequence, y):
+    """What belongs to the unseen sequence."""
+    if isinstance(sequence, str) and y and isinstance(y[0], str):
+        return [unseen(word) for word in y]
+    if isinstance(sequence, str) and y and len(y[0]) == 2:
+        return [(unseen(word), tag) for word, tag in y]
+    return y
+
+
+@verb
+def fit_beside_what_takes_no_part(cell):
+    """Sequences that are empty, or of weight 0, number no feature, move no draw, cut no
+    fold: the bits of the model are the same, under noise, too.
+    """
+    X, y = list(cell.X) * 3, list(cell.y) * 3
+    weight = np.ones(len(X))
+    empty = "" if isinstance(X[0], str) else X[0][:0]
+    others = [unseen(X[0]), unseen(X[1])]
+    of_others = [unseen_words(X[k], y[k]) for k in (0, 1)]
+    ways = [([empty, *X[:2], empty, *X[2:], empty], [[], *y[:2], [], *y[2:], []], None)]
+    if takes_weights(cell):
+        ways.append(
+            (
+                [others[0], *X[:2], others[1], *X[2:]],
+                [of_others[0], *y[:2], of_others[1], *y[2:]],
+                np.concatenate([[0.0], weight[:2], [0.0], weight[2:]]),
+            )
+        )
+    names = cell.make().get_params()
+    noise = {n: "zipf" for n in names if n.rpartition("__")[2] == "feature_noise"}
+    for parameters in (noise, {}) if noise else ({},):
+        make = functools.partial(clone, cell.make().set_params(**parameters))
+        for X_more, y_more, weights in ways:
+            given = {} if weights is None else {"sample_weight": weights}
+            plain = {} if weights is None else {"sample_weight": weight}
+            models = make().fit(X, y, **plain), make().fit(X_more, y_more, **given)
+            files = []
+            for k, model in enumerate(models):
+                model.save(cell.folder / f"part{k}")
+                files.append(inside.arrays_in_file(cell.folder / f"part{k}"))
+            assert files[0].keys() == files[1].keys()
+            for name, array in files[0].items():
+                np.testing.assert_array_equal(files[1][name], array, name)
+
+
+def takes_weights(cell):
+    """Whether sequences may have weights."""
+    return "sample_weight" in signature(cell.make().fit).parameters
 
 
 @verb
