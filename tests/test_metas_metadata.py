@@ -7,7 +7,7 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
-from metas_cases import LABELLED, PROSE, ROWS, TEXT, average, crf, perceptron
+from metas_cases import LABELLED, PROSE, ROWS, TEXT, average, crf, perceptron, reranker
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
@@ -18,6 +18,7 @@ from skstruct import (
     L1CRFCV,
     BaggingShuffleAverager,
     CalibratedTagger,
+    KBestReranker,
     Segmenter,
     ShiftReduceParser,
     SpanSets,
@@ -129,6 +130,36 @@ def test_groups_reach_splitters_deep_inside(name):
         model = around(asking(SPLITTERS[inner][0](Noted(2))))
         model.fit(X, y, groups=GROUPS)
     assert Noted.log[:2] == [GROUPS] * 2
+
+
+def test_no_base_of_a_reranker_knows_a_group_that_it_scores():
+    seen = []
+
+    class Notes(StructuredPerceptron):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(sorted({tokens[0].partition(" ")[0] for tokens in X}))
+            return super().fit(X, y, sample_weight)
+
+    X, y = LABELLED
+    X = [[f"{group} {c}" for c in tokens] for group, tokens in zip(GROUPS, X)]
+    base = Notes(max_iter=1, random_state=0)
+    model = KBestReranker(base, k=2, cv=2, max_iter=1, random_state=0)
+    model.fit(X, y, groups=GROUPS)
+    whole, *parts = seen
+    assert whole == ["d0", "d1", "d2", "d3"]
+    assert sorted(parts[0] + parts[1]) == whole
+    with pytest.raises(ValueError, match="cv=5 folds need .* many groups, got 4"):
+        model.set_params(cv=5).fit(X, y, groups=GROUPS)
+    with pytest.raises(ValueError, match="each of the 18 sequences, got 17"):
+        model.fit(X, y, groups=GROUPS[1:])
+
+
+def test_a_group_for_each_sequence_is_no_group():
+    X, y = LABELLED
+    model = reranker(perceptron())
+    alone = clone(model).fit(X, y, groups=range(N))
+    assert alone.history_[-1]["loss"] == model.fit(X, y).history_[-1]["loss"]
+    assert (alone.decision_function(X) == model.decision_function(X)).all()
 
 
 def test_groups_reach_predictions():

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.folds import check_groups
 from .._data.inputs import (
     LABELS,
     WORDS,
@@ -24,6 +25,7 @@ from .._data.inputs import (
     take,
 )
 from .._data.labels import check_gold_of_model, distinct_labels
+from .._data.places import numbered
 from .._data.types import Corpus, Given, Self, Weights
 from .._saving.registry import savable
 from .._sklearn import (
@@ -152,7 +154,10 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
     )
     k: int = parameter(default=20, text="Analyses of the base.")
     cv: int = parameter(
-        default=10, text="Parts of the corpus for jackknifing.", kind="int >= 2"
+        default=10,
+        text="Parts of the corpus for jackknifing, or of the groups that ``fit`` is "
+        "given.",
+        kind="int >= 2",
     )
 
     _model: RerankModel = field(init=False)
@@ -193,6 +198,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         *,
         X_val: Given = None,
         y_val: Given = None,
+        groups: ArrayLike | None = None,
         **params: Any,
     ) -> Self:
         """Train the bases, then the model that judges their analyses.
@@ -213,6 +219,9 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
             ``history_``. With ``early_stopping`` they decide when to stop and which
             epoch to keep, in place of a part of ``X``; otherwise they have no
             influence. The bases do not see them.
+        groups : array-like of shape (n_sequences,), optional
+            For instance documents: no base scores a part of a group of which it has
+            seen another. With metadata routing handed to the base, if it asks for them.
         **params
             Metadata that the base asks for, with scikit-learn's metadata routing.
 
@@ -236,7 +245,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
             as wrong.
         """
         run, callback_context = self._begin_fit(
-            X, y, sample_weight, X_val, y_val, **params
+            X, y, sample_weight, X_val, y_val, groups=groups, **params
         )
         return run.train(X, y, callback_context)
 
@@ -278,6 +287,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         sample_weight: Weights,
         given: tuple[Given, Given] | None = None,
         continued: bool = False,
+        groups: ArrayLike | None = None,
         **params: Any,
     ) -> RerankRun:
         """Check everything, train the bases, and encode their analyses."""
@@ -286,9 +296,15 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         X, y = view.check(X, y)
         given = self._checked_held_out(view, given, y)
         weight = sample_weights(sample_weight, X)
-        metadata = routed(self, "fit", "base", {"sample_weight": weight, **params})
+        metadata = routed(
+            self,
+            "fit",
+            "base",
+            {"sample_weight": weight, **params},
+            shared={"groups": groups},
+        )
         lengths = view.lengths(X)
-        used = self._used(lengths, weight)
+        used, group = self._used(lengths, weight, groups)
         if continued:
             check_unchanged(
                 self,
@@ -309,7 +325,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
             test = self._drawn(view, X, y, used)
         with renumbered(used):
             base = fit_some(self._new_base(), X, y, np.arange(n), metadata)
-            lattices = self._jackknife(view, X, y, metadata, key)
+            lattices = self._jackknife(view, X, y, metadata, key, group)
         words, tags = self._known(continued)
         gold = view.gold(X, y)
         train = np.setdiff1d(np.arange(n), test).tolist()
@@ -372,13 +388,16 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
             return {}, {}
         return dict(self._model.words), dict(self._model.tags)
 
-    def _used(self, lengths: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-        """Return the positions of the sequences that are neither empty nor of weight 0.
+    def _used(
+        self, lengths: np.ndarray, weight: np.ndarray | None, groups: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the positions of the sequences that are neither empty nor of weight 0,
+        and the numbers of their groups.
 
         Raises
         ------
         ValueError
-            If they are fewer than folds.
+            If sequences or groups are fewer than folds.
         """
         counts = True if weight is None else weight > 0.0
         used = np.flatnonzero((lengths > 0) & counts)
@@ -387,7 +406,15 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
                 f"cv={self.cv} folds need at least as many sequences that are not "
                 f"empty, got {used.shape[0]}"
             )
-        return used
+        if groups is None:
+            return used, np.arange(used.shape[0])
+        check_groups(groups, lengths.shape[0])
+        group, known = numbered(take(list(groups), used))
+        if len(known) < self.cv:
+            raise ValueError(
+                f"cv={self.cv} folds need at least as many groups, got {len(known)}"
+            )
+        return used, group
 
     def _fresh_state(self, key: int) -> TrainingState:
         """Return a training state without features and weights."""
@@ -395,12 +422,21 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         return TrainingState(new_model(int(self.min_count), rule), rule, key)
 
     def _jackknife(
-        self, view: View, X: Any, y: Any, metadata: dict[str, Any], key: int
+        self,
+        view: View,
+        X: Any,
+        y: Any,
+        metadata: dict[str, Any],
+        key: int,
+        group: np.ndarray,
     ) -> list[list[Node]]:
         """Make the lattice of each sequence, from a base that has not seen it."""
         n = len(X)
-        order = epoch_order(key, 2**31, n)
-        parts = [np.sort(part) for part in np.array_split(order, self.cv)]
+        order = epoch_order(key, 2**31, int(group.max()) + 1)
+        parts = [
+            np.flatnonzero(np.isin(group, part))
+            for part in np.array_split(order, self.cv)
+        ]
 
         def work(part: np.ndarray) -> list[list[Node]]:
             others = np.setdiff1d(np.arange(n), part)

@@ -85,7 +85,9 @@ def split_by_document(
         documents = documents[~out]
         n_out = n - len(np.unique(documents))
         tell(f"early stopping holds {counted(n_out, 'document')} of {n} out")
-    metadata = {"groups": documents} if has_fit_parameter(model, "groups") else {}
+    metadata = {}
+    if has_fit_parameter(model, "groups") and not _is_short(model, n, corpus.name):
+        metadata = {"groups": documents}
     folds = (
         {}
         if corpus.format == "spans"
@@ -115,6 +117,18 @@ def _takes_folds(model: Any, parameters: dict[str, Any], key: str) -> bool:
     """
     owner = parameters.get(key.rpartition("__")[0], model)
     return "cv_object" in getattr(owner, "_parameter_constraints", {}).get("cv", ())
+
+
+def _is_short(model: Any, n: int, name: str) -> bool:
+    """Warn if a model whose parts are a number has fewer documents, n, than these."""
+    is_number = not _takes_folds(model, {}, "cv")
+    is_short = is_number and n < getattr(model, "cv", 0)
+    if is_short:
+        warn(
+            f"{name}: {counted(n, 'document')} for {model.cv} folds: sentences of one "
+            f"document are learned and judged; -p cv={max(2, n)} has fewer"
+        )
+    return is_short
 
 
 def _folds(

@@ -86,6 +86,10 @@ def test_parts_that_are_a_number_stay_one(tmp_path, capsys):
     code, _, err = run(capsys, "train", path, "-m", tmp_path / "m", *given)
     assert code == 0, err
     assert skstruct.load(tmp_path / "m").cv == 2
+    path = written(tmp_path / "b.txt", 3)
+    given = "-a", "reranker", "-p", "cv=5", "--epochs", 1, "--force"
+    code, _, err = run(capsys, "train", path, "-m", tmp_path / "m", *given)
+    assert code == 0 and "3 documents for 5 folds" in err and "-p cv=3" in err
 
 
 def test_fewer_documents_than_folds_are_told(tmp_path, capsys):
