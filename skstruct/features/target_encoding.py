@@ -39,7 +39,7 @@ def target_encoders(transformer: Any) -> list[TargetEncoder]:
 
 def folds_for(
     encoder: TargetEncoder,
-    shown: tuple[Corpus, Corpus],
+    shown: tuple[Corpus, Corpus, Any],
     lengths: np.ndarray,
     given: np.ndarray,
 ) -> list[Fold]:
@@ -48,8 +48,8 @@ def folds_for(
     Parameters
     ----------
     encoder : TargetEncoder
-    shown : (sequences, labels)
-        Those that have tokens, which the splitter may look into.
+    shown : (sequences, labels, groups)
+        Those that have tokens, which the splitter may look into; groups may be None.
     lengths : ndarray of shape (n_sequences,)
         Tokens of each sequence, of all.
     given : ndarray of shape (n_tokens,), bool
@@ -78,7 +78,7 @@ def folds_for(
 
 def cross_fitting(
     fitted: Any,
-    shown: tuple[Corpus, Corpus],
+    shown: tuple[Corpus, Corpus, Any],
     lengths: np.ndarray,
     labels: tuple[np.ndarray, np.ndarray],
 ) -> Any:
@@ -89,8 +89,8 @@ def cross_fitting(
     ----------
     fitted : transformer
         It, or what it has inside, is a ``TargetEncoder``.
-    shown : (sequences, labels)
-        Those that have tokens, for the splitters.
+    shown : (sequences, labels, groups)
+        Those that have tokens, for the splitters; groups may be None.
     lengths : ndarray of shape (n_sequences,)
         Tokens of each sequence.
     labels : (targets, given)

@@ -13,12 +13,14 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
+    MethodMapping,
     process_routing,
 )
 from sklearn.utils.validation import check_is_fitted
 
 from .._data.corpus import rows_of
 from .._data.elements import is_frame, spelled
+from .._data.folds import check_groups
 from .._data.inputs import PlaceError, as_tokens, by_sequence, check_some, renumbered
 from .._data.matrix import SequenceMatrix
 from .._data.reads import FeatureNames
@@ -175,9 +177,14 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         sklearn.utils.metadata_routing.MetadataRouter
         """
         mapping = as_in_fit().add(caller="partial_fit", callee="partial_fit")
-        return MetadataRouter(owner=self).add(
+        router = MetadataRouter(owner=self).add(
             transformer=self.transformer, method_mapping=mapping
         )
+        for number, encoder in enumerate(target_encoders(self.transformer)):
+            if hasattr(encoder.cv, "split"):
+                mapping = MethodMapping().add(caller="fit_transform", callee="split")
+                router.add(**{f"splitter{number}": encoder.cv}, method_mapping=mapping)
+        return router
 
     # -- fitting -----------------------------------------------------------------------
     @says_what_is_kept
@@ -256,7 +263,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         Parameters
         ----------
         X, y, **params
-            As of :meth:`fit`.
+            As of :meth:`fit`; ``groups`` is handed to the splitters of target encoders.
 
         Returns
         -------
@@ -271,7 +278,11 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         check_some(lengths.sum())
         labels = targets_of(y, lengths)
         filled = np.flatnonzero(lengths)
-        shown = safe_indexing(X, filled), safe_indexing(y, filled)
+        groups = params.pop("groups", None)
+        check_groups(groups, len(lengths))
+        if groups is not None:
+            groups = safe_indexing(groups, filled)
+        shown = safe_indexing(X, filled), safe_indexing(y, filled), groups
         for encoder in encoders:  # what cannot be cut is said before anything changes
             folds_for(encoder, shown, lengths, labels[1])
         self.fit(X, y, **params)

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.linear_model import Perceptron
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -22,6 +24,40 @@ def categories(n=60, seed=0):
     lengths = rng.integers(0, 8, n)
     X = [[(f"c{k}",) for k in rng.integers(0, 200, T)] for T in lengths]
     return X, [rng.integers(0, 2, T).tolist() for T in lengths]
+
+
+@pytest.mark.parametrize("cv", [GroupKFold(3), 3], ids=["splitter", "number"])
+@pytest.mark.parametrize("routing", [False, True])
+def test_groups_stay_together(cv, routing):
+    """Also where they come through a pipeline, and some sequences are empty."""
+    X, y = categories()
+    groups = [f"d{i // 20}" for i in range(60)]
+    folds = [
+        ([i for i in range(60) if i // 20 != k], [i for i in range(60) if i // 20 == k])
+        for k in range(3)
+    ]
+    filled = [i for i in range(60) if X[i]]
+    of_filled = [
+        tuple([filled.index(i) for i in part if X[i]] for part in fold)
+        for fold in folds
+    ]
+    expected = TokenTransformer(TargetEncoder(target_type="binary", cv=of_filled))
+    expected = np.vstack(list(expected.fit_transform(X, y)))
+    encoder = TokenTransformer(TargetEncoder(target_type="binary", cv=cv))
+    found = np.vstack(list(clone(encoder).fit_transform(X, y, groups=groups)))
+    np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ValueError, match="each of the 60 sequences, got 59"):
+        encoder.fit_transform(X, y, groups=groups[1:])
+    if routing and cv == 3:
+        return  # a number asks for no groups
+    with config_context(enable_metadata_routing=routing):
+        pipeline = make_pipeline(encoder, StructuredPerceptron(random_state=0))
+        given = {"groups" if routing else "tokentransformer__groups": groups}
+        again = pipeline.fit(X, y, **given).predict(X)
+    alone = StructuredPerceptron(random_state=0).fit(
+        clone(encoder).fit_transform(X, y, groups=groups), y
+    )
+    assert again == alone.predict(pipeline[0].transform(X))
 
 
 @pytest.mark.parametrize(
