@@ -17,8 +17,10 @@ from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import IO, Any
 
+from ..._core.user_warnings import warn
 from ..._data.places import counted, part_of
 from ..._data.types import Path
+from .column_lines import END, are_names, comments_in
 from .entry import NO, Look, Rows, TokenFormat, TokenOptions, fits, marked, near, no
 from .head import Head
 from .text_files import (
@@ -56,7 +58,8 @@ def read_columns(
         Which columns to return, in this order; negative numbers count from the last.
     comment : str, optional
         Lines that start with it are skipped (``"# "``). Lines whose first cell is
-        ``-DOCSTART-`` always are.
+        ``-DOCSTART-`` always are, and so is a first line of names of columns. A line
+        ``EOS`` ends a sentence where other lines have several columns.
     encoding : str, default="utf-8"
         Of a path; an open file has its own.
     return_X_y : bool, default=False
@@ -143,11 +146,12 @@ def _columns(
     strings: SharedStrings,
 ) -> Any:
     """The sentences, of shared `strings`; options are checked at once."""
-    for name, value in ("separator", separator), ("comment", comment):
-        if value is not None and (not isinstance(value, str) or not value):
-            raise ValueError(
-                f"{name} must be None or a string that is not empty; got {value!r}"
-            )
+    if separator is not None and (not isinstance(separator, str) or not separator):
+        raise ValueError(
+            f"separator must be None or a string that is not empty; got {separator!r}"
+        )
+    if comment is not None and not isinstance(comment, str):
+        raise ValueError(f"comment must be None or a string; got {comment!r}")
     if columns is not None:
         given = columns
         columns = list(columns) if isinstance(columns, Iterable) else []
@@ -155,7 +159,7 @@ def _columns(
             raise ValueError(
                 f"columns must be None or a sequence of integers; got {given!r}"
             )
-    layout = separator, columns, comment
+    layout = separator, columns, comment or None
     return _sentences_of_columns(path_or_file, *layout, encoding, strings)
 
 
@@ -179,10 +183,19 @@ def _sentences_of_columns(
             for number, line in rows:
                 if line.startswith(DOCUMENT) and documents.begin(line, separator):
                     continue
-                if comment is not None and line.startswith(comment):
+                if comment is not None and line.startswith(comment) and line != END:
                     continue
                 cells = split_cells(line, separator)
                 if len(cells) != expected:
+                    if cells == [END] and (expected or 0) > 1:
+                        if sentence:
+                            yield Rows(sentence, numbers, documents.next_sentence())
+                        sentence = []
+                        numbers = []
+                        continue
+                    if expected is None and number == 1 and are_names(cells):
+                        _tell_header(name, line)
+                        continue
                     if expected is not None:
                         text = (
                             f"expected {expected} columns, as on line {first}; found "
@@ -204,6 +217,11 @@ def _sentences_of_columns(
             strings.end_sentence()
             if sentence:
                 yield Rows(sentence, numbers, documents.next_sentence())
+
+
+def _tell_header(name: str, line: str) -> None:
+    """Say that the first line of a file is none of tokens."""
+    warn(f"{name}, line 1: left out, since it names columns: {line[:60]!r}")
 
 
 class _Documents:
@@ -320,6 +338,28 @@ class Columns(TokenFormat):
         strings = SharedStrings(SharedStrings.MOST)
         of = options.separator, None, options.comment, options.encoding
         return _columns(file, *of, strings)
+
+    def with_fields(self, head: Head, options: TokenOptions) -> TokenOptions:
+        """Settle how comments begin, and say which lines are left out.
+
+        Raises
+        ------
+        ValueError
+            If comments begin as tokens do.
+        """
+        if options.comment is not None:
+            return options
+        label = options.label if isinstance(options.label, int) else -1
+        of_label = label if options.labels else None
+        found = comments_in(head, options.separator, of_label)
+        if found is None:
+            return options
+        warn(
+            f"{head.name}, line {found.number}: lines that begin with "
+            f"{found.prefix!r} are left out as comments, as {found.line[:40]!r}; "
+            f"comment='' (--comment '') reads them as tokens"
+        )
+        return options._replace(comment=found.prefix)
 
     def check(self, options: TokenOptions) -> None:
         """Raise a ValueError if columns are named, as only fields are."""

@@ -48,8 +48,12 @@ def read_tokens(
     label : int or str, optional
         The column or field of the label. By default the last column, or the usual
         field.
-    separator, comment : str, optional
+    separator : str, optional
         Of columns: as of `read_columns`.
+    comment : str, optional
+        Of columns: what lines begin with that are no tokens. By default lines that begin
+        with ``#`` are comments where they begin sentences and have labels that no other
+        line has; an empty string says that none is.
     label_names : list or dict, optional
         What labels that are numbers stand for.
     encoding : str, default="utf-8"
@@ -151,6 +155,8 @@ def _sentences(
 ) -> Iterator[LabelledSentence]:
     """Yield the sentences of a format of tokens."""
     entry.check(options)
+    if not entry.names_fields:
+        options = entry.with_fields(file.head(), options)
     name = os.fspath(file.name)
     for rows in without_weights(entry.rows(file, options)):
         cells = rows.cells
