@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ..._data.spellings import style_of
 from .head import Head
 from .text_files import split_cells
 
@@ -127,7 +128,9 @@ def _is_token(
     """
     if labels is not None:
         assert label is not None
-        return cells[label] in labels or cells[label] == cells[0]
+        of_line = cells[label]
+        is_known = of_line in labels or style_of(of_line) is not None
+        return is_known or of_line == cells[0]
     n_sentences = 1 + sum(
         not line.strip() and bool(before.strip())
         for before, line in zip(head.raw, head.raw[1:])

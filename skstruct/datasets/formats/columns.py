@@ -19,10 +19,13 @@ from typing import IO, Any
 
 from ..._core.user_warnings import warn
 from ..._data.places import counted, part_of
+from ..._data.spellings import style_of
 from ..._data.types import Path
 from .column_lines import END, are_names, comments_in
+from .crfsuite import is_attribute
 from .entry import NO, Look, Rows, TokenFormat, TokenOptions, fits, marked, near, no
 from .head import Head
+from .parallel import parallel
 from .text_files import (
     SharedStrings,
     filled_lines,
@@ -206,10 +209,7 @@ def _sentences_of_columns(
                     expected = len(cells)
                     first = number
                     start = line
-                    for c in columns or ():
-                        if not -expected <= c < expected:
-                            text = f"expected a column {c}; found {expected} columns"
-                            raise ValueError(f"{name}, line {number}: {text}")
+                    _check_width(expected, columns, f"{name}, line {number}")
                 if columns is not None:
                     cells = [cells[c] for c in columns]
                 sentence.append(tuple(map(share, cells, cells)))
@@ -217,6 +217,13 @@ def _sentences_of_columns(
             strings.end_sentence()
             if sentence:
                 yield Rows(sentence, numbers, documents.next_sentence())
+
+
+def _check_width(width: int, columns: Any, place: str) -> None:
+    """Raise a ValueError unless lines have all columns that are asked for."""
+    for c in columns or ():
+        if not -width <= c < width:
+            raise ValueError(f"{place}: expected a column {c}; found {width} columns")
 
 
 def _tell_header(name: str, line: str) -> None:
@@ -293,8 +300,8 @@ def is_prose(line: str) -> bool:
     return len(cells[-1]) > 1 or (len(cells) > 3 and cells[0][0].isalnum())
 
 
-LABEL = re.compile(r"[BIESLUM]-\S+|O")
-"""Labels of segments."""
+_MANY = 200
+"""Tokens from which on a column with too many values is hardly one of labels."""
 
 
 class Columns(TokenFormat):
@@ -309,9 +316,19 @@ class Columns(TokenFormat):
 
     def look(self, head: Head) -> Look:
         """Columns are lines of as many cells, the last of which look like labels."""
-        rows = [row for row in head.rows if not row.startswith(DOCUMENT)]
+        rows = [
+            row
+            for row in _without_comments(head)
+            if not row.startswith(DOCUMENT) and row.strip() != END
+        ]
         if not rows or head.is_json:
             return NO
+        if any(line.startswith("#Text=") for line in head.lines):
+            return no("it has #Text=, as WebAnno writes")
+        if sum(map(_has_attributes, rows)) * 2 > len(rows):
+            return no("its cells are NAME=VALUE or NAME:NUMBER")
+        if parallel(rows):
+            return no("each line is a sentence: words, a tab, and as many labels")
         if any(re.match(r"<[\w/!?]", row) for row in rows[:2]):
             return no("it begins with markup")
         if all(row.startswith("#") for row in rows):
@@ -384,6 +401,23 @@ class Columns(TokenFormat):
         return separator.join([line, *cells, *(value for _, value in beside)])
 
 
+def _without_comments(head: Head) -> list[str]:
+    """The lines that are filled and, as far as can be told, no comments."""
+    try:
+        found = comments_in(head)
+    except ValueError:  # its reader says so
+        found = None
+    if found is None:
+        return head.lines
+    return [line for line in head.lines if not line.startswith(found.prefix)]
+
+
+def _has_attributes(row: str) -> bool:
+    """Whether the cells of a row behind the first are features with values."""
+    cells = row.split("\t")[1:] if "\t" in row else row.split()[1:]
+    return len(cells) > 1 and all(map(is_attribute, cells))
+
+
 def _mark_between(rows: list[str]) -> str | None:
     """What stands as often in each line, and could part cells."""
     return next(
@@ -410,13 +444,17 @@ def _of_widths(rows: list[str], widths: Counter[int]) -> Look:
     if width < 2 or n_lines < 2:
         return no(seen)
     last = [row.split()[-1] for row in rows]
-    labels = sum(LABEL.fullmatch(cell) is not None for cell in last)
+    labels = sum(style_of(cell) is not None for cell in last)
     if 2 * n > n_lines and 2 * labels > n_lines:
         return fits(f"{seen}, and {labels:,} end with a label")
     # A few odd lines among columns are mistakes, which the reader will name, and not
     # sentences.
     if 4 * n < 3 * n_lines:
         return near(seen)
+    if labels * 2 < n_lines and n_lines > _MANY and 10 * len(set(last)) > n_lines:
+        return near(
+            f"{seen}, but the last has {len(set(last)):,} values, too many for labels"
+        )
     if spaceless_share("".join(last)) > 0.5:
         return near(f"{seen}, and they end with words")
     return fits(seen)
