@@ -22,7 +22,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _set_output
 from sklearn.utils import get_tags as get_tags
 from sklearn.utils._param_validation import HasMethods as HasMethods
-from sklearn.utils._param_validation import Interval as Interval
+from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils._param_validation import (
     InvalidParameterError as InvalidParameterError,
 )
@@ -44,6 +44,17 @@ from ._data.suggestions import meant
 
 safe_indexing = utils._safe_indexing
 safe_set_output = _set_output._safe_set_output
+
+
+class Interval(_Interval):  # type: ignore[misc]
+    """scikit-learn's range of numbers; those of numpy are compared as those of Python:
+    a large bound, rounded to a float32, would be infinite.
+    """
+
+    def __contains__(self, value: Any) -> bool:
+        plain = value.item() if isinstance(value, np.generic) else value
+        return bool(super().__contains__(plain))
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -476,10 +487,28 @@ TOO_LARGE = (
 )
 
 
+def float_weights(sample_weight: Any) -> np.ndarray:
+    """Return weights as an array of float64.
+
+    Raises
+    ------
+    PlaceError
+        If one is an integer that no float64 can be.
+    """
+    try:
+        return np.asarray(sample_weight, np.float64)
+    except OverflowError:
+        too_large = [abs(weight) > LARGEST_SAMPLE_WEIGHT for weight in sample_weight]
+        wrong = f"{TOO_LARGE}; got an integer beyond all floats for {PLACE}"
+        raise PlaceError(too_large.index(True), None, wrong) from None
+
+
 def _refuse_odd_weights(sample_weight: Any) -> None:
     """Raise for weights that are no finite numbers; the message names the first."""
     try:
-        weight = np.asarray(sample_weight, np.float64)
+        weight = float_weights(sample_weight)
+    except PlaceError:
+        raise
     except (TypeError, ValueError):
         raise ValueError(
             "sample_weight must be one number for each sequence, got "
@@ -507,7 +536,7 @@ def sample_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     check_weights_of_sequences(sample_weight)
     try:
         weight = _check_sample_weight(sample_weight, X, dtype="float64", copy=True)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         if "non-zero" in str(error):  # what newer releases say
             raise NothingToLearn(ALL_ZERO) from None
         _refuse_odd_weights(sample_weight)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .._chain.chain_model import ChainModel, make_task
-from .._data.inputs import renumbered
+from .._data.inputs import is_between, renumbered
 from .._data.types import Corpus, Given, History, Self, Weights
 from .._saving.registry import savable
 from .._sklearn import CallbackSupportMixin, Interval, Real, StrOptions, with_callbacks
@@ -56,7 +56,7 @@ def check_strengths(what: str, values: Iterable[float], shown: Any) -> None:
     ------
     ValueError
     """
-    if not all(0.0 <= value <= LARGEST_PENALTY for value in values):
+    if not all(is_between(value, 0.0, LARGEST_PENALTY) for value in values):
         raise ValueError(f"{what} must be from 0 to {LARGEST_PENALTY:g}, got {shown!r}")
 
 

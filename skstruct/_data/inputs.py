@@ -313,6 +313,16 @@ def check_some(n_tokens: int, name: str = "X") -> None:
         raise NothingToLearn(f"{name} holds no token: {needed}")
 
 
+def is_between(value: Any, least: float, most: float) -> bool:
+    """Tell whether a number is in a range.
+
+    Numbers of numpy are compared as those of Python: the bounds of a range, rounded to
+    a float32, may be infinite.
+    """
+    plain = value.item() if isinstance(value, np.generic) else value
+    return bool(least <= plain <= most)
+
+
 def check_weights_of_sequences(sample_weight: Any) -> None:
     """Raise where weights of tokens are given for those of sequences."""
     if sample_weight is None or np.isscalar(sample_weight):

@@ -20,6 +20,7 @@ from .._data.inputs import (
     as_tokens,
     blanked,
     check_X_y,
+    is_between,
     take,
 )
 from .._data.labels import UNLABELLED, Gold, Labels, encode_labels, some_of
@@ -238,8 +239,7 @@ def class_costs(
             np.bincount(gold[gold >= 0], minlength=len(labels)), otherwise
         )
     for label, cost in class_weight.items():
-        # A float32 would be compared as one, and the limit is none.
-        if not isinstance(cost, Real) or not 0 <= float(cost) <= LARGEST_SAMPLE_WEIGHT:
+        if not isinstance(cost, Real) or not is_between(cost, 0, LARGEST_SAMPLE_WEIGHT):
             allowed = f"a number from 0 to {LARGEST_SAMPLE_WEIGHT:g}"
             raise ValueError(f"class_weight[{label!r}] must be {allowed}, got {cost!r}")
         if label in labels.ids:

@@ -30,7 +30,7 @@ import numpy as np
 
 from .._data.inputs import PLACE, PlaceError, check_weights_of_sequences
 from .._data.labels import SEVERAL, AllBut, settled
-from .._sklearn import LARGEST_SAMPLE_WEIGHT, TOO_LARGE
+from .._sklearn import LARGEST_SAMPLE_WEIGHT, TOO_LARGE, float_weights
 
 if TYPE_CHECKING:
     from .._data.scheme_rules import LabelTable
@@ -203,7 +203,7 @@ def check_weight(sample_weight: Weights, n: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(n)
     check_weights_of_sequences(sample_weight)
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = float_weights(sample_weight)
     if weight.shape != (n,):
         wrong = f"sample_weight must have shape ({n},), one per sequence"
         raise ValueError(f"{wrong}; got {weight.shape}")

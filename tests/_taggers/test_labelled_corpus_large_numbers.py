@@ -6,6 +6,8 @@ and in prediction, and as weights in files. What is allowed, up to its limit, gi
 scores that are numbers.
 """
 
+import warnings
+
 import numpy as np
 import pandas
 import pytest
@@ -145,3 +147,18 @@ def test_weights_in_files_of_others(save, read, tmp_path):
     save(crf, tmp_path / "model")
     with pytest.raises(ValueError, match=r"1e\+200 in size"):
         read(tmp_path / "model")
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble])
+def test_numbers_of_learners_may_be_of_any_float(kind):
+    X, y = [["a", "b"], ["b"]] * 6, [["A", "B"], ["B"]] * 6
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        costs = {"A": kind(2.0), "B": kind(1.0)}
+        StructuredPerceptron(class_weight=costs).fit(X, y)
+        L1CRF(c1=kind(0.5), c2=kind(0.5), class_weight=costs).fit(X, y)
+        for wrong in (kind("inf"), 10**400):
+            with pytest.raises(ValueError, match="class_weight"):
+                StructuredPerceptron(class_weight={"A": wrong}).fit(X, y)
+        with pytest.raises(ValueError, match="c1"):
+            L1CRF(c1=kind("inf")).fit(X, y)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from metric_cases import METRICS, NO_METRICS, SCORERS
 
-from skstruct import metrics
+from skstruct import StructuredPerceptron, metrics
 
 Y = [
     ["B-X", "I-X", "O", "B-Y"],
@@ -255,3 +255,14 @@ def test_log_loss_of_sets_and_partly_unknown_labels():
     """Divided by tokens with a label; a set keeps what the model knows."""
     assert metrics.sequence_log_loss([["A", None, "B"], [None]], [-3.0, 0.0]) == 1.5
     assert metrics.sequence_log_loss([[{"A", "B"}, None]], [-3.0]) == 3.0
+
+
+@pytest.mark.parametrize("weight, told", [(1e308, "1e.308"), (10**400, "an integer")])
+def test_weights_that_no_sum_holds_are_refused(weight, told):
+    text = f"at most 1e.50, .* got {told}.* for sequence 1"
+    with pytest.raises(ValueError, match=text):
+        metrics.token_accuracy_score(
+            [["A"], ["B"]], [["A"], ["A"]], sample_weight=[1, weight]
+        )
+    with pytest.raises(ValueError, match=text):
+        StructuredPerceptron().fit([["a"], ["b"]], [["A"], ["B"]], [1, weight])
