@@ -17,8 +17,8 @@ from benchmarks.common import corpus, table
 from skstruct import StructuredPerceptron
 from skstruct.cli.held_out import folds_of, score_rows
 from skstruct.datasets import read_columns
-from skstruct.inspection.report_scores import FEWEST
 from skstruct.metrics import segment_f1_score
+from skstruct.metrics.intervals import FEWEST
 
 N_TEST = 12_000
 """Sentences of the large test set, or all the rest: a small one would vary as much as
@@ -76,7 +76,7 @@ def draw(X, y, documents, n, seed):
     scores, _ = score_rows(tagger, [X[i] for i in held], gold, predicted, own[out])
     on_test = tagger.predict([X[i] for i in test])
     true = segment_f1_score([y[i] for i in test], on_test)
-    return scores.overall["F1"], true, len(set(own[out].tolist()))
+    return scores.overall["f1"], true, len(set(own[out].tolist()))
 
 
 def main():

@@ -128,7 +128,8 @@ class Card:
 
 def shown_score(score: Mapping[str, Any]) -> str:
     """Return a score of a :class:`Card` as text: ``f1 0.812 (0.764 to 0.853), ...``."""
-    text = f"{score.get('measure')} {score.get('value', float('nan')):.4f}"
+    value = score.get("value")
+    text = f"{score.get('measure')} {'-' if value is None else f'{value:.4f}'}"
     if score.get("low") is not None:
         text += f" ({score['low']:.4f} to {score['high']:.4f})"
     return f"{text}, {score['how']}" if score.get("how") else text

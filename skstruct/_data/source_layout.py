@@ -7,6 +7,7 @@ model's file says it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -199,4 +200,6 @@ def is_plain(value: Any) -> bool:
         return all(type(k) is str and k[:1] != "$" for k in value) and all(
             map(is_plain, value.values())
         )
-    return value is None or type(value) in (str, int, float, bool)
+    if type(value) is float:
+        return math.isfinite(value)
+    return value is None or type(value) in (str, int, bool)

@@ -22,8 +22,8 @@ from .._data.types import Corpus, Given, Self, Texts, Weights
 from .._saving.registry import savable
 from .._sklearn import sample_weights, with_callbacks
 from .._training.parameters import documented, inner_estimator, parameter, parametrized
-from ..metrics.checks import f1
 from ..metrics.counting import refuse_nothing
+from ..metrics.label_scores import f1_of
 from ..metrics.text_scores import NO_TEXT, count_spans
 from .span_training import SpanTraining
 from .text_probabilities import SpanAnalyses, placed
@@ -334,6 +334,7 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         Returns
         -------
         float
+            0.0, with a warning, if no span is true and none is predicted.
 
         Raises
         ------
@@ -352,4 +353,4 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         weight = [1] * len(texts) if weight is None else weight.tolist()
         refuse_nothing(weight, NO_TEXT)
         counts = count_spans(true, trimmed_spans(texts, self.predict(texts)), weight)
-        return f1(*(sum(counter.values()) for counter in counts))
+        return f1_of(counts, "micro", "warn")

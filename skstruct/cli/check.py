@@ -234,8 +234,7 @@ def _place_of_token(
     """Say where a token stands, for people and as values of JSON."""
     if isinstance(lines, str):  # of a record
         return f"{lines}, token {each.position}", {"record": lines}
-    t = each.position or 0
-    line = lines[t] if t < len(lines) else lines[0]  # of a sentence a line
+    line = lines[0] if corpus.format == "segmented" else lines[each.position]
     return f"{corpus.name}, line {line}", {"line": line}
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -106,6 +108,21 @@ def tell(text: str) -> None:
 def warn(text: str) -> None:
     """Write a warning to standard error."""
     tell(f"warning: {text}")
+
+
+def as_json(value: Any) -> str:
+    """Return a value as one line of JSON, in which NaN and infinities are null."""
+    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, default=str)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return value
 
 
 def checked_type(

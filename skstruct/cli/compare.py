@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import math
 import time
 import warnings
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from .._data.inputs import flatten
+from .._data.inputs import LABELS, WORDS, flatten
 from .._data.places import counted
 from .._data.schemes import labels_to_words, words_to_labels
 from .._sklearn import InvalidParameterError
@@ -30,10 +31,10 @@ from ..features.contexts import is_context
 from ..features.patterns import Patterns
 from ..features.templates import MACRO, resolve_templates
 from ..features.tokens import column_function
-from ..metrics import segment_f1_score, token_accuracy_score, word_f1_score
+from ..metrics.task_scores import encodes_segments, figure, scores_of
 from .common import CommandError, check_inputs, tell
 from .corpus import read
-from .evaluate import encodes_segments, warn_of_unknown
+from .evaluate import warn_of_unknown
 from .learners import ALGORITHMS, add_features, features_of, named_algorithm
 from .options import add_options, repeated, setting
 
@@ -59,11 +60,11 @@ _SCHEME = "BMES"
 """Of the labels of characters that say words."""
 
 _COLUMNS = (
-    ("fit_seconds", "fit [s]", "{:.2f}"),
-    ("feature_seconds", "of it features [s]", "{:.2f}"),
-    ("tokens_per_second", "tag [tokens/s]", "{:,.0f}"),
-    ("token_accuracy", "accuracy", "{:.4f}"),
-    ("f1", "F1", "{:.4f}"),
+    ("fit_seconds", "fit [s]", "{:.2f}".format),
+    ("feature_seconds", "of it features [s]", "{:.2f}".format),
+    ("tokens_per_second", "tag [tokens/s]", "{:,.0f}".format),
+    ("token_accuracy", "token accuracy", figure),
+    ("f1", "f1", figure),
 )
 
 
@@ -356,18 +357,18 @@ def _measure(
     fitted = time.perf_counter()
     predicted = side.predict(test.X)
     seconds = time.perf_counter() - fitted
-    f1 = None
+    scheme = "BIO" if with_segments and test.format != "segmented" else "none"
+    scores = scores_of(LABELS, test.X, test.y, predicted, scheme=scheme).overall
     if test.format == "segmented":
-        f1 = word_f1_score(_words_of(test.X, test.y), _words_of(test.X, predicted))
-    elif with_segments:
-        f1 = segment_f1_score(test.y, predicted)
+        words = [_words_of(test.X, labels) for labels in (test.y, predicted)]
+        scores |= scores_of(WORDS, None, *words).overall
     return {
         "name": side.name,
         "fit_seconds": fitted - began,
         "feature_seconds": side.feature_seconds,
         "tokens_per_second": sum(map(len, test.X)) / max(seconds, 1e-9),
-        "f1": f1,
-        "token_accuracy": token_accuracy_score(test.y, predicted),
+        "f1": scores["f1"].value if "f1" in scores else math.nan,
+        "token_accuracy": scores["token_accuracy"].value,
     }
 
 
@@ -385,8 +386,7 @@ def _print(rows: Any, train: Corpus, test: Corpus, templates: Any) -> None:
     for pair in rows:
         for row in pair:
             cells = (
-                "-" if row[key] is None else form.format(row[key])
-                for key, _, form in _COLUMNS
+                "-" if row[key] is None else form(row[key]) for key, _, form in _COLUMNS
             )
             print(f"{row['name']:<{width}}" + "".join(f"{cell:>20}" for cell in cells))
         print(

@@ -9,7 +9,7 @@ model reads and predicts is its
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -191,6 +191,9 @@ class Corpus(NamedTuple):
         Of each sequence, if the file says them.
     n_unannotated : int
         Records without annotations among annotated texts.
+    ids : list
+        Of each sequence what its record is called in the file; None if that is not
+        said.
     """
 
     name: str
@@ -203,6 +206,7 @@ class Corpus(NamedTuple):
     understood: Understood | None = None
     weights: list[float] | None = None
     n_unannotated: int = 0
+    ids: Sequence[Any] = ()
 
     @property
     def amounts(self) -> tuple[int, int]:
@@ -227,6 +231,7 @@ class _Row(NamedTuple):
     document: str | None
     where: Where
     weight: float = 1.0
+    id: Any = None
 
     @classmethod
     def of_sentence(cls, sentence: Sentence, file: str) -> _Row:
@@ -243,6 +248,7 @@ class _Row(NamedTuple):
             sentence.document,
             where,
             sentence.weight,
+            sentence.id,
         )
 
     @classmethod
@@ -256,7 +262,7 @@ class _Row(NamedTuple):
 def _corpus_of(source: Source, layout: Layout, rows: list[_Row]) -> Corpus:
     """Return the corpus of some sequences of a source."""
     columns = zip(*rows) if rows else ((),) * len(_Row._fields)
-    X, y, places, documents, where, weights = map(list, columns)
+    X, y, places, documents, where, weights, ids = map(list, columns)
     return Corpus(
         source.name,
         layout.format,
@@ -266,6 +272,7 @@ def _corpus_of(source: Source, layout: Layout, rows: list[_Row]) -> Corpus:
         documents,
         where,
         weights=None if set(weights) <= {1.0} else weights,
+        ids=[each.id if id is None else id for each, id in zip(where, ids)],
     )
 
 
@@ -337,7 +344,6 @@ def layout_of(
     _refuse_options(arguments, entry)
     tokens = arguments.tokens
     label = arguments.label
-    comment = arguments.comment
     reader = None
     if entry.kind == TEXTS:
         reader = new_annotation_reader(arguments)
@@ -348,20 +354,18 @@ def layout_of(
     elif entry.name == "conllu":
         tokens = tokens or defaults.token_fields
         label = defaults.label_field if label is None else label
+    elif isinstance(entry, TokenFormat) and not entry.names_fields:
+        label = defaults.label_column if label is None else label
     elif isinstance(entry, TokenFormat):
-        if not entry.names_fields:
-            label = defaults.label_column if label is None else label
-        # Who sends lines one by one gets an answer to the first: nothing is settled.
-        if entry.names_fields or inputs is None or source.path is not None:
-            head = source.head(patient=inputs is None or not entry.names_fields)
-            found = TokenOptions(tokens, label, arguments.separator, comment)
-            tokens, label, _, comment, *_ = entry.with_fields(head, found)
+        head = source.head(patient=inputs is None)
+        settled = entry.with_fields(head, TokenOptions(tokens, label))
+        tokens, label = settled.tokens, settled.label
     layout = Layout(
         format=entry.family,
         tokens=tokens,
         label=label,
         separator=arguments.separator,
-        comment=comment,
+        comment=arguments.comment,
         reader=reader,
         entry=entry,
         why=why,

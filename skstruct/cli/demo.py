@@ -11,6 +11,7 @@ about accuracy; the demo shows that everything works, and how fast it is.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import platform
 import time
@@ -30,8 +31,9 @@ from ..datasets import (
     write_spans,
 )
 from ..datasets.formats.text_files import open_text
+from ..metrics.intervals import Score
+from ..metrics.task_scores import figure, scores_of
 from .common import tell
-from .evaluate import scores_of
 from .targets import add_output, check_target
 
 if TYPE_CHECKING:
@@ -171,12 +173,12 @@ def _run_job(learner: Any, task: str, measure: str, X: Any, y: Any) -> Any:
     predicted = estimator.predict(X_test)
     seconds = fitted - started, time.perf_counter() - fitted
     known = {item if isinstance(item, str) else item[0] for item in flatten(y)}
-    scores = scores_of(estimator.inputs.task, X_test, y_test, predicted, known)
-    scores = scores["segments"]["micro avg"] if "segments" in scores else scores
-    recall = f"{scores['oov_recall']:.4f}" if "oov_recall" in scores else "-"
+    kind = estimator.inputs.task
+    scores = scores_of(kind, X_test, y_test, predicted, vocabulary=known)
+    recall = scores.overall.get("oov_recall", Score(math.nan))
     shown = (
-        f"{scores.get('joint_f1', scores['f1']):.4f}",
-        recall,
+        figure(scores.overall[scores.main].value),
+        figure(recall.value),
         *(f"{s:.3f}" for s in seconds),
     )
     print(ROW.format(task, learner.__name__, measure, *shown), flush=True)

@@ -13,28 +13,23 @@ from __future__ import annotations
 
 import argparse
 import copy
-import json
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from .. import metrics
 from .._data.inputs import LABELS, SPANS, TREES, WORDS, flatten
-from .._data.labels import SEVERAL
 from .._data.places import counted
-from .._data.scheme_rules import SCHEMES, are_chunks
+from .._data.scheme_rules import SCHEMES
 from .._sklearn import final_step, outermost_value
 from .._taggers.constraints import scheme_of
 from ..datasets.formats.readers import read_segmented
 from ..datasets.formats.table import recognised
-from ..metrics.label_scores import report_of
-from ..metrics.text_scores import span_counts
+from ..metrics.task_scores import Scores, as_text, scores_of
 from . import two_models
 from .cards import warn_if_learned
-from .common import CommandError, check_inputs, load_model, warn
+from .common import CommandError, as_json, check_inputs, load_model, warn
 from .corpus import inputs_of, layout_of, locating, read_all
 from .input_files import Source, tell_empty
+from .matching import matched
 from .model_layout import format_for, read_for
 from .odd_labels import warn_of_odd
 from .options import add_model, add_options
@@ -115,7 +110,10 @@ def run(arguments: Arguments) -> int | None:
         corpus, predicted = read_labels(arguments)
         task = {"segmented": WORDS, "spans": SPANS}.get(corpus.format, LABELS)
         scores = _scores(task, corpus, predicted, _options(arguments, task))
-    print(json.dumps(scores, ensure_ascii=False) if arguments.json else as_text(scores))
+    if arguments.json:
+        print(as_json(scores.to_dict()))
+    else:
+        print(as_text(scores))
 
 
 def _compare_models(arguments: Arguments, *models: str) -> None:
@@ -124,17 +122,13 @@ def _compare_models(arguments: Arguments, *models: str) -> None:
         arguments.usage_error("two models read FILE twice: it cannot be standard input")
     a, b = (_side(arguments, path) for path in models)
     two_models.check_same(a, b)
-    scheme = arguments.scheme
     if "IO" in (a.scheme, b.scheme):  # both read the labels of one file alike
-        scheme = "IO"
-        a, b = (_read_by(side, scheme) for side in (a, b))
-    elif scheme == "auto":
-        scheme = "BIO" if a.scores.get("segments") else "none"
+        a, b = (_read_by(side, "IO") for side in (a, b))
     if arguments.json:
-        found = two_models.as_dict(a, b, scheme)
-        print(json.dumps(found, ensure_ascii=False))
+        found = two_models.as_dict(a, b)
+        print(as_json(found))
     else:
-        print(two_models.as_text(a, b, scheme))
+        print(two_models.as_text(a, b))
 
 
 def _options(arguments: Arguments, task: str) -> dict[str, Any]:
@@ -153,26 +147,37 @@ def _options(arguments: Arguments, task: str) -> dict[str, Any]:
     return options
 
 
-def _scores(task: str, corpus: Corpus, predicted: Any, options: Any) -> dict[str, Any]:
+def _scores(
+    task: str, corpus: Corpus, predicted: Any, options: Any, who: str = ""
+) -> Scores:
+    """Score predictions, of the model ``who`` if there are two."""
     with locating(corpus.name):  # labels that are not of the scheme, say
         scores = scores_of(task, corpus.X, corpus.y, predicted, **options)
     if task == LABELS and options.get("scheme", "auto") == "auto":
-        if scores["segments"] is None:
-            warn_of_odd(corpus, predicted)
+        if scores.table != "segments":
+            warn_of_odd(corpus, predicted, who)
     return scores
 
 
 # --------------------------------------------------------------------------------------
 # A model and a corpus
 # --------------------------------------------------------------------------------------
-def model_scores(model: Any, corpus: Corpus, **options: Any) -> dict[str, Any]:
+def model_scores(model: Any, corpus: Corpus, **options: Any) -> Scores:
     """Scores of a model on a `Corpus`; labels that the model does not know are warned
     of.
 
     ``options`` are those of `scores_of`.
     """
     predicted = predictions(model, corpus)
+    options.setdefault("scheme", look_of(model))
     return _scores(final_step(model).estimator.inputs.task, corpus, predicted, options)
+
+
+def look_of(model: Any) -> str:
+    """The scheme by which labels of a model are scored, unless an option names one: that
+    of their looks, but for IO, which labels do not look like.
+    """
+    return "IO" if scheme_of(model) == "IO" else "auto"
 
 
 def predictions(model: Any, corpus: Corpus) -> Any:
@@ -189,7 +194,7 @@ def predictions(model: Any, corpus: Corpus) -> Any:
     return predicted
 
 
-def _of_model(arguments: Arguments) -> dict[str, Any]:
+def _of_model(arguments: Arguments) -> Scores:
     return _side(arguments, arguments.model).scores
 
 
@@ -203,12 +208,11 @@ def _side(arguments: Arguments, path: str) -> two_models.Side:
     who = "the model" if path == arguments.model else path
     warn_if_learned(model, arguments.file, corpus.name, who)
     tell_empty(corpus)
-    if (
-        arguments.scheme == "auto" and scheme_of(model) == "IO"
-    ):  # which labels do not look like
-        options["scheme"] = "IO"
+    if arguments.scheme == "auto":
+        options["scheme"] = look_of(model)
     predicted = predictions(model, corpus)
-    scores = _scores(inputs.task, corpus, predicted, options)
+    among = "" if path == arguments.model else path
+    scores = _scores(inputs.task, corpus, predicted, options, among)
     scheme = options["scheme"]
     return two_models.Side(path, inputs.task, corpus, predicted, scores, scheme)
 
@@ -257,7 +261,10 @@ def _read_one_file(arguments: Arguments) -> tuple[Corpus, Any]:
 
 
 def _read_two_files(arguments: Arguments) -> tuple[Corpus, Any]:
-    """Read true and predicted labels from two files: the corpus, and its predictions."""
+    """Read true and predicted labels from two files: the corpus, and its predictions.
+
+    Records that have ids are matched by them, others by their position.
+    """
     corpora = []
     for path, label in ((arguments.gold, arguments.label), (arguments.pred, None)):
         with Source(path, arguments.encoding) as source:
@@ -272,8 +279,10 @@ def _read_two_files(arguments: Arguments) -> tuple[Corpus, Any]:
                     tokens=None, label=-1 if label is None else label
                 )
             corpora.append(read_all(source, layout))
-    _check_same_tokens(*corpora)
-    return corpora[0], corpora[1].y
+    gold, pred = corpora
+    pred = matched(gold, pred)
+    _check_same_tokens(gold, pred)
+    return gold, pred.y
 
 
 def _check_same_tokens(gold: Corpus, pred: Corpus) -> None:
@@ -305,185 +314,12 @@ def _check_same_tokens(gold: Corpus, pred: Corpus) -> None:
             raise CommandError(f"{where}: the sentences differ in their tokens")
 
 
-# --------------------------------------------------------------------------------------
-# Scores: dicts of the numbers of `skstruct.metrics`, printed as text or as JSON
-# --------------------------------------------------------------------------------------
 _LISTED = 10
 """Labels that a warning lists."""
 
 
-def encodes_segments(*corpora: Iterable[Iterable[Any]]) -> bool:
-    """Whether the labels of some corpora are read as segments."""
-    return are_chunks(label for y in corpora for labels in y for label in labels)
-
-
-def scores_of(
-    task: str, X: Any, y: Any, predicted: Any, vocabulary: Any = None, **options: Any
-) -> dict[str, Any]:
-    """Scores of what a model of a task predicts; ``options`` are those of
-    `tagging_scores`.
-    """
-    if task == WORDS:
-        return word_scores(y, predicted, vocabulary)
-    if task == SPANS:
-        return span_scores(X, y, predicted)
-    return (
-        tree_scores(X, y, predicted)
-        if task == TREES
-        else tagging_scores(y, predicted, **options)
-    )
-
-
-def tagging_scores(
-    y: Any, predicted: Any, scheme: str = "auto", strict: bool = False
-) -> dict[str, Any]:
-    """Scores of labels.
-
-    Parameters
-    ----------
-    y, predicted : lists of lists of str
-    scheme : str, default="auto"
-        A label scheme, "none" for no segments, or "auto" for segments if the labels
-        look like that.
-    strict : bool, default=False
-        Count only segments spelled as the scheme spells them, not as conlleval does.
-
-    Returns
-    -------
-    dict
-        ``sequences``, ``tokens``, ``token_accuracy``, ``sequence_accuracy``, and
-        ``segments``, which is the dict of `skstruct.metrics.segment_report` or None;
-        without segments ``labels``, that of `skstruct.metrics.token_report`.
-    """
-    if scheme == "auto":
-        scheme = "BIO" if encodes_segments(y, predicted) else "none"
-    segments = None
-    if scheme != "none":
-        mode: Literal["strict", "conlleval"] = "strict" if strict else "conlleval"
-        segments = metrics.segment_report(
-            y, predicted, scheme=scheme, mode=mode, output_dict=True
-        )
-    scores = {
-        "sequences": len(y),
-        "tokens": sum(map(len, y)),
-        "token_accuracy": metrics.token_accuracy_score(y, predicted),
-        "sequence_accuracy": metrics.sequence_accuracy_score(y, predicted),
-        "segments": segments,
-    }
-    if segments is None and not _have_sets(y):
-        report = metrics.token_report(y, predicted, output_dict=True)
-        scores["labels"] = {str(label): row for label, row in report.items()}
-    return scores
-
-
-def _have_sets(y: Any) -> bool:
-    """Whether a token has several labels, so that no score is about one of them."""
-    return any(isinstance(label, SEVERAL) for labels in y for label in labels)
-
-
-def word_scores(y: Any, predicted: Any, vocabulary: Any = None) -> dict[str, Any]:
-    """Scores of words.
-
-    Returns
-    -------
-    dict
-        ``sequences``, ``words``, ``precision``, ``recall``, ``f1``; with a vocabulary
-        also ``oov_rate``, ``oov_recall`` and ``iv_recall``; if both sides have tags
-        also ``joint_f1``.
-    """
-    report = metrics.segmentation_report(y, predicted, vocabulary or ())
-    of_vocabulary = (
-        () if vocabulary is None else ("oov_rate", "oov_recall", "iv_recall")
-    )
-    names = "precision", "recall", "f1", *of_vocabulary
-    scores = {
-        "sequences": len(y),
-        "words": sum(map(len, y)),
-        **{name: report[name] for name in names},
-    }
-    tagged = [
-        any(words and not isinstance(words[0], str) for words in each)
-        for each in (y, predicted)
-    ]
-    return scores | (
-        {"joint_f1": metrics.word_f1_score(y, predicted)} if all(tagged) else {}
-    )
-
-
-def span_scores(texts: Any, y: Any, predicted: Any) -> dict[str, Any]:
-    """Scores of spans of texts; white space at their ends does not count.
-
-    Returns
-    -------
-    dict
-        ``texts``, ``spans``, and ``segments`` as of `tagging_scores`, by label.
-    """
-    rows = report_of(span_counts(y, predicted, texts=texts))
-    return {
-        "texts": len(texts),
-        "spans": rows["micro avg"]["support"],
-        "segments": rows,
-    }
-
-
-def tree_scores(X: Any, y: Any, predicted: Any) -> dict[str, Any]:
-    """Scores of dependency trees.
-
-    Punctuation is, as in the CoNLL-X shared task, a form all of whose characters are
-    punctuation in Unicode.
-
-    Returns
-    -------
-    dict
-        ``sequences``, ``tokens``, ``uas``, ``las``, ``complete``, and without
-        punctuation ``words``, ``words_uas``, ``words_las``, if there are words. There
-        is no ``las`` of a parser that gives heads alone.
-    """
-    punctuation = [
-        [all(map(_is_punctuation, form)) for form, *_ in sentence] for sentence in X
-    ]
-    everything = metrics.attachment_scores(y, predicted)
-    scores: dict[str, float] = {"sequences": len(y), "tokens": everything.n_tokens}
-    scores |= {name: getattr(everything, name) for name in ("uas", "las", "complete")}
-    if not all(map(all, punctuation)):
-        words = metrics.attachment_scores(y, predicted, punctuation=punctuation)
-        scores |= {
-            "words": words.n_tokens,
-            "words_uas": words.uas,
-            "words_las": words.las,
-        }
-    return {name: value for name, value in scores.items() if value == value}
-
-
-def _is_punctuation(character: str) -> bool:
-    return unicodedata.category(character).startswith("P")
-
-
-def as_text(scores: dict[str, Any]) -> str:
-    """Scores as lines of text, a name and a number each, and a table of segments or of
-    labels.
-    """
-    lines = []
-    of_segments = scores.get("segments")
-    rows = of_segments or scores.get("labels") or {}
-    for name, value in scores.items():
-        if name not in ("segments", "labels"):
-            value = f"{value:.4f}" if isinstance(value, float) else str(value)
-            lines.append(f"{name.replace('_', ' '):<18}{value:>10}")
-    if rows:
-        width = max(18, *(len(name) + 2 for name in rows))
-        what = "segments" if of_segments else "labels"
-        lines += [
-            "",
-            f"{what:<{width}}{'precision':>10}{'recall':>10}{'f1':>10}{'support':>10}",
-        ]
-    nameless = "(no type)" if of_segments else "''"
-    for name, row in rows.items():
-        numbers = "".join(
-            f"{row[column]:>10.4f}" for column in ("precision", "recall", "f1")
-        )
-        lines.append(f"{name or nameless:<{width}}{numbers}{row['support']:>10}")
-    return "\n".join(lines)
+_LISTED = 10
+"""Labels that a warning lists."""
 
 
 def warn_of_unknown(y: Any, known: Any, name: str) -> None:

@@ -19,7 +19,9 @@ from .._data.inputs import LABELS
 from .._data.places import counted
 from .._sklearn import final_step
 from .._taggers.constraints import scheme_of
-from ..inspection.report_scores import FEWEST, Score, Scores, scored
+from ..metrics.intervals import FEWEST, Score
+from ..metrics.task_scores import Scores, plain, scores_of
+from ..metrics.task_scores import as_text as table_of
 from .common import CommandError, tell
 
 if TYPE_CHECKING:
@@ -30,9 +32,6 @@ WORST = 10
 """Texts that are listed."""
 
 _EXCERPT = 60
-
-_MEASURES = ("F1", "LAS", "UAS", "accuracy of tokens")
-"""The score that a card holds is the first of these that there is."""
 
 
 class HeldOutScores(NamedTuple):
@@ -69,7 +68,7 @@ class HeldOutScores(NamedTuple):
         interval = {"low": low, "high": high} if math.isfinite(low) else {}
         return {
             "measure": self.measure,
-            "value": value,
+            "value": plain(value),
             **interval,
             "how": self.how,
             "of": self.n_documents,
@@ -211,10 +210,17 @@ def score_rows(
     the name of the score that a card holds.
     """
     task = final_step(model).estimator.inputs.task
-    scheme = scheme_of(model) if task == LABELS else None
-    scores = scored(task, X, y, predicted, scheme, groups=documents)
-    measure = next(name for name in _MEASURES if name in scores.overall)
-    return scores, measure
+    is_io = task == LABELS and scheme_of(model) == "IO"
+    scores = scores_of(
+        task,
+        X,
+        y,
+        predicted,
+        scheme="IO" if is_io else "auto",
+        groups=documents,
+        intervals=True,
+    )
+    return scores, scores.main
 
 
 def part_of(corpus: Corpus, chosen: np.ndarray) -> Corpus:
@@ -245,25 +251,7 @@ def _without_traces(model: Any) -> Any:
 def as_text(found: HeldOutScores, corpus: Corpus) -> str:
     """Return what is printed: scores with intervals, labels, the worst texts."""
     lines = [f"on what the model has not seen ({found.how}):"]
-    for name, score in found.scores.overall.items():
-        lines.append(f"{name:<26}{_interval(score)}")
-    rows = found.scores.by_label
-    if rows:
-        width = max(26, *(len(name) + 2 for name in rows))
-        head = "".join(f"{name:>10}" for name in ("precision", "recall", "f1"))
-        lines += ["", f"{'label':<{width}}{head}  {'95 %':<18}{'support':>8}"]
-        for name, row in rows.items():
-            f1 = row["f1"]
-            values = (row["precision"], row["recall"], f1.value)
-            cells = "".join(
-                f"{'-' if math.isnan(value) else f'{value:.4f}':>10}"
-                for value in values
-            )
-            between = f"{f1.low:.4f} to {f1.high:.4f}" if f1.low == f1.low else "-"
-            lines.append(
-                f"{name or '(no type)':<{width}}{cells}  {between:<18}"
-                f"{row['support']:>8}"
-            )
+    lines.append(table_of(found.scores))
     if found.n_documents < FEWEST:
         lines += ["", "so few documents have no interval; --cv 5 scores on all of them"]
     if found.worst:
@@ -271,12 +259,6 @@ def as_text(found: HeldOutScores, corpus: Corpus) -> str:
     for i, n in found.worst[:WORST]:
         lines.append(f"{counted(n, 'mistake'):>12}  {_place(corpus, i)}")
     return "\n".join(lines)
-
-
-def _interval(score: Score) -> str:
-    value, low, high = score
-    text = f"{value:>10.4f}"
-    return f"{text}  ({low:.4f} to {high:.4f})" if math.isfinite(low) else text
 
 
 def _place(corpus: Corpus, i: int) -> str:

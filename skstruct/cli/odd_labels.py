@@ -81,9 +81,12 @@ def _belongs(label: Any, usual: set[Any]) -> bool:
     return style is None or style in usual
 
 
-def warn_of_odd(corpus: Corpus, predicted: Any) -> None:
-    """Warn of labels that keep gold or predicted ones from being scored by segments."""
-    for side, y in (("gold", corpus.y), ("predicted", predicted)):
+def warn_of_odd(corpus: Corpus, predicted: Any, who: str = "") -> None:
+    """Warn of labels that keep gold or predicted ones from being scored by segments;
+    ``who`` predicted.
+    """
+    by = f" of {who}" if who else ""
+    for side, y in (("gold labels", corpus.y), (f"predicted labels{by}", predicted)):
         found = odd_labels(y)
         if not found:
             continue
@@ -95,7 +98,7 @@ def warn_of_odd(corpus: Corpus, predicted: Any) -> None:
         more = f" and {len(found) - LISTED} more" if len(found) > LISTED else ""
         what = "belongs" if len(found) == 1 else "belong"
         warn(
-            f"{corpus.name}: no scores of segments: of the {side} labels {named}{more} "
+            f"{corpus.name}: no scores of segments: of the {side} {named}{more} "
             f"{what} to no scheme such as BIO; tokens are scored by label"
         )
 

@@ -6,6 +6,7 @@ keeps the lines of the sentence at hand, so that a command can give back what it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +22,12 @@ from .input_files import Source, warning_of_header
 if TYPE_CHECKING:
     from .._data.inputs import Inputs
     from .corpus import Layout
+
+
+_KEYS = ("id", "sent_id", "doc_key", "doc_id")
+"""Keys of JSON that say what a record is called."""
+
+_SENT_ID = re.compile(r"#\s*sent_id\s*=\s*(\S.*?)\s*$")
 
 
 class Sentence(NamedTuple):
@@ -58,6 +65,20 @@ class Sentence(NamedTuple):
     def numbers(self) -> list[int]:
         """The numbers of the lines that hold tokens."""
         return [number for number, _, is_token in self.lines if is_token]
+
+    @property
+    def id(self) -> Any:
+        """What it is called: the ``sent_id`` of CoNLL-U, or the ``id`` of the record
+        that it is; None if it is not said.
+        """
+        for _, line, is_token in self.lines:
+            if is_token:
+                break
+            found = _SENT_ID.match(line)
+            if found is not None:
+                return found[1]
+        record = self.source if isinstance(self.source, dict) else {}
+        return next((record[key] for key in _KEYS if record.get(key) is not None), None)
 
 
 def as_columns(label: Any) -> tuple[Any, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import json
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,7 @@ from ..inspection import explain, feature_weights, transition_weights
 from ..inspection.explanations import printable
 from ..interchange.kinds import kind_of
 from ..serving.answers import as_sequence
-from .common import CommandError, check_inputs, load_model, positive, warn
+from .common import CommandError, as_json, check_inputs, load_model, positive, warn
 from .corpus import inputs_of
 from .options import add_encoding
 
@@ -113,7 +112,7 @@ def run(arguments: Arguments) -> int | None:
         about["top"] = {
             label: [[w.feature, w.weight] for w in rows] for label, rows in top.items()
         }
-        print(json.dumps(about, ensure_ascii=False))
+        print(as_json(about))
         return None
     _print_about(about)
     for label, rows in top.items():
@@ -219,6 +218,6 @@ def _explain(model: Any, path: str, arguments: Arguments) -> int | None:
     except TypeError as error:  # it is of a kind that cannot be explained
         raise CommandError(f"{path}: --{error}") from None
     if arguments.json:
-        print(json.dumps(explanation.to_dict(), ensure_ascii=False, default=str))
+        print(as_json(explanation.to_dict()))
     else:
         print(explanation.describe(arguments.top))

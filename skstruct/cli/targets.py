@@ -209,6 +209,7 @@ def check_target(
             "gzip write it (| gzip > FILE)"
         )
     number = descriptor_of(path)
+    mode: int | None
     if number is not None:
         with naming(path):
             mode = os.fstat(number).st_mode

@@ -7,17 +7,24 @@ sentences or texts. It is the difference of a score that the table has.
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from .._data.inputs import LABELS, SPANS, TREES, WORDS
+from .._data.inputs import LABELS, SPANS, TREES
 from ..metrics import paired_bootstrap
+from ..metrics.intervals import Score
+from ..metrics.task_scores import MAIN, Scores, figure
 from ..metrics.tree_scores import main_types, split_heads
 from .common import CommandError
 
 if TYPE_CHECKING:
     from ..metrics.significance import PairedBootstrap
     from .corpus import Corpus
+
+NONE = Score(math.nan)
+"""The score of a model that has none of that name."""
 
 SEED = 0
 """Of the resamples: the same files give the same numbers."""
@@ -40,7 +47,7 @@ class Side(NamedTuple):
     task: str
     corpus: Corpus
     predicted: Any
-    scores: dict[str, Any]
+    scores: Scores
     scheme: str = "auto"
 
 
@@ -63,35 +70,34 @@ def check_same(a: Side, b: Side) -> None:
         )
 
 
-def compared(a: Side, b: Side, scheme: str) -> PairedBootstrap:
-    """The difference of the main score of two models.
-
-    Parameters
-    ----------
-    a, b : Side
-    scheme : str
-        Of labels; "none" compares the accuracy of tokens.
+def measure_of(a: Side, b: Side) -> str | None:
+    """Return the name of the score that two models are compared by: the main one of
+    those that both have; None if both have nothing to count.
     """
-    measure: Literal["accuracy", "segments", "words", "spans"] = "accuracy"
+    sides = a.scores.overall, b.scores.overall
+    both = (name for name in MAIN if all(name in side for side in sides))
+    known = (
+        name for name in both if not any(math.isnan(side[name].value) for side in sides)
+    )
+    return next(known, None)
+
+
+def compared(a: Side, b: Side, measure: str) -> PairedBootstrap:
+    """Return the difference of a score of two models."""
+    score: Literal["accuracy", "segments", "words", "spans"] = "accuracy"
     more: dict[str, Any] = {}
     sides: list[Any] = [a.corpus.y, a.predicted, b.predicted]
     if a.task == TREES:
-        with_labels = _have_labels(a, b)
-        sides = [_arcs(trees, with_labels) for trees in sides]
-    if a.task == SPANS:
-        measure = "spans"
+        sides = [_arcs(trees, measure == "las") for trees in sides]
+    elif a.task == SPANS:
+        score = "spans"
         more = {"texts": a.corpus.X}
-    elif a.task == WORDS:
-        measure = "words"
-    elif a.task == LABELS and scheme != "none":
-        measure = "segments"
-        more = {"scheme": scheme}
-    return paired_bootstrap(*sides, score=measure, random_state=SEED, **more)
-
-
-def _have_labels(a: Side, b: Side) -> bool:
-    """Whether the arcs of both parsers have labels."""
-    return "las" in a.scores and "las" in b.scores
+    elif a.task != LABELS:
+        score = "words"
+    elif measure == "f1":
+        score = "segments"
+        more = {"scheme": "BIO" if a.scheme == "auto" else a.scheme}
+    return paired_bootstrap(*sides, score=score, random_state=SEED, **more)
 
 
 def _arcs(trees: Any, with_labels: bool) -> list[list[Any]]:
@@ -109,63 +115,70 @@ def _arcs(trees: Any, with_labels: bool) -> list[list[Any]]:
     return found
 
 
-def measure_of(a: Side, b: Side, scheme: str) -> str:
-    """What `compared` compares, in words."""
-    if a.task == TREES:
-        return f"{'' if _have_labels(a, b) else 'un'}labelled attachment"
-    if a.task == WORDS and "joint_f1" in a.scores and "joint_f1" in b.scores:
-        return "joint F1"
-    return "token accuracy" if a.task == LABELS and scheme == "none" else "F1"
-
-
-def as_dict(a: Side, b: Side, scheme: str) -> dict[str, Any]:
-    """Scores of both, and the difference of the main one, for JSON."""
-    found = compared(a, b, scheme)
+def as_dict(a: Side, b: Side) -> dict[str, Any]:
+    """Return the scores of both, and the difference of the main one that both have, for
+    JSON.
+    """
+    measure = measure_of(a, b)
     names = "difference", "low", "high", "p_value"
+    difference: dict[str, Any] = dict.fromkeys(names)
+    if measure is not None:
+        found = compared(a, b, measure)
+        difference = {name: getattr(found, name) for name in names}
     return {
-        "a": {"model": a.path, **a.scores},
-        "b": {"model": b.path, **b.scores},
-        "difference": {
-            "measure": measure_of(a, b, scheme),
-            **{name: getattr(found, name) for name in names},
-        },
+        "a": {"model": a.path, **a.scores.to_dict()},
+        "b": {"model": b.path, **b.scores.to_dict()},
+        "difference": {"measure": measure, **difference},
     }
 
 
-def as_text(a: Side, b: Side, scheme: str) -> str:
-    """A table of both, labels too, and what of the difference may be luck."""
-    found = compared(a, b, scheme)
+def _rows(a: Side, b: Side) -> Iterator[tuple[str, float, float]]:
+    """Yield names, and the scores of both; NaN where one has none."""
+    sides = a.scores, b.scores
+    for name in {**a.scores.overall, **b.scores.overall}:
+        x, y = (each.overall.get(name, NONE).value for each in sides)
+        yield name.replace("_", " "), x, y
+    if a.scores.table != b.scores.table:
+        return
+    for label in sorted({*a.scores.by_label, *b.scores.by_label}):
+        x, y = (
+            each.by_label[label]["f1"].value if label in each.by_label else 0.0
+            for each in sides
+        )
+        yield f"f1 {label}", x, y
+
+
+def as_text(a: Side, b: Side) -> str:
+    """Return a table of both, labels too, and what of the difference may be luck."""
     names = [os.path.basename(side.path) for side in (a, b)]
     if names[0] == names[1]:
         names = [a.path, b.path]
-    rows = [
-        (name.replace("_", " "), a.scores[name], b.scores[name])
-        for name in a.scores
-        if isinstance(a.scores[name], float) and name in b.scores
-    ]
-    of_a, of_b = (
-        side.scores.get("segments") or side.scores.get("labels") or {}
-        for side in (a, b)
-    )
-    for label in sorted({*of_a, *of_b} - {"micro avg", "macro avg", "weighted avg"}):
-        both = [of.get(label, {}).get("f1", 0.0) for of in (of_a, of_b)]
-        rows.append((f"f1 {label}", both[0], both[1]))
-    if "micro avg" in of_a and "micro avg" in of_b:
-        both = [of["micro avg"]["f1"] for of in (of_a, of_b)]
-        rows.append(("f1", both[0], both[1]))
+    rows = list(_rows(a, b))
     width = max(18, *(len(name) + 2 for name, *_ in rows))
     room = max(10, *(len(name) + 2 for name in names))
-    lines = [" " * width + "".join(f"{name:>{room}}" for name in names) + f"{'':>12}"]
-    lines += [
-        f"{name:<{width}}{x:>{room}.4f}{y:>{room}.4f}{y - x:>+12.4f}"
-        for name, x, y in rows
-    ]
-    what = measure_of(a, b, scheme)
-    lines += [
-        "",
-        f"{what}: {names[1]} minus {names[0]} is {found.difference:+.4f} "
-        f"({found.low:+.4f} to {found.high:+.4f}), p = {found.p_value:.3f}",
-    ]
+    head = "".join(f"{name:>{room}}" for name in names)
+    lines = [f"{'':<{width}}{head}{'difference':>12}"]
+    for name, x, y in rows:
+        difference = "-" if math.isnan(y - x) else f"{y - x:+.4f}"
+        cells = f"{figure(x):>{room}}{figure(y):>{room}}{difference:>12}"
+        lines.append(f"{name:<{width}}{cells}")
+    measure = measure_of(a, b)
+    lines.append("")
+    tables = a.scores.table, b.scores.table
+    if tables[0] != tables[1] and "segments" in tables:
+        without = names[1 - tables.index("segments")]
+        lines.append(
+            f"{without} has no scores of segments, so that both are compared by those "
+            "of tokens"
+        )
+    if measure is None:
+        return "\n".join([*lines, "there is nothing to compare: no score of both"])
+    found = compared(a, b, measure)
+    lines.append(
+        f"{measure.replace('_', ' ')}: {names[1]} minus {names[0]} is "
+        f"{found.difference:+.4f} (95 %: {found.low:+.4f} to {found.high:+.4f}), "
+        f"p = {found.p_value:.3f}"
+    )
     if (found.low > 0.0 or found.high < 0.0) != (found.p_value < 0.05):
         lines.append(f"({DISAGREE})")
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(lines)

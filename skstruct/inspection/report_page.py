@@ -21,6 +21,7 @@ from .._saving.atomic import write_whole
 from .._sklearn import innermost, safe_indexing
 from ..metrics.confidence import reliability
 from ..metrics.counting import has_label
+from ..metrics.task_scores import Scores, as_text, scores_of
 from .error_lists import errors_of
 from .explain_taggers import read_by, seen_by_tagger, span_labels
 from .explaining import explanation_of
@@ -30,15 +31,14 @@ from .feature_words import in_words
 from .findings import Places, Where, as_places
 from .html import LONG, Shown, bar, box, cell, escaped, label_html, note, table
 from .pictures import are_characters, drawn
-from .report_scores import Scores, scored
 from .selection import uncertainty
 from .weight_tables import FeatureWeights
 
 if TYPE_CHECKING:
     from ..metrics.confidence import Reliability
+    from ..metrics.intervals import Score
     from .explanations import Explanation, TokenExplanation
     from .pictures import Mark
-    from .report_scores import Score
 
 
 IN_FULL = 200
@@ -85,7 +85,8 @@ class Report(Shown):
     Attributes
     ----------
     scores : dict of str to (value, low, high)
-        Of all sequences, with 95 % confidence intervals.
+        Of all sequences, with 95 % confidence intervals, by the names that ``skstruct
+        evaluate`` gives them; NaN where there is nothing to count.
     by_label : dict of str to dict
         ``precision``, ``recall``, ``f1`` with its interval, and ``support`` of each
         label or type.
@@ -101,6 +102,7 @@ class Report(Shown):
         title: str = "skstruct",
     ) -> None:
         self._title = title
+        self._all = scores
         self.scores = scores.overall
         self.by_label = scores.by_label
         self.wrong = wrong
@@ -119,8 +121,7 @@ class Report(Shown):
         write_whole(path, self.to_html(), "utf-8")
 
     def __str__(self) -> str:
-        line = "{:<25}{:.4f}  ({:.4f} to {:.4f})".format
-        return "\n".join(line(name, *score) for name, score in self.scores.items())
+        return as_text(self._all)
 
 
 def report(
@@ -177,10 +178,19 @@ def report(
     >>> from skstruct.inspection import report
     >>> X, y = [["the", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]]
     >>> page = report(StructuredPerceptron(random_state=0).fit(X, y), X, y)
-    >>> page.scores["accuracy of tokens"]
+    >>> page.scores["token_accuracy"]
     Score(value=1.0, low=1.0, high=1.0)
     >>> page.save("report.html")  # doctest: +SKIP
     """
+    n_sequences = len(elements(X)), len(y)
+    if n_sequences[0] != n_sequences[1]:
+        raise ValueError(
+            "X and y must hold the same number of sequences, got {} and {}".format(
+                *n_sequences
+            )
+        )
+    if not len(y):
+        raise ValueError("X and y are empty: a report needs at least one sequence")
     predicted = model.predict(X)
     inner, kind, shown, scheme = read_by(model, X, y)
     if kind == WORDS and all(isinstance(word, str) for words in y for word in words):
@@ -188,7 +198,9 @@ def report(
             [word if isinstance(word, str) else word[0] for word in words]
             for words in predicted
         ]
-    scores = scored(kind, shown, y, predicted, scheme)
+    scores = scores_of(
+        kind, shown, y, predicted, scheme=scheme or "auto", intervals=True
+    )
     wrong, sure, how = _surest_first(model, X, scores.wrong)
     where = as_places(places, len(y))
     confusions = errors_of(model, X, y, predicted, words=words, places=where)
@@ -255,7 +267,7 @@ def _figure(value: float | tuple[float, ...]) -> str:
 
 def _scores(scores: Scores, n: int) -> str:
     rows = [
-        (cell(escaped(name)), *_with_interval(score))
+        (cell(escaped(name.replace("_", " "))), *_with_interval(score))
         for name, score in scores.overall.items()
     ]
     labels = []

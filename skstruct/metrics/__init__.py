@@ -7,14 +7,14 @@ sides (segments, spans, words, tokens with a label) the scores are
 
     P = correct / predicted,   R = correct / true,   F1 = 2 correct / (true + predicted).
 
-A zero denominator gives 0.0 and no warning, with one exception: F1 is 1.0, whatever its
-average, if there is nothing to find and nothing was found, as for any other identical
-inputs.
+A zero denominator gives 0.0 and an ``UndefinedMetricWarning``, as in scikit-learn;
+``zero_division`` gives another value. Scorers of segments and spans give 1.0 where
+nothing is to be found and nothing was found.
 
 Tokens whose true label is None do not count, nor do segments that hold or touch one,
 nor sequences that hold no others. A true label that the model never saw is its error.
-Where nothing counts, there is no score but a ValueError. Results do not depend on the
-order of the input.
+Where no token, word or text counts at all, there is no score but a ValueError, as
+scikit-learn has it for empty input. Results do not depend on the order of the input.
 
 `y_true` and `y_pred` are lists, tuples or arrays of sequences; errors name the
 sequence. Every score has a scorer for ``GridSearchCV``; those of errors and losses are

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
+from .._core.user_warnings import warn
 from .._data.elements import elements, is_frame, opened
 from .._data.inputs import PLACE, PlaceError
 from .._data.labels import check_gold
@@ -112,14 +114,56 @@ def in_order(labels: Iterable[Any]) -> list[Any]:
         return sorted(distinct, key=lambda label: (type(label).__name__, str(label)))
 
 
-def ratio(numerator: float, denominator: float) -> float:
-    """Divide, and return a Python float; 0.0 for a zero denominator."""
-    return float(numerator / denominator) if denominator else 0.0
+ZeroDivision: TypeAlias = "Literal['warn'] | float"
+"""What a score is where there is nothing to count, as in scikit-learn."""
 
 
-def f1(correct: float, n_true: float, n_pred: float) -> float:
-    """Compute 2 correct / (true + predicted).
+def ratio(numerator: float, denominator: float, nothing: float = 0.0) -> float:
+    """Divide, and return a Python float; ``nothing`` for a zero denominator."""
+    return float(numerator / denominator) if denominator else nothing
 
-    It is 1.0 if there is nothing to find and nothing was found.
+
+def f1(correct: float, n_true: float, n_pred: float, nothing: float = 0.0) -> float:
+    """Compute 2 correct / (true + predicted); ``nothing`` if there is neither."""
+    return ratio(2 * correct, n_true + n_pred, nothing)
+
+
+def value_of_nothing(zero_division: ZeroDivision) -> float:
+    """Return what a score is where there is nothing to count; 0.0 for "warn".
+
+    Raises
+    ------
+    ValueError
+        If ``zero_division`` is none of "warn", 0, 1 and NaN.
     """
-    return ratio(2 * correct, n_true + n_pred) if n_true or n_pred else 1.0
+    if isinstance(zero_division, str) and zero_division == "warn":
+        return 0.0
+    if isinstance(zero_division, (int, float)) and (
+        zero_division in (0, 1) or zero_division != zero_division
+    ):
+        return float(zero_division)
+    raise ValueError(
+        f"zero_division must be 'warn', 0, 1 or NaN; got {zero_division!r}"
+    )
+
+
+def warn_undefined(
+    zero_division: ZeroDivision, what: str, why: str, can_be_set: bool = True
+) -> None:
+    """Warn that a score has nothing to count, if ``zero_division`` is "warn".
+
+    Parameters
+    ----------
+    zero_division : {"warn", 0.0, 1.0, np.nan}
+    what : str
+        The score, as "F1".
+    why : str
+        What there is none of.
+    can_be_set : bool, default=True
+        Whether users can give another value.
+    """
+    if isinstance(zero_division, str):
+        hint = "; zero_division gives another value" if can_be_set else ""
+        warn(
+            f"{what} is ill-defined and set to 0.0: {why}{hint}", UndefinedMetricWarning
+        )

@@ -14,7 +14,7 @@ chunking", 2000: segments as conlleval counts them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -23,7 +23,15 @@ from .._data.inputs import check_choice
 from .._data.places import in_sequence
 from .._data.scheme_rules import LabelTable, check_scheme, read_spans
 from .._data.types import Corpus, Weights
-from .checks import f1, in_order, label_pairs, ratio
+from .checks import (
+    ZeroDivision,
+    f1,
+    in_order,
+    label_pairs,
+    ratio,
+    value_of_nothing,
+    warn_undefined,
+)
 from .counting import (
     annotated_segments,
     count_right,
@@ -179,38 +187,79 @@ def _count_segments(
     return correct, n_true, n_pred
 
 
-def _row(correct: float, n_true: float, n_pred: float) -> Row:
+COLUMNS = ("precision", "recall", "f1")
+"""What there is of a type, or on average."""
+
+
+def row_of(correct: float, n_true: float, n_pred: float, nothing: float = 0.0) -> Row:
     """Compute the scores of one type from its counts."""
     return {
-        "precision": ratio(correct, n_pred),
-        "recall": ratio(correct, n_true),
-        "f1": f1(correct, n_true, n_pred),
+        "precision": ratio(correct, n_pred, nothing),
+        "recall": ratio(correct, n_true, nothing),
+        "f1": f1(correct, n_true, n_pred, nothing),
         "support": n_true,
     }
 
 
-def segment_rows(counts: Counts) -> tuple[dict[str, Row], dict[str, Row]]:
+def segment_rows(
+    counts: Counts, nothing: float = 0.0, kinds: Iterable[Any] = ()
+) -> tuple[dict[Any, Row], dict[str, Row]]:
     """Compute precision, recall, F1 and support, per type and per average.
 
     Parameters
     ----------
     counts : tuple of Counter
         Segments by type: correct, true, predicted.
+    nothing : float, default=0.0
+        What stands where there is nothing to count; NaN is left out of averages.
+    kinds : iterable of types
+        That have a row though they may be on neither side.
     """
     correct, n_true, n_pred = counts
     types = {
-        kind: _row(correct[kind], n_true[kind], n_pred[kind])
-        for kind in in_order([*n_true, *n_pred])
+        kind: row_of(correct[kind], n_true[kind], n_pred[kind], nothing)
+        for kind in in_order([*n_true, *n_pred, *kinds])
     }
-    total = _row(sum(correct.values()), sum(n_true.values()), sum(n_pred.values()))
+    sums = [sum(counter.values()) for counter in counts]
+    total = row_of(sums[0], sums[1], sums[2], nothing)
     macro = dict(total)
     weighted = dict(total)
-    for column in ("precision", "recall", "f1") if types else ():
-        macro[column] = ratio(sum(row[column] for row in types.values()), len(types))
+    for column in COLUMNS if types else ():
+        known = [row for row in types.values() if row[column] == row[column]]
+        support = sum(row["support"] for row in known)
+        macro[column] = ratio(sum(row[column] for row in known), len(known), nothing)
         weighted[column] = ratio(
-            sum(r[column] * r["support"] for r in types.values()), total["support"]
+            sum(row[column] * row["support"] for row in known), support, nothing
         )
     return types, {"micro": total, "macro": macro, "weighted": weighted}
+
+
+_BELOW = {
+    "precision": ((2,), "predicted"),
+    "recall": ((1,), "true"),
+    "f1": ((1, 2), "true, and none is predicted"),
+}
+"""Which of the counts a score is divided by, and what is said if they are 0."""
+
+
+def _warn_of_nothing(
+    counts: Counts, zero_division: ZeroDivision, columns: Iterable[str], kinds: Any
+) -> None:
+    """Warn of what `segment_rows` divides by nothing, in some columns."""
+    types = in_order([*counts[1], *counts[2], *kinds])
+    for column in columns if isinstance(zero_division, str) else ():
+        below, side = _BELOW[column]
+        none = [kind for kind in types if not any(counts[side][kind] for side in below)]
+        if types and not none:
+            continue
+        listed = ", ".join(map(repr, none[:_LISTED]))
+        more = f" and {len(none) - _LISTED} more" if len(none) > _LISTED else ""
+        what = f"nothing of {listed}{more}" if types else "nothing"
+        warn_undefined(zero_division, column.capitalize(), f"{what} is {side}")
+
+
+_LISTED = 5
+"""Types that a warning names."""
 
 
 @overload
@@ -222,6 +271,7 @@ def segment_f1_score(
     average: Average = ...,
     mode: Mode = ...,
     sample_weight: Weights = ...,
+    zero_division: ZeroDivision = ...,
 ) -> float: ...
 
 
@@ -234,6 +284,7 @@ def segment_f1_score(
     average: None,
     mode: Mode = ...,
     sample_weight: Weights = ...,
+    zero_division: ZeroDivision = ...,
 ) -> dict[str, float]: ...
 
 
@@ -245,6 +296,7 @@ def segment_f1_score(
     average: Average | None = "micro",
     mode: Mode = "conlleval",
     sample_weight: Weights = None,
+    zero_division: ZeroDivision = "warn",
 ) -> float | dict[str, float]:
     """Compute the F1 of the segments (chunks, entities) that label sequences encode.
 
@@ -270,11 +322,13 @@ def segment_f1_score(
         them.
     sample_weight : array-like of shape (n_sequences,), optional
         Multiplies the counts of a sequence's segments.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        The score if no segment is true and none is predicted; "warn" is 0.0 with a
+        warning.
 
     Returns
     -------
     float, or dict of float by type if `average` is None
-        1.0 if no segment is true and none is predicted.
 
     Raises
     ------
@@ -295,20 +349,39 @@ def segment_f1_score(
     {'LOC': 0.0, 'PER': 1.0}
     """
     check_choice("average", average, AVERAGES)
-    return f1_of(_count_segments(y_true, y_pred, scheme, mode, sample_weight), average)
+    value_of_nothing(zero_division)
+    counts = _count_segments(y_true, y_pred, scheme, mode, sample_weight)
+    return f1_of(counts, average, zero_division)
 
 
 @overload
-def f1_of(counts: Counts, average: Average) -> float: ...
+def f1_of(
+    counts: Counts, average: Average, zero_division: ZeroDivision, kinds: Any = ...
+) -> float: ...
 
 
 @overload
-def f1_of(counts: Counts, average: None) -> dict[str, float]: ...
+def f1_of(
+    counts: Counts,
+    average: Average | None,
+    zero_division: ZeroDivision,
+    kinds: Any = ...,
+) -> float | dict[Any, float]: ...
 
 
-def f1_of(counts: Counts, average: Average | None) -> float | dict[str, float]:
-    """Compute F1 on average, or, if ``average`` is None, by type."""
-    types, averages = segment_rows(counts)
+def f1_of(
+    counts: Counts,
+    average: Average | None,
+    zero_division: ZeroDivision,
+    kinds: Sequence[Any] = (),
+) -> float | dict[Any, float]:
+    """Compute F1 on average, or, if ``average`` is None, by type; ``kinds`` as of
+    `segment_rows`.
+    """
+    nothing = value_of_nothing(zero_division)
+    if average is not None or kinds:
+        _warn_of_nothing(counts, zero_division, ["f1"], kinds)
+    types, averages = segment_rows(counts, nothing, kinds)
     if average is None:
         return {kind: row["f1"] for kind, row in types.items()}
     return averages[average]["f1"]
@@ -324,6 +397,7 @@ def segment_report(
     output_dict: Literal[False] = ...,
     digits: int = ...,
     sample_weight: Weights = ...,
+    zero_division: ZeroDivision = ...,
 ) -> str: ...
 
 
@@ -336,6 +410,7 @@ def segment_report(
     mode: Mode = ...,
     output_dict: Literal[True],
     sample_weight: Weights = ...,
+    zero_division: ZeroDivision = ...,
 ) -> dict[str, dict[str, float]]: ...
 
 
@@ -348,6 +423,7 @@ def segment_report(
     output_dict: bool = False,
     digits: int = 4,
     sample_weight: Weights = None,
+    zero_division: ZeroDivision = "warn",
 ) -> str | dict[str, dict[str, float]]:
     """Tabulate precision, recall, F1 and number of segments, by type and on average.
 
@@ -360,6 +436,9 @@ def segment_report(
         Decimals in the text.
     sample_weight : array-like of shape (n_sequences,), optional
         As for `segment_f1_score`; it multiplies "support", too.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        What stands where there is nothing to count, such as the precision of a type
+        that is never predicted; "warn" is 0.0 with a warning.
 
     Returns
     -------
@@ -382,13 +461,19 @@ def segment_report(
        macro avg     0.5000  0.5000  0.5000        2
     weighted avg     0.5000  0.5000  0.5000        2
     """
-    report = report_of(_count_segments(y_true, y_pred, scheme, mode, sample_weight))
+    value_of_nothing(zero_division)
+    counts = _count_segments(y_true, y_pred, scheme, mode, sample_weight)
+    report = report_of(counts, zero_division)
     return report if output_dict else report_text(report, digits)
 
 
-def report_of(counts: Counts) -> dict[str, Row]:
-    """Name the rows of types and averages."""
-    types, averages = segment_rows(counts)
+def report_of(
+    counts: Counts, zero_division: ZeroDivision, kinds: Sequence[Any] = ()
+) -> dict[Any, Row]:
+    """Name the rows of types and averages; ``kinds`` as of `segment_rows`."""
+    nothing = value_of_nothing(zero_division)
+    _warn_of_nothing(counts, zero_division, COLUMNS, kinds)
+    types, averages = segment_rows(counts, nothing, kinds)
     return {**types, **{f"{name} avg": row for name, row in averages.items()}}
 
 

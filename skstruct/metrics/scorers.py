@@ -1,6 +1,9 @@
 """Scores as scorers of scikit-learn.
 
-They are for ``GridSearchCV`` and for the parameter ``scoring``.
+They are for ``GridSearchCV`` and for the parameter ``scoring``. Those of segments and
+spans give 1.0 where nothing is to be found and nothing was found (``zero_division=1``),
+so that on held-out sequences without any, an epoch or a candidate that finds nothing is
+better than one that finds something.
 """
 
 from __future__ import annotations
@@ -132,7 +135,11 @@ def segment_f1_scorer_for(
     check_choice("average", average, label_scores.AVERAGES[:-1])
     check_choice("mode", mode, label_scores.MODES)
     return _made_of(
-        label_scores.segment_f1_score, scheme=scheme, average=average, mode=mode
+        label_scores.segment_f1_score,
+        scheme=scheme,
+        average=average,
+        mode=mode,
+        zero_division=1.0,
     )
 
 
@@ -219,10 +226,12 @@ def attachment_scorer_for(
 
 token_accuracy_scorer: Scorer = _made_of(label_scores.token_accuracy_score)
 sequence_accuracy_scorer: Scorer = _made_of(label_scores.sequence_accuracy_score)
-segment_f1_scorer: Scorer = _made_of(label_scores.segment_f1_score)
+segment_f1_scorer: Scorer = _made_of(label_scores.segment_f1_score, zero_division=1.0)
 token_f1_scorer: Scorer = _made_of(token_scores.token_f1_score)
 word_f1_scorer: Scorer = _made_of(text_scores.word_f1_score)
-span_f1_scorer: Scorer = TextScorer(text_scores.span_f1_score, 1, {}, "predict")
+span_f1_scorer: Scorer = TextScorer(
+    text_scores.span_f1_score, 1, {"zero_division": 1.0}, "predict"
+)
 attachment_scorer: Scorer = _made_of(tree_scores.unlabeled_attachment_score)
 labeled_attachment_scorer: Scorer = _made_of(tree_scores.labeled_attachment_score)
 expected_calibration_error_scorer: Scorer = _asking(confidence.score_calibration)

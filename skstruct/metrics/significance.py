@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 from .._data.inputs import check_choice, check_positive, is_int
 from .._data.scheme_rules import LabelTable, check_scheme
 from .._data.types import Corpus, Texts
-from .checks import check_pairs, label_pairs
+from .checks import check_pairs, label_pairs, warn_undefined
 from .counting import (
     count_right,
     has_label,
@@ -141,6 +141,10 @@ def paired_bootstrap(
         drawn = [has_label(counts_of(true)) for true, _ in both[0]]
         refuse_nothing(drawn)
         counts = counts[drawn]
+    for of, system in (1, "A"), (3, "B"):
+        if not counts[:, of].any():
+            why = "nothing is true, and nothing is predicted"
+            warn_undefined("warn", f"The score of {system}", why, can_be_set=False)
     observed = _quotients(counts.sum(axis=0)[None, :])[0]
     difference = observed[1] - observed[0]
     parts = map(_quotients, resampled(counts, n_resamples, random_state))
@@ -182,11 +186,11 @@ def resampled(
 def _quotients(sums: np.ndarray) -> np.ndarray:
     """Compute both scores from (correct, total) of A and of B, (R, 4).
 
-    A score is 1 where there is nothing to find.
+    A score is 0 where there is nothing to find, as with ``zero_division=0``.
     """
     correct = sums[:, [0, 2]].astype(float)
     total = sums[:, [1, 3]]
-    return np.where(total > 0, correct / np.maximum(total, 1), 1.0)
+    return correct / np.maximum(total, 1)
 
 
 def _tokens(y_true: Corpus, y_pred: Corpus) -> Iterator[tuple[int, int]]:

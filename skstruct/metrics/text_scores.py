@@ -33,7 +33,15 @@ from .._data.inputs import PlaceError, check_choice
 from .._data.spans import as_spans, check_annotated, refuse_dicts, trimmed_spans
 from .._data.text import as_texts
 from .._data.types import Corpus, Texts, Weights
-from .checks import check_pairs, f1, of_pairs, ratio
+from .checks import (
+    ZeroDivision,
+    check_pairs,
+    f1,
+    of_pairs,
+    ratio,
+    value_of_nothing,
+    warn_undefined,
+)
 from .counting import weights_of
 from .label_scores import AVERAGES, Average, f1_of, report_of, report_text
 
@@ -50,6 +58,7 @@ def span_f1_score(
     sample_weight: Weights = ...,
     *,
     texts: Texts | None = ...,
+    zero_division: ZeroDivision = ...,
 ) -> float: ...
 
 
@@ -61,6 +70,7 @@ def span_f1_score(
     sample_weight: Weights = ...,
     *,
     texts: Texts | None = ...,
+    zero_division: ZeroDivision = ...,
 ) -> dict[str, float]: ...
 
 
@@ -71,6 +81,7 @@ def span_f1_score(
     sample_weight: Weights = None,
     *,
     texts: Texts | None = None,
+    zero_division: ZeroDivision = "warn",
 ) -> float | dict[str, float]:
     """Compute the F1 of spans of texts.
 
@@ -89,11 +100,13 @@ def span_f1_score(
     texts : list of str, optional
         The texts. With them white space at the ends of spans does not count, as in
         ``score`` of :class:`skstruct.SpanTagger` and in ``span_f1_scorer``.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        The score if no span is true and none is predicted; "warn" is 0.0 with a
+        warning.
 
     Returns
     -------
     float, or dict of float by label if `average` is None
-        1.0 if no span is true and none is predicted.
 
     Raises
     ------
@@ -114,7 +127,9 @@ def span_f1_score(
     1.0
     """
     check_choice("average", average, AVERAGES)
-    return f1_of(span_counts(y_true, y_pred, sample_weight, texts), average)
+    value_of_nothing(zero_division)
+    counts = span_counts(y_true, y_pred, sample_weight, texts)
+    return f1_of(counts, average, zero_division)
 
 
 def span_report(
@@ -123,6 +138,7 @@ def span_report(
     sample_weight: Weights = None,
     *,
     texts: Texts | None = None,
+    zero_division: ZeroDivision = "warn",
 ) -> str:
     """Tabulate precision, recall, F1 and number of spans, by label and on average.
 
@@ -130,6 +146,9 @@ def span_report(
     ----------
     y_true, y_pred, sample_weight, texts
         As for `span_f1_score`.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        What stands where there is nothing to count, such as the precision of a label
+        that is never predicted; "warn" is 0.0 with a warning.
 
     Returns
     -------
@@ -150,9 +169,9 @@ def span_report(
        macro avg     0.5000  0.5000  0.5000        2
     weighted avg     0.5000  0.5000  0.5000        2
     """
-    return report_text(
-        report_of(span_counts(y_true, y_pred, sample_weight, texts)), digits=4
-    )
+    value_of_nothing(zero_division)
+    counts = span_counts(y_true, y_pred, sample_weight, texts)
+    return report_text(report_of(counts, zero_division), digits=4)
 
 
 def span_counts(
@@ -377,6 +396,7 @@ def segmentation_report(
     vocabulary: Iterable[str],
     *,
     sample_weight: Weights = None,
+    zero_division: ZeroDivision = "warn",
 ) -> SegmentationReport:
     """Compute word scores, and recall inside and outside of a vocabulary.
 
@@ -388,6 +408,9 @@ def segmentation_report(
         The known words, as a rule those of the training corpus.
     sample_weight : array-like of shape (n_sentences,), optional
         Multiplies the words of a sentence.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        The recall of unknown words where all are known, and of known ones where none
+        is; "warn" is 0.0 with a warning.
 
     Returns
     -------
@@ -416,6 +439,7 @@ def segmentation_report(
     if isinstance(vocabulary, str) or not all(isinstance(word, str) for word in listed):
         of_corpus = "of a corpus y: {word for words in y for word in words}"
         raise ValueError(f"vocabulary must be a collection of words; {of_corpus}")
+    nothing = value_of_nothing(zero_division)
     known = frozenset(listed)
     weights = _weights_of_words(y_true, y_pred, sample_weight)
     correct = n_true = n_pred = n_oov = correct_oov = 0
@@ -429,11 +453,15 @@ def segmentation_report(
         unknown = [span for word, span in zip(true_words, true) if word not in known]
         n_oov += weight * len(unknown)
         correct_oov += weight * len(found.intersection(unknown))
+    if not n_oov:
+        warn_undefined(zero_division, "oov_recall", "all true words are known")
+    if n_oov == n_true:
+        warn_undefined(zero_division, "iv_recall", "no true word is known")
     return SegmentationReport(
         recall=ratio(correct, n_true),
         precision=ratio(correct, n_pred),
         f1=f1(correct, n_true, n_pred),
         oov_rate=ratio(n_oov, n_true),
-        oov_recall=ratio(correct_oov, n_oov),
-        iv_recall=ratio(correct - correct_oov, n_true - n_oov),
+        oov_recall=ratio(correct_oov, n_oov, nothing),
+        iv_recall=ratio(correct - correct_oov, n_true - n_oov, nothing),
     )

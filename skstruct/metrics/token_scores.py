@@ -17,7 +17,7 @@ from .._data.inputs import check_choice, describe
 from .._data.labels import NOT_SEVERAL, SEVERAL
 from .._data.places import PlaceError
 from .._data.types import Corpus, Weights
-from .checks import as_list, label_pairs
+from .checks import ZeroDivision, as_list, label_pairs, value_of_nothing
 from .counting import weights_of, with_one_label
 from .label_scores import (
     AVERAGES,
@@ -40,6 +40,7 @@ def token_f1_score(
     labels: ChosenLabels = ...,
     average: Average = ...,
     sample_weight: Weights = ...,
+    zero_division: ZeroDivision = ...,
 ) -> float: ...
 
 
@@ -51,6 +52,7 @@ def token_f1_score(
     labels: ChosenLabels = ...,
     average: None,
     sample_weight: Weights = ...,
+    zero_division: ZeroDivision = ...,
 ) -> dict[Any, float]: ...
 
 
@@ -61,6 +63,7 @@ def token_f1_score(
     labels: ChosenLabels = None,
     average: Average | None = "macro",
     sample_weight: Weights = None,
+    zero_division: ZeroDivision = "warn",
 ) -> float | dict[Any, float]:
     """Compute the F1 of tokens by their labels.
 
@@ -75,17 +78,20 @@ def token_f1_score(
         of None is wrong, and is no label's.
     labels : list of labels, optional
         The labels that count, such as all but ``"O"``; by default all of either side.
-        One that stands on neither side counts in no average.
+        The F1 of one that stands on neither side is what ``zero_division`` says, in
+        averages, too.
     average : {"macro", "micro", "weighted"} or None, default="macro"
         Over labels, over all tokens, over labels weighted by true tokens, or none: one
         F1 per label. Over all labels "micro" is the accuracy.
     sample_weight : array-like of shape (n_sequences,), optional
         Multiplies the counts of a sequence's tokens.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        The F1 of a label that stands on neither side, and of no labels; "warn" is 0.0
+        with a warning, and NaN leaves such a label out of averages.
 
     Returns
     -------
     float, or dict of float by label if `average` is None
-        1.0 if ``labels`` stand on neither side.
 
     Raises
     ------
@@ -104,7 +110,10 @@ def token_f1_score(
     0.8
     """
     check_choice("average", average, AVERAGES)
-    return f1_of(_count_tokens(y_true, y_pred, labels, sample_weight), average)
+    value_of_nothing(zero_division)
+    chosen = _chosen(labels)
+    counts = _count_tokens(y_true, y_pred, chosen, sample_weight)
+    return f1_of(counts, average, zero_division, chosen or ())
 
 
 @overload
@@ -116,6 +125,7 @@ def token_report(
     output_dict: Literal[False] = ...,
     digits: int = ...,
     sample_weight: Weights = ...,
+    zero_division: ZeroDivision = ...,
 ) -> str: ...
 
 
@@ -127,6 +137,7 @@ def token_report(
     labels: ChosenLabels = ...,
     output_dict: Literal[True],
     sample_weight: Weights = ...,
+    zero_division: ZeroDivision = ...,
 ) -> dict[Any, dict[str, float]]: ...
 
 
@@ -138,6 +149,7 @@ def token_report(
     output_dict: bool = False,
     digits: int = 4,
     sample_weight: Weights = None,
+    zero_division: ZeroDivision = "warn",
 ) -> str | dict[Any, dict[str, float]]:
     """Tabulate precision, recall, F1 and number of tokens, by label and on average.
 
@@ -150,6 +162,9 @@ def token_report(
         Decimals in the text.
     sample_weight : array-like of shape (n_sequences,), optional
         As for `token_f1_score`; it multiplies "support", too.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        What stands where there is nothing to count, such as the precision of a label
+        that is never predicted; "warn" is 0.0 with a warning.
 
     Returns
     -------
@@ -172,7 +187,10 @@ def token_report(
        macro avg     0.7500  0.8750  0.7619        5
     weighted avg     0.9000  0.8000  0.8190        5
     """
-    report = report_of(_count_tokens(y_true, y_pred, labels, sample_weight))
+    value_of_nothing(zero_division)
+    chosen = _chosen(labels)
+    counts = _count_tokens(y_true, y_pred, chosen, sample_weight)
+    report = report_of(counts, zero_division, chosen or ())
     if output_dict:
         return report
     return report_text(
@@ -180,13 +198,17 @@ def token_report(
     )
 
 
+def _chosen(labels: ChosenLabels) -> list[Any] | None:
+    """Return the labels that count as Python values; None for all."""
+    return None if labels is None else _plain(as_list(labels, "labels"))
+
+
 def _count_tokens(
-    y_true: Corpus, y_pred: Corpus, labels: ChosenLabels, sample_weight: Weights
+    y_true: Corpus, y_pred: Corpus, chosen: list[Any] | None, sample_weight: Weights
 ) -> Counts:
     """Count tokens by label: right, true and predicted ones."""
-    chosen = None if labels is None else _plain(as_list(labels, "labels"))
     pairs = label_pairs(y_true, y_pred)
-    given = [_known(i, true, pred) for i, (true, pred) in enumerate(pairs)]
+    given = [known_labels(i, true, pred) for i, (true, pred) in enumerate(pairs)]
     # As integers where there are no weights: support is a number of tokens.
     weight = weights_of(sample_weight, [len(true) for true, _ in given])
     counts: Counts = Counter(), Counter(), Counter()
@@ -202,7 +224,7 @@ def _count_tokens(
     return counts
 
 
-def _known(i: int, true: Any, pred: Any) -> tuple[list[Any], list[Any]]:
+def known_labels(i: int, true: Any, pred: Any) -> tuple[list[Any], list[Any]]:
     """Return true and predicted labels of sequence `i` where there is one true one."""
     true = with_one_label(true)
     for side, name in ((true, "y_true"), (pred, "y_pred")):

@@ -20,7 +20,7 @@ import numpy as np
 
 from .._data.inputs import PlaceError
 from .._data.types import Corpus, Weights
-from .checks import check_pairs, of_pairs, ratio
+from .checks import check_pairs, of_pairs, ratio, warn_undefined
 from .counting import has_label, weights_of
 
 
@@ -103,7 +103,8 @@ def attachment_scores(
     -------
     AttachmentScores
         `uas`, the share of tokens with the right head; `las`, with the right head and
-        label, NaN if either side has no labels; `complete`, the share of sentences with
+        label, NaN if either side has no labels, and 0.0 with a warning if there are
+        some but no token has a true one; `complete`, the share of sentences with
         all heads right, among those with a token to score; `n_tokens`, the number of
         tokens scored.
 
@@ -120,6 +121,38 @@ def attachment_scores(
     >>> y_pred = [[(2, "nsubj"), (0, "root"), (2, "obl")]]
     >>> attachment_scores(y_true, y_pred, subtypes=True)
     AttachmentScores(uas=1.0, las=0.6666666666666666, complete=1.0, n_tokens=3)
+    """
+    found, labeled = arc_counts(y_true, y_pred, punctuation, subtypes)
+    rows = found.tolist()
+    weight = weights_of(sample_weight, [n for n, *_ in rows], NO_HEADS)
+    n_tokens, right, n_labeled, right_labeled = (
+        sum(w * row[k] for w, row in zip(weight, rows)) for k in range(4)
+    )
+    scored = [(w, row) for w, row in zip(weight, rows) if w and row[0]]
+    n_sentences = sum(w for w, _ in scored)
+    complete = sum(w for w, row in scored if row[0] == row[1])
+    if labeled and not n_labeled:
+        why = "no token that counts has a true label"
+        warn_undefined("warn", "las", why, can_be_set=False)
+    las = ratio(right_labeled, n_labeled) if labeled else float("nan")
+    n_scored = sum(row[0] for _, row in scored)
+    return AttachmentScores(
+        ratio(right, n_tokens), float(las), ratio(complete, n_sentences), n_scored
+    )
+
+
+def arc_counts(
+    y_true: Corpus, y_pred: Corpus, punctuation: Corpus | None, subtypes: bool
+) -> tuple[np.ndarray, bool]:
+    """Count what `attachment_scores` divides.
+
+    Returns
+    -------
+    counts : ndarray of shape (n_sentences, 4), int64
+        Of each sentence the tokens, right heads, tokens with a label, and right arcs
+        that count.
+    labeled : bool
+        Whether both sides have labels.
     """
     pairs = check_pairs(y_true, y_pred)
     if punctuation is None:
@@ -151,18 +184,7 @@ def attachment_scores(
             labels = main_types(labels)
             labels_pred = main_types(labels_pred)
         rows.append(_counts(zip(heads, heads_pred, labels, labels_pred, leave_out[i])))
-    weight = weights_of(sample_weight, [n for n, *_ in rows], NO_HEADS)
-    n_tokens, right, n_labeled, right_labeled = (
-        sum(w * row[k] for w, row in zip(weight, rows)) for k in range(4)
-    )
-    scored = [(w, row) for w, row in zip(weight, rows) if w and row[0]]
-    n_sentences = sum(w for w, _ in scored)
-    complete = sum(w for w, row in scored if row[0] == row[1])
-    las = right_labeled / n_labeled if labeled and n_labeled else float("nan")
-    n_scored = sum(row[0] for _, row in scored)
-    return AttachmentScores(
-        ratio(right, n_tokens), float(las), ratio(complete, n_sentences), n_scored
-    )
+    return np.array(rows, np.int64).reshape(-1, 4), bool(labeled)
 
 
 def _counts(

@@ -230,7 +230,7 @@ def _card_of(
         data=[{"use": "train", "name": name, "sha256": digest_of(collected)}],
         counts=counts,
         score={
-            "measure": "F1",
+            "measure": "f1",
             "value": f1,
             "how": f"{n_held_out} texts held out",
             "of": n_held_out,

@@ -28,3 +28,13 @@ def test_the_card_in_lines():
         "trained", "train", "learned from", "held out", "options", "made from",
     ]  # fmt: skip
     assert "f1 0.5000 (0.2500 to 0.7500), 20 %" in list(CARD.lines())[3]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_score_that_is_no_number_is_null(value):
+    """JSON has no NaN; a card shows "-" where there was nothing to count."""
+    given = {"measure": "f1", "value": value}
+    with pytest.raises(ValueError, match="score must be what JSON can say"):
+        Card("2026-01-31T12:00:00Z", "0.4.0", score=given)
+    card = Card("2026-01-31T12:00:00Z", "0.4.0", score={**given, "value": None})
+    assert "f1 -" in "\n".join(card.lines())

@@ -28,8 +28,8 @@ from skstruct import (
 )
 from skstruct._data.text import TextToken
 from skstruct._taggers import text_probabilities
-from skstruct.cli.evaluate import span_scores
 from skstruct.metrics import span_f1_score
+from skstruct.metrics.task_scores import scores_of
 
 X = [
     "Ann Lee lives in Rome.",
@@ -290,7 +290,7 @@ def test_white_space_at_the_ends_of_spans_does_not_count():
         model.predict(texts)[0][0] == (0, 4, "PER") and model.score(texts, spans) == 1.0
     )
     assert (
-        span_scores(texts, model.predict(texts), spans)["segments"]["micro avg"]["f1"]
+        scores_of("spans", texts, model.predict(texts), spans).overall["f1"].value
         == 1.0
     )
 

@@ -2,18 +2,19 @@
 sure that is.
 """
 
+import json
 import re
 from argparse import Namespace
 
 import numpy as np
 import pytest
-from cli_cases import run_train
+from cli_cases import run, run_train
 
 import skstruct
 from skstruct.cli import held_out
 from skstruct.cli.common import CommandError
 from skstruct.datasets import load_parsing
-from skstruct.inspection.report_scores import scored
+from skstruct.metrics.task_scores import scores_of
 
 
 def corpus_of(X, documents=None):
@@ -62,45 +63,22 @@ def test_too_few_sentences_are_told_with_their_file(capsys, tmp_path):
     assert code == 2 and "Got 2 instead; skstruct train --help lists" in err
 
 
-def test_the_interval_of_few_documents_is_wider():
-    """Counts of one document are drawn together, and percentiles are those of Student's
-    t.
-    """
-    rng = np.random.RandomState(0)
-    y = [["A", "B"][k] for k in rng.randint(2, size=400)]
-    y_pred = [label if rng.rand() < 0.8 else "C" for label in y]
-    y, y_pred = ([[label] for label in labels] for labels in (y, y_pred))
-
-    def width(groups):
-        score = scored("labels", [["x"]] * 400, y, y_pred, groups=groups).overall
-        _, low, high = score["accuracy of tokens"]
-        return high - low
-
-    each = width(np.arange(400))
-    assert width(None) == pytest.approx(each, rel=0.1)
-    # Documents that are right or wrong as a whole say less than as many sentences do.
-    alike = np.empty(400, np.int64)
-    alike[np.argsort([a != b for a, b in zip(y, y_pred)])] = np.arange(400) // 20
-    assert width(alike) > 2 * each
-    assert np.isnan(width(np.zeros(400, np.int64)))
-
-
 def test_the_worst_come_first():
     y = [["A"] * 3, ["A"] * 3, ["A"] * 3]
-    found = scored("labels", y, y, [["A"] * 3, ["B"] * 3, ["A", "B", "A"]])
+    found = scores_of("labels", y, y, [["A"] * 3, ["B"] * 3, ["A", "B", "A"]])
     assert found.worst == [(1, 3), (2, 1)]
 
 
 @pytest.mark.parametrize(
     ("file", "options", "measure"),
     [
-        ("train.txt", ("--holdout", 0.2), "F1"),
-        ("train.txt", ("--cv", 3, "--members", 2), "F1"),
-        ("train.txt", ("--holdout", 0.3, "--shards", 2), "F1"),
-        ("train.conllu", ("--cv", 2), "accuracy of tokens"),
-        ("train.conllu", ("--cv", 2, "-a", "l1crf"), "accuracy of tokens"),
-        ("train.seg", ("--holdout", 0.2), "F1"),
-        ("train.seg", ("--cv", 2, "-a", "word-segmenter"), "F1"),
+        ("train.txt", ("--holdout", 0.2), "f1"),
+        ("train.txt", ("--cv", 3, "--members", 2), "f1"),
+        ("train.txt", ("--holdout", 0.3, "--shards", 2), "f1"),
+        ("train.conllu", ("--cv", 2), "token_accuracy"),
+        ("train.conllu", ("--cv", 2, "-a", "l1crf"), "token_accuracy"),
+        ("train.seg", ("--holdout", 0.2), "f1"),
+        ("train.seg", ("--cv", 2, "-a", "word-segmenter"), "f1"),
     ],
 )
 def test_every_kind_is_scored_and_written(
@@ -119,7 +97,9 @@ def test_every_kind_is_scored_and_written(
     score = card["score"]
     assert score["measure"] == measure
     assert 0 < score["low"] <= score["value"] <= score["high"] <= 1
-    line = re.search(rf"^{measure} +(\S+)  \((\S+) to (\S+)\)$", out, re.M)
+    line = re.search(
+        rf"^{measure.replace('_', ' ')} +(\S+)  \((\S+) to (\S+)\)$", out, re.M
+    )
     assert [float(x) for x in line.groups()] == pytest.approx(
         [score[name] for name in ("value", "low", "high")], abs=1e-4
     )
@@ -143,10 +123,10 @@ def test_a_parser_is_scored(options, capsys, tmp_path):
     given = "-m", tmp_path / "m", "-a", "parser", "--epochs", 1, "--holdout", 0.3
     code, out, err = run_train(capsys, tmp_path / "a.conllu", *given, *options)
     assert code == 0, err
-    measure = "UAS" if options else "LAS"
+    measure = "uas" if options else "las"
     assert skstruct.load(tmp_path / "m").info()["card"]["score"]["measure"] == measure
-    assert re.search("^UAS +[01]", out, re.M)
-    assert bool(re.search("^LAS +0", out, re.M)) == (not options)
+    assert re.search("^uas +[01]", out, re.M)
+    assert bool(re.search("^las +0", out, re.M)) == (not options)
 
 
 def test_a_stream_holds_nothing_out(folder, capsys, tmp_path):
@@ -163,3 +143,28 @@ def test_checkpoints_are_of_the_model_that_is_written(folder, capsys, tmp_path):
         "-p", f"checkpoint={states}",
     )  # fmt: skip
     assert code == 0 and list(states.iterdir()) == []
+
+
+def test_nothing_to_count_is_a_dash_and_null(capsys, tmp_path):
+    """In the table, JSON and the card, of a part without spans."""
+    rows = [{"text": "Ann met Bob.", "spans": [[0, 3, "PER"], [8, 11, "PER"]]}] * 2
+    words = "so it is very old and not new at all".split()
+    rows += [{"text": f"{word} it is.", "spans": []} for word in words]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = "train", path, "-m", tmp_path / "m", "-a", "perceptron", "--holdout", 0.1
+    code, out, err = run(capsys, *given)
+    assert code == 0, err
+    assert re.search("^f1 +-$", out, re.M) and "nan" not in out
+    code, shown, _ = run(capsys, "show", tmp_path / "m", "--json")
+    assert "NaN" not in shown and json.loads(shown)["card"]["score"]["value"] is None
+    assert "held out      f1 -" in run(capsys, "show", tmp_path / "m")[1]
+    path.write_text('{"text": "so it is.", "spans": []}\n')
+    code, out, err = run(capsys, "evaluate", path, "-m", tmp_path / "m", "--json")
+    scores = json.loads(out)
+    assert (scores["f1"], scores["sequence_accuracy"]) == (None, 1.0)
+    assert scores["segments"]["micro avg"]["f1"] is None and "warning" not in err
+    both = "evaluate", tmp_path / "m", tmp_path / "m", path
+    assert json.loads(run(capsys, *both, "--json")[1])["difference"]["measure"] is None
+    code, out, _ = run(capsys, *both)
+    assert code == 0 and "there is nothing to compare" in out

@@ -4,6 +4,7 @@ way.
 
 import json
 import pathlib
+import re
 import shutil
 
 import numpy as np
@@ -40,9 +41,9 @@ def test_both_are_scored_as_alone(folder, capsys, two):
     difference = found["difference"]
     assert difference["difference"] == pytest.approx(f1[1] - f1[0])
     assert difference["low"] < difference["difference"] < difference["high"]
-    assert difference["measure"] == "F1"
+    assert difference["measure"] == "f1"
     code, out, _ = run(capsys, "evaluate", *two, folder / "test.txt")
-    assert f"F1: b minus a is {f1[1] - f1[0]:+.4f} (" in out
+    assert f"f1: b minus a is {f1[1] - f1[0]:+.4f} (95 %: " in out
     assert "f1 NP" in out and "token accuracy" in out
 
 
@@ -69,7 +70,7 @@ def test_a_kept_file_beside_itself(capsys, tmp_path):
     (tmp_path / "test.txt").write_text("a L0\nb L1\n\n")
     code, out, err = run(capsys, "evaluate", old, old, tmp_path / "test.txt")
     assert code == 0, err
-    assert "minus" in out and "+0.0000 (+0.0000 to +0.0000), p = 1.000" in out
+    assert "minus" in out and "+0.0000 (95 %: +0.0000 to +0.0000), p = 1.000" in out
 
 
 def test_a_model_of_crfsuite_beside_ours(capsys, tmp_path):
@@ -136,7 +137,7 @@ def test_labels_without_prefix_are_read_alike_on_both_sides(capsys, tmp_path):
         assert scores["io"].pop("model") and scores["io"] == expected
         f1 = [found[side]["segments"]["micro avg"]["f1"] for side in "ab"]
         difference = found["difference"]
-        assert difference["measure"] == "F1"
+        assert difference["measure"] == "f1"
         assert difference["difference"] == pytest.approx(f1[1] - f1[0])
 
 
@@ -151,8 +152,8 @@ def trees(*labels):
 @pytest.mark.parametrize(
     ("options", "measure", "name"),
     [
-        ((), "labelled attachment", "las"),
-        (("-p", "labeled=False"), "unlabelled attachment", "uas"),
+        ((), "las", "las"),
+        (("-p", "labeled=False"), "uas", "uas"),
     ],
 )
 def test_trees_differ_by_the_score_of_the_table(
@@ -184,7 +185,7 @@ def test_words_with_tags_differ_by_the_score_of_both(capsys, tmp_path):
     both = tmp_path / "a", tmp_path / "b", tmp_path / "a.txt"
     code, out, err = run(capsys, "evaluate", *both)
     assert code == 0, err
-    assert "joint F1: b minus a is +0.0000" in out
+    assert "joint f1: b minus a is +0.0000" in out
 
 
 @pytest.mark.parametrize(
@@ -216,3 +217,31 @@ def test_the_model_that_no_file_can_serve_is_named(folder, capsys, two, tmp_path
     ):
         err = run(capsys, *command)[2]
         assert f"{tmp_path / 'numbers'}: the model was trained on rows of numb" in err
+
+
+def test_one_label_that_prevents_segments(capsys, tmp_path):
+    """Both are compared by the score that both have; the label is named, and the models
+    may be named in either order.
+    """
+    rows = "Ann B-PER\nLee I-PER\nmet O\nBob B-PER\n\nin O\nRome B-LOC\n\n"
+    (tmp_path / "a.txt").write_text(rows * 8)
+    (tmp_path / "b.txt").write_text(rows.replace("met O", "met NN") * 8)
+    (tmp_path / "test.txt").write_text(rows)
+    for name in "ab":
+        given = "-m", tmp_path / name, "-a", "perceptron"
+        assert run_train(capsys, tmp_path / f"{name}.txt", *given)[0] == 0
+    found = {}
+    for names in ("ab", "ba"):
+        both = [tmp_path / name for name in names]
+        code, out, err = run(capsys, "evaluate", *both, tmp_path / "test.txt", "--json")
+        assert code == 0, err
+        assert f"of the predicted labels of {tmp_path / 'b'} NN (line 3, 1 token" in err
+        found[names] = json.loads(out)["difference"]
+        assert found[names]["measure"] == "token_accuracy"
+        code, out, _ = run(capsys, "evaluate", *both, tmp_path / "test.txt")
+        assert code == 0 and "b has no scores of segments" in out
+        assert re.search(r"^token accuracy +\S+ +\S+ +[+-]0\.1667$", out, re.M)
+    there, back = found.values()
+    assert there["difference"] == -back["difference"] == pytest.approx(-1 / 6)
+    assert (there["low"], there["high"]) == pytest.approx((-back["high"], -back["low"]))
+    assert there["p_value"] == back["p_value"]

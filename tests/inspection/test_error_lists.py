@@ -8,7 +8,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import Segmenter, ShiftReduceParser, StructuredPerceptron
-from skstruct.cli.evaluate import tagging_scores
 from skstruct.inspection import errors, explain, render
 from skstruct.metrics import (
     attachment_scores,
@@ -16,6 +15,7 @@ from skstruct.metrics import (
     token_accuracy_score,
     word_f1_score,
 )
+from skstruct.metrics.task_scores import scores_of
 
 
 class Says(BaseEstimator):
@@ -168,7 +168,7 @@ def test_a_parser_remembers_forms_and_not_tags():
 def test_the_command_line_agrees_what_segments_are(labels, kind):
     y = [labels, labels]
     assert errors(Says(y), [["a", "b"]] * 2, y).kind == kind
-    assert (tagging_scores(y, y)["segments"] is not None) == (kind == "segments")
+    assert (scores_of("labels", y, y, y).table == "segments") == (kind == "segments")
 
 
 def test_frame_dict_text_and_html(monkeypatch):

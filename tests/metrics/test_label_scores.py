@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skstruct import StructuredPerceptron, metrics
 from skstruct._data.schemes import labels_to_spans, spans_to_labels
@@ -125,7 +126,8 @@ def test_segment_f1_averages():
 @pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
 @pytest.mark.parametrize("mode", ["conlleval", "strict"])
 def test_segment_f1_without_segments(average, mode):
-    assert f1("O O", "O O", average=average, mode=mode) == 1.0
+    with pytest.warns(UndefinedMetricWarning, match="F1 is ill-defined"):
+        assert f1("O O", "O O", average=average, mode=mode) == 0.0
     assert f1("O O", "O B-X", average=average, mode=mode) == 0.0
     assert f1("O B-X", "O O", average=average, mode=mode) == 0.0
     assert segment_f1_score([["O"]], [["O"]], average=None, mode=mode) == {}
@@ -177,10 +179,10 @@ def test_segment_f1_counts_as_conlleval(pairs):
     y_true = [[a for a, _ in s] for s in pairs]
     y_pred = [[b for _, b in s] for s in pairs]
     assume(any(y_true))
-    assert segment_f1_score(y_true, y_pred) == pytest.approx(
+    assert segment_f1_score(y_true, y_pred, zero_division=1.0) == pytest.approx(
         conlleval_f1(y_true, y_pred)
     )
-    assert segment_f1_score(y_true, y_true) == 1.0
+    assert segment_f1_score(y_true, y_true, zero_division=1.0) == 1.0
 
 
 @given(
@@ -192,9 +194,10 @@ def test_strict_mode_on_well_formed_sequences_is_the_default(pairs, scheme):
     true, pred = [
         spans_to_labels(labels_to_spans(s, scheme), len(s), scheme) for s in sides
     ]
+    given = {"scheme": scheme, "zero_division": 1.0}
     for average in ("micro", "macro", "weighted", None):
         default, strict = (
-            segment_f1_score([true], [pred], scheme=scheme, average=average, mode=mode)
+            segment_f1_score([true], [pred], **given, average=average, mode=mode)
             for mode in ("conlleval", "strict")
         )
         assert default == strict
@@ -215,7 +218,7 @@ def test_segment_f1_agrees_with_seqeval(average):
 
 def test_segment_report():
     y_true, y_pred = [["B-A", "O", "B-A", "B-B"]], [["B-A", "O", "O", "B-C"]]
-    report = segment_report(y_true, y_pred, output_dict=True)
+    report = segment_report(y_true, y_pred, output_dict=True, zero_division=0)
     assert list(report) == ["A", "B", "C", "micro avg", "macro avg", "weighted avg"]
     assert report["A"] == pytest.approx(
         {"precision": 1.0, "recall": 0.5, "f1": 2 / 3, "support": 2}
@@ -226,7 +229,7 @@ def test_segment_report():
     )
     assert report["macro avg"]["f1"] == pytest.approx(2 / 9)
     assert report["weighted avg"]["precision"] == pytest.approx(2 / 3)
-    text = segment_report(y_true, y_pred, digits=2).splitlines()
+    text = segment_report(y_true, y_pred, digits=2, zero_division=0).splitlines()
     assert len(text) == 7
     assert text[0].split() == ["precision", "recall", "f1", "support"]
     assert text[1].split() == ["A", "1.00", "0.50", "0.67", "2"]

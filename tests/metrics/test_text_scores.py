@@ -4,9 +4,10 @@ import random
 
 import numpy as np
 import pytest
+from sklearn.exceptions import UndefinedMetricWarning
 
-from skstruct.cli.evaluate import span_scores
 from skstruct.metrics import SCORERS, span_f1_score, span_f1_scorer, span_report
+from skstruct.metrics.task_scores import scores_of
 
 
 def corpora(n=50):
@@ -71,8 +72,10 @@ def test_scores_are_the_definition(weighted):
 
 
 def test_nothing_to_find():
-    assert span_f1_score([[], []], [[], []]) == 1.0
-    assert span_f1_score([[(0, 9, None)]], [[(2, 3, "A")]]) == 1.0
+    for nothing in ([[], []], [[], []]), ([[(0, 9, None)]], [[(2, 3, "A")]]):
+        with pytest.warns(UndefinedMetricWarning):
+            assert span_f1_score(*nothing) == 0.0
+        assert span_f1_score(*nothing, zero_division=1.0) == 1.0
     assert (
         span_f1_score([[(0, 9, None), (2, 3, "A")]], [[(2, 3, "A"), (4, 5, "A")]])
         == 1.0
@@ -125,9 +128,10 @@ def test_predictions_without_a_label_do_not_count():
         assert span_report(true, [BINARY, nothing]) == span_report(
             true, [BINARY[:1], []]
         )
-    assert span_f1_score([BINARY], [BINARY]) == span_f1_score([[]], [BINARY[1:]]) == 1.0
-    found = span_scores(["Ann came to Rome, no?"], [BINARY], [BINARY])
-    assert found["spans"] == 1 and found["segments"]["micro avg"]["f1"] == 1.0
+    assert span_f1_score([BINARY], [BINARY]) == 1.0
+    assert span_f1_score([[]], [BINARY[1:]], zero_division=1.0) == 1.0
+    found = scores_of("spans", ["Ann came to Rome, no?"], [BINARY], [BINARY])
+    assert found.amounts["spans"] == 1 and found.overall["f1"].value == 1.0
 
 
 TEXTS = ["Ann met Bob Lee.", "Rome \n"]
@@ -164,7 +168,8 @@ def test_texts_of_which_nothing_is_annotated():
     assert span_f1_score(half, EXACT, texts=TEXTS) == 1.0
     with pytest.raises(ValueError, match="no part of a text is annotated"):
         span_f1_score(half, EXACT, texts=TEXTS, sample_weight=[1, 0])
-    assert span_f1_score([[], []], [[], []], texts=TEXTS) == 1.0  # there are none
+    nothing = [[], []]  # there are none
+    assert span_f1_score(nothing, nothing, texts=TEXTS, zero_division=1.0) == 1.0
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from enum import Enum
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import classification_report, f1_score
 from sklearn.model_selection import GridSearchCV
 
@@ -83,14 +84,15 @@ def test_tokens_without_gold_label_do_not_count():
 
 
 def test_labels_that_stand_nowhere():
-    """They are in no average; a fold that lacks a rare label is not the worse for
-    it.
-    """
-    found = token_f1_score([["A", "B"]], [["A", "B"]], labels=["A", "rare"])
-    assert found == 1.0
-    assert token_f1_score([["A"]], [["A"]], labels=["rare"]) == 1.0
+    """They count as 0.0 with a warning, as in scikit-learn; NaN leaves them out."""
+    given = [["A", "B"]], [["A", "B"]]
+    with pytest.warns(UndefinedMetricWarning, match="nothing of 'rare'"):
+        assert token_f1_score(*given, labels=["A", "rare"]) == 0.5
+    assert token_f1_score(*given, labels=["A", "rare"], zero_division=np.nan) == 1.0
     assert token_f1_score([["A"]], [["rare"]], labels=["rare"]) == 0.0
-    assert token_f1_score([["A"]], [["A"]], labels=["rare"], average=None) == {}
+    with pytest.warns(UndefinedMetricWarning):
+        found = token_f1_score([["A"]], [["A"]], labels=["rare"], average=None)
+    assert found == {"rare": 0.0}
 
 
 class Tag(str, Enum):

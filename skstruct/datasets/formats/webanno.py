@@ -23,10 +23,6 @@ from .head import Head, peeked
 from .text_files import filled_lines, numbered_lines
 
 _FORMAT = re.compile(r"#FORMAT=WebAnno TSV 3(\.\d+)?\s*")
-
-_FIRST = 20
-"""Lines among which the format is named."""
-
 _LAYER = re.compile(r"#T_(SP|RL|CH)=(.*)")
 _TOKEN = re.compile(r"\d+-\d+")
 _PART = re.compile(r"\d+-\d+\.\d+")
@@ -68,15 +64,14 @@ class WebAnno(TokenFormat):
     name = "webanno"
     description = "WebAnno TSV 3, as INCEpTION exports it; --label LAYER.FEATURE"
     options = frozenset(("label",))
-    comment_mark = "#"
     special_case_of = ("columns", "segmented", "jsonl", "conllu")
     names_fields = True
 
     def look(self, head: Head) -> Look:
         """The first line says what it is."""
-        for line in head.lines[:_FIRST]:
-            if _FORMAT.fullmatch(line):
-                return marked(f"a line is {line.strip()}")
+        first = head.lines[0] if head.lines else ""
+        if _FORMAT.fullmatch(first):
+            return marked(f"the first line is {first.strip()}")
         return near("it has #Text=") if _has_text(head) else NO
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
@@ -133,11 +128,6 @@ def _sentences(source: Any, encoding: str, feature: Feature | None) -> Iterator[
                 _check(cells, features, f"{name}, line {number}")
                 if _PART.fullmatch(cells[0]):
                     continue
-                if cells[0].rpartition("-")[2] != str(len(tokens) + 1):
-                    raise ValueError(
-                        f"{name}, line {number}: expected token {len(tokens) + 1} of the "
-                        f"sentence; found the number {cells[0]!r}"
-                    )
                 tokens.append(_unescaped(cells[2]))
                 column.append("_" if feature is None else cells[feature.column])
                 numbers.append(number)

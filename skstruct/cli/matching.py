@@ -1,0 +1,71 @@
+"""Records of two files that belong together: by their ids if they have any, else by
+their position.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from .common import CommandError
+
+if TYPE_CHECKING:
+    from .corpus import Corpus
+
+
+def matched(gold: Corpus, pred: Corpus) -> Corpus:
+    """Return the predictions in the order of the gold sequences, if all of both have
+    ids; else as they are.
+
+    Raises
+    ------
+    CommandError
+        If an id stands twice in a file, or in one of them alone; it is named.
+    """
+    for corpus in (gold, pred):
+        if not corpus.ids or any(id is None for id in corpus.ids):
+            return pred
+    of_gold, of_pred = (_by_id(corpus) for corpus in (gold, pred))
+    for here, others, corpus, other in (
+        (of_gold, of_pred, gold, pred), (of_pred, of_gold, pred, gold),
+    ):  # fmt: skip
+        alone = next((id for id in here if id not in others), None)
+        if alone is not None:
+            raise CommandError(
+                f"{other.name}: there is no record with the id {alone}, as there is in "
+                f"{_place(corpus, here[alone])}; records are matched by their ids"
+            )
+    order = [of_pred[id] for id in of_gold]
+    n = len(pred.X)
+    parts: dict[str, Any] = {
+        name: [value[i] for i in order]
+        for name, value in pred._asdict().items()
+        if isinstance(value, list) and len(value) == n
+    }
+    return pred._replace(**parts)
+
+
+def _by_id(corpus: Corpus) -> dict[str, int]:
+    """Return the number of each sequence by its id."""
+    found: dict[str, int] = {}
+    parts: Counter[tuple[str, str]] = Counter()
+    for i, id in enumerate(map(str, corpus.ids)):
+        if isinstance(corpus.places[i], str):  # a record of several sentences
+            record = id, corpus.places[i]
+            parts[record] += 1
+            id = id if parts[record] == 1 else f"{id} ({parts[record]})"
+        if id in found:
+            raise CommandError(
+                f"{_place(corpus, i)}: the id {id} stands there again, after "
+                f"{_place(corpus, found[id])}; records are matched by their ids"
+            )
+        found[id] = i
+    return found
+
+
+def _place(corpus: Corpus, i: int) -> str:
+    """Say where a sequence stands."""
+    place = corpus.places[i]
+    if isinstance(place, str):
+        return place
+    return f"{corpus.name}, line {place[0]}" if place else corpus.name

@@ -1,0 +1,93 @@
+"""Records of two files are matched by their ids, if they have any."""
+
+import json
+
+import pytest
+from cli_cases import run
+
+GOLD = [("Ana Ruiz left Lima.", [[0, 8, "PER"], [14, 18, "LOC"]]),
+        ("Tom met Eva Holm.", [[0, 3, "PER"], [8, 16, "PER"]])]  # fmt: skip
+
+
+def doccano(*ids, order=(0, 1)):
+    rows = ({"id": ids[i], "text": GOLD[i][0], "label": GOLD[i][1]} for i in order)
+    return "".join(
+        json.dumps({k: v for k, v in row.items() if v is not None}) + "\n"
+        for row in rows
+    )
+
+
+def conllu(*ids, order=(0, 1)):
+    words = ("dogs bark", "it rains")
+    return "".join(
+        ("" if ids[i] is None else f"# text = {words[i]}\n# sent_id = {ids[i]}\n")
+        + "".join(
+            f"{t}\t{word}\t_\t_\tT{i}\t_\t_\t_\t_\t_\n"
+            for t, word in enumerate(words[i].split(), start=1)
+        )
+        + "\n"
+        for i in order
+    )
+
+
+def tokens(*ids, order=(0, 1)):
+    words = (["dogs", "bark"], ["it", "rains"])
+    rows = (
+        {"id": ids[i], "tokens": words[i], "ner_tags": [f"B-{i}", "O"]} for i in order
+    )
+    return "".join(
+        json.dumps({k: v for k, v in row.items() if v is not None}) + "\n"
+        for row in rows
+    )
+
+
+FORMATS = {"a.jsonl": doccano, "a.conllu": conllu, "t.jsonl": tokens}
+
+
+@pytest.fixture
+def evaluated(tmp_path, capsys):
+    def evaluate(name, gold, pred):
+        (tmp_path / "gold").mkdir(exist_ok=True)
+        (tmp_path / "pred").mkdir(exist_ok=True)
+        (tmp_path / "gold" / name).write_text(gold)
+        (tmp_path / "pred" / name).write_text(pred)
+        both = "--gold", tmp_path / "gold" / name, "--pred", tmp_path / "pred" / name
+        code, out, err = run(capsys, "evaluate", *both, "--json")
+        return code, json.loads(out) if out else None, err
+
+    return evaluate
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_another_order_is_no_error(name, evaluated):
+    write = FORMATS[name]
+    for ids in ((0, 1), ("b", "a")):
+        code, found, err = evaluated(name, write(*ids), write(*ids, order=(1, 0)))
+        assert code == 0, err
+        assert found["sequence_accuracy"] == 1.0
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_id_that_is_not_on_both_sides_once_is_named(name, evaluated):
+    write = FORMATS[name]
+    for gold, pred, message in (
+        (write("x", "x"), write("x", "y"), "the id x stands there again, after"),
+        (write("x", "y"), write("x", "x"), "the id x stands there again, after"),
+        (write("x", "y"), write("x", "z"), "no record with the id y, as there is in"),
+        (write("x", "y"), write("x", None, order=(0,)), "no record with the id y"),
+        (write("x", None, order=(0,)), write("x", "z"), "no record with the id z"),
+    ):
+        code, found, err = evaluated(name, gold, pred)
+        assert (code, found) == (1, None) and message in err, err
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_without_ids_the_position_counts(name, evaluated):
+    write = FORMATS[name]
+    none = None, None
+    for gold, pred in ((none, none), (("x", "y"), none), (none, ("x", "x"))):
+        code, found, err = evaluated(name, write(*gold), write(*pred))
+        assert code == 0, err
+        assert found["sequence_accuracy"] == 1.0
+        code, _, err = evaluated(name, write(*gold), write(*pred, order=(1, 0)))
+        assert code == 1 and "differ" in err
