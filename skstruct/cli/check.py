@@ -2,9 +2,10 @@
 
 Say what FILE holds and all that is wrong in it; exit with 1 if training would refuse it.
 Then train a tagger on parts of the corpus, and let it judge the others. Print what is
-suspicious, by kind: how probable an error is, place, given label, suggested label, the
-token in [ ] among others, and the kind. Of annotated texts these are whole spans,
-missing ones too; - stands for no span.
+suspicious, the most suspicious first: how probable an error is, its kind, the place,
+what is given, what is suggested, both with their text, and the words around. Of
+annotated texts, and of columns with labels such as B-PER, these are whole spans,
+missing ones too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from .._data.places import counted
 from ..datasets.formats.span_writing import write_spans
 from ..inspection import label_issues
+from ..inspection.explain_taggers import word_of
 from ..inspection.findings import about, named
 from ..inspection.issues import corrected
 from .common import (
@@ -53,10 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--top",
         type=positive,
-        default=50,
         metavar="N",
-        help="how many to print and write",
+        help="how many to print and write (default: as far as errors are expected)",
     )
+    add("--by-kind", action="store_true", help="print each kind of error by itself")
     add(
         "--json",
         action="store_true",
@@ -172,70 +174,111 @@ def _check_parts(corpus: Corpus, cv: int, units: Any, known: bool) -> None:
 
 
 def _tell_findings(findings: Findings, corpus: Corpus, arguments: Arguments) -> None:
-    """Print the first findings by kind, and write them."""
-    of_spans = corpus.format == "spans"
-    what, of = ("span", "text") if of_spans else ("label", "sequence")
-    shown = findings[: arguments.top]
-    text = (
-        f"{corpus.name}: {counted(len(shown), what)} of "
-        f"{counted(len(corpus.X), of)} may be wrong"
-    )
-    if shown:
-        text += f"; expect {about(shown.expected())} of them to be errors"
+    """Print the first findings, and write them."""
+    of = {"spans": "text", "segmented": "line"}.get(corpus.format, "sentence")
+    shown = findings.likely() if arguments.top is None else findings[: arguments.top]
+    text = f"{corpus.name}: {about(findings.expected())} errors are to be expected"
+    text += f" in {counted(len(corpus.X), of)}, {about(shown.expected())} of them"
+    text += f" among the {len(shown):,} listed"
     if len(shown) < len(findings):
-        rest = findings[len(shown) :]
-        text += f"; {len(rest):,} more, with {about(rest.expected())} errors, "
-        text += "are less suspicious (--top lists them)"
+        text += f"; --top {len(findings)} lists all that a model rejects"
     tell(text)
-    by_kind = shown.by_kind()
+    by_kind = findings.by_kind()
     if len(by_kind) > 1:
         listed = (
-            f"{kind} {len(of_kind)} ({about(sum(x.chance or 0 for x in of_kind))})"
+            f"{kind} {about(sum(each.chance or 0.0 for each in of_kind))}"
             for kind, of_kind in by_kind.items()
         )
-        tell(f"by kind, with the errors to expect: {', '.join(listed)}")
+        tell(f"by kind: {', '.join(listed)}")
     if arguments.output is not None:
         with output(arguments.output) as file:
             if arguments.write == "html":
                 file.write(shown.to_html(f"{corpus.name}: what may be wrong"))
             else:
                 _write_tasks(file, shown, corpus, arguments.write)
+    if arguments.by_kind:
+        rows = [each for of_kind in shown.by_kind().values() for each in of_kind]
+    else:
+        rows = list(shown)
     with printed_beside(arguments.output):
-        for each in [finding for of_kind in by_kind.values() for finding in of_kind]:
+        if rows and not arguments.json:
+            print("\t".join(HEADER))
+        for each in rows:
             _print(each, corpus, arguments.json)
     _tell_next(findings, corpus, arguments)
+
+
+HEADER = "chance", "kind", "place", "given", "suggested", "context"
+"""The cells of a row."""
 
 
 def _print(each: Finding, corpus: Corpus, as_json: bool) -> None:
     """Print a finding, as a line of cells or of JSON."""
     lines = corpus.places[each.sequence]
     place: dict[str, Any]
+    ends = each.other or (each.start, each.end)
+    covered = _covered(corpus, each.sequence, each.start, each.end)
+    instead = _covered(corpus, each.sequence, *ends)
     if corpus.format == "spans":
-        covered = corpus.X[each.sequence][each.start : each.end]
-        place = {"record": lines, "text": covered}
-        where = f"{each.where}, {each.start}-{each.end}"
-        numbers = {"number": each.where.record, "id": each.where.id}
+        where = str(each.where)
+        place = {"record": lines, "number": each.where.record, "id": each.where.id}
     else:
-        where, place = _place_of_token(each, lines, corpus)
-        numbers = {}
+        where, place = _place_of_tokens(each, lines, corpus)
     if as_json:
-        about = {**each._asdict(), "context": each.text, **place, **numbers}
+        about = {**each._asdict(), "context": each.text, **place}
+        about |= {"text": covered, "suggested_text": instead}
         about |= {"file": about.pop("where").file or corpus.name}
+        if each.suggested is None:
+            about["suggested_text"] = None
         print(json.dumps(about, ensure_ascii=False, default=str))
         return
     value = each.score if each.chance is None else each.chance
-    labels = f"{named(each.given)}\t{named(each.suggested)}"
-    print(f"{value:.3f}\t{where}\t{labels}\t{each.text}\t{each.kind}")
+    place_of = corpus.format == "spans"
+    given = _span_text(each.given, (each.start, each.end), covered, place_of)
+    suggested = _span_text(each.suggested, ends, instead, place_of)
+    if each.other is not None:
+        suggested += f" ({_change(each)})"
+    cells = f"{value:.3f}", each.kind, where, given, suggested, each.text
+    print("\t".join(" ".join(cell.split()) for cell in cells))
 
 
-def _place_of_token(
+def _covered(corpus: Corpus, i: int, start: int, end: int) -> str:
+    """Return the characters, or the words, between two positions."""
+    sequence = corpus.X[i][start:end]
+    if isinstance(sequence, str):
+        return sequence
+    return " ".join(str(word_of(token)) for token in sequence)
+
+
+def _span_text(label: Any, ends: tuple[int, int], covered: str, places: bool) -> str:
+    """Write a span with its text, and with its place in the text if asked."""
+    if label is None:
+        return "no span"
+    place = f"{ends[0]}-{ends[1]} " if places else ""
+    return f"{place}{json.dumps(covered, ensure_ascii=False)} {named(label)}"
+
+
+def _change(each: Finding) -> str:
+    """Say how the ends of a span that is suggested differ from those given."""
+    assert each.other is not None  # or nobody asks
+    start, end = each.other
+    if start <= each.start and each.end <= end:
+        return "wider"
+    return "narrower" if each.start <= start and end <= each.end else "moved"
+
+
+def _place_of_tokens(
     each: Finding, lines: Any, corpus: Corpus
 ) -> tuple[str, dict[str, Any]]:
-    """Say where a token stands, for people and as values of JSON."""
+    """Say where tokens stand, for people and as values of JSON."""
     if isinstance(lines, str):  # of a record
         return f"{lines}, token {each.position}", {"record": lines}
-    line = lines[0] if corpus.format == "segmented" else lines[each.position]
-    return f"{corpus.name}, line {line}", {"line": line}
+    first, last = (
+        lines[t] if t < len(lines) else lines[0]  # of a sentence a line
+        for t in (each.start, each.end - 1)
+    )
+    words = f"line {first}" if first == last else f"lines {first}-{last}"
+    return f"{corpus.name}, {words}", {"line": first, "last_line": last}
 
 
 def _tell_next(findings: Findings, corpus: Corpus, arguments: Arguments) -> None:

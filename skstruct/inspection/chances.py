@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
+from threadpoolctl import threadpool_limits
 
 Floats = NDArray[np.float64]
 
@@ -148,7 +149,12 @@ def _regression(
         slope = np.vstack([rows.T @ difference, difference.sum(axis=0)])
         return float(value), (slope + STRENGTH * away).ravel()
 
-    found = minimize(
-        objective, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 60}
-    )
+    with threadpool_limits(1):  # products of narrow matrices gain nothing by more
+        found = minimize(
+            objective,
+            start.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": 60},
+        )
     return np.asarray(found.x).reshape(centre.shape)

@@ -19,6 +19,9 @@ from .weight_tables import Records
 SHOWN = 100
 """Findings that a picture shows; ``print`` shows a fifth of them."""
 
+MOST_ERRORS = 0.9
+"""Share of the expected errors that a list holds."""
+
 KINDS = {
     "other type": "the span is right, its type is not",
     "other boundary": "the span begins or ends elsewhere",
@@ -125,6 +128,19 @@ class Findings(Records):
     def expected(self) -> float:
         """Return how many of the findings are errors, as far as one can tell."""
         return sum(each.chance or 0.0 for each in self)
+
+    def likely(self) -> Findings:
+        """Return the first of them, as far as errors are to be expected: `MOST_ERRORS`
+        of these, in at most three times as many findings.
+        """
+        wanted = MOST_ERRORS * self.expected()
+        most = 3 * round(self.expected())
+        found = 0.0
+        for k, each in enumerate(self):
+            if (found >= wanted or k >= most) and (each.chance or 0.0) < 0.5:
+                return type(self)(self[:k])
+            found += each.chance or 0.0
+        return self
 
     def summary(self) -> str:
         """Say how many findings there are, of which kinds, and how many are errors."""

@@ -7,37 +7,28 @@ probable an error is follows from how sure these models are elsewhere, see
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .._data.inputs import renumbered
-from .._data.spans import Span, as_spans
-from .._data.text import as_texts
 from .._data.types import Corpus
 from .._sklearn import final_step
 from .chances import Floats, Mixture, chances_of
 from .error_lists import around
-from .explain_taggers import seen_by_tagger, word_of
-from .findings import Finding, Findings, Places, Where, as_places
-from .out_of_fold import OutOfFold, by_fold, predicted_out_of_fold
-from .span_evidence import (
-    GIVEN,
-    LEAST,
-    MISSING,
-    Evidence,
-    Judged,
-    Place,
-    meets,
-    other_boundaries,
-    other_types,
-    superfluous,
+from .explain_taggers import word_of
+from .findings import Finding, Findings, Places, as_places
+from .judging import (
+    in_tokens,
+    judge_sentences,
+    judge_texts,
+    judged_out_of_fold,
+    segment_scheme,
 )
-
-LISTED = 0.02
-"""Chance of an error from which on something is a finding, whatever the model prefers."""
+from .out_of_fold import OutOfFold, predicted_out_of_fold
+from .span_evidence import LEAST
+from .span_issues import issues_of_spans
 
 
 def label_issues(
@@ -75,9 +66,10 @@ def label_issues(
     Returns
     -------
     Findings
-        Most suspicious first: labels by how much less probable they are than what is
-        suggested; whole spans of a ``SpanTagger``, those that are missing too, by
-        `Finding.chance`.
+        Most suspicious first, by `Finding.chance`. Of a ``SpanTagger``, and of labels
+        that are segments with types (``B-PER``), they are whole spans, those that are
+        missing too: given and suggested are types, and ``other`` the ends that are
+        suggested. All that the models reject is a finding, however small its chance.
 
     Raises
     ------
@@ -103,29 +95,32 @@ def label_issues(
     """
     where = as_places(places, len(X))
     model = final_step(estimator).estimator
-    if getattr(model, "explained_as", None) == "spans":
-        parts, tests = by_fold(_judged, estimator, X, y, cv, groups, n_jobs)
-        of_text = {
-            i: row._replace(fold=k)
-            for k, (part, test) in enumerate(zip(parts, tests))
-            for i, row in zip(test.tolist(), part)
-        }
-        found = _of_spans([of_text[i] for i in range(len(X))], where)
+    how = cv, groups, n_jobs
+    kind = getattr(model, "explained_as", None)
+    scheme = None if kind in ("spans", "segmenter") else segment_scheme(y)
+    if kind == "spans":
+        judged = judged_out_of_fold(judge_texts, estimator, X, y, *how)
+        found = issues_of_spans(judged)
+    elif scheme is not None:
+        judge = partial(judge_sentences, scheme)
+        judged = judged_out_of_fold(judge, estimator, X, y, *how)
+        found = [
+            in_tokens(each, judged[each.sequence]) for each in issues_of_spans(judged)
+        ]
     else:
-        found = _of_labels(
-            predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs), where
-        )
+        found = list(_of_labels(predicted_out_of_fold(estimator, X, y, *how)))
+    found = [each._replace(where=where[each.sequence]) for each in found]
     return Findings(sorted(found, key=_by_suspicion))
 
 
 def _by_suspicion(finding: Finding) -> tuple[Any, ...]:
-    return -(finding.score or 0.0), finding[:3]
+    return -(finding.chance or 0.0), -(finding.score or 0.0), finding[:3]
 
 
 # --------------------------------------------------------------------------------------
 # Labels of tokens
 # --------------------------------------------------------------------------------------
-def _of_labels(found: OutOfFold, where: list[Where]) -> Iterator[Finding]:
+def _of_labels(found: OutOfFold) -> Iterator[Finding]:
     """Yield the tokens of which another label is more probable."""
     values = found.classes.tolist()
     column = {label: k for k, label in enumerate(values)}
@@ -159,7 +154,6 @@ def _of_labels(found: OutOfFold, where: list[Where]) -> Iterator[Finding]:
             "other label",
             float(chance[n]),
             around(shown, t, t + 1),
-            where[i],
         )
 
 
@@ -193,128 +187,6 @@ def _features_of_labels(marginals: Floats, given: np.ndarray, seen: Floats) -> F
     rest[np.arange(len(given)), given] = 0.0
     logs = np.log(np.maximum(np.column_stack([p, rest.max(axis=1)]), LEAST / 2))
     return np.column_stack([logs, seen, seen * (logs[:, 0] - logs[:, 1])])
-
-
-# --------------------------------------------------------------------------------------
-# Spans of texts
-# --------------------------------------------------------------------------------------
-def _judged(estimator: Any, X: Any, y: Corpus, test: np.ndarray) -> list[Judged]:
-    """Ask a model about the texts of a test set."""
-    with renumbered(test):
-        model, texts = final_step(estimator, X)
-        texts = as_texts(texts)
-        given = as_spans(y, texts)
-        found = model.predict_segment_proba(texts, min_proba=LEAST)
-        seen = seen_by_tagger(model, texts)
-        marginals = seen.grouped(seen.tagger.predict_marginals(seen.X))
-        tokens = model.tokens(texts)
-    outside = [k for k, label in enumerate(seen.classes.tolist()) if label == "O"]
-    rows = []
-    about = zip(texts, given.by_text(), given.types, tokens, marginals, found)
-    for text, spans, types, pairs, of_tokens, probable in about:
-        p = np.reshape(of_tokens, (len(pairs), len(seen.classes)))
-        inside = np.clip(1.0 - p[:, outside].sum(axis=1), 0.0, 1.0)
-        rows.append(Judged(0, text, spans, types, pairs, inside, probable))
-    return rows
-
-
-KINDS = "other type", "other boundary", "superfluous"
-
-
-def _of_spans(judged: list[Judged], where: list[Where]) -> Iterator[Finding]:
-    """Yield what is wrong in texts, and what is missing."""
-    evidence = Evidence(judged)
-    draw = random.Random(0)
-    observed = list(evidence.places())
-    planted = [
-        _rows(evidence, plant(evidence, draw), len(GIVEN))
-        for plant in (other_types, other_boundaries, superfluous)
-    ]
-    prior = np.zeros((len(GIVEN) + 1, len(KINDS)))
-    prior[GIVEN.index("type"), 0] = 1.0
-    prior[GIVEN.index("given"), 1] = -1.0
-    prior[GIVEN.index("other boundary"), 1] = 1.0
-    prior[GIVEN.index("most inside"), 2] = -1.0
-    rows = _rows(evidence, observed, len(GIVEN))
-    chances = chances_of(Mixture(rows, planted, prior))
-    for (i, span), chance in zip(observed, chances):
-        finding = _finding(evidence, i, span, chance)
-        if finding is not None:
-            yield finding._replace(where=where[i])
-    for finding in _missing(evidence):
-        yield finding._replace(where=where[finding.sequence])
-
-
-def _rows(evidence: Evidence, places: Iterable[Place], width: int) -> Floats:
-    rows = [evidence.described(i, span) for i, span in places]
-    return np.reshape(rows, (len(rows), width))
-
-
-def _finding(evidence: Evidence, i: int, span: Span, chance: Floats) -> Finding | None:
-    """Make the finding of a span that is given; None if there is nothing to say."""
-    p_given = evidence.probability(i, span)
-    label, p_type = evidence.rival(i, span)
-    other, p_other = evidence.crossing(i, span)
-    nothing = 1.0 - float(max(evidence.judged[i].inside[evidence.inside(i, span)]))
-    kind = KINDS[int(chance.argmax())]
-    if kind == "other type" and label is None:
-        kind = "other boundary" if p_other > nothing else "superfluous"
-    if kind == "other boundary" and other is None:
-        kind = "superfluous"
-    total = float(chance.sum())
-    prefers = p_given < max(p_type, p_other, nothing)
-    if total < LISTED and not (prefers and total > LISTED / 4):
-        return None
-    text = _context(evidence.judged[i].text, span.start, span.end)
-    found = Finding(i, *span, None, nothing, total, kind, total, text)
-    if kind == "other type":
-        return found._replace(suggested=label, probability=p_type)
-    if kind == "other boundary":
-        assert other is not None  # or the kind is another
-        place = other.start, other.end
-        return found._replace(suggested=other.label, probability=p_other, other=place)
-    return found
-
-
-def _missing(evidence: Evidence) -> Iterator[Finding]:
-    """Yield spans that are probable, where no annotation says anything."""
-    known = []
-    candidates = []
-    for i, each in enumerate(evidence.judged):
-        types = each.types
-        for span, p in evidence.likeliest(i):
-            row = evidence.described_missing(i, span, p)
-            if span in evidence.given[i]:
-                known.append(row)
-            elif not meets(span, each.spans) and (types is None or span.label in types):
-                candidates.append((i, span, p, row))
-    if not candidates:
-        return
-    n = len(candidates)
-    observed = np.array([row for *_, row in candidates])
-    planted = np.reshape(known, (len(known), len(MISSING)))
-    share = (len(known) + 1.0) / n
-    prior = np.zeros((len(MISSING) + 1, 1))
-    prior[MISSING.index("found")] = 1.0
-    prior[-1] = -np.log(share)
-    usual = min(0.01 * share, 0.5)
-    chances = chances_of(Mixture(observed, [planted], prior, usual))[:, 0]
-    for (i, span, p, _), chance in zip(candidates, chances.tolist()):
-        if chance >= LISTED or (p > 0.5 and chance > LISTED / 4):
-            text = _context(evidence.judged[i].text, span.start, span.end)
-            place = i, span.start, span.end
-            yield Finding(*place, None, span.label, p, chance, "missing", chance, text)
-
-
-_AROUND = 30
-"""Characters shown on each side of a span."""
-
-
-def _context(text: str, start: int, end: int) -> str:
-    """Write a span in [ ], and a few characters around it."""
-    before = text[max(0, start - _AROUND) : start]
-    after = text[end:][:_AROUND]
-    return " ".join(f"{before}[{text[start:end]}]{after}".split())
 
 
 def corrected(

@@ -1,25 +1,26 @@
 """What speaks for and against the spans of a corpus, by models that did not see them.
 
-A span is described by what a model says that was not trained on its text, and by how
-much that model has seen of its words: of a name that is nowhere else, a model is as
-sure and wrong as it is sure and right of a word that it has met a hundred times.
+A span is described by the probabilities that a model gives it and its rivals which was
+not trained on its text, and by what the rest of the corpus says of its string: how
+often it is annotated in the same way, with another type, and not at all. How often the
+model has met its words says what these probabilities are worth: of a name that is
+nowhere else, a model is as sure and wrong as it is sure and right of a word that it has
+met a hundred times.
 """
 
 from __future__ import annotations
 
 import math
-import random
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._data.spans import Span
-from .type_votes import ODDS, TypeEvidence, TypeVotes
+from .type_votes import TypeVotes, rival_of
 
 LEAST = 1e-3
 """Probability of the spans that a model is asked for."""
@@ -27,8 +28,8 @@ LEAST = 1e-3
 CANDIDATE = 0.02
 """Probability from which on a span may be one that is missing."""
 
-SURE = 1e-5
-"""Smallest probability that a feature tells from 0."""
+LONGEST = 5
+"""Tokens of the longest strings that are counted where they are not annotated."""
 
 
 class Judged(NamedTuple):
@@ -42,18 +43,6 @@ class Judged(NamedTuple):
     inside: NDArray[np.float64]  # that a token is in a span, (n_tokens,)
     found: list[tuple[Span, float]]  # spans of at least the probability `LEAST`
 
-    def holds(self, span: Span) -> bool:
-        """Tell whether a span has a label, and is whole tokens."""
-        tokens = self.tokens
-        first = bisect_left(tokens, span.start, key=lambda token: token[0])
-        last = bisect_left(tokens, span.end, key=lambda token: token[1])
-        return (
-            span.label is not None
-            and first <= last < len(tokens)
-            and tokens[first][0] == span.start
-            and tokens[last][1] == span.end
-        )
-
 
 class Place(NamedTuple):
     """A span of a text."""
@@ -62,40 +51,135 @@ class Place(NamedTuple):
     span: Span
 
 
-GIVEN = (
+class Facts(NamedTuple):
+    """What is known of a span that is given, or might be.
+
+    Attributes
+    ----------
+    given, other_type, other_boundary, nothing : float
+        Probabilities by the model: of the span; of the best one with another type at
+        its place; of the best one that meets it and has other ends; of no span there.
+    least_inside : float
+        The least probability that a token of it is in a span.
+    type_odds : float
+        Log-odds of the best other type against the given one, by `TypeVotes`.
+    seen : int
+        How often the judge has seen the rarest of its words.
+    same, differently, unmarked : int
+        How often its string is elsewhere annotated with its type, annotated with
+        another, and not annotated.
+    tokens : int
+    upper : bool
+        Whether it begins with an upper-case letter.
+    cuts : bool
+        Whether it begins or ends within a token.
+    """
+
+    given: float
+    other_type: float
+    other_boundary: float
+    nothing: float
+    least_inside: float
+    type_odds: float
+    seen: int
+    same: int
+    differently: int
+    unmarked: int
+    tokens: int
+    upper: bool
+    cuts: bool
+
+    def among(self, share: float) -> Facts:
+        """Return what would be known if a share of all such spans were given like this.
+
+        The model has then learned to give the span about that probability.
+        """
+        rest = 1.0 - share
+        return self._replace(
+            given=share + rest * self.given,
+            other_type=rest * self.other_type,
+            other_boundary=rest * self.other_boundary,
+            nothing=rest * self.nothing,
+        )
+
+
+FEATURES = (
     "given",
     "other type",
     "other boundary",
-    "most inside",
+    "nothing",
     "least inside",
-    "unseen",
-    "least seen",
-    "most seen",
-    "upper case",
-    "seen as nothing",
+    "type odds",
+    "seen",
+    "same",
+    "differently",
+    "unmarked",
     "tokens",
+    "upper case",
+    "cuts a token",
+    "unseen",
     "unseen, given",
-    "unseen, type",
-    "unseen, inside",
-    "usual confusion",
-    *ODDS,
+    "unseen, nothing",
+    "unseen, type odds",
 )
-"""What describes a span that is given."""
+"""The numbers that describe a span for a regression."""
+
+
+def features_of(facts: Facts) -> list[float]:
+    """Return numbers in the order of `FEATURES`: logarithms of probabilities and of
+    counts, and some of them again for spans with a word that the model has not seen.
+    """
+    unseen = float(facts.seen == 0)
+    given = _log(facts.given)
+    nothing = _log(facts.nothing)
+    return [
+        given,
+        _log(facts.other_type),
+        _log(facts.other_boundary),
+        nothing,
+        _log(facts.least_inside),
+        facts.type_odds,
+        math.log1p(facts.seen),
+        math.log1p(facts.same),
+        math.log1p(facts.differently),
+        math.log1p(facts.unmarked),
+        float(facts.tokens),
+        float(facts.upper),
+        float(facts.cuts),
+        unseen,
+        unseen * given,
+        unseen * nothing,
+        unseen * facts.type_odds,
+    ]
+
 
 MISSING = (
     "found",
-    "most inside",
-    "least inside",
+    "inside",
     "unseen",
-    "least seen",
-    "seen as suggested",
-    "seen as another",
-    "seen as nothing",
-    "tokens",
+    "seen",
+    "same",
+    "differently",
+    "unmarked",
     "unseen, found",
-    "upper case",
 )
-"""What describes a span that may be missing."""
+"""The numbers that describe a span which may be missing."""
+
+
+def missing_features_of(facts: Facts) -> list[float]:
+    """Return numbers in the order of `MISSING`."""
+    unseen = float(facts.seen == 0)
+    found = logit(facts.given)
+    return [
+        found,
+        logit(1.0 - facts.nothing),
+        unseen,
+        math.log1p(facts.seen),
+        math.log1p(facts.same),
+        math.log1p(facts.differently),
+        math.log1p(facts.unmarked),
+        unseen * found,
+    ]
 
 
 class Evidence:
@@ -108,44 +192,52 @@ class Evidence:
     Attributes
     ----------
     given : list of lists of Span
-        Those that count: they have labels, and are whole tokens.
+        Those that count: they have labels.
+    labels : list of str
     """
 
     def __init__(self, judged: list[Judged]) -> None:
         self.judged = judged
-        self.given = [list(filter(each.holds, each.spans)) for each in judged]
-        self.labels = sorted({str(span.label) for row in self.given for span in row})
-        self._found = [self._by_token(i) for i in range(len(judged))]
-        self._longest = max(
-            (len(self.inside(i, span)) for i, span in self.places()), default=1
-        )
-        words: Any = [Counter(), defaultdict(Counter)]
-        strings: Any = [Counter(), defaultdict(Counter)]
-        named: Any = [Counter(), defaultdict(Counter)]
-        for i, each in enumerate(judged):
-            rows = [
-                (words, (self._word(i, t) for t in range(len(each.tokens)))),
-                (strings, self._strings(i)),
-                (
-                    named,
-                    ((self.text_of(i, span), span.label) for span in self.given[i]),
-                ),
-            ]
-            for (every, by_fold), items in rows:
-                here = Counter(items)
-                every.update(here)
-                by_fold[each.fold].update(here)
-        self._words = words
-        self._occurrences = strings
-        self._named = named
-        self._votes = TypeVotes(
-            self.labels,
-            ((self.text_of(i, span), span.label) for i, span in self.places()),
-        )
-        self._own: list[Any] = [defaultdict(list) for _ in judged]
+        self.given = [
+            [span for span in each.spans if span.label is not None] for each in judged
+        ]
+        named: set[Any] = {span.label for row in self.given for span in row}
+        named.update(span.label for each in judged for span, _ in each.found)
+        self.labels = sorted(named)
+        self._starts = [[start for start, _ in each.tokens] for each in judged]
+        self._ends = [[end for _, end in each.tokens] for each in judged]
+        strings = [(self.text_of(*place), place.span.label) for place in self.places()]
+        self._named = Counter(strings)
+        self._marked = Counter(text for text, _ in strings)
+        self._votes = TypeVotes(self.labels, strings)
+        self._words: Counter[str] = Counter()
+        self._of_fold: dict[int, Counter[str]] = defaultdict(Counter)
+        for each in judged:
+            here = Counter(each.text[start:end] for start, end in each.tokens)
+            self._words.update(here)
+            self._of_fold[each.fold].update(here)
+        self._occurrences = self._count_occurrences()
+
+    def _count_occurrences(self) -> Counter[str]:
+        """Count words, and strings of spans that are given or found, wherever they are."""
+        asked = set(self._marked)
+        longest = 1
         for i, span in self.places():
-            self._own[i][span[:2]].append(span.label)
-        self._confused = self._confusions()
+            longest = max(longest, len(self.inside(i, span)))
+        for each in self.judged:
+            asked.update(
+                each.text[span.start : span.end]
+                for span, p in each.found
+                if p >= CANDIDATE
+            )
+        longest = min(longest, LONGEST)
+        found = Counter(self._words)
+        for each in self.judged:
+            for t, (start, _) in enumerate(each.tokens):
+                ends = (end for _, end in each.tokens[t + 1 :][: longest - 1])
+                strings = (each.text[start:end] for end in ends)
+                found.update(text for text in strings if text in asked)
+        return found
 
     def places(self) -> Iterator[Place]:
         """Yield the spans that are given."""
@@ -157,160 +249,10 @@ class Evidence:
         """Return what a span covers."""
         return self.judged[i].text[span.start : span.end]
 
-    def _word(self, i: int, t: int) -> str:
-        start, end = self.judged[i].tokens[t]
-        return self.judged[i].text[start:end]
-
-    def _strings(self, i: int) -> Iterator[str]:
-        """Yield all runs of tokens that are as long as spans may be, at most four."""
-        tokens = self.judged[i].tokens
-        for a, (start, _) in enumerate(tokens):
-            for _, end in tokens[a : a + min(self._longest, 4)]:
-                yield self.judged[i].text[start:end]
-
     def inside(self, i: int, span: Span) -> range:
-        """Return the tokens of a span."""
-        tokens = self.judged[i].tokens
-        first = bisect_right(tokens, span.start, key=lambda token: token[1])
-        return range(first, bisect_left(tokens, span.end, key=lambda token: token[0]))
-
-    def _by_token(self, i: int) -> dict[int, list[tuple[float, Span]]]:
-        """List the spans found that a token is in."""
-        found = defaultdict(list)
-        for span, p in self.judged[i].found:
-            for t in self.inside(i, span):
-                found[t].append((p, span))
-        return found
-
-    def _met(self, i: int, span: Span) -> list[tuple[float, Span]]:
-        """List the spans found that share a token with a span, some several times."""
-        of_token = self._found[i]
-        return [each for t in self.inside(i, span) for each in of_token.get(t, ())]
-
-    def _elsewhere(self, counts: Any, key: Any, i: int) -> int:
-        """Count something in the texts that the judge of a text has seen."""
-        every, by_fold = counts
-        return int(every[key] - by_fold[self.judged[i].fold][key])
-
-    def _confusions(self) -> dict[tuple[Any, Any], float]:
-        """Find how often one type is taken for another: smoothed log-shares."""
-        taken: Counter[tuple[Any, Any]] = Counter()
-        total: Counter[Any] = Counter()
-        for i, span in self.places():
-            types = self._types(i, span)
-            given = self._votes.numbers[span.label]
-            rival = types.rival(given)
-            total[span.label] += 1
-            if rival is not None:
-                label = self._votes.labels[rival]
-                taken[span.label, label] += types.all[rival] > types.all[given]
-        return {
-            (a, b): math.log((taken[a, b] + 0.5) / (total[a] + 2.0))
-            for a in self.labels
-            for b in self.labels
-        }
-
-    def _types(self, i: int, span: Span) -> TypeEvidence:
-        """Collect what speaks for each type of a span, but the span itself."""
-        model = [0.0] * len(self.labels)
-        for p, other in self._met(i, span):
-            k = self._votes.numbers.get(other.label)
-            if k is not None and other[:2] == span[:2]:
-                model[k] = p
-        own = self._own[i].get(span[:2], ())
-        return self._votes.about(self.text_of(i, span), own, model)
-
-    def rival(self, i: int, span: Span) -> tuple[Any, float]:
-        """Return the best other type of a span, and its probability by the model.
-
-        The type follows from the model and from other spans; None if there is none.
-        """
-        rival = self._types(i, span).rival(self._votes.numbers[span.label])
-        if rival is None:
-            return None, 0.0
-        label = self._votes.labels[rival]
-        return label, self.probability(i, span._replace(label=label))
-
-    def probability(self, i: int, span: Span) -> float:
-        """Return the probability of a span; 0 if it is less than `LEAST`."""
-        return next((p for p, other in self._met(i, span) if other == span), 0.0)
-
-    def crossing(self, i: int, span: Span) -> tuple[Span | None, float]:
-        """Return the most probable span with other boundaries that meets a span."""
-        met = [(p, other) for p, other in self._met(i, span) if other[:2] != span[:2]]
-        p, other = max(met, default=(0.0, None))
-        return other, p
-
-    def described(self, i: int, span: Span) -> list[float]:
-        """Describe a span as if it were given: numbers in the order of `GIVEN`."""
-        inside = self.inside(i, span)
-        p_inside = self.judged[i].inside[inside]
-        seen = [self._elsewhere(self._words, self._word(i, t), i) for t in inside]
-        text = self.text_of(i, span)
-        types = self._types(i, span)
-        number = self._votes.numbers[span.label]
-        rival = types.rival(number)
-        label = None if rival is None else self._votes.labels[rival]
-        p_type = (
-            0.0 if label is None else self.probability(i, span._replace(label=label))
-        )
-        odds = types.odds(number, rival)
-        given = math.log(max(self.probability(i, span), LEAST / 2))
-        other = math.log(max(p_type, LEAST / 2))
-        most = math.log(max(p_inside.max(initial=0.0), SURE))
-        unseen = float(min(seen, default=0) == 0)
-        usual = math.log(0.5 / 50.0)
-        return [
-            given,
-            other,
-            math.log(max(self.crossing(i, span)[1], LEAST / 2)),
-            most,
-            math.log(max(p_inside.min(initial=1.0), SURE)),
-            unseen,
-            math.log1p(min(seen, default=0)),
-            math.log1p(max(seen, default=0)),
-            float(text[:1].isupper()),
-            math.log1p(self._unnamed(i, text)),
-            float(len(inside)),
-            unseen * given,
-            unseen * odds[1],
-            unseen * most,
-            self._confused.get((span.label, label), usual),
-            *odds,
-        ]
-
-    def _named_as(self, i: int, text: str) -> int:
-        """Count spans of a string, of any type, elsewhere."""
-        return sum(
-            self._elsewhere(self._named, (text, label), i) for label in self.labels
-        )
-
-    def _unnamed(self, i: int, text: str) -> int:
-        """Count a string that is no span elsewhere."""
-        n = self._elsewhere(self._occurrences, text, i) - self._named_as(i, text)
-        return max(n, 0)
-
-    def described_missing(self, i: int, span: Span, p: float) -> list[float]:
-        """Describe a span that was found: numbers in the order of `MISSING`."""
-        inside = self.inside(i, span)
-        p_inside = self.judged[i].inside[inside]
-        seen = [self._elsewhere(self._words, self._word(i, t), i) for t in inside]
-        text = self.text_of(i, span)
-        same = self._elsewhere(self._named, (text, span.label), i)
-        unseen = float(min(seen, default=0) == 0)
-        return [
-            logit(p),
-            logit(float(p_inside.max(initial=0.0))),
-            logit(float(p_inside.min(initial=1.0))),
-            unseen,
-            math.log1p(min(seen, default=0)),
-            math.log1p(same),
-            math.log1p(self._named_as(i, text) - same),
-            math.log1p(self._unnamed(i, text)),
-            float(len(inside)),
-            unseen * logit(p),
-            float(text[:1].isupper()),
-        ]
+        """Return the tokens of a span, also those that it covers in part."""
+        first = bisect_right(self._ends[i], span.start)
+        return range(first, bisect_left(self._starts[i], span.end))
 
     def likeliest(self, i: int) -> list[tuple[Span, float]]:
         """List the spans found that no more probable one meets."""
@@ -322,6 +264,85 @@ class Evidence:
                 chosen.append((span, p))
         return chosen
 
+    def rivals(self, i: int, span: Span) -> tuple[float, dict[Any, float], Any]:
+        """Collect what the model says of the place of a span.
+
+        Returns
+        -------
+        given : float
+            The probability of the span.
+        types : dict
+            Of each type at exactly this place, the given one too.
+        crossing : (float, Span) or None
+            The most probable span with other ends that meets it.
+        """
+        types: dict[Any, float] = {}
+        crossing: Any = None
+        for other, p in self.judged[i].found:
+            if other[0] < span[1] and span[0] < other[1]:
+                if other[:2] == span[:2]:
+                    types[other[2]] = p
+                elif crossing is None or p > crossing[0]:
+                    crossing = p, other
+        return types.get(span.label, 0.0), types, crossing
+
+    def rival_type(self, i: int, span: Span) -> tuple[Any, float]:
+        """Return the best other type of a span, and its log-odds against the given one;
+        None and 0 if there is no other.
+        """
+        types = self.rivals(i, span)[1]
+        own = [other.label for other in self.given[i] if other[:2] == span[:2]]
+        shares = self._votes.shares(self.text_of(i, span), own, types)
+        return rival_of(span.label, shares)
+
+    def facts(self, i: int, span: Span) -> Facts:
+        """Collect what is known of a span, as if it were given."""
+        each = self.judged[i]
+        inside = self.inside(i, span)
+        given, types, crossing = self.rivals(i, span)
+        of_tokens = each.inside[inside.start : inside.stop]
+        text = self.text_of(i, span)
+        own = [other.label for other in self.given[i] if other[:2] == span[:2]]
+        same = self._named[text, span.label] - own.count(span.label)
+        differently = self._marked[text] - len(own) - same
+        unmarked = self._occurrences[text] - self._marked[text] - (not own)
+        fold = self._of_fold[each.fold]
+        words = [
+            each.text[start:end]
+            for start, end in each.tokens[inside.start : inside.stop]
+        ]
+        shares = self._votes.shares(text, own, types)
+        return Facts(
+            given=given,
+            other_type=max(
+                (p for label, p in types.items() if label != span.label), default=0.0
+            ),
+            other_boundary=0.0 if crossing is None else crossing[0],
+            nothing=max(0.0, 1.0 - float(of_tokens.max(initial=0.0))),
+            least_inside=float(of_tokens.min(initial=1.0)),
+            type_odds=rival_of(span.label, shares)[1],
+            seen=min((self._words[word] - fold[word] for word in words), default=0),
+            same=same,
+            differently=differently,
+            unmarked=max(unmarked, 0),
+            tokens=len(inside),
+            upper=text[:1].isupper(),
+            cuts=not self._is_whole(i, span, inside),
+        )
+
+    def _is_whole(self, i: int, span: Span, inside: range) -> bool:
+        """Tell whether a span begins and ends where tokens do."""
+        return (
+            len(inside) > 0
+            and self._starts[i][inside[0]] == span.start
+            and self._ends[i][inside[-1]] == span.end
+        )
+
+
+def _log(p: float) -> float:
+    """Compute the logarithm of a probability, which is kept away from 0."""
+    return math.log(max(p, LEAST / 2))
+
 
 def logit(p: float) -> float:
     """Compute the log-odds of a probability, which is kept away from 0 and 1."""
@@ -331,64 +352,4 @@ def logit(p: float) -> float:
 
 def meets(span: Span, others: Sequence[Span]) -> bool:
     """Tell whether a span shares a character with one of some others."""
-    return any(other.start < span.end and span.start < other.end for other in others)
-
-
-# --------------------------------------------------------------------------------------
-# Errors that are planted
-# --------------------------------------------------------------------------------------
-def other_types(evidence: Evidence, draw: random.Random) -> Iterator[Place]:
-    """Yield each span with another type."""
-    for i, span in evidence.places():
-        others = [label for label in evidence.labels if label != span.label]
-        if others:
-            yield Place(i, span._replace(label=draw.choice(others)))
-
-
-def other_boundaries(evidence: Evidence, draw: random.Random) -> Iterator[Place]:
-    """Yield each span with one token more or less at one of its ends, where it can."""
-    for i, span in evidence.places():
-        tokens = evidence.judged[i].tokens
-        inside = evidence.inside(i, span)
-        rest = [each for each in evidence.given[i] if each != span]
-        ways = []
-        if len(inside) > 1:
-            ways.append(span._replace(start=tokens[inside[1]][0]))
-            ways.append(span._replace(end=tokens[inside[-2]][1]))
-        if inside and inside[0] > 0:
-            ways.append(span._replace(start=tokens[inside[0] - 1][0]))
-        if inside and inside[-1] + 1 < len(tokens):
-            ways.append(span._replace(end=tokens[inside[-1] + 1][1]))
-        ways = [way for way in ways if not meets(way, rest)]
-        if ways:
-            yield Place(i, draw.choice(ways))
-
-
-def superfluous(evidence: Evidence, draw: random.Random) -> Iterator[Place]:
-    """Yield spans where there are none: of words, one in three of upper case."""
-    free = []
-    lengths = []
-    for i, each in enumerate(evidence.judged):
-        inside = [evidence.inside(i, span) for span in evidence.given[i]]
-        lengths += list(map(len, inside))
-        taken = set(chain.from_iterable(inside))
-        free += [
-            (i, t)
-            for t, (start, end) in enumerate(each.tokens)
-            if t not in taken and any(map(str.isalpha, each.text[start:end]))
-        ]
-    upper = [
-        (i, t)
-        for i, t in free
-        if evidence.judged[i].text[evidence.judged[i].tokens[t][0]].isupper()
-    ]
-    alone = set(free)
-    for k in range(len(lengths) if free else 0):
-        i, t = draw.choice(upper if upper and k % 3 == 0 else free)
-        length = 1 if k % 2 else min(draw.choice(lengths), 3)
-        last = t
-        while last + 1 < t + length and (i, last + 1) in alone:
-            last += 1
-        tokens = evidence.judged[i].tokens
-        label = draw.choice(evidence.labels)
-        yield Place(i, Span(tokens[t][0], tokens[last][1], label))
+    return any(other[0] < span[1] and span[0] < other[1] for other in others)

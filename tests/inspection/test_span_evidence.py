@@ -1,19 +1,16 @@
-"""What models say of spans that they have not seen, and errors that are planted."""
-
-import random
+"""What models say of spans that they have not seen."""
 
 import numpy as np
 import pytest
 
 from skstruct import Span
 from skstruct.inspection.span_evidence import (
-    GIVEN,
+    FEATURES,
     MISSING,
     Evidence,
     Judged,
-    other_boundaries,
-    other_types,
-    superfluous,
+    features_of,
+    missing_features_of,
 )
 
 TEXT = "Ann saw Rome today"
@@ -37,42 +34,46 @@ def evidence():
     return Evidence([judged(0, found=found), judged(1), judged(1, ((8, 12, "LOC"),))])
 
 
-def test_what_a_span_is_described_by(evidence):
-    known = dict(zip(GIVEN, evidence.described(0, Span(8, 12, "LOC"))))
-    assert known["given"] == pytest.approx(np.log(0.0005))
-    assert known["other type"] == pytest.approx(np.log(0.6))
-    assert known["other boundary"] == pytest.approx(np.log(0.3))
-    assert known["most inside"] == pytest.approx(np.log(0.8))
-    # texts of its own fold are no evidence
-    assert evidence.rival(0, Span(8, 12, "LOC")) == ("PER", 0.6)
+def test_facts(evidence):
+    rome = evidence.facts(0, Span(8, 12, "LOC"))
+    assert rome.given == 0.0 and rome.other_type == 0.6 and rome.other_boundary == 0.3
+    assert rome.nothing == pytest.approx(0.2)
+    assert rome.least_inside == pytest.approx(0.8)
     # two others have the same string, and none has it with another type
-    assert known["votes as given"] == pytest.approx(np.log(3))
-    assert known["votes as suggested"] == 0.0
-    assert known["type by model"] > 0 > known["type"]
-    assert known["unseen"] == 0.0 and known["tokens"] == 1.0
-    other = dict(zip(MISSING, evidence.described_missing(0, Span(0, 3, "PER"), 0.9)))
-    assert other["seen as suggested"] == pytest.approx(np.log(2))
-    assert other["seen as nothing"] == pytest.approx(np.log(2))
+    assert (rome.same, rome.differently, rome.unmarked) == (2, 0, 0)
+    # texts of its own fold are not what its judge has seen
+    assert rome.seen == 2 and rome.tokens == 1 and rome.upper and not rome.cuts
+    label, odds = evidence.rival_type(0, Span(8, 12, "LOC"))
+    assert label == "PER" and odds == rome.type_odds < 0
+    ann = evidence.facts(2, Span(0, 3, "PER"))
+    assert (ann.same, ann.unmarked) == (2, 0)
+    assert evidence.facts(0, Span(0, 3, "PER")).unmarked == 1
     assert evidence.likeliest(0) == [
         (Span(0, 3, "PER"), 0.9),
         (Span(8, 12, "PER"), 0.6),
     ]
 
 
-def test_planted_errors_are_of_their_kind(evidence):
-    given = {(i, span) for i, span in evidence.places()}
-    for i, span in other_types(evidence, random.Random(0)):
-        assert (i, span) not in given
-        assert any(j == i and span[:2] == other[:2] for j, other in given)
-    planted = list(other_boundaries(evidence, random.Random(0)))
-    assert len(planted) == len(given)
-    starts, ends = {a for a, _ in TOKENS}, {b for _, b in TOKENS}
-    for i, span in planted:
-        assert span.start in starts and span.end in ends and (i, span) not in given
-    for i, span in superfluous(evidence, random.Random(0)):
-        assert all(span.end <= a or b <= span.start for a, b, _ in evidence.given[i])
+def test_numbers_have_names(evidence):
+    facts = evidence.facts(0, Span(8, 12, "LOC"))
+    known = dict(zip(FEATURES, features_of(facts), strict=True))
+    assert known["other type"] == pytest.approx(np.log(0.6))
+    assert known["given"] == pytest.approx(np.log(0.0005)) and known["unseen"] == 0.0
+    unseen = dict(zip(FEATURES, features_of(facts._replace(seen=0)), strict=True))
+    assert unseen["unseen, given"] == unseen["given"]
+    known = dict(zip(MISSING, missing_features_of(facts), strict=True))
+    assert known["same"] == pytest.approx(np.log(3))
 
 
-def test_spans_that_are_no_whole_tokens_do_not_count():
+def test_a_model_that_has_learned_an_error_believes_in_it(evidence):
+    facts = evidence.facts(0, Span(8, 12, "LOC")).among(0.25)
+    assert facts.given == pytest.approx(0.25)
+    assert facts.other_type == pytest.approx(0.45)
+
+
+def test_spans_that_are_no_whole_tokens():
     odd = judged(spans=[(0, 2, "PER"), (0, 3, None), (4, 12, "LOC"), (3, 3, "LOC")])
-    assert Evidence([odd]).given == [[Span(4, 12, "LOC")]]
+    evidence = Evidence([odd])
+    assert [evidence.facts(*place).cuts for place in evidence.places()] == [
+        True, False, True,
+    ]  # fmt: skip
