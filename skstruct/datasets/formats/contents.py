@@ -8,7 +8,7 @@ structure of the file, or is left out, counted and said.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,6 +22,12 @@ NOT_ANNOTATED = "not annotated"
 
 
 _GONE = "in a record left out: "
+
+
+ASKED = frozenset(
+    ("of other annotators", "of other controls", "no label of labels=", "other text")
+)
+"""Why something is left out that an option leaves out: who gave it knows."""
 
 
 class LeftOut(NamedTuple):
@@ -74,7 +80,7 @@ class Tally:
                 "this is a mistake of the reader"
             )
 
-    def told(self, quiet: frozenset[str] = frozenset()) -> str:
+    def told(self, quiet: Set[str] = frozenset()) -> str:
         """Say what was left out, and where the first of each kind stands."""
         return "; ".join(
             f"{counted(n, self.called)} ({why}), first {first}"
@@ -146,11 +152,11 @@ class Contents:
     def left_out(self) -> str:
         """Say what was left out, but for what nobody annotated and for faults."""
         n_more = self.records.n_left_out and not self.records.data
-        quiet = frozenset((FAULTY, *(() if n_more else (NOT_ANNOTATED,))))
+        quiet = ASKED | {FAULTY} | (set() if n_more else {NOT_ANNOTATED})
         of_records = frozenset(
             why for why in self.spans.left_out if why.startswith(_GONE)
         )
-        said = (self.records.told(quiet), self.spans.told(of_records))
+        said = (self.records.told(quiet), self.spans.told(of_records | ASKED))
         return "; ".join(filter(None, said))
 
 

@@ -382,6 +382,11 @@ class TextFormat(Format):
         """
         raise TypeError(f"{self.name} is not JSON: records() reads it")
 
+    @property
+    def mark_keys(self) -> frozenset[str]:
+        """Keys of which a value of JSON with a mark of this format has one."""
+        return frozenset()
+
     def has_mark(self, value: Any) -> bool:
         """Tell whether a value of JSON has something that only this format writes."""
         return False

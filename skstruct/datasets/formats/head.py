@@ -281,6 +281,15 @@ def _elements(text: str) -> list[Any]:
     return found
 
 
+def _is_object(text: str) -> bool:
+    """Whether a line of JSON that is an object begins a text."""
+    line = text.lstrip().partition("\n")[0]
+    try:
+        return isinstance(json.loads(line), Mapping)
+    except (ValueError, RecursionError):
+        return False
+
+
 def _values(text: str) -> list[Any]:
     """The first values of a text of JSON, one after the other."""
     decoder = json.JSONDecoder()
@@ -290,7 +299,11 @@ def _values(text: str) -> list[Any]:
         try:
             value, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            return found
+            bad, line_end, _ = text[at:].partition("\n")
+            if found or not line_end or not _is_object(text[at + len(bad) :]):
+                return found
+            at += len(bad) + 1  # one bad line, which the reader names
+            continue
         if text[at:].split("\n", 1)[0].strip():
             return []  # text that begins as JSON
         found.append(value)

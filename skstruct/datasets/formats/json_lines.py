@@ -91,10 +91,9 @@ class Doccano(JsonLines):
 
     def has_mark(self, value: Any) -> bool:
         """Tell whether there is a span under ``label``."""
-        if not isinstance(value, Mapping) or not isinstance(value.get("text"), str):
+        if not isinstance(value, Mapping) or not _is_of_doccano(value):
             return False
-        rows = value.get("label")
-        return isinstance(rows, list) and any(map(is_span, rows))
+        return any(map(is_span, value["label"]))
 
 
 def _is_of_doccano(record: Mapping[str, Any]) -> bool:

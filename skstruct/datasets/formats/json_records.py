@@ -458,7 +458,7 @@ class RecordFormat(TextFormat):
     """
 
     fields: ClassVar[Fields]
-    marks: ClassVar[tuple[str, ...]]
+    marks: ClassVar[tuple[str, ...]] = ()
     options = NAMED
 
     def look(self, head: Head) -> Look:
@@ -474,6 +474,12 @@ class RecordFormat(TextFormat):
             return NO
         seen = part_of(having, len(records), "record", "have")
         return marked(f"{seen} {' and '.join(self.marks)}")
+
+    @property
+    def mark_keys(self) -> frozenset[str]:
+        """The first key of each mark, but for the usual ones."""
+        keys = {mark.split(".")[0] for mark in self.marks}
+        return frozenset(keys - {"text", "spans"})
 
     def has_mark(self, value: Any) -> bool:
         """Tell whether a record is one that only this format has."""

@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .contents import NOT_ANNOTATED
 from .entry import NO, Look, marked
 from .head import Head
 from .json_fields import Fields, at, parsed
-from .json_records import RecordFormat, record_of
-from .span_records import Reading, Record
+from .json_records import RecordFormat, record_of, text_of
+from .span_records import Reading, Record, without
 
 
 class SpacyDoc(RecordFormat):
@@ -64,6 +65,11 @@ class Rasa(RecordFormat):
         if len(head.records) == 1 and self.has_mark(head.records[0]):
             return marked("it has rasa_nlu_data.common_examples")
         return NO
+
+    @property
+    def mark_keys(self) -> frozenset[str]:
+        """The key of all."""
+        return frozenset(("rasa_nlu_data",))
 
     def has_mark(self, value: Any) -> bool:
         """Tell whether an object holds examples."""
@@ -137,7 +143,7 @@ class GroundTruth(RecordFormat):
         end=("endOffset",),
         covered=(),
     )
-    marks = ("source", "JOB.annotations.entities")
+    marks = ("source",)
     options = frozenset(("text", "spans", "label_names", "labels"))
 
     def has_mark(self, value: Any) -> bool:
@@ -182,17 +188,22 @@ class Kili(RecordFormat):
     options = frozenset(("text", "spans", "label_names", "labels"))
 
     def has_mark(self, value: Any) -> bool:
-        """Tell whether there is a content, and a label with answers to jobs."""
+        """Tell whether there is a content, and a label with answers to jobs, if there
+        is any.
+        """
         if not isinstance(value, Mapping) or not isinstance(value.get("content"), str):
             return False
-        return isinstance(_answers_of(value), Mapping)
+        is_empty = value.get("labels") == [] and "externalId" in value
+        return is_empty or isinstance(_answers_of(value), Mapping)
 
     def record(self, value: Any, place: str, reading: Reading) -> Record:
         """Make a `Record` of an asset: the last of its labels counts."""
         answers = _answers_of(value) if isinstance(value, Mapping) else None
         if not isinstance(answers, Mapping):
-            found = record_of(value, place, reading, self.fields)
-            return found._replace(spans=None)
+            text, _ = text_of(value, place, self.fields.named(reading.options))
+            labels = value.get("labels")
+            why = NOT_ANNOTATED if labels == [] else "no answers under 'labels'"
+            return Record(place, text, None, without(value, "content"), why=why)
         jobs = [
             job
             for job, answer in answers.items()

@@ -29,6 +29,9 @@ _OFFSETS = "utf-16"
 
 _FIELDS = Fields()
 
+_ANNOTATIONS = ("annotations", "completions", "predictions")
+"""Where a task has regions; the first that is there counts."""
+
 
 def from_task(record: Any, place: str, reading: Reading) -> Record:
     """Make a `Record` of a task."""
@@ -79,11 +82,7 @@ def _results(record: Any, place: str, reading: Reading) -> tuple[Any, str]:
     """The regions of the annotation that counts, or of a prediction; or None, and why
     the task is left out.
     """
-    given = [
-        key
-        for key in ("annotations", "completions", "predictions")
-        if record.get(key) is not None
-    ]
+    given = [key for key in _ANNOTATIONS if record.get(key) is not None]
     key = given[0] if given else "predictions"
     all_of = [
         check(each, Mapping, place, f"objects in {key!r}")
@@ -104,6 +103,8 @@ def _results(record: Any, place: str, reading: Reading) -> tuple[Any, str]:
             why = "of other annotators" if all_of else why
             all_of = [each for each in all_of if str(_who(each)) == chosen]
     if not all_of:
+        if why is NOT_ANNOTATED:
+            why = _unknown(record) or why
         return None, why
     times = [each.get("created_at") for each in all_of]
     last = len(times) - 1
@@ -114,6 +115,19 @@ def _results(record: Any, place: str, reading: Reading) -> tuple[Any, str]:
     if "result" not in all_of[last]:
         return None, "an annotation without result"
     return check(all_of[last]["result"], list, place, "a list under 'result'"), ""
+
+
+def _unknown(record: Mapping[str, Any]) -> str | None:
+    """Why a task is left out that has something in place of annotations."""
+    for key, value in record.items():
+        if key in _ANNOTATIONS:
+            if value is None and not any(record.get(name) for name in _ANNOTATIONS):
+                return f"null under {key!r}"
+        elif isinstance(value, list) and any(
+            isinstance(each, Mapping) and "result" in each for each in value
+        ):
+            return f"a list under {key!r} that is not understood"
+    return None
 
 
 def _who(annotation: Any) -> Any:
@@ -170,7 +184,7 @@ def _of_other_text(
         return f"of the text {name!r}"
     met.add(name)
     if chosen is not None:
-        return None if name == chosen else f"of the tag Text {name!r}"
+        return None if name == chosen else "other text"
     if len(met) > 1:
         names = ", ".join(map(repr, sorted(met)))
         raise ValueError(
@@ -314,6 +328,11 @@ class LabelStudio(TextFormat):
                 f"{part_of(regions, n, 'record', 'have')} regions with labels"
             )
         return NO
+
+    @property
+    def mark_keys(self) -> frozenset[str]:
+        """Those of tasks."""
+        return frozenset(("data", "task"))
 
     def has_mark(self, value: Any) -> bool:
         """Tell whether a record is a task, or has regions with labels."""

@@ -83,6 +83,11 @@ class Prodigy(TextFormat):
         seen = f"{seen} {met or 'an answer'}"
         return fits(seen) if met == "answer" else marked(seen)
 
+    @property
+    def mark_keys(self) -> frozenset[str]:
+        """Hashes and the answer."""
+        return _KEYS
+
     def has_mark(self, value: Any) -> bool:
         """Tell whether a record has hashes, or an answer beside spans."""
         if not isinstance(value, Mapping):

@@ -16,6 +16,7 @@ import os
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from itertools import chain, islice
 from typing import IO, Any
 
@@ -458,6 +459,14 @@ def _of_values(
     return format.merged(_of_elements(values, format, reading), reading)
 
 
+@cache
+def _marks_of_others(name: str) -> frozenset[str]:
+    """Keys that records of other formats have."""
+    formats = text_formats()
+    others = (each.mark_keys for each in formats.values() if each.name != name)
+    return frozenset().union(*others) - formats[name].mark_keys
+
+
 def _of_elements(
     values: Iterable[tuple[str, Any]], format: TextFormat, reading: Reading
 ) -> Iterator[Record]:
@@ -484,6 +493,9 @@ def _of_elements(
         try:
             if isinstance(value, ValueError):
                 raise value
+            if (other := _better(format, value, place, reading)) is not None:
+                format = other.with_options(reading.options)
+                reading.format = other.name
             record = _record(format, value, place, reading)
         except ValueError as error:
             contents.records.seen += 1
@@ -509,21 +521,52 @@ def _record(format: TextFormat, value: Any, place: str, reading: Reading) -> Rec
     try:
         record = format.record(value, place, reading)
     except ValueError as error:
-        other = None if reading.texts_alone else _other_format(format, value)
+        other = None if reading.texts_alone else _other_format(format, value, False)
         if other is None:
             raise
         raise _two_formats(format, other, place, str(error)) from None
-    if record.spans or reading.texts_alone:
+    if reading.texts_alone:
         return record
+    if record.spans:
+        if reading.has_own_keys:
+            return record
+        marks = _marks_of_others(format.name)
+        if not isinstance(value, Mapping) or marks.isdisjoint(value):
+            return record
     other = _other_format(format, value)
     if other is not None:
         raise _two_formats(format, other, place, "")
     return record
 
 
-def _other_format(format: TextFormat, value: Any) -> TextFormat | None:
+def _better(
+    format: TextFormat, value: Any, place: str, reading: Reading
+) -> TextFormat | None:
+    """The format of a record, if it is not that of the file, which was recognised by
+    records without spans alone.
+    """
+    is_guessed = reading.options.format == "auto" and reading.format == format.name
+    if not is_guessed or reading.contents.spans.seen or reading.texts_alone:
+        return None
+    for other in text_formats().values():
+        is_special = format.name in other.special_case_of and other.has_mark(value)
+        if is_special and other.name != format.name:
+            reads_records = type(other).merged is TextFormat.merged
+            if not reads_records or reading.options.given() - _OF_ALL - other.options:
+                raise ValueError(
+                    f"{place}: this record is one of {other.name}, and those before look like "
+                    f"{format.name}: format={other.name!r} or format={format.name!r} "
+                    "says which"
+                )
+            return other
+    return None
+
+
+def _other_format(
+    format: TextFormat, value: Any, is_read: bool = True
+) -> TextFormat | None:
     """The other format of which a record is, if it has something that only this one
-    writes.
+    writes; one that is read may be of a special case of the format.
     """
     if format.has_mark(value):
         return None
@@ -531,7 +574,11 @@ def _other_format(format: TextFormat, value: Any) -> TextFormat | None:
         is_kin = other.name in format.special_case_of or (
             format.name in other.special_case_of and format.special_case_of
         )
-        if not is_kin and other.name != format.name and other.has_mark(value):
+        if (
+            not (is_kin and is_read)
+            and other.name != format.name
+            and other.has_mark(value)
+        ):
             return other
     return None
 

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -186,6 +187,14 @@ class Reading:
     faults: list[Fault] | None = None
     contents: Contents = field(default_factory=Contents)
 
+    @cached_property
+    def has_own_keys(self) -> bool:
+        """Whether options name keys: then these decide what a record holds."""
+        named = ("records", "spans", "start", "end", "label", "length", "words")
+        return self.options.text != "text" or any(
+            getattr(self.options, name) is not None for name in named
+        )
+
     def fault(self, error: ValueError, record: Any) -> None:
         """Keep what is wrong with a `Record`, or raise it."""
         if self.faults is None:
@@ -324,12 +333,21 @@ def json_values(
             value = _parsed(line, name, number)
         except ValueError:
             # A list or an object on many lines; if not, the error is found again.
-            text = "\n".join(chain([line], (line for _, line in lines)))
+            rest = list(lines)
+            text = "\n".join(chain([line], (each for _, each in rest)))
             more = _several_parsed(text, name, number)
             if more is not None:
                 yield from more
                 return
-            value = _parsed(text, name, number)
+            try:
+                value = _parsed(text, name, number)
+            except ValueError as error:
+                if not keep_faults or not _are_records(rest):
+                    raise
+                value = error
+            else:
+                rest = []
+            filled = (numbered for numbered in rest if numbered[1].strip())
         if isinstance(value, list) and not is_pair(value):
             for number, _ in filled:
                 raise ValueError(
@@ -348,6 +366,15 @@ def json_values(
                     raise
                 value = error
             yield f"{name}, line {number}", value
+
+
+def _are_records(lines: list[tuple[int, str]]) -> bool:
+    """Whether the first line that is not blank is an object of its own."""
+    first = next((line for _, line in lines if line.strip()), "")
+    try:
+        return isinstance(json.loads(first), Mapping)
+    except (ValueError, RecursionError):
+        return False
 
 
 def is_pair(value: list[Any]) -> bool:
