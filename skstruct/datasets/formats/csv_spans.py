@@ -8,13 +8,16 @@ texts alone can be labelled.
 from __future__ import annotations
 
 import os
+import warnings
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from ..._data.places import counted
 from .contents import FAULTY
 from .entry import NO, Look, TextFormat, marked, near, no
 from .head import Head
-from .span_records import Annotation, Record
+from .span_records import Annotation, Reading, Record
 from .tables import Row, Table, opened_table
 
 TEXT = ("text", "sentence", "content", "full_text", "document", "body", "passage")
@@ -52,13 +55,13 @@ class CsvSpans(TextFormat):
             return marked(seen) if len(widths) == 1 else near(seen)
         return no(seen)
 
-    def records(self, source: Any, reading: Any) -> Iterator[Record]:
+    def records(self, source: Any, reading: Reading) -> Iterator[Record]:
         """Yield the `Record` of each text, in the order of their first rows."""
         for table in opened_table(source, reading.options.encoding):
             yield from _records(table, reading)
 
 
-def _records(table: Table, reading: Any) -> Iterator[Record]:
+def _records(table: Table, reading: Reading) -> Iterator[Record]:
     wanted = reading.options.text
     text = table.where(TEXT) if wanted == "text" else table.named(wanted)
     file = table.where(FILE) if text is None else None
@@ -71,14 +74,12 @@ def _records(table: Table, reading: Any) -> Iterator[Record]:
     key = table.where(KEY)
     by = text if text is not None else file
     assert by is not None  # one of them is there
-    groups: dict[Any, list[Row]] = {}
-    for row in table.rows:
-        if any(cell.strip() for cell in row.cells):
-            name = row.cells[by], None if key is None else row.cells[key]
-            groups.setdefault(name, []).append(row)
     has_spans = None not in spans
     used = {by, key, table.where(COVERED), *spans}
-    for number, ((name, id), rows) in enumerate(groups.items()):
+    groups = _groups(table, by, key, spans if has_spans else [])
+    if key is None and text is not None:
+        _warn_of_repeats(table, groups)
+    for number, (name, id, rows) in enumerate(groups):
         place = f"{table.name}, line {rows[0].number}"
         try:
             content = name if text is not None else _of_file(table.name, name, place)
@@ -99,7 +100,71 @@ def _records(table: Table, reading: Any) -> Iterator[Record]:
         yield Record(place, content, found, {**of, **more, **beside}, id=id)
 
 
-def _annotations(table: Table, rows: list[Row], spans: Any, reading: Any) -> list[Any]:
+_Group = tuple[str, Any, list[Row]]
+"""A text or a file, its id, and its rows."""
+
+
+def _groups(table: Table, by: int, key: int | None, spans: Any) -> list[_Group]:
+    """The rows of each text, in the order of the first of them.
+
+    Rows belong to one text if they have one id, or, without ids, one text. Then the
+    same text may stand several times: a span that it has already, or that it has none,
+    is said of another one.
+    """
+    groups: dict[Any, _Group] = {}
+    met: dict[Any, int] = {}
+    for row in table.rows:
+        if not any(cell.strip() for cell in row.cells):
+            continue
+        _refuse_swallowed(table, row, spans)
+        name, id = row.cells[by], None if key is None else row.cells[key]
+        which = 0
+        if key is None and spans:
+            edges = name, *(row.cells[c].strip() for c in spans[:2])
+            which = met.get(edges, 0)
+            met[edges] = which + 1
+            if not any(edges[1:]):  # a text without spans is one of its own
+                which = -1 - which
+        groups.setdefault((name, id, which), (name, id, []))[2].append(row)
+    return list(groups.values())
+
+
+def _warn_of_repeats(table: Table, groups: list[_Group]) -> None:
+    """Warn of texts that stand several times where no id tells them apart."""
+    names = Counter(name for name, _, _ in groups)
+    several = [name for name, n in names.items() if n > 1]
+    if several:
+        first = next(rows[0].number for name, _, rows in groups if name == several[0])
+        n = counted(len(several), "text")
+        warnings.warn(
+            f"{table.name}: {n} with the same span twice, or with spans and without, "
+            f"first line {first}: taken for several texts; a column id tells rows of "
+            "one text"
+        )
+
+
+def _refuse_swallowed(table: Table, row: Row, spans: Any) -> None:
+    """Raise if rows of the table stand within a cell, as behind a quotation mark that is
+    not closed.
+    """
+    if not spans or not any("\n" in cell for cell in row.cells):
+        return
+    for cell in row.cells:
+        for line in cell.split("\n")[1:]:
+            cells = line.split(table.delimiter)
+            if len(cells) >= len(table.header) - 1 and all(
+                c < len(cells) and cells[c].strip().isdecimal() for c in spans[:2]
+            ):
+                raise ValueError(
+                    f"{table.name}, line {row.number}: a cell goes on over what looks "
+                    f"like rows, {line!r:.60}: a quotation mark is not closed; two of "
+                    "them within quoted text stand for one"
+                )
+
+
+def _annotations(
+    table: Table, rows: list[Row], spans: Any, reading: Reading
+) -> list[Any]:
     """The annotations of the rows of a text."""
     covered = table.where(COVERED)
     found = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
+from .tables import table_of_lines
 from .text_files import UNREADABLE, opened, split_cells, unreadable
 
 HEAD = 65_536
@@ -127,15 +127,9 @@ class Head:
         """
         if not self.lines or self.is_json:
             return []
-        first = self.lines[0]
-        delimiter = max(",;\t", key=first.count)
-        if delimiter not in first:
+        rows = table_of_lines(self.raw[self.raw.index(self.lines[0]) :])
+        if not rows:
             return []
-        try:
-            rows = list(csv.reader(self.raw, delimiter=delimiter))
-        except csv.Error:
-            return []
-        rows = [row for row in rows if row]
         if not self.is_whole and len(rows) > 1:
             rows.pop()  # it may be cut
         names = [cell.strip() for cell in rows[0]]

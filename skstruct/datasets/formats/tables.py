@@ -4,19 +4,18 @@ where these stand within them.
 
 from __future__ import annotations
 
-import csv
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
 from .text_files import numbered_lines
 
-_MOST = 10_000_000
-"""Characters of a cell: a text of a book."""
-
-
 _MOST_LINES = 1000
 """Lines of a row."""
+
+_SEPARATOR = re.compile(r"sep=(.)\s*")
+"""What a spreadsheet writes before the header: which character parts cells."""
 
 
 class Row(NamedTuple):
@@ -68,52 +67,72 @@ def opened_table(
     """Yield the one `Table` of a path or open file; blank rows are empty.
 
     ``of_lines`` says that each row is a line where cells are between tabs: a quotation
-    mark that none closes stands for itself.
+    mark that none closes stands for itself. Else line ends within cells stay as they
+    are.
     """
-    with numbered_lines(file, encoding) as (name, lines):
-        first = next(((n, line) for n, line in lines if line.strip()), None)
+    ends = "\r\n" if of_lines else "\n"
+    with numbered_lines(file, encoding, ends=ends) as (name, lines):
+        filled = ((n, line) for n, line in lines if line.strip())
+        first = next(filled, None)
         if first is None:
             return
+        if (said := _SEPARATOR.fullmatch(first[1])) is not None:
+            delimiter = delimiter or said[1]
+            first = next(filled, first)
         between = delimiter or delimiter_of(first[1])
-        csv.field_size_limit(max(csv.field_size_limit(), _MOST))
-        read = _lines_as_rows if of_lines else _rows
-        rows = read(name, first, lines, between)
+        numbered = chain([first], lines)
+        rows = (_lines_as_rows if of_lines else _rows)(name, numbered, between)
         header = next(rows).cells
         yield Table(name, between, header, _checked(name, rows, len(header)))
 
 
-def _rows(name: str, first: Any, lines: Any, delimiter: str) -> Iterator[Row]:
-    """The rows, with the numbers of their first lines."""
-    at = [first[0]]
-    before = [first[0] - 1]
-
-    def fed() -> Iterator[str]:
-        yield first[1] + "\n"
-        for number, line in lines:
-            at[0] = number
-            yield line + "\n"
-
-    reader = csv.reader(fed(), delimiter=delimiter, strict=True)
+def table_of_lines(lines: list[str]) -> list[list[str]]:
+    """Return the rows of the lines of a table, blank ones left out; none if they are no
+    table, or end within a row.
+    """
+    said = _SEPARATOR.fullmatch(lines[0]) if lines else None
+    if said is not None:
+        lines = lines[1:]
+    if not lines:
+        return []
+    delimiter = delimiter_of(lines[0]) if said is None else said[1]
+    if delimiter not in lines[0]:
+        return []
+    found = []
     try:
-        for cells in reader:
-            yield Row(before[0] + 1, cells)
-            before[0] = at[0]
-    except csv.Error as error:
-        raise ValueError(f"{name}, line {before[0] + 1}: {error}") from None
+        rows = _lines_as_rows if delimiter == "\t" else _rows
+        for row in rows("", iter(enumerate(lines)), delimiter):
+            if row.cells:
+                found.append(row.cells)
+    except ValueError:
+        return found if len(found) > 1 else []
+    return found
 
 
-def _lines_as_rows(name: str, first: Any, lines: Any, delimiter: str) -> Iterator[Row]:
+def _rows(name: str, lines: Iterator[tuple[int, str]], delimiter: str) -> Iterator[Row]:
+    """The rows, with the numbers of their first lines."""
+    for number, line in lines:
+        cells: list[str] = []
+        if '"' in line:
+            cells = _quoted_cells(f"{name}, line {number}", line, lines, delimiter)
+        elif line.strip("\r"):
+            cells = line.rstrip("\r").split(delimiter)
+        yield Row(number, cells)
+
+
+def _lines_as_rows(
+    name: str, lines: Iterator[tuple[int, str]], delimiter: str
+) -> Iterator[Row]:
     """The rows of a table of which each is a line, if its cells are between tabs: a
     quotation mark that nothing closes stands for itself.
     """
     width = 0
-    numbered = chain([first], lines)
-    for number, line in numbered:
+    for number, line in lines:
         cells = line.split(delimiter) if line.strip() else []
         if delimiter == "\t" and len(cells) == (width or len(cells)):
             cells = [_unquoted(cell) for cell in cells]
         elif cells:
-            cells = _quoted_cells(f"{name}, line {number}", line, numbered, delimiter)
+            cells = _quoted_cells(f"{name}, line {number}", line, lines, delimiter)
         width = width or len(cells)
         yield Row(number, cells)
 
@@ -122,14 +141,44 @@ def _quoted_cells(place: str, line: str, rest: Any, delimiter: str) -> list[str]
     """The cells of a row, which may end in a later line."""
     row = [line]
     while True:
-        try:
-            (cells,) = csv.reader(row, delimiter=delimiter, strict=True)
+        cells = _cells("\n".join(row).removesuffix("\r"), delimiter, place)
+        if cells is not None:
             return cells
-        except csv.Error as error:
+        while True:  # to the next line that may close the cell
             _, more = next(rest, (0, None))
-            if more is None or len(row) > _MOST_LINES or '"' not in line:
-                raise ValueError(f"{place}: {error}") from None
-            row = [*row[:-1], row[-1] + "\n", more]
+            if more is None or len(row) > _MOST_LINES:
+                raise ValueError(
+                    f"{place}: unexpected end of data: a quotation mark is not closed"
+                )
+            row.append(more)
+            if '"' in more:
+                break
+
+
+_QUOTED = re.compile(r'"([^"]*(?:""[^"]*)*)"')
+"""A cell between quotation marks; two of them stand for one."""
+
+
+def _cells(row: str, delimiter: str, place: str) -> list[str] | None:
+    """The cells of a row; None if it ends within quotation marks."""
+    found = []
+    at = 0
+    while True:
+        if row.startswith('"', at):
+            cell = _QUOTED.match(row, at)
+            if cell is None:
+                return None
+            found.append(cell[1].replace('""', '"'))
+            end = cell.end()
+            if end < len(row) and row[end] != delimiter:
+                raise ValueError(f"{place}: {delimiter!r} expected after '\"'")
+        else:
+            end = row.find(delimiter, at)
+            end = len(row) if end < 0 else end
+            found.append(row[at:end])
+        if end >= len(row):
+            return found
+        at = end + 1
 
 
 def _unquoted(cell: str) -> str:

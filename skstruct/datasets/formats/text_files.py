@@ -172,11 +172,14 @@ def _refuse_text(path: Path) -> None:
 
 
 @contextmanager
-def numbered_lines(path_or_file: Any, encoding: str, watch: Any = True) -> Any:
+def numbered_lines(
+    path_or_file: Any, encoding: str, watch: Any = True, ends: str = "\r\n"
+) -> Any:
     """Open for reading: (name of the file, iterator of (line number from 1, line
     without its end)).
 
-    Unless ``watch`` is False, text that was encoded twice is warned of.
+    Unless ``watch`` is False, text that was encoded twice is warned of. ``ends`` are
+    the characters that are no part of a line.
     """
     with open_text(path_or_file, "r", encoding) as file:
         name = (
@@ -185,10 +188,10 @@ def numbered_lines(path_or_file: Any, encoding: str, watch: Any = True) -> Any:
             else os.fspath(path_or_file)
         )
         name = name if isinstance(name, str) else f"<{type(file).__name__}>"
-        yield name, _lines(file, name, watch)
+        yield name, _lines(file, name, watch, ends)
 
 
-def _lines(file: Any, name: str, watch: Any) -> Any:
+def _lines(file: Any, name: str, watch: Any, ends: str) -> Any:
     number = 0
     accents = Accents()
     try:
@@ -201,7 +204,7 @@ def _lines(file: Any, name: str, watch: Any) -> Any:
                 line = line.removeprefix("\ufeff")
             if watch:
                 accents.see(line)
-            yield number, line.rstrip("\r\n")
+            yield number, line.rstrip(ends)
         accents.tell(name)
     except UNREADABLE as error:
         raise ValueError(unreadable(error, name, number)) from error

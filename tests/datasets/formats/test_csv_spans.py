@@ -59,3 +59,33 @@ def test_texts_alone_are_labelled_and_not_learned(tmp_path, capsys):
     assert code == 0 and [each["text"] for each in found] == [X[0], "a\nb"], err
     assert [each["id"] for each in found] == ["1", "2"]
     assert run(capsys, "train", path, "-m", tmp_path / "n")[0] == 1
+
+
+def test_equal_texts_without_a_key_are_told_apart_by_their_spans():
+    rows = "text,start,end,label\nAnn ran,0,3,PER\nAnn ran,4,7,ACT\n"
+    assert read_spans(io.StringIO(rows)) == (
+        ["Ann ran"],
+        [[(0, 3, "PER"), (4, 7, "ACT")]],
+    )
+    with pytest.warns(UserWarning, match="1 text with the same span twice.*line 2"):
+        X, y = read_spans(io.StringIO(f"{rows}Ann ran,0,3,ORG\nAnn ran,,,\n"))
+    assert X == ["Ann ran"] * 3
+    assert y == [[(0, 3, "PER"), (4, 7, "ACT")], [(0, 3, "ORG")], []]
+
+
+def test_line_ends_within_cells_stay_as_they_are(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'text,start,end,label\r\n"Hi\r\nAnn",4,7,PER\r\n')
+    assert read_spans(path) == (["Hi\r\nAnn"], [[(4, 7, "PER")]])
+
+
+def test_a_mark_that_is_not_closed_swallows_no_rows():
+    rows = 'text,start,end,label,note\nAnn,0,3,PER,"\nBo,0,2,PER,\nEva,0,3,PER,"\n'
+    with pytest.raises(ValueError, match="line 2: a cell goes on over what looks like"):
+        read_spans(io.StringIO(rows))
+
+
+def test_long_cells_and_separators_of_spreadsheets():
+    long = "x" * 200_000
+    text = f'sep=;\ntext;start;end;label;note\n"Ann";0;3;PER;{long}\n'
+    assert read_spans(io.StringIO(text)) == (["Ann"], [[(0, 3, "PER")]])
