@@ -114,6 +114,8 @@ def write_spans(
             )
         check_path(path)
         contents = _brat_files(texts, spans, metadata)
+        if not all("name" in each for each in metadata):
+            _refuse_mixture(Folder(path), contents)
         files = {Folder(path, name): content for name, content in contents.items()}
         for folder in {file.parent for file in files}:
             folder.mkdir(parents=True, exist_ok=True)
@@ -263,6 +265,21 @@ def brat_names(texts: Any, metadata: Any) -> Any:
             raise PlaceError(k, None, f"there is a text {name!r} already", "metadata")
         names[name] = k
     return list(names)
+
+
+def _refuse_mixture(folder: Folder, contents: Mapping[str, str]) -> None:
+    """Raise if texts that are numbered would stand among other files of brat."""
+    others = sorted(
+        name
+        for file in folder.rglob("*.ann")
+        if (name := file.relative_to(folder).as_posix()) not in contents
+    )
+    if others:
+        raise ValueError(
+            f"path: {folder} has other files of brat, such as {others[0]}, and would hold "
+            "old and new texts: name an empty folder, or give metadata [{'name': NAME}, "
+            "...]"
+        )
 
 
 def _as_probabilities(proba: Any, spans: Any) -> Any:

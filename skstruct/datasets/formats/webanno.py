@@ -113,7 +113,8 @@ def _sentences(source: Any, encoding: str, feature: Feature | None) -> Iterator[
     """Yield the sentences, with the labels of a feature, if there is one."""
     features: list[Feature] = []
     header: list[str] = []
-    stacked = 0
+    stacked = _LeftOut()
+    parts = _LeftOut()
     with numbered_lines(source, encoding) as (name, lines):
         for rows in filled_lines(lines):
             tokens: list[str] = []
@@ -126,23 +127,45 @@ def _sentences(source: Any, encoding: str, feature: Feature | None) -> Iterator[
                     continue
                 cells = line.split("\t")
                 _check(cells, features, f"{name}, line {number}")
+                cell = "_" if feature is None else cells[feature.column]
                 if _PART.fullmatch(cells[0]):
+                    parts.see(cell != "_", number)
                     continue
                 tokens.append(_unescaped(cells[2]))
-                column.append("_" if feature is None else cells[feature.column])
+                column.append(cell)
                 numbers.append(number)
             if not tokens:
                 continue
-            stacked += sum(_SEVERAL.search(cell) is not None for cell in column)
             found: list[Any] = [tokens]
             if feature is not None:
-                found.append(_labels(column, feature))
+                labels, others = _labels(column, feature)
+                found.append(labels)
+                for at in others:
+                    stacked.see(True, numbers[at])
             yield Rows(list(zip(*found)), numbers, source=header)
-        if stacked and feature is not None:
-            warn(
-                f"{name}: {counted(stacked, 'token')} with several values of "
-                f"{feature.called}: the first of each counts"
-            )
+    if feature is not None:
+        stacked.tell(f"within or across others of {feature.called}", name)
+        parts.tell(f"of {feature.called} on parts of tokens", name)
+
+
+class _LeftOut:
+    """Spans that are left out, and the line of the first."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.line = 0
+
+    def see(self, is_one: bool, line: int) -> None:
+        """Count one, if it is."""
+        self.number += is_one
+        if is_one and not self.line:
+            self.line = line
+
+    def tell(self, what: str, name: str) -> None:
+        """Warn, if there are any."""
+        if self.number:
+            n = counted(self.number, "span")
+            warn(f"{name}: left out: {n} {what}, first line {self.line}")
 
 
 def _has_text(head: Head) -> bool:
@@ -219,27 +242,61 @@ def _has_values(rows: Any, feature: Feature, none: str = "_*") -> bool:
     return any(len(row) > c and row[c][:1] not in none for row in rows)
 
 
-def _labels(column: list[str], feature: Feature) -> list[str | None]:
-    """The labels of a sentence."""
-    labels: list[str | None] = []
-    before = None
-    for cell in column:
-        if cell == "_":
-            labels.append(None if feature.of_tokens else "O")
-            before = None
+def _labels(column: list[str], feature: Feature) -> tuple[list[str | None], list[int]]:
+    """The labels of a sentence, and the first tokens of spans that are within or across
+    others: of these the longest count.
+    """
+    if feature.of_tokens:
+        values = [_values(cell, feature) for cell in column]
+        several = [t for t, found in enumerate(values) if len(found) > 1]
+        return [found[0][1] if found else None for found in values], several
+    spans = sorted(
+        _runs(column, feature), key=lambda span: (span[0] - span[1], span[0])
+    )
+    labels: list[str | None] = ["O"] * len(column)
+    left_out = []
+    for start, end, value in spans:
+        if any(label != "O" for label in labels[start:end]):
+            left_out.append(start)
             continue
-        first = _SEVERAL.split(cell, maxsplit=1)[0]
-        found = _VALUE.fullmatch(first)
-        written = first if found is None else found["value"]
+        labels[start:end] = [f"I-{value}"] * (end - start)
+        labels[start] = f"B-{value}"
+    return labels, sorted(left_out)
+
+
+def _runs(column: list[str], feature: Feature) -> list[tuple[int, int, str]]:
+    """The spans (start, end, value) of a sentence: what has one number goes on as long
+    as it stands at each token.
+    """
+    found: list[tuple[int, int, str]] = []
+    open_: dict[str, int] = {}  # number -> where its span stands in found
+    for t, cell in enumerate(column):
+        here = {}
+        for number, value in _values(cell, feature):
+            k = None if number is None else open_.get(number)
+            if k is None:
+                k = len(found)
+                found.append((t, t + 1, value))
+            else:
+                found[k] = (found[k][0], t + 1, found[k][2])
+            if number is not None:
+                here[number] = k
+        open_ = here
+    return found
+
+
+def _values(cell: str, feature: Feature) -> list[tuple[str | None, str]]:
+    """The (number, value) of each annotation of a token."""
+    if cell == "_":
+        return []
+    values = []
+    for each in _SEVERAL.split(cell):
+        found = _VALUE.fullmatch(each)
+        written = each if found is None else found["value"]
         number = None if found is None else found["number"]
         value = feature.layer if written == "*" else _unescaped(written)
-        if feature.of_tokens:
-            labels.append(value)
-            continue
-        goes_on = number is not None and number == before
-        labels.append(f"{'I' if goes_on else 'B'}-{value}")
-        before = number
-    return labels
+        values.append((number, value))
+    return values
 
 
 def _unescaped(text: str) -> str:

@@ -17,7 +17,7 @@ from ..._core.user_warnings import warn
 from ..._data.places import counted, part_of
 from .entry import NO, Look, TextFormat, marked, near, no
 from .head import Head
-from .span_records import Annotation, Record
+from .span_records import Annotation, Reading, Record
 from .text_files import numbered_lines
 
 _INLINE = re.compile(r"<([A-Za-z_][\w.:-]*)(?:\s[^<>]*)?>[^<>]*</\1>")
@@ -29,6 +29,14 @@ _OF_PAGES = frozenset(
 
 _BARS = re.compile(r"[^\s|]\|[^\s|]")
 """As in BEST, which has such elements within words between bars."""
+
+_OF_MUC = ("ENAMEX", "NUMEX", "TIMEX")
+"""Elements of the Message Understanding Conferences, with a TYPE."""
+
+_TAG_OF_MUC = re.compile(r"<(?:ENAMEX|NUMEX|TIMEX)\s[^<>]*>")
+_OPEN = re.compile(r"\s*<([A-Za-z_][\w.:-]*)(?:\s[^<>]*)?>\s*")
+_CLOSE = re.compile(r"\s*</([A-Za-z_][\w.:-]*)>\s*")
+_LEAF = re.compile(r"\s*<([A-Za-z_][\w.:-]*)(?:\s[^<>]*)?>[^<>]*</\1>\s*")
 
 _DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
 _DOCTYPE = re.compile(r"<!(?:DOCTYPE|ENTITY)")
@@ -49,6 +57,11 @@ class XmlTexts(TextFormat):
         barred = sum(_BARS.search(line) is not None for line in head.lines)
         if 2 * barred > n:
             return near(f"{part_of(barred, n, 'line', 'have')} bars between words")
+        tagged = sum(_TAG_OF_MUC.search(line) is not None for line in head.lines)
+        if tagged:
+            return marked(f"{part_of(tagged, n, 'line', 'have')} ENAMEX or its like")
+        if (leaves := _are_leaves(head.lines)) is not None:
+            return marked(f"elements of elements, {leaves} of them a line each")
         inline = [line for line in head.lines if _INLINE.search(line)]
         names = {found[1] for line in inline for found in _INLINE.finditer(line)}
         if names and names <= _OF_PAGES:
@@ -64,16 +77,59 @@ class XmlTexts(TextFormat):
             return marked(seen)
         return near(seen) if amid else no(seen)
 
-    def records(self, source: Any, reading: Any) -> Iterator[Record]:
+    def records(self, source: Any, reading: Reading) -> Iterator[Record]:
         """Yield the `Record` of each line, or of each child of the one element."""
         with numbered_lines(source, reading.options.encoding) as (name, lines):
             text = "\n".join(line for _, line in lines)
         root = _parsed(text, name)
         _warn_of_attributes(root, name)
-        of = _children_of_children(root)
-        found = _elements(of, name) if of is not None else _lines(_inner(root), name)
-        for place, written, spans in found:
-            yield Record(place, written, None if reading.texts_alone else spans, {})
+        for place, written, spans, n_seen in _texts(root, name, reading):
+            found = None if reading.texts_alone else spans
+            yield Record(place, written, found, {}, n_seen=n_seen)
+
+
+_Text = tuple[str, str, list[Annotation], int]
+"""Place, text, spans, and how many elements were met."""
+
+
+def _texts(root: Element, name: str, reading: Reading) -> Iterator[_Text]:
+    """Yield the texts of a file, and count elements that cover nothing."""
+    of = None
+    outer = _inner(root)
+    has_muc = any(True for tag in _OF_MUC for _ in root.iter(tag))
+    if has_muc and not any(child.tag in _OF_MUC for child in outer):
+        found = _of_muc(root, name, reading)
+    elif (of := _children_of_children(root)) is not None:
+        found = _elements(of, name)
+    else:
+        found = _lines(outer, name)
+    for place, text, spans in found:
+        filled = [span for span in spans if span.text]
+        if len(filled) < len(spans):
+            reading.leave_span(
+                "an element without text", place, len(spans) - len(filled)
+            )
+        yield place, text, filled, len(spans)
+
+
+def _are_leaves(lines: list[str]) -> int | None:
+    """How many lines are elements of the elements of one element, if all are that, or
+    begin or end one of these.
+    """
+    depth = n = 0
+    records = set()
+    for line in lines[bool(_DECLARATION.match(lines[0])) :]:
+        if _LEAF.fullmatch(line) and depth == 2:
+            n += 1
+        elif (found := _OPEN.fullmatch(line)) and depth < 2:
+            records |= {found[1]} if depth else set()
+            depth += 1
+        elif _CLOSE.fullmatch(line) and depth:
+            depth -= 1
+        elif line.strip():
+            return None
+    is_page = records <= _OF_PAGES | {"body", "head"}
+    return n if n and len(records) == 1 and not is_page else None
 
 
 def _outside(line: str) -> str:
@@ -100,10 +156,23 @@ def _parsed(text: str, name: str) -> Element:
         return parser.close()
     except ParseError as error:
         line, column = error.position
+        written = ("<_>" + _DECLARATION.sub("", text)).split("\n")[line - 1]
+        remedy = _remedy(written[: column + 1])
         raise ValueError(
             f"{name}, line {line}: not valid XML: {error.args[0].partition(':')[0]} "
-            f"(column {column - 2 * (line == 1)})"
+            f"(column {column - 2 * (line == 1)}){remedy}"
         ) from None
+
+
+_BARE = re.compile(r"&(?!\w+;|#\w+;)|<(?![\w/!?])")
+
+
+def _remedy(written: str) -> str:
+    """The end of an error: how the character is written that stands bare in a line."""
+    bare = _BARE.findall(written)
+    if not bare:
+        return ""
+    return f": write {'&amp;' if bare[-1] == '&' else '&lt;'} for {bare[-1]}"
 
 
 def _warn_of_attributes(root: Element, name: str) -> None:
@@ -160,9 +229,8 @@ def _linear(
                 "within spans are not read"
             )
         inner = child.text or ""
-        if inner:
-            end = length + len(inner)
-            spans.append(Annotation(((length, end),), _label(child), inner))
+        end = length + len(inner)
+        spans.append(Annotation(((length, end),), _label(child), inner))
         tail = child.tail or ""
         parts += [inner, tail]
         length += len(inner) + len(tail)
@@ -173,7 +241,56 @@ def _elements(of: Element, name: str) -> Iterator[tuple[str, str, list[Annotatio
     """(place, text, spans) of the children of an element."""
     for k, child in enumerate(of):
         place = f"{name}, record {k}"
+        _flatten(child)
         yield place, *_linear(child, place)
+
+
+def _flatten(element: Element) -> None:
+    """Take line ends and indentations out of an element that has its children a line
+    each: its text is on one line.
+    """
+    between = [element.text, *(child.tail for child in element)]
+    if not len(element) or any((each or "").strip() for each in between):
+        return
+    if not any("\n" in (each or "") for each in between):
+        return
+    element.text = ""
+    for child in element:
+        child.tail = " "
+        child.text = (child.text or "").strip()
+    element[-1].tail = ""
+
+
+def _of_muc(
+    root: Element, name: str, reading: Reading
+) -> Iterator[tuple[str, str, list[Annotation]]]:
+    """(place, text, spans) of the elements that hold ENAMEX and its like, and of others
+    of their names; what else has text is structure.
+    """
+    parents = {child: parent for parent in root.iter() for child in parent}
+    holders = {parents[each].tag for tag in _OF_MUC for each in root.iter(tag)}
+    holders -= set(_OF_MUC)
+    tally = reading.contents.records
+    k = 0
+    for element in root.iter():
+        inside = element.tag in holders and not any(
+            child.tag in holders for child in element.iter() if child is not element
+        )
+        if inside:
+            place = f"{name}, record {k}"
+            text, spans = _linear(element, place)
+            shift = len(text) - len(text.lstrip())
+            moved = [
+                span._replace(
+                    parts=tuple((a - shift, b - shift) for a, b in span.parts)
+                )
+                for span in spans
+            ]
+            k += 1
+            yield place, text.strip(), moved
+        elif element.tag not in _OF_MUC and (element.text or "").strip():
+            tally.seen += 1
+            tally.structure += 1
 
 
 def _lines(root: Element, name: str) -> Iterator[tuple[str, str, list[Annotation]]]:

@@ -279,3 +279,14 @@ def test_brat_needs_a_folder():
         match="path must name a folder, in which brat has its files, got StringIO",
     ):
         write_spans(io.StringIO(), X, [[], []], "brat")
+
+
+def test_numbered_texts_do_not_stand_among_others(tmp_path):
+    """A folder would hold old and new texts, and be read as one corpus."""
+    X, y = ["Ann", "Bo", "Eva"], [[(0, 3, "PER")], [], []]
+    write_spans(tmp_path, X, y, "brat")
+    with pytest.raises(ValueError, match="has other files of brat, such as 2.ann"):
+        write_spans(tmp_path, X[:2], y[:2], "brat")
+    write_spans(tmp_path, X, y, "brat")
+    write_spans(tmp_path, ["Tim"], [[]], "brat", metadata=[{"name": "more"}])
+    assert read_spans(tmp_path)[0] == [*X, "Tim"]

@@ -40,7 +40,7 @@ def test_the_first_layer_of_spans_and_the_others_named():
         "labels are those of NamedEntity.value; there are also POS.PosValue, Mood"
         in said
     )
-    assert "1 token with several values of NamedEntity.value" in said
+    assert "left out: 1 span within or across others of NamedEntity.value" in said
 
 
 @pytest.mark.parametrize(
@@ -124,3 +124,30 @@ def test_the_feature_is_remembered(tmp_path, capsys):
         ]
         == 0
     )
+
+
+def sentence(*rows):
+    lines = [f"1-{k}\t0-1\t{word}\t{value}\n" for k, word, value in rows]
+    layer = "#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|value"
+    text = f"#FORMAT=WebAnno TSV 3.3\n{layer}\n\n\n#Text=x\n{''.join(lines)}\n"
+    return io.StringIO(text)
+
+
+def test_of_stacked_spans_the_longest_count_and_none_is_made_up():
+    rows = [
+        (1, "New", "LOC[1]|ORG[2]"),
+        (2, "York", "LOC[1]|ORG[2]"),
+        (3, "Bank", "ORG[2]"),
+        (4, "Bo", "PER"),
+        (5, "Eva", "PER[3]"),
+        (6, "Fox", "PER[3]|PER[4]"),
+    ]
+    with pytest.warns(UserWarning, match="2 spans within or across .*, first line 6"):
+        _, y = read_tokens(sentence(*rows))
+    assert y == [["B-ORG", "I-ORG", "I-ORG", "B-PER", "B-PER", "I-PER"]]
+
+
+def test_spans_on_parts_of_tokens_are_counted():
+    rows = [(1, "Ana", "PER"), (2, "in", "_"), ("2.1", "i", "LOC")]
+    with pytest.warns(UserWarning, match="1 span .*on parts of tokens, first line 8"):
+        assert read_tokens(sentence(*rows))[1] == [["B-PER", "O"]]

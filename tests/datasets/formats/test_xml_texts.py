@@ -109,3 +109,44 @@ def test_an_attribute_that_would_tell_spans_apart_is_named():
     text = '<e kind="P">Ann</e> in <e kind="L">Rome</e>.\n' * 3
     with pytest.warns(UserWarning, match="'e'; the attribute 'kind' has 2 values"):
         assert spans(text)[0][1] == [("Ann", "e"), ("Rome", "e")]
+
+
+def test_elements_a_line_each():
+    text = (
+        '<?xml version="1.0"?>\n<all>\n <item>\n  <no>12</no>\n  <street>Elm</street>\n'
+        " </item>\n <item>\n  <no>7</no>\n </item>\n</all>\n"
+    )
+    assert spans(text) == [
+        ("12 Elm", [("12", "no"), ("Elm", "street")]),
+        ("7", [("7", "no")]),
+    ]
+    assert BY_NAME["xml"].look(Head("a.xml", text.splitlines())).is_yes
+
+
+def test_documents_of_the_message_understanding_conferences():
+    document = (
+        "<DOC>\n<DOCNO> d0 </DOCNO>\n<TEXT>\n<p>\n"
+        '<ENAMEX TYPE="PERSON">Ana Ruiz</ENAMEX> left .\n</p>\n<p>No one .</p>\n'
+        "</TEXT>\n</DOC>\n"
+    )
+    one = [("Ana Ruiz left .", [("Ana Ruiz", "PERSON")]), ("No one .", [])]
+    assert spans(document * 3) == one * 3
+    assert BY_NAME["xml"].look(Head("a.sgm", document.splitlines())).is_yes
+
+
+@pytest.mark.parametrize(
+    ("bare", "written"), [("&", "&amp;"), ("<", "&lt;")], ids=["ampersand", "less"]
+)
+def test_bare_characters_are_written_as_the_error_says(bare, written):
+    text = f"<A>x</A> y\n<A>x</A> {bare} y\n"
+    with pytest.raises(
+        ValueError, match=f"line 2: not valid XML.* write {written} for"
+    ):
+        spans(text)
+    found = spans(text.replace(f" {bare} ", f" {written} "))
+    assert found[1][0] == f"x {bare} y"
+
+
+def test_elements_without_text_are_counted():
+    with pytest.warns(UserWarning, match=r"1 span \(an element without text\)"):
+        assert spans("<A></A> y <B>z</B>\n") == [(" y z", [("z", "B")])]
