@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,11 +24,16 @@ _BETWEEN = {
 }
 """Packages whose lines say nothing to who is warned."""
 
+_HERE = threading.local()
+"""Whether this thread is ``silent``."""
+
 _NUMBER = re.compile(r"\d[\d.,e+-]*")
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the nearest line that is neither ours nor of libraries that call us."""
+    if getattr(_HERE, "silent", False):
+        return
     level = 1
     frame = sys._getframe()
     while (
@@ -36,6 +43,19 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
         level = level + 1
         frame = frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Return a context in which this thread's :func:`warn` says nothing: what is tried
+    there is no work of the user's.
+    """
+    before = getattr(_HERE, "silent", False)
+    _HERE.silent = True
+    try:
+        yield
+    finally:
+        _HERE.silent = before
 
 
 @contextmanager

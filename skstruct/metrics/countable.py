@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.user_warnings import without_warnings
 from .._data.corpus import TokenCorpus
 from .._data.inputs import LABELS, SPANS, TREES, PlaceError, describe, flatten
 from .._data.labels import SEVERAL, AllBut, check_gold_of_model
@@ -98,8 +99,9 @@ def refuse_uncountable(
     try:
         if task == LABELS:
             check_gold_of_model(y, labels)
-        for predicted in _predictions(task, y, labels):
-            scorer(StandIn(predicted, labels), X, y)
+        with without_warnings():
+            for predicted in _predictions(task, y, labels):
+                scorer(StandIn(predicted, labels), X, y)
     except PlaceError as error:
         if error.name == "y_pred":
             raise ValueError(

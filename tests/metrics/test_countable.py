@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_validate
 
@@ -462,3 +463,14 @@ def test_labels_that_may_be_predicted_are_looked_at(epochs):
     with pytest.raises(ValueError, match="'segment_f1' cannot count .* 'noun'"):
         perceptron("segment_f1").fit(X, y, X_val=X[:1], y_val=y[:1])
     assert epochs == []
+
+
+def test_asking_a_scorer_before_training_warns_of_nothing():
+    X, y = plain()
+    seldom = token_f1_scorer_for(["Yes"])
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        seldom(perceptron().fit(X, y), X, y)
+    once = len(caught)
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        perceptron(seldom).fit(X, y, X_val=X, y_val=y)
+    assert len(caught) == 2 * once  # an epoch each
