@@ -28,7 +28,6 @@ SMALL = {
     "_crf.solver.products": {"BLOCK": 16},
     "_crf.solver.working_set": {"SMALLEST": 2},
     "features.rows_encoder": {"SOME_ROWS": 7},
-    "datasets.formats.span_offsets": {"_GROUP": 2},
     "_parser.parser_epoch": {"FEW_LABELS": 1},
     "_parser.parser_beam": {"REMEMBERED": 4},
     "_words.word_lattice": {"BLOCK": 2},
