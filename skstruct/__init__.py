@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ._data.spans import PartialSpans as PartialSpans
     from ._data.spans import Span as Span
     from ._parser.shift_reduce import ShiftReduceParser as ShiftReduceParser
+    from ._saving.container import ModelFileError as ModelFileError
     from ._saving.pipelines import save as save
     from ._saving.registry import load as load
     from ._shards.mixing.averager import (

@@ -24,12 +24,13 @@ from skstruct._shards.mixing.rounds import Rounds
 from skstruct._training.run import Run
 from skstruct.compat.pycrfsuite import _pycrfsuite
 from skstruct.datasets import corpora
-from skstruct.features import contexts
+from skstruct.features import contexts, tokens
 
 CONLL2000 = corpora.CHUNKING_FILES
 CONLL2002 = corpora.ENTITY_FILES
 Part = corpora._Part
 plant = contexts._plant
+TOKEN_FUNCTIONS = tokens._FUNCTIONS
 
 
 # -- what an estimator is given --------------------------------------------------------

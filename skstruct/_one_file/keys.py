@@ -13,6 +13,7 @@ to the next. Other versions of Python, and JavaScript, know other versions of Un
 from __future__ import annotations
 
 import functools
+import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -21,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..features.accessor import AccessorVariety
-from ..features.contexts import entries_in_tokens, lexicon_of
-from .sections import combination_table
+from ..features.contexts import entries_in_tokens, is_context, lexicon_of
+from .sections import combination_table, refuse
 
 if TYPE_CHECKING:
     from ..features.bag_encoder import BagEncoder
@@ -302,6 +303,11 @@ FUNCTIONS = {
 }
 """The tables that each function reads."""
 
+WITHOUT_TABLES = ("x", "const")
+"""Channels that are the token itself, and one that is always the same."""
+
+_AFFIX = re.compile(r"(prefix|suffix)[0-9]+")
+
 _TESTS: dict[str, Callable[[str], bool]] = {
     "upper": str.isupper,
     "lower": str.islower,
@@ -345,6 +351,17 @@ def _lower_case() -> dict[str, Any]:
 
 
 def tables_for(functions: Iterable[str]) -> dict[str, Any]:
-    """Return the tables that functions of templates read, by name."""
-    names = {name for function in functions for name in FUNCTIONS.get(function, ())}
+    """Return the tables that functions of templates read, by name.
+
+    Raises
+    ------
+    ValueError
+        If the runtime of a file does not know a function.
+    """
+    names: set[str] = set()
+    for function in functions:
+        known = function in WITHOUT_TABLES or _AFFIX.fullmatch(function) is not None
+        if function not in FUNCTIONS and not known and not is_context(function):
+            refuse(f"the function %{function}[...] of its templates")
+        names.update(FUNCTIONS.get(function, ()))
     return {name: table(name) for name in sorted(names)}

@@ -5,7 +5,7 @@ spans and of words.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from heapq import nsmallest
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -96,6 +96,49 @@ def _distinct(ranked: list[tuple[list[Any], float]]) -> list[tuple[list[Any], fl
     return list(found.values())
 
 
+_FEWEST_ASKED = 1000
+"""Labellings of a sequence that are asked for at least, before its search ends."""
+
+
+def ranked_analyses(
+    ranked_of: Callable[[list[int], int], Ranked],
+    spelled: Callable[[list[int], Ranked], list[list[Any]]],
+    n: int,
+    k: int,
+) -> list[list[tuple[list[Any], float]]]:
+    """Return the k best analyses of each sequence, which several labellings may spell.
+
+    As long as a sequence has fewer than k, and has more labellings, twice as many of
+    these are asked for: up to 64 for each analysis, or `_FEWEST_ASKED`.
+
+    Parameters
+    ----------
+    ranked_of : callable
+        (numbers of sequences, k) -> their k best labellings, with scores.
+    spelled : callable
+        (numbers of sequences, their labellings) -> analyses of all these labellings,
+        end to end.
+    n : int
+        Sequences.
+    k : int
+    """
+    found: list[list[tuple[list[Any], float]]] = [[] for _ in range(n)]
+    left = list(range(n))
+    asked = k
+    while True:
+        ranked = ranked_of(left, asked)
+        items = iter(spelled(left, ranked))
+        again = []
+        for i, best in zip(left, ranked):
+            found[i] = _distinct([(next(items), score) for _, score in best])[:k]
+            if len(found[i]) < k and len(best) == asked:
+                again.append(i)
+        if not again or asked >= max(64 * k, _FEWEST_ASKED):
+            return found
+        left = again
+        asked *= 2
+
+
 class SpanAnalyses:
     """What a span tagger says whose tagger has k best labellings, or probabilities."""
 
@@ -148,19 +191,26 @@ class SpanAnalyses:
         result = Sequences()
         for part in self._parts(as_texts(X)):
             with renumbered(part.text):
-                ranked = self.tagger_.predict_kbest(part.sequences(self.layout), k)
-            which = np.repeat(np.arange(len(ranked)), list(map(len, ranked)))
-            spans = iter(
-                self._spans(
-                    [list(labels) for best in ranked for labels, _ in best], part, which
-                )
-            )
-            best = [
-                _distinct([(next(spans), score) for _, score in each])
-                for each in ranked
-            ]
+                best = self._ranked_pieces(part, k)
             result += [best_sums(each, k) for each in by_sequence(best, part.of_text())]
         return result
+
+    def _ranked_pieces(
+        self, part: Pieces, k: int
+    ) -> list[list[tuple[list[Span], float]]]:
+        """Return the k best sets of spans of each piece."""
+        sequences = part.sequences(self.layout)
+
+        def ranked_of(pieces: list[int], k: int) -> Ranked:
+            with renumbered(pieces):
+                return self.tagger_.predict_kbest(take(sequences, pieces), k)
+
+        def spelled(pieces: list[int], ranked: Ranked) -> list[list[Any]]:
+            labels = [list(labels) for best in ranked for labels, _ in best]
+            which = np.repeat(np.array(pieces, np.int64), lengths_of(ranked))
+            return self._spans(labels, part, which)
+
+        return ranked_analyses(ranked_of, spelled, len(sequences), k)
 
     @inside_has("predict_segment_proba")
     def predict_segment_proba(
@@ -329,14 +379,13 @@ class WordAnalyses:
     def predict_kbest(
         self, X: Texts, k: int = 5, dictionary: Collection[str] | None = None
     ) -> Ranked:
-        """The segmentations that the k best labellings of each text spell.
+        """The k best segmentations of each text.
 
         Parameters
         ----------
         X : list of str
             Texts.
         k : int, default=5
-            Labellings.
         dictionary : collection of str, optional
             As in :meth:`predict`.
 
@@ -344,8 +393,8 @@ class WordAnalyses:
         -------
         list of lists of (words, score)
             For each text the different segmentations, best first, with the score of the
-            best labelling that spells them: at most k, and fewer where several
-            labellings spell the same. The first is that of :meth:`predict`, unless
+            best labelling that spells them: at most k, and fewer if there are no more
+            among the 64 k best labellings, or the best thousand. The first is that of :meth:`predict`, unless
             several labellings share the best score. A text that is empty or white space
             has one, [], with score 0.
 
@@ -356,23 +405,30 @@ class WordAnalyses:
         """
         n, filled, texts, marks = self._read(X, dictionary)
         joined = [list("".join(parts)) for parts in texts]
-        with renumbered(filled):
-            ranked = self.tagger_.predict_kbest(
-                joined, k, **self._constraints(texts, marks)
-            )
-        which = np.repeat(np.arange(len(texts)), lengths_of(ranked)).tolist()
-        if marks is not None:  # one for each character of the texts, end to end
+        of_text = None  # marks, one for each character of the texts, end to end
+        if marks is not None:
             of_text = np.split(marks, offsets_of(lengths_of(joined))[1:-1])
-            marks = np.concatenate(take(of_text, which))
-        labels = [list(labels) for best in ranked for labels, _ in best]
-        words = iter(
-            cut(take(texts, which), labels, self.scheme, self.tagged_, marks)
-            if which
-            else ()
-        )
+
+        def marks_of(which: list[int]) -> np.ndarray | None:
+            return None if of_text is None else np.concatenate(take(of_text, which))
+
+        def ranked_of(which: list[int], k: int) -> Ranked:
+            given = self._constraints(take(texts, which), marks_of(which))
+            with renumbered(which):
+                return self.tagger_.predict_kbest(take(joined, which), k, **given)
+
+        def spelled(which: list[int], ranked: Ranked) -> list[list[Any]]:
+            of = np.repeat(np.array(which, np.int64), lengths_of(ranked)).tolist()
+            labels = [list(labels) for best in ranked for labels, _ in best]
+            if not of:
+                return []
+            return cut(take(texts, of), labels, self.scheme, self.tagged_, marks_of(of))
+
+        with renumbered(filled):
+            found = ranked_analyses(ranked_of, spelled, len(texts), k)
         result = Sequences([([], 0.0)] for _ in range(n))
-        for i, best in zip(filled, ranked):
-            result[i] = _distinct([(next(words), score) for _, score in best])
+        for i, best in zip(filled, found):
+            result[i] = best
         return result
 
     @inside_has("predict_segment_proba")

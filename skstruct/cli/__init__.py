@@ -207,14 +207,18 @@ def _needed_commands(arguments: list[str]) -> tuple[str, ...]:
 
 
 def _join_dashed_values(arguments: list[str]) -> list[str]:
-    """Return the arguments, with ``--comment=-DOCSTART-`` for ``--comment -DOCSTART-``:
-    `argparse` would take a value that begins with a dash for an option.
+    """Return the arguments, with ``--comment=-DOCSTART-`` for ``--comment -DOCSTART-``
+    and ``--tokens=-3,-2`` for ``--tokens -3,-2``: `argparse` would take a value that
+    begins with a dash for an option.
     """
     found: list[str] = []
     for argument in map(str, arguments):
         option = found[-1] if found else ""
         takes_text = option in ("--comment", "--separator")
-        if takes_text and re.match(r"-[^-].", argument):
+        takes_columns = option in ("--tokens", "--label")
+        if (takes_text and re.match(r"-[^-].", argument)) or (
+            takes_columns and re.match(r"-[0-9]+(,|$)", argument)
+        ):
             found[-1] = f"{option}={argument}"
         else:
             found.append(argument)
@@ -269,9 +273,17 @@ def main(argv: list[str] | None = None, prog: str = "skstruct") -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
+    except SystemError as error:
+        if not _is_interrupt(error):
+            raise
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
     except (CommandError, OSError, ValueError, MemoryError, ImportError) as error:
         # Readers, models and estimators raise ValueError for what they cannot use; an
         # extra may be missing.
+        if _is_interrupt(error):
+            print("interrupted", file=sys.stderr)
+            return INTERRUPTED
         if arguments is not None and arguments.traceback:
             raise
         tell(f"error: {in_command_words(_reason(error))}")
@@ -280,6 +292,21 @@ def main(argv: list[str] | None = None, prog: str = "skstruct") -> int:
         except OSError:  # a full disk, say
             _discard_output()
         return DATA_ERROR
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Tell whether Ctrl-C is behind an error.
+
+    Compiled modules, as numba's and numpy's, make an `ImportError` of it while they are
+    imported.
+    """
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt) or "KeyboardInterrupt" in str(error):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _reason(error: BaseException) -> str:

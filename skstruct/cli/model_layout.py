@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from .._data.inputs import TREES
 from .._data.places import counted
 from .._data.source_layout import SourceLayout
 from .._saving.origin import origin_of
@@ -20,8 +21,9 @@ from .._taggers.constraints import scheme_of
 from ..datasets.formats.entry import NO, TextFormat, TokenFormat
 from ..datasets.formats.table import BY_NAME, recognised
 from ..datasets.formats.text_files import split_cells
+from ..metrics.tree_scores import check_gold_tree
 from .common import CommandError
-from .corpus import layout_of, read_all
+from .corpus import layout_of, locating, read_all
 from .input_files import PEEK, Source
 from .sentences import as_columns
 
@@ -121,7 +123,14 @@ def with_layout(
     if not isinstance(entry, TokenFormat):
         return settled  # text is read as it is
     settled.format = known.format
+    changed = [
+        name
+        for name in _OPTIONS
+        if getattr(arguments, name, None) not in (None, getattr(known, name))
+    ]
     settled.why = _WHY
+    if changed:
+        settled.why += " but for " + ", ".join(f"--{name}" for name in changed)
     for name in _OPTIONS:
         if name not in entry.options or getattr(arguments, name) is not None:
             continue
@@ -211,4 +220,9 @@ def read_for(
     known = settle_encoding(arguments, model)
     with Source(path, arguments.encoding) as source:
         settled = with_layout(arguments, source, known)
-        return read_all(source, layout_of(settled, source, inputs), inputs)
+        corpus = read_all(source, layout_of(settled, source, inputs), inputs)
+    if inputs.task == TREES:  # a score of what cannot be right says nothing
+        with locating(corpus.name, corpus.places):
+            for i, arcs in enumerate(corpus.y):
+                check_gold_tree(i, arcs)
+    return corpus

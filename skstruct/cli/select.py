@@ -34,6 +34,9 @@ from .options import add_model, add_options
 from .sentences import sentences
 from .targets import add_output, output, takes_standard
 
+_DEFAULTS = "least_confident", "margin"
+"""Strategies of which the first that a model has is the default."""
+
 if TYPE_CHECKING:
     from .common import Arguments
 
@@ -45,8 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     takes_standard(add("file", metavar="POOL", nargs="?", help=what))
     add_model(parser)
     add("-k", type=positive, default=50, metavar="K", help="how many")
-    what = "what comes first; margin is for models without probabilities"
-    add("--strategy", choices=STRATEGIES, default="least_confident", help=what)
+    what = (
+        "what comes first (default: least_confident; margin for models without "
+        "probabilities)"
+    )
+    add("--strategy", choices=STRATEGIES, help=what)
     what = "how much less counts what resembles a sentence chosen before, from 0 to 1"
     add("--diversity", type=share, default=0.5, metavar="D", help=what)
     add("--seed", type=int, default=0, help="of --strategy random")
@@ -85,16 +91,8 @@ def run(arguments: Arguments) -> int | None:
         X = [s.lines[0][1] if words else s.tokens for s in pool]
         places = [s.numbers for s in pool]
     _tell_fewer(arguments, len(pool), inputs.task)
-    options = {name: getattr(arguments, name) for name in ("strategy", "diversity")}
-    try:
-        with locating(arguments.file or "<stdin>", places):
-            chosen = select(
-                model, X, arguments.k, **options, random_state=arguments.seed
-            )
-    except TypeError as error:
-        remedy = "; --strategy margin chooses it, train --calibrate adds them"
-        hint = remedy if "probabilities" in str(error) else ""
-        raise CommandError(f"{arguments.model}: {error}{hint}") from None
+    with locating(arguments.file or "<stdin>", places):
+        chosen = _chosen(model, X, arguments)
     with output(arguments.output, arguments.encoding) as file:
         if inputs.task == SPANS:
             best = [X[i] for i in chosen]
@@ -114,7 +112,37 @@ def run(arguments: Arguments) -> int | None:
                 file.writelines(f"{line}\n" for _, line, _ in pool[i].lines)
     if arguments.output not in STANDARD:
         out = shlex.quote(arguments.output)
-        tell(f"next: annotate {out}, and skstruct train CORPUS {out} --model MODEL")
+        if inputs.task == SPANS:
+            then = f"and skstruct train CORPUS {out} --model MODEL"
+        else:  # whose corpus is one file
+            then = "append it to the corpus, and train again"
+        tell(f"next: annotate {out}, {then}")
+
+
+def _chosen(model: Any, X: list[Any], arguments: Arguments) -> list[int]:
+    """Choose by the strategy asked for, or by the first that the model has."""
+    given = arguments.strategy
+    strategies = _DEFAULTS if given is None else (given,)
+    for strategy in strategies:
+        try:
+            chosen = select(
+                model,
+                X,
+                arguments.k,
+                strategy=strategy,
+                diversity=arguments.diversity,
+                random_state=arguments.seed,
+            )
+        except TypeError as error:
+            reason = str(error)
+            continue
+        if strategy != strategies[0]:
+            tell(f"the model knows no probabilities: --strategy {strategy}")
+        return chosen
+    hint = "; --strategy longest and random need neither"
+    if "probabilities" in reason:
+        hint = "; --strategy margin chooses it, train --calibrate adds them"
+    raise CommandError(f"{arguments.model}: {reason}{hint}")
 
 
 def _tell_fewer(arguments: Arguments, n: int, task: str) -> None:

@@ -75,6 +75,38 @@ def split_heads(
     return heads, labels
 
 
+def check_gold_tree(i: int, sentence: Any) -> None:
+    """Check that the arcs of sentence `i` are those of a tree, or of several.
+
+    Parameters
+    ----------
+    i : int
+    sentence : list of heads, or of (head, label) pairs
+        Heads that are None are not known.
+
+    Raises
+    ------
+    ValueError
+        If a head is outside of the sentence, or heads lead back to a word; the message
+        names the sequence.
+    """
+    heads, _ = split_heads(i, sentence, partial=True)
+    n = len(heads)
+    for t, head in enumerate(heads):
+        if head is not None and not 0 <= head <= n:
+            raise PlaceError(i, t, f"a head must be in 0 ... {n}, got {head}", "y_true")
+    below = {0}  # words from which the heads lead to the root, or to what is not known
+    for k in range(1, n + 1):
+        way: dict[int | None, None] = {}
+        while k is not None and k not in below and k not in way:
+            way[k] = None
+            k = heads[k - 1]
+        if k in way:
+            wrong = "the heads from here on form a cycle, so that they are no tree"
+            raise PlaceError(i, k - 1, wrong, "y_true")
+        below.update(way)  # type: ignore[arg-type]
+
+
 def attachment_scores(
     y_true: Corpus,
     y_pred: Corpus,

@@ -244,9 +244,9 @@ _WAYS: tuple[dict[str, str], ...] = ({"proba": "1"}, {"kbest": "1"}, {"sets": "1
 def _answer_of(model: Any, options: dict[str, str]) -> Answer:
     """Choose the function of sequences that the options of a request ask for."""
     units = _units_of(model, options.get("offsets", "characters"))
-    kinds = [name for name in ("proba", "kbest", "sets") if name in options]
+    kinds: list[str] = [name for name in ("proba", "kbest", "sets") if name in options]
     if kinds == ["kbest"] and "objects" in options:
-        kinds.append("objects")
+        kinds = ["kbest", "objects"]
     if len(kinds) > 1:
         raise Refused(400, f"{' and '.join(kinds)} cannot both be given")
     for name in sorted({"proba", "sets", "objects"} & options.keys()):

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from inside import put_chunk_size
 
+import skstruct
 from skstruct._saving import atomic
 from skstruct._saving.container import (
     ModelFileError,
@@ -425,3 +426,10 @@ def forge(path, change, spoil=False):
     rest = b"\0" * len(rest) if spoil else rest
     data = data[:8] + struct.pack("<IQ", 1, len(text)) + text + rest
     path.write_bytes(data + hashlib.sha256(data).digest())
+
+
+def test_the_error_of_a_model_file_is_public(tmp_path):
+    path = tmp_path / "m"
+    path.write_bytes(b"no model")
+    with pytest.raises(skstruct.ModelFileError, match="m"):
+        skstruct.load(path)

@@ -73,3 +73,57 @@ def test_words_above_a_probability():
         for t, c in enumerate(text):
             total = sum(p for (a, b, _), p in each if a <= t < b)
             assert total == pytest.approx(0.0 if c == " " else 1.0, abs=1e-6)
+
+
+# -- as many analyses as there are -----------------------------------------------------
+def segmentations(text):
+    """All that keep to the white space of a text."""
+    each = []
+    for part in text.split():
+        cuts = itertools.product([False, True], repeat=len(part) - 1)
+        each.append([_parts(part, where) for where in cuts])
+    return [sum(words, []) for words in itertools.product(*each)]
+
+
+def _parts(part, where):
+    found = [part[0]]
+    for c, is_cut in zip(part[1:], where):
+        if is_cut:
+            found.append(c)
+        else:
+            found[-1] += c
+    return found
+
+
+@pytest.mark.parametrize("scheme", ["BMES", "BI"])
+@pytest.mark.parametrize("learner", [StructuredPerceptron, L1CRF])
+def test_there_are_k_segmentations_if_so_many_exist(learner, scheme):
+    """Several labellings spell one segmentation, of texts of any length."""
+    X, y = ["ab cab", "abc", "cba ab"], [["ab", "cab"], ["abc"], ["c", "ba", "ab"]]
+    model = Segmenter(learner(TEMPLATES, random_state=0), scheme=scheme).fit(X, y)
+    texts = ["a", "ab", "a b", "abc", "ab c", "", "abca", "a bc", "cab ba"]
+    for k in (1, 2, 3, 5, 100):
+        for text, best in zip(texts, model.predict_kbest(texts, k)):
+            expected = segmentations(text) if text else [[]]
+            found = [words for words, _ in best]
+            assert len(found) == min(k, len(expected)), (text, k)
+            assert all(words in expected for words in found)
+            assert len({tuple(words) for words in found}) == len(found)
+            scores = [score for _, score in best]
+            assert scores == sorted(scores, reverse=True)
+    # What is asked for first stays first.
+    few, many = (model.predict_kbest(texts, k) for k in (2, 6))
+    assert [best[:2] for best in many] == few
+    (fixed,) = model.predict_kbest(["abca"], 10, dictionary=["bc"])
+    assert [words for words, _ in fixed] == [["a", "bc", "a"]]
+
+
+def test_there_are_k_sets_of_spans_if_so_many_exist():
+    y = [[(0, 1, "X")], [(2, 3, "X")], [(0, 3, "X")]]
+    tagger = SpanTagger(StructuredPerceptron(random_state=0), scheme="BIOES")
+    tagger.fit(["a b", "b a", "c d"], y)
+    (best,) = tagger.predict_kbest(["a b"], 100)
+    found = {tuple(spans) for spans, _ in best}
+    assert len(found) == len(best) == 5  # none, either, both, and one of both tokens
+    for k in range(1, 6):
+        assert tagger.predict_kbest(["a b"], k)[0] == best[:k]

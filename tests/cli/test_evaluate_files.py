@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from cli_cases import N_TRAIN, run, without_notice
+from cli_cases import N_TRAIN, run, run_train, without_notice
 from forked import python
 
 import skstruct
@@ -316,3 +316,31 @@ def test_other_formats_are_not_columns(tmp_path, capsys, name, text, looks):
     (tmp_path / name).write_text(text)
     code, out, err = run(capsys, "evaluate", tmp_path / name)
     assert (code, out) == (2, "") and f"{name} looks like {looks}" in err
+
+
+@pytest.mark.parametrize("kind", [ImportError, SystemError])
+def test_an_interrupt_while_compiled_modules_are_imported(kind, capsys, monkeypatch):
+    """They make another error of it."""
+
+    def interrupted(*_):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise kind("numpy.core.multiarray failed to import") from error
+
+    monkeypatch.setattr(cli, "new_parser", interrupted)
+    assert cli.main(["show", "-m", "m"]) == cli.INTERRUPTED
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+@pytest.mark.parametrize("option, value", [("--tokens", "-3,-2"), ("--label", "-1")])
+def test_columns_may_be_counted_from_the_end(option, value, folder, capsys, tmp_path):
+    """Also where the value stands alone, which a parser takes for an option."""
+    scores = []
+    for given in ([option, value], [f"{option}={value}"], []):
+        model = ["-m", tmp_path / "m", "--epochs", 1, "--features", "word-tag"]
+        code, _, err = run_train(capsys, folder / "test.txt", *model, *given)
+        assert code == 0, err
+        test = folder / "test.txt", "-m", tmp_path / "m"
+        scores.append(run(capsys, "evaluate", *test, *given)[:2])
+    assert scores[0][0] == 0 and scores[0] == scores[1] == scores[2]

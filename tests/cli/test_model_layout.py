@@ -8,6 +8,7 @@ import pytest
 from cli_cases import run, run_train
 
 import skstruct
+from skstruct import cli
 from skstruct.datasets import SourceLayout
 
 ROWS = ["the D", "dog N", "barks V", "", "a D", "cat N", "sleeps V", ""]
@@ -234,3 +235,52 @@ def test_a_line_is_no_token(tmp_path, capsys, text, seen):
     (tmp_path / "b.txt").write_text(text)
     code, out, err = run(capsys, "tag", tmp_path / "b.txt", "-m", tmp_path / "m")
     assert (code, out) == (1, "") and seen in err
+
+
+def test_what_an_option_changed_is_not_called_learned(tmp_path, capsys):
+    """Each option of a layout, alone."""
+    rows = [("the", "x", "D"), ("dog", "y", "N")]
+    (tmp_path / "a").write_text("".join("\t".join(row) + "\n" for row in rows) + "\n")
+    given = "-m", tmp_path / "m"
+    run_train(capsys, tmp_path / "a", *given, "--tokens", "0", "--epochs", 1)
+    for option, value, changed in (
+        ("--tokens", "1", True),
+        ("--tokens", "0", False),
+        ("--separator", "tab", True),
+        ("--comment", "%", True),
+    ):
+        capsys.readouterr()
+        arguments = ["tag", tmp_path / "a", *given, option, value]
+        assert cli.main(list(map(str, arguments))) == 0
+        why = f"(as the model learned{f' but for {option}' * changed})"
+        assert why in capsys.readouterr().err, option
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+def test_gold_trees_that_are_none_are_refused(command, models, capsys, tmp_path):
+    """With the place: a cycle, a word that is its own head, one that is not there."""
+    good = "1\ta\t_\tN\tN\t_\t0\troot\t_\t_\n2\tb\t_\tV\tV\t_\t1\tx\t_\t_\n\n"
+    output = ["-o", tmp_path / "page"] if command == "report" else []
+    for name, heads in (("pair", "21"), ("self", "12"), ("far", "07")):
+        bad = good.replace("\t0\t", f"\t{heads[0]}\t").replace(
+            "\t1\t", f"\t{heads[1]}\t"
+        )
+        (tmp_path / name).write_text(good + bad)
+        code, _, err = run(
+            capsys, command, tmp_path / name, "-m", models / "parser", *output
+        )
+        assert code == 1 and (f"{tmp_path / name}, line " in err), err
+        assert "cycle" in err or "expected a head between 0 and 2" in err
+    two_roots = good.replace("\t1\tx", "\t0\tx")  # as of several trees
+    (tmp_path / "roots").write_text(two_roots)
+    found = run(capsys, command, tmp_path / "roots", "-m", models / "parser", *output)
+    assert found[0] == 0
+
+
+@pytest.mark.parametrize("command", ["report", "select"])
+def test_no_command_is_advised_that_parsers_lack(command, models, capsys, tmp_path):
+    more = ["--strategy", "longest", "-k", 1] if command == "select" else []
+    arguments = models / "trees", "-m", models / "parser", "-o", tmp_path / "out"
+    code, _, err = run(capsys, command, *arguments, *more)
+    assert code == 0 and "next: " in err
+    assert "skstruct check" not in err and "skstruct train" not in err

@@ -22,8 +22,13 @@ def test_select(files, capsys):
     assert (
         code == 0 and len(blocks) == 4 and all(f"{block}\n" in text for block in blocks)
     )
+    code, default, err = run(
+        capsys, "select", files / "train.txt", "-m", files / "perceptron", "-k", 2
+    )
+    assert code == 0 and "no probabilities: --strategy margin" in err
+    given = "--strategy", "least_confident"
     code, _, err = run(
-        capsys, "select", files / "train.txt", "-m", files / "perceptron"
+        capsys, "select", files / "train.txt", "-m", files / "perceptron", *given
     )
     assert code == 1 and "'margin' needs none" in err
     again = run(
@@ -37,7 +42,7 @@ def test_select(files, capsys):
         "-k",
         2,
     )
-    assert again[0] == 0 and again[1].count("\n\n") == 2
+    assert again[0] == 0 and again[1].count("\n\n") == 2 and again[1] == default
     for model, option, message in (
         ("crf", ["--diversity", "2"], "must be from 0 to 1, got '2'"),
         ("crf", ["--lines"], "--lines is not for models that label tokens"),
