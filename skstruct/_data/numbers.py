@@ -53,12 +53,14 @@ if TYPE_CHECKING:
 _NUMBER = (int, float, np.number, np.bool_)
 
 
-def tables_in(X: Any, name: str = "X") -> TokenCorpus | None:
+def tables_in(X: Any, name: str = "X", missing: bool = False) -> TokenCorpus | None:
     """Return a corpus of what users hand over that has columns; None if tokens are
     something else.
 
     It is a ``SequenceFrame`` of data frames, a ``SequenceMatrix`` of numbers, and any
     other of strings.
+
+    With ``missing``, numbers may be NaN.
 
     Raises
     ------
@@ -90,7 +92,9 @@ def tables_in(X: Any, name: str = "X") -> TokenCorpus | None:
         arrays = _arrays(sequences, i, name)
         if not all(_holds_numbers(array) for array in arrays):
             return _of_columns(arrays, name)
-    return _stacked(list(sequences), i, name) if _are_rows(first) else None
+    if not _are_rows(first):
+        return None
+    return _stacked(list(sequences), i, name, missing)
 
 
 def _listed(X: Any, name: str) -> Any:
@@ -178,7 +182,9 @@ def _are_rows(sequence: Any) -> bool:
     return False
 
 
-def _stacked(sequences: list[Any], first: int, name: str) -> SequenceMatrix:
+def _stacked(
+    sequences: list[Any], first: int, name: str, missing: bool
+) -> SequenceMatrix:
     """Stack sequences of rows, all of the kind and width of sequence ``first``."""
     is_sparse = sparse.issparse(sequences[first])
     blocks = [
@@ -198,7 +204,7 @@ def _stacked(sequences: list[Any], first: int, name: str) -> SequenceMatrix:
     join = partial(sparse.vstack, format="csr") if is_sparse else np.concatenate
     matrix = blocks[0] if len(blocks) == 1 else join(blocks)
     X = assembled(matrix, np.array([block.shape[0] for block in blocks], np.int64))
-    check_finite(X, name)
+    check_finite(X, name, missing)
     return X
 
 

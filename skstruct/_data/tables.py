@@ -68,17 +68,23 @@ def as_rows(matrix: Any) -> Any:
     return rows
 
 
-def check_finite(X: Any, name: str = "X") -> None:
+def check_finite(X: Any, name: str = "X", missing: bool = False) -> None:
     """Raise for a value that is not finite; the message names sequence, position and
     column.
 
     Parameters
     ----------
     X : SequenceMatrix
+    name : str
+        What the error calls it.
+    missing : bool
+        Whether numbers may be missing, as NaN.
     """
     matrix = X.matrix
     is_sparse = sparse.issparse(X.matrix)
     values = matrix.data if is_sparse else matrix.ravel()
+    if missing and values.dtype.kind == "f":
+        values = np.where(np.isnan(values), 0, values)
     with np.errstate(all="ignore"):
         if values.dtype.kind != "f" or np.isfinite(values.sum()):
             return

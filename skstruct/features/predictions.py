@@ -254,7 +254,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
         """
         self._validate_params()
         refuse_warm_start(self, classifier=self.classifier)
-        tokens, corpus = stack_tokens(X)
+        tokens, corpus = stack_tokens(X, self.classifier)
         check_some(corpus.offsets[-1])
         if y is None:
             raise ValueError("y must be a list of label sequences, got None")
@@ -327,7 +327,7 @@ class TokenPredictions(KnowsColumns, SequenceTransformer, BaseEstimator):
             rows.
         """
         check_is_fitted(self)
-        tokens, corpus = stack_tokens(X, self._reads)
+        tokens, corpus = stack_tokens(X, self.classifier, self._reads)
         scores = np.zeros((0, len(self._names.all())))
         if corpus.offsets[-1]:
             with reading(self._reads, corpus):

@@ -143,13 +143,16 @@ def _are_columns(X: Any) -> bool:
 
 
 def stack_tokens(
-    X: Corpus, reads: TransformerReads | None = None
+    X: Corpus, reader: Any, reads: TransformerReads | None = None
 ) -> tuple[Any, TokenCorpus]:
     """Read a corpus as a transformer of scikit-learn takes it.
 
     Parameters
     ----------
     X : list of sequences of tokens, or SequenceMatrix
+    reader : estimator
+        Of scikit-learn, which gets the tokens: numbers may be missing if its tags say
+        that it takes NaN, as those of an imputer do.
     reads : TransformerReads, optional
         What a fit noted, which the tokens have to be. They are frames only if they
         were then. Strings given for numbers are read as numbers.
@@ -160,7 +163,12 @@ def stack_tokens(
         Of all sequences, one a row.
     corpus : TokenCorpus
     """
-    corpus = tables_in(X) if reads is None or reads.of_frames else None
+    corpus = None
+    missing = _takes_missing(reader)
+    if reads is None or reads.of_frames or missing:
+        corpus = tables_in(X, missing=missing)
+    if reads is not None and not reads.of_frames and corpus is not None:
+        corpus = None if corpus.is_frame else corpus
     if corpus is None or not corpus.is_frame:
         corpus = as_tokens(X if corpus is None else corpus)
     if reads is not None:
@@ -189,6 +197,20 @@ def stack_tokens(
     for c, column in enumerate(split_columns(corpus, len(like))):
         array[:, c] = as_objects(exact_strings(column))
     return array, corpus
+
+
+def _takes_missing(reader: Any) -> bool:
+    """Whether an estimator takes NaN: it, the first step of a pipeline, or a part of
+    what puts parts side by side, which refuse it themselves where they do not.
+    """
+    if reader is None or isinstance(reader, str):
+        return True  # "passthrough", whose output is checked
+    if hasattr(reader, "steps"):
+        return _takes_missing(reader.steps[0][1])
+    parts = getattr(reader, "transformers", getattr(reader, "transformer_list", None))
+    if parts is not None:
+        return any(_takes_missing(part[1]) for part in parts)
+    return bool(get_tags(reader).input_tags.allow_nan)
 
 
 def _as_numbers(tokens: list[Any]) -> np.ndarray | None:

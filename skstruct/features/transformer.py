@@ -273,7 +273,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         if not encoders or y is None or self.per == "sequence":
             return self.fit(X, y, **params).transform(X)
         self._validate_params()
-        tokens, corpus = stack_tokens(X)
+        tokens, corpus = stack_tokens(X, self.transformer)
         lengths = corpus.lengths
         check_some(lengths.sum())
         labels = targets_of(y, lengths)
@@ -298,7 +298,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
         params: dict[str, Any],
     ) -> Self:
         before = getattr(self, "_reads", None) if method == "partial_fit" else None
-        tokens, corpus = stack_tokens(X, before)
+        tokens, corpus = stack_tokens(X, self.transformer, before)
         reads = before or reads_of(corpus, self.transformer, self.per == "corpus")
         check_some(corpus.offsets[-1])
         if self.per == "sequence":
@@ -346,7 +346,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
             One row for each token; an empty sequence has none.
         """
         check_is_fitted(self)
-        tokens, corpus = stack_tokens(X, self._reads)
+        tokens, corpus = stack_tokens(X, self.transformer, self._reads)
         lengths = corpus.lengths
         bounds = corpus.offsets.tolist()
         if not bounds[-1]:
@@ -387,7 +387,7 @@ class TokenTransformer(KnowsColumns, SequenceTransformer, BaseEstimator):
                 'per="sequence" keeps no transformer of a sequence that could undo '
                 "what it did"
             )
-        tokens, corpus = stack_tokens(X)
+        tokens, corpus = stack_tokens(X, self.transformer)
         found = self.transformer_.inverse_transform(tokens)
         if (
             is_frame(found)

@@ -36,6 +36,7 @@ from .._saving.fields import (
     array,
     distinct,
     each,
+    flag,
     optional,
     string,
     value,
@@ -154,7 +155,15 @@ class WordVectors(SequenceTransformer, BaseEstimator):
     _is_brought = False
     """Whether another program learned the vectors."""
 
-    _written = "words_", "vectors_", "clusters_", "_word_clusters", "_reads", "_names"
+    _written = (
+        "words_",
+        "vectors_",
+        "clusters_",
+        "_word_clusters",
+        "_reads",
+        "_names",
+        "_is_brought",
+    )
 
     def fit(self, X: Corpus, y: Any = None) -> Self:
         """Learn vectors.
@@ -210,6 +219,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         -----
         Memory grows with the distinct words and pairs of neighbours, not with the text.
         """
+        self._refuse_brought("fit_text would replace them")
         self._validate_params()
         counts = NeighbourCounts(self.window)
         for words, lengths in words_of_lines(lines, self.tokenizer):
@@ -313,8 +323,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         clusters = made._clusters(vectors)
         table = None if clusters is None else WordClusters(words, clusters)
         reads = replace(TransformerReads.of(as_tokens([["word"]])), width=None)
-        made._is_brought = True
-        return made._know(words, vectors, clusters, table, reads)
+        return made._know(words, vectors, clusters, table, reads, brought=True)
 
     def __sklearn_clone__(self) -> Self:
         self._refuse_brought("a clone would forget them")
@@ -404,7 +413,9 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         clusters: np.ndarray | None,
         word_clusters: WordClusters | None,
         reads: TransformerReads,
+        brought: bool = False,
     ) -> Self:
+        self._is_brought = brought
         self.words_ = {word: k for k, word in enumerate(words)}
         self.vectors_ = vectors
         self.clusters_ = clusters
@@ -431,7 +442,12 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         fits = fits if clusters is not None else table is None
         require(fits, f"{where}.table must be of the clusters")
         words = cls()._know(
-            learned["words"], learned["vectors"], clusters, table, learned["reads"]
+            learned["words"],
+            learned["vectors"],
+            clusters,
+            table,
+            learned["reads"],
+            learned["brought"],
         )
         return {name: vars(words)[name] for name in cls._written}
 
@@ -547,6 +563,7 @@ def _parts(words: WordVectors) -> dict[str, Any]:
         "called": words._reads.called,
         "titles": words._reads.titles,
         "table": words._word_clusters,
+        "brought": words._is_brought,
     }
     return (
         parts
@@ -568,7 +585,7 @@ def _of_parts(f: Members) -> WordVectors:
     reads = TransformerReads(f["called"], titles=f["titles"] and tuple(f["titles"]))
     if known_clusters is None:
         require(f["vectors"] is not None, f"{f.where} lacks vectors")
-        return words._know(f["words"], f["vectors"], None, None, reads)
+        return words._know(f["words"], f["vectors"], None, None, reads, f["brought"])
     are_clusters = isinstance(known_clusters, WordClusters)
     require(are_clusters, f"{f.where}.table must be of clusters")
     return words._know(
@@ -577,6 +594,7 @@ def _of_parts(f: Members) -> WordVectors:
         known_clusters.clusters,
         known_clusters,
         reads,
+        f["brought"],
     )
 
 
@@ -587,6 +605,7 @@ LEARNED = Table(
     Field("clusters", optional(array("int32", "words", low=0)), of="clusters_"),
     Field("table", value, of="_word_clusters", default=None),
     Field("reads", READS, of="_reads"),
+    Field("brought", flag, of="_is_brought", default=False),
 )
 
 WORD_VECTORS = Table(
@@ -595,6 +614,7 @@ WORD_VECTORS = Table(
     Field("called", string, default=None),
     Field("titles", each(string), default=None),
     Field("table", value, default=None),
+    Field("brought", flag, default=False),
     Field("words", distinct, default=None),
     Field("vectors", array("float32", "words", None, finite=True), default=None),
     make=_of_parts,

@@ -1,6 +1,7 @@
 """Word vectors and clusters learned from raw text."""
 
 import pickle
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+import skstruct
 from skstruct import SequenceMatrix, StructuredPerceptron
 from skstruct.features import SequenceUnion, TokenVectorizer, WordVectors
 
@@ -223,3 +225,25 @@ def test_what_is_refused(X, parameters, message):
         vectors(**parameters).fit(X)
     with pytest.raises(NotFittedError):
         vectors().transform(TEXT)
+
+
+@pytest.mark.parametrize("n_clusters", [None, 2])
+@pytest.mark.parametrize("way", ["file", "pickle", "copy"])
+def test_vectors_that_were_brought_know_it_wherever_they_are_kept(
+    way, n_clusters, tmp_path
+):
+    known = {"dog": [1.0, 0.0], "cat": [0.5, 0.5], "tree": [0.0, 1.0]}
+    words = WordVectors.from_dict(known, n_clusters=n_clusters, random_state=0)
+    if way == "file":
+        skstruct.save(words, tmp_path / "words")
+        words = skstruct.load(tmp_path / "words")
+    else:
+        words = (
+            pickle.loads(pickle.dumps(words)) if way == "pickle" else deepcopy(words)
+        )
+    with pytest.raises(ValueError, match="fit would replace them"):
+        words.fit([["a"]])
+    with pytest.raises(ValueError, match="fit_text would replace them"):
+        words.fit_text(["a b"])
+    with pytest.raises(ValueError, match="a clone would forget them"):
+        clone(words)
