@@ -6,6 +6,7 @@ which one is right, has the id -2 - s: row s of a table says what it may be.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn, cast
@@ -98,6 +99,45 @@ def some_of(values: Sequence[Any]) -> str:
     return ", ".join(map(repr, values[:10])) + (", ..." if len(values) > 10 else "")
 
 
+_SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+def why_not_kept(label: Any) -> str:
+    """Return why a file cannot keep a label, and what to write instead; "" if it can.
+
+    Files keep str, int, float and bool, and tuples of these. A label that they do not
+    keep would be learned, and be lost with the model.
+    """
+    kind = kind_of(label)
+    if kind is str:
+        if not label.isascii() and _SURROGATES.search(label):
+            return (
+                "holds two surrogates in a row, which a file gives back as one "
+                "character; write label.encode('utf-16', 'surrogatepass')"
+                ".decode('utf-16')"
+            )
+        return ""
+    if kind is int and not -(2**63) <= label < 2**63:
+        return "is an int that 64 bits do not hold; write str(label)"
+    if kind in (bool, int, float):
+        return ""
+    if kind in (tuple, frozenset):
+        for part in map(plain_value, label):
+            wrong = "" if part is None or kind_of(part) is int else why_not_kept(part)
+            if isinstance(part, float) and part != part:
+                wrong = "is NaN"
+            if wrong:
+                return f"holds {describe(part)}, which {wrong}"
+        return ""
+    if isinstance(label, (bytes, bytearray)):
+        remedy = "label.decode()"
+    else:
+        remedy = "label.isoformat()" if hasattr(label, "isoformat") else "str(label)"
+    return (
+        f"is a {type(label).__name__}, which no file of a model keeps; write {remedy}"
+    )
+
+
 class Labels:
     """The label set of a model: sorted, or in an order of its own.
 
@@ -154,7 +194,7 @@ class Labels:
         """
         if set(map(type, self.values)) in ({int}, {bool}):
             array = np.array(self.values)
-            if array.tolist() == self.values:
+            if array.dtype.kind in "bi":  # of a file there may be larger ones
                 return array
         return self._objects.copy()
 
@@ -272,6 +312,22 @@ def _check_labels(
         sorted(plain)
     except TypeError:
         _refuse(offsets, 0, labels[0], "labels must be of a type that sorts")
+
+    for label in labels:
+        if wrong := why_not_kept(plain_value(label)):
+            k = int(where[flat.index(label)])
+            raise PlaceError(*place(offsets, k), _not_kept(label, wrong), "y")
+
+
+def _not_kept(label: Any, wrong: str) -> str:
+    return f"the label {describe(label)} {wrong}"
+
+
+def check_kept(labels: Iterable[Any], name: str) -> None:
+    """Raise for the first label that a file cannot keep; ``name`` is the argument."""
+    for label in map(plain_value, labels):
+        if wrong := why_not_kept(label):
+            raise ValueError(f"{name}: {_not_kept(label, wrong)}")
 
 
 def _is_itself(value: Any) -> bool:

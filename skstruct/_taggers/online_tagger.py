@@ -26,7 +26,7 @@ from .._chain.state import (
 )
 from .._core.noise import MOST_COLUMNS
 from .._data.inputs import LABELS, as_tokens, check_X_y, renumbered
-from .._data.labels import Gold, Labels, encode_known, some_of
+from .._data.labels import Gold, Labels, check_kept, encode_known, some_of
 from .._data.types import Corpus, Given, Self, Weights
 from .._sklearn import with_callbacks
 from .._training.held_out import NAMES, HeldOut
@@ -299,6 +299,7 @@ def _closed_labels(
             "sorted({label for labels in y for label in labels})"
         )
     given = Labels(list(classes))
+    check_kept(given.values, "classes")
     if len(given) == 0:
         raise ValueError("classes must hold at least one label")
     if before is not None and before.closed and given.values != labels.values:

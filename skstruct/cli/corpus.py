@@ -344,6 +344,7 @@ def layout_of(
     _refuse_options(arguments, entry)
     tokens = arguments.tokens
     label = arguments.label
+    comment = arguments.comment
     reader = None
     if entry.kind == TEXTS:
         reader = new_annotation_reader(arguments)
@@ -354,18 +355,20 @@ def layout_of(
     elif entry.name == "conllu":
         tokens = tokens or defaults.token_fields
         label = defaults.label_field if label is None else label
-    elif isinstance(entry, TokenFormat) and not entry.names_fields:
-        label = defaults.label_column if label is None else label
     elif isinstance(entry, TokenFormat):
-        head = source.head(patient=inputs is None)
-        settled = entry.with_fields(head, TokenOptions(tokens, label))
-        tokens, label = settled.tokens, settled.label
+        if not entry.names_fields:
+            label = defaults.label_column if label is None else label
+        # Who sends lines one by one gets an answer to the first: nothing is settled.
+        if entry.names_fields or inputs is None or source.path is not None:
+            head = source.head(patient=inputs is None or not entry.names_fields)
+            found = TokenOptions(tokens, label, arguments.separator, comment)
+            tokens, label, _, comment, *_ = entry.with_fields(head, found)
     layout = Layout(
         format=entry.family,
         tokens=tokens,
         label=label,
         separator=arguments.separator,
-        comment=arguments.comment,
+        comment=comment,
         reader=reader,
         entry=entry,
         why=why,
@@ -575,11 +578,13 @@ def read_files(arguments: Arguments, source: Source, layout: Layout) -> Corpus:
     parts += (read_all(*further) for further in _further_files(arguments, layout))
     joined: dict[str, Any] = {
         name: flatten([getattr(part, name) for part in parts])
-        for name in ("X", "y", "places", "where")
+        for name in ("X", "y", "places", "where", "ids")
     }
-    joined["documents"] = _documents(parts)
-    joined["n_unannotated"] = sum(part.n_unannotated for part in parts)
-    return parts[0]._replace(**joined)
+    return parts[0]._replace(
+        documents=_documents(parts),
+        n_unannotated=sum(part.n_unannotated for part in parts),
+        **joined,
+    )
 
 
 def _further_files(

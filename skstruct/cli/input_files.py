@@ -27,6 +27,7 @@ from .._data.places import counted
 from .._saving.atomic import naming
 from .._saving.container import MAGIC
 from ..datasets.formats.brat import is_brat
+from ..datasets.formats.column_lines import COLUMN_NAMES
 from ..datasets.formats.columns import A_TOKEN_A_LINE, is_prose
 from ..datasets.formats.entry import TOKENS
 from ..datasets.formats.head import Head, head_of_lines
@@ -55,15 +56,6 @@ MANY = 500
 """With more labels than these, and fewer than ten tokens for each, the column is hardly
 the right one.
 """
-
-COLUMN_NAMES = frozenset(
-    "char character characters chunk chunks form forms head id idx index iob label "
-    "labels lemma lemmas ner "
-    "ner_tag ner_tags pos pos_tag pos_tags sent_id sentence sentence_id tag tags "
-    "target text token token_id "
-    "tokens upos word word_id words xpos".split()
-)
-"""Usual names of columns, in lower case."""
 
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
@@ -318,21 +310,11 @@ def warning_of_header(
             f"{source.name}, line {number}: {what} else; --comment {shlex.quote(line)} "
             "leaves it out"
         )
-    if label is None and len(first) > 1 and _are_names(first):
-        warn(
-            f"{source.name}, line {number}: looks like names of columns, but is read as "
-            f"a token; --comment {shlex.quote(line)} leaves it out"
-        )
     if n_sentences == 1 and n_tokens > LONG:
         warn(
             f"{source.name}: all {n_tokens:,} tokens are one sentence; a blank line "
             "ends a sentence"
         )
-
-
-def _are_names(cells: Sequence[str]) -> bool:
-    """Whether all cells of a row are usual names of columns."""
-    return all(cell.strip(" #").lower() in COLUMN_NAMES for cell in cells)
 
 
 def tell_empty(corpus: Corpus) -> None:

@@ -8,6 +8,7 @@ learn, another column or key of its file mostly has: the error names what else i
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .._data.inputs import LABELS, TREES, WORDS, flatten
 from .._data.places import counted
 from .._data.scheme_rules import are_chunks
+from .._data.spellings import parts_of
 from .._sklearn import outermost_value
 from ..datasets.formats.entry import TokenFormat, TokenOptions
 from ..datasets.formats.head import Head, peeked
@@ -34,6 +36,11 @@ ENOUGH = 10
 
 NOTHING = frozenset(("", "_", "-", "*"))
 """What stands in columns that nobody has filled in."""
+
+_CHUNKS = frozenset(
+    "NP VP PP ADVP ADJP SBAR PRT CONJP INTJ LST UCP NC VC PC ADVC ADJC".split()
+)
+"""Types of syntactic chunks, which are features of entities rather than labels."""
 
 _SHOWN = 6
 _FEW_ROWS = 20_000
@@ -288,10 +295,13 @@ def _tell_odd(corpus: Corpus) -> None:
         if counts_up(tokens, lengths):
             what = "--tokens says which column has the words"
             warn(f"{corpus.name}: the tokens are 1, 2, 3 of each sentence: {what}")
+        else:
+            _tell_odd_words(corpus, tokens, "the tokens")
         return
     if not isinstance(tokens[0], tuple):
         return
     for c, column in enumerate(zip(*tokens)):
+        _tell_odd_words(corpus, column, f"column {c} of tokens")
         if len(lengths) == 1 and len(tokens) >= ENOUGH and _numbers_sentences(column):
             warn(
                 f"{corpus.name}: all {len(tokens):,} tokens are one sentence, and column "
@@ -307,6 +317,41 @@ def _tell_odd(corpus: Corpus) -> None:
         warn(f"{corpus.name}: column {c} of tokens {said}: --tokens says what to read")
 
 
+_PREFIX = re.compile(r"\w{1,8}[:/|](?=\S)")
+_NUMBERED = re.compile(r"\D+(\d)")
+_DECIMAL = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
+
+
+def _tell_odd_words(corpus: Corpus, words: Sequence[str], called: str) -> None:
+    """Warn of words that are none: masked, with one prefix, with a position, numbers."""
+    said = None
+    are_many = len(words) >= ENOUGH
+    is_first = called in ("the tokens", "column 0 of tokens")
+    if set(words) == {"_"} and is_first:
+        said = "are all '_': the words of this corpus are masked, get them first"
+    elif are_many and (found := _PREFIX.match(words[0])):
+        if all(word.startswith(found[0]) for word in words):
+            said = f"all begin with {found[0]!r}, which is learned as a part of them"
+    elif (
+        is_first
+        and are_many
+        and all(map(_NUMBERED.fullmatch, words))
+        and len({w[-1] for w in words}) > 1
+    ):
+        said = (
+            f"all end with a digit, as {words[0]!r}, which is learned as a part of them"
+        )
+    elif all(map(_DECIMAL.fullmatch, words)) and (
+        2 * sum("." in word for word in words) > len(words)
+    ):
+        said = (
+            "are numbers, and are read as words; to learn from numbers, fit rows of "
+            "them in Python (docs/guide-numbers.md)"
+        )
+    if said is not None:
+        warn(f"{corpus.name}: {called} {said}")
+
+
 def _tell_empty_labels(corpus: Corpus, labels: list[str]) -> None:
     """Warn of words whose field is empty, which CoNLL-U writes as an underscore."""
     n = sum(label == "_" for label in labels)
@@ -318,16 +363,28 @@ def _tell_empty_labels(corpus: Corpus, labels: list[str]) -> None:
 def _tell_labels_among_tokens(
     corpus: Corpus, tokens: list[Any], labels: list[str]
 ) -> None:
-    """Warn of a column of tokens that holds labels of segments, where that of the labels
-    holds none.
+    """Warn of a column of tokens that holds labels of segments: where that of the labels
+    holds none, or where it is another layer of annotations, and not syntactic chunks.
     """
-    if not tokens or isinstance(tokens[0], dict) or are_chunks(labels):
+    if not tokens or isinstance(tokens[0], dict):
         return
+    learned = are_chunks(labels)
     rows = tokens if isinstance(tokens[0], tuple) else [(token,) for token in tokens]
     columns = corpus.understood and corpus.understood.layout.tokens
     for c, column in enumerate(zip(*rows)):
-        if set(column) != {"O"} and are_chunks(column):
-            which = columns[c] if columns else c
+        if set(column) == {"O"} or not are_chunks(column):
+            continue
+        which = columns[c] if columns else c
+        if learned:
+            kinds = {kind for _, kind in map(parts_of, set(column)) if kind != "O"}
+            if not kinds <= _CHUNKS:
+                warn(
+                    f"{corpus.name}: column {which} of tokens holds labels of segments, "
+                    f"of {', '.join(sorted(kinds)[:3])}, and is read as a part of the "
+                    "tokens; if it is another layer of annotations, leave it out with "
+                    "--tokens"
+                )
+        else:
             warn(
                 f"{corpus.name}: column {which} of tokens holds labels such as "
                 f"{next(cell for cell in column if cell != 'O')}, and is not what is "

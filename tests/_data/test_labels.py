@@ -1,5 +1,9 @@
 """Label sets: sorted, or in an order of their own."""
 
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from model_cases import (
@@ -15,7 +19,14 @@ from model_cases import (
 )
 
 import skstruct
-from skstruct import L1CRF, StructuredPerceptron
+from skstruct import (
+    L1CRF,
+    BaggingShuffleAverager,
+    CalibratedTagger,
+    KBestReranker,
+    ShiftReduceParser,
+    StructuredPerceptron,
+)
 from skstruct._data.labels import Labels, encode_labels
 
 
@@ -105,3 +116,64 @@ def test_the_empty_label_in_sets_constraints_and_classes():
     tagger.partial_fit(X, labels, classes=["", "x", "y"])
     assert tagger.classes_.tolist() == ["", "x", "y"]
     assert tagger.predict([["a"]], allowed=[[""]]) == [[""]]
+
+
+NOT_KEPT = {
+    "int": ([2**63, 1], "is an int that 64 bits do not hold; write str(label)"),
+    "negative": ([-(2**63) - 1, 1], "is an int that 64 bits do not hold"),
+    "unsigned": ([np.uint64(2**63), np.uint64(1)], "is an int that 64 bits do not"),
+    "date": ([date(2020, 1, 1), date(2021, 1, 1)], "write label.isoformat()"),
+    "datetime64": (list(np.arange("2020", "2022", dtype="M8[Y]")), "label.isoformat()"),
+    "decimal": ([Decimal(1), Decimal(2)], "is a Decimal, .*; write str(label)"),
+    "fraction": ([Fraction(1, 2), Fraction(1, 3)], "is a Fraction, .*write str(label)"),
+    "bytes": ([b"a", b"b"], "is a bytes, which no file .*; write label.decode()"),
+    "in a tuple": ([("a", b"x"), ("b", b"y")], "holds bytes b'.', which is a bytes"),
+    "nan in a tuple": ([("a", float("nan")), ("b", 1.0)], "holds float nan, which"),
+    "surrogates": (["\ud800\udc00", "b"], "holds two surrogates in a row"),
+}
+
+
+@pytest.mark.parametrize("labels, wrong", NOT_KEPT.values(), ids=NOT_KEPT)
+def test_labels_that_no_file_keeps_are_refused(labels, wrong):
+    """Else a model would be trained, and could not be saved, or loaded."""
+    a, b = labels
+    wrong = wrong.replace("(", r"\(").replace(")", r"\)")
+    X = [["a", "b"], ["b", "a"]]
+    for estimator in (
+        StructuredPerceptron(),
+        L1CRF(),
+        BaggingShuffleAverager(),
+        CalibratedTagger(cv=2),
+        KBestReranker(StructuredPerceptron(), cv=2),
+    ):
+        for y in ([[None, a], [b, a]], [[None, {a, b}], [b, b]]):
+            with pytest.raises(ValueError, match=f"y: sequence 0, position 1.*{wrong}"):
+                estimator.fit(X, y)
+    with pytest.raises(ValueError, match=f"classes: the label .*{wrong}"):
+        StructuredPerceptron().partial_fit(X, [[None] * 2] * 2, classes=labels)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [2**63 - 1, -(2**63)],
+        [float("inf"), 5e-324],
+        [True, False],
+        [("a", 1.5, (True, None)), ("b", 2**70, ())],
+        ["\ud800", ""],
+        [np.str_("a"), np.str_("b")],
+    ],
+)
+def test_all_that_is_learned_can_be_kept(labels, tmp_path):
+    X, y = [["a", "b"]] * 3, [labels] * 3
+    tagger = StructuredPerceptron(random_state=0).fit(X, y)
+    tagger.save(tmp_path / "model")
+    assert skstruct.load(tmp_path / "model").predict(X) == y == tagger.predict(X)
+
+
+@pytest.mark.parametrize("labels", [[b"a", b"b"], [2**63, 1]])
+def test_a_parser_refuses_them_too(labels):
+    X = [[("a", "N"), ("b", "V")]] * 2
+    y = [[(2, labels[0]), (0, labels[1])]] * 2
+    with pytest.raises(ValueError, match="y: sequence 0, position 0: the label"):
+        ShiftReduceParser(max_iter=1).fit(X, y)

@@ -254,3 +254,39 @@ def test_a_column_that_numbers_sentences_is_told_of(tmp_path, capsys):
     assert "all 10 tokens are one sentence, and column 0 of tokens looks like" in err
     _, err = train(capsys, tmp_path / "a.txt", rows(numbers, WORDS, TAGS, n=2))
     assert "numbers of sentences" not in err
+
+
+ODD_WORDS = {
+    "masked": (["_"], "the tokens are all '_'"),
+    "prefixed": (["en:Ann", "en:left", "en:Rome"], "the tokens all begin with 'en:'"),
+    "with positions": (
+        ["王0", "小1", "明2"],
+        "the tokens all end with a digit, as '王0'",
+    ),
+    "numbers": (["0.5", "-1.25", "3.0e1"], "are numbers, and are read as words"),
+}
+
+
+@pytest.mark.parametrize("kind", ODD_WORDS)
+def test_words_that_are_none_are_said(kind, tmp_path, capsys):
+    words, said = ODD_WORDS[kind]
+    path = tmp_path / "train.tsv"
+    for sep in ("\t", "\tN\t"):
+        rows = (f"{words[k % len(words)]}{sep}{'XY'[k % 2]}\n" for k in range(12))
+        path.write_text("".join(rows))
+        given = ["train", path, "-m", tmp_path / "m", "--epochs", 1, "--force"]
+        code, _, err = run(capsys, *given, "--format", "columns")
+        assert code == 0
+        assert said.replace("the tokens", "") in err and "warning" in err, err
+
+
+def test_another_layer_of_annotations_among_the_tokens_is_said(tmp_path, capsys):
+    path = tmp_path / "train.tsv"
+    rows = "Ana\t{}\tB-LOC\nleft\tO\tO\n\n"
+    given = ["train", path, "-m", tmp_path / "m", "--epochs", 1, "--force"]
+    path.write_text(rows.format("B-PER") * 4)
+    _, _, err = run(capsys, *given)
+    assert "column 1 of tokens holds labels of segments, of PER, and is read as" in err
+    path.write_text(rows.format("B-NP") * 4)
+    _, _, err = run(capsys, *given)
+    assert "holds labels of segments" not in err

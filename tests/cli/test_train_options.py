@@ -196,13 +196,29 @@ def test_train_bad_data(capsys, tmp_path, text, message):
     assert not (tmp_path / "m").exists()
 
 
-HEADERS = {
+NAMES_ALONE = {
     "sentence_id,word,tag": "0,the,D\n0,dog,N\n1,a,D\n1,cat,N\n",
-    ",token,ner": "0,the,O\n1,dog,B-X\n2,a,O\n",
     "Sentence #,Word,POS,Tag": "Sentence: 1,the,D,O\n,dog,N,B-X\n,a,D,O\n",
-    "n,w,t": "0,the,D\n1,dog,N\n2.5,a,D\n",  # numbers under a name
     "form,upos": "the,D\nform,N\n",
 }
+
+HEADERS = {
+    ",token,ner": "0,the,O\n1,dog,B-X\n2,a,O\n",
+    "n,w,t": "0,the,D\n1,dog,N\n2.5,a,D\n",  # numbers under a name
+}
+
+
+@pytest.mark.parametrize("header", NAMES_ALONE)
+def test_a_first_line_of_usual_names_is_left_out_and_said(capsys, tmp_path, header):
+    path = tmp_path / "df.csv"
+    path.write_text(f"{header}\n{NAMES_ALONE[header]}")
+    options = path, "-m", tmp_path / "m", "--separator", ",", "--format", "columns"
+    label = header.rpartition(",")[2]
+    for more in ([], ["--stream", "1", "--epochs", "2"]):
+        code, _, err = run_train(capsys, *options, *more)
+        assert code == 0 and label not in skstruct.load(tmp_path / "m").classes_
+        assert err.count("warning") == 1
+        assert f"{path}, line 1: left out, since it names columns" in err
 
 
 @pytest.mark.parametrize("header", HEADERS)

@@ -15,8 +15,8 @@ from typing import Any
 from ..._data.places import part_of
 from .entry import NO, Look, TokenOptions, WordFormat, marked, near, no
 from .head import Head
-from .segmented import separated_words
-from .text_files import numbered_lines, spaceless_share
+from .segmented import lines_of_words, separated_words
+from .text_files import numbered_lines
 
 BAR = "|"
 
@@ -42,12 +42,12 @@ class Bars(WordFormat):
         seen = f"{part_of(barred, len(head.lines), 'line', 'have')} bars between words"
         if barred < 0.5 * len(head.lines):
             return no(seen)
-        spaceless = spaceless_share("".join(head.lines)) >= 0.3
+        spaceless = head.spaceless >= 0.3
         return marked(seen) if spaceless else near(seen)
 
     def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
         """Yield (number, words) of each line, blank ones too."""
         separator = options.separator or BAR
-        with numbered_lines(file, options.encoding) as (_, lines):
-            for number, line in lines:
+        with numbered_lines(file, options.encoding) as (name, lines):
+            for number, line in lines_of_words(lines, name):
                 yield number, separated_words(_MARKS.sub("", line), separator)

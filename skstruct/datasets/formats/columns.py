@@ -17,10 +17,15 @@ from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import IO, Any
 
+from ..._core.user_warnings import warn
 from ..._data.places import counted, part_of
+from ..._data.spellings import style_of
 from ..._data.types import Path
+from .column_lines import END, are_names, comments_in
+from .crfsuite import is_attribute
 from .entry import NO, Look, Rows, TokenFormat, TokenOptions, fits, marked, near, no
 from .head import Head
+from .parallel import parallel
 from .text_files import (
     SharedStrings,
     filled_lines,
@@ -56,7 +61,8 @@ def read_columns(
         Which columns to return, in this order; negative numbers count from the last.
     comment : str, optional
         Lines that start with it are skipped (``"# "``). Lines whose first cell is
-        ``-DOCSTART-`` always are.
+        ``-DOCSTART-`` always are, and so is a first line of names of columns. A line
+        ``EOS`` ends a sentence where other lines have several columns.
     encoding : str, default="utf-8"
         Of a path; an open file has its own.
     return_X_y : bool, default=False
@@ -143,11 +149,12 @@ def _columns(
     strings: SharedStrings,
 ) -> Any:
     """The sentences, of shared `strings`; options are checked at once."""
-    for name, value in ("separator", separator), ("comment", comment):
-        if value is not None and (not isinstance(value, str) or not value):
-            raise ValueError(
-                f"{name} must be None or a string that is not empty; got {value!r}"
-            )
+    if separator is not None and (not isinstance(separator, str) or not separator):
+        raise ValueError(
+            f"separator must be None or a string that is not empty; got {separator!r}"
+        )
+    if comment is not None and not isinstance(comment, str):
+        raise ValueError(f"comment must be None or a string; got {comment!r}")
     if columns is not None:
         given = columns
         columns = list(columns) if isinstance(columns, Iterable) else []
@@ -155,7 +162,7 @@ def _columns(
             raise ValueError(
                 f"columns must be None or a sequence of integers; got {given!r}"
             )
-    layout = separator, columns, comment
+    layout = separator, columns, comment or None
     return _sentences_of_columns(path_or_file, *layout, encoding, strings)
 
 
@@ -179,10 +186,19 @@ def _sentences_of_columns(
             for number, line in rows:
                 if line.startswith(DOCUMENT) and documents.begin(line, separator):
                     continue
-                if comment is not None and line.startswith(comment):
+                if comment is not None and line.startswith(comment) and line != END:
                     continue
                 cells = split_cells(line, separator)
                 if len(cells) != expected:
+                    if cells == [END] and (expected or 0) > 1:
+                        if sentence:
+                            yield Rows(sentence, numbers, documents.next_sentence())
+                        sentence = []
+                        numbers = []
+                        continue
+                    if expected is None and number == 1 and are_names(cells):
+                        _tell_header(name, line)
+                        continue
                     if expected is not None:
                         text = (
                             f"expected {expected} columns, as on line {first}; found "
@@ -193,10 +209,7 @@ def _sentences_of_columns(
                     expected = len(cells)
                     first = number
                     start = line
-                    for c in columns or ():
-                        if not -expected <= c < expected:
-                            text = f"expected a column {c}; found {expected} columns"
-                            raise ValueError(f"{name}, line {number}: {text}")
+                    _check_width(expected, columns, f"{name}, line {number}")
                 if columns is not None:
                     cells = [cells[c] for c in columns]
                 sentence.append(tuple(map(share, cells, cells)))
@@ -204,6 +217,18 @@ def _sentences_of_columns(
             strings.end_sentence()
             if sentence:
                 yield Rows(sentence, numbers, documents.next_sentence())
+
+
+def _check_width(width: int, columns: Any, place: str) -> None:
+    """Raise a ValueError unless lines have all columns that are asked for."""
+    for c in columns or ():
+        if not -width <= c < width:
+            raise ValueError(f"{place}: expected a column {c}; found {width} columns")
+
+
+def _tell_header(name: str, line: str) -> None:
+    """Say that the first line of a file is none of tokens."""
+    warn(f"{name}, line 1: left out, since it names columns: {line[:60]!r}")
 
 
 class _Documents:
@@ -275,8 +300,8 @@ def is_prose(line: str) -> bool:
     return len(cells[-1]) > 1 or (len(cells) > 3 and cells[0][0].isalnum())
 
 
-LABEL = re.compile(r"[BIESLUM]-\S+|O")
-"""Labels of segments."""
+_MANY = 200
+"""Tokens from which on a column with too many values is hardly one of labels."""
 
 
 class Columns(TokenFormat):
@@ -291,9 +316,19 @@ class Columns(TokenFormat):
 
     def look(self, head: Head) -> Look:
         """Columns are lines of as many cells, the last of which look like labels."""
-        rows = [row for row in head.rows if not row.startswith(DOCUMENT)]
+        rows = [
+            row
+            for row in _without_comments(head)
+            if not row.startswith(DOCUMENT) and row.strip() != END
+        ]
         if not rows or head.is_json:
             return NO
+        if any(line.startswith("#Text=") for line in head.lines):
+            return no("it has #Text=, as WebAnno writes")
+        if sum(map(_has_attributes, rows)) * 2 > len(rows):
+            return no("its cells are NAME=VALUE or NAME:NUMBER")
+        if parallel(rows):
+            return no("each line is a sentence: words, a tab, and as many labels")
         if any(re.match(r"<[\w/!?]", row) for row in rows[:2]):
             return no("it begins with markup")
         if all(row.startswith("#") for row in rows):
@@ -321,6 +356,28 @@ class Columns(TokenFormat):
         of = options.separator, None, options.comment, options.encoding
         return _columns(file, *of, strings)
 
+    def with_fields(self, head: Head, options: TokenOptions) -> TokenOptions:
+        """Settle how comments begin, and say which lines are left out.
+
+        Raises
+        ------
+        ValueError
+            If comments begin as tokens do.
+        """
+        if options.comment is not None:
+            return options
+        label = options.label if isinstance(options.label, int) else -1
+        of_label = label if options.labels else None
+        found = comments_in(head, options.separator, of_label)
+        if found is None:
+            return options
+        warn(
+            f"{head.name}, line {found.number}: lines that begin with "
+            f"{found.prefix!r} are left out as comments, as {found.line[:40]!r}; "
+            f"comment='' (--comment '') reads them as tokens"
+        )
+        return options._replace(comment=found.prefix)
+
     def check(self, options: TokenOptions) -> None:
         """Raise a ValueError if columns are named, as only fields are."""
         several = (
@@ -342,6 +399,23 @@ class Columns(TokenFormat):
             line = line.rstrip(" \t")
             separator = "\t" if "\t" in line else " "
         return separator.join([line, *cells, *(value for _, value in beside)])
+
+
+def _without_comments(head: Head) -> list[str]:
+    """The lines that are filled and, as far as can be told, no comments."""
+    try:
+        found = comments_in(head)
+    except ValueError:  # its reader says so
+        found = None
+    if found is None:
+        return head.lines
+    return [line for line in head.lines if not line.startswith(found.prefix)]
+
+
+def _has_attributes(row: str) -> bool:
+    """Whether the cells of a row behind the first are features with values."""
+    cells = row.split("\t")[1:] if "\t" in row else row.split()[1:]
+    return len(cells) > 1 and all(map(is_attribute, cells))
 
 
 def _mark_between(rows: list[str]) -> str | None:
@@ -370,13 +444,17 @@ def _of_widths(rows: list[str], widths: Counter[int]) -> Look:
     if width < 2 or n_lines < 2:
         return no(seen)
     last = [row.split()[-1] for row in rows]
-    labels = sum(LABEL.fullmatch(cell) is not None for cell in last)
+    labels = sum(style_of(cell) is not None for cell in last)
     if 2 * n > n_lines and 2 * labels > n_lines:
         return fits(f"{seen}, and {labels:,} end with a label")
     # A few odd lines among columns are mistakes, which the reader will name, and not
     # sentences.
     if 4 * n < 3 * n_lines:
         return near(seen)
+    if labels * 2 < n_lines and n_lines > _MANY and 10 * len(set(last)) > n_lines:
+        return near(
+            f"{seen}, but the last has {len(set(last)):,} values, too many for labels"
+        )
     if spaceless_share("".join(last)) > 0.5:
         return near(f"{seen}, and they end with words")
     return fits(seen)

@@ -171,6 +171,9 @@ def is_conllu(line: str) -> bool:
     return len(cells) == 10 and re.fullmatch(r"\d+([-.]\d+)?", cells[0]) is not None
 
 
+_FIRST = 20
+"""Lines that may stand before the names of columns."""
+
 _COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
 
 
@@ -178,6 +181,12 @@ def columns_of(line: str) -> tuple[str, ...] | None:
     """Return the names of columns that the first line gives, in lower case, or None."""
     found = _COLUMNS.match(line)
     return None if found is None else tuple(found[1].lower().split())
+
+
+def columns_in(head: Head) -> tuple[str, ...] | None:
+    """Return the names of columns that one of the first lines gives, or None."""
+    named = map(columns_of, head.lines[:_FIRST])
+    return next((columns for columns in named if columns is not None), None)
 
 
 class Conllu(TokenFormat):
@@ -188,6 +197,7 @@ class Conllu(TokenFormat):
         "CoNLL-U, and CoNLL-X: ten columns between tabs; --label misc:KEY is a key"
     )
     endings = (".conllu", ".conllx")
+    comment_mark = "#"
     options = frozenset(("tokens", "label"))
     is_written = True
     names_fields = True
@@ -195,11 +205,11 @@ class Conllu(TokenFormat):
 
     def look(self, head: Head) -> Look:
         """Lines have ten columns, and the first is a number."""
-        named = columns_of(head.raw[0]) if head.raw else None
+        named = columns_in(head)
         if named not in (None, CONLLU_FIELDS):
             return no("the first line names other columns")
         found = [is_conllu(row) for row in head.rows]
-        if found and found[0]:
+        if found and (found[0] or 2 * sum(found) > len(found)):
             return marked(
                 f"{part_of(sum(found), len(found), 'line', 'have')} ten columns"
             )

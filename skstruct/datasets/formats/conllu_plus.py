@@ -21,7 +21,7 @@ from typing import Any
 
 from ..._core.user_warnings import warn
 from ..._data.places import counted
-from .conllu import SKIPPED_ID, columns_of
+from .conllu import SKIPPED_ID, columns_in, columns_of
 from .entry import NO, Look, Rows, TokenFormat, TokenOptions, marked, near
 from .head import Head
 from .text_files import CONLLU_FIELDS, filled_lines, numbered_lines
@@ -36,6 +36,7 @@ class ConlluPlus(TokenFormat):
     name = "conllu-plus"
     description = "CoNLL-U Plus: the columns that # global.columns names"
     endings = (".conllup",)
+    comment_mark = "#"
     options = frozenset(("tokens", "label"))
     is_written = True
     names_fields = True
@@ -43,11 +44,11 @@ class ConlluPlus(TokenFormat):
 
     def look(self, head: Head) -> Look:
         """The first line names columns, and not those of CoNLL-U."""
-        columns = columns_of(head.lines[0]) if head.lines else None
+        columns = columns_in(head)
         if columns is None or columns == CONLLU_FIELDS:
             return NO
         mwe = any(name.endswith(_MWE) for name in columns)
-        seen = f"the first line names the columns {', '.join(columns)}"
+        seen = f"a line names the columns {', '.join(columns)}"
         return marked(seen) if mwe == self.of_mwe else near(seen)
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
@@ -60,7 +61,7 @@ class ConlluPlus(TokenFormat):
                 found: list[list[str]] = []
                 numbers: list[int] = []
                 for number, line in rows:
-                    if line.startswith("#"):
+                    if line.startswith("#") and not _is_token(line, columns):
                         columns = columns or columns_of(line)
                         if line[1:].lstrip().startswith("newdoc"):
                             document = line.partition("=")[2].strip() or str(number)
@@ -77,10 +78,15 @@ class ConlluPlus(TokenFormat):
                             f"{where}: expected {len(columns)} columns separated by "
                             f"tabs, as # global.columns names; found {len(cells)}"
                         )
-                    if "id" in columns and SKIPPED_ID.fullmatch(
-                        cells[columns.index("id")]
-                    ):
-                        continue
+                    if "id" in columns:
+                        token = cells[columns.index("id")]
+                        if SKIPPED_ID.fullmatch(token):
+                            continue
+                        if token != str(len(found) + 1):
+                            raise ValueError(
+                                f"{where}: expected the id {len(found) + 1}; found "
+                                f"{token!r:.40}"
+                            )
                     found.append(cells)
                     numbers.append(number)
                 if not found or columns is None:
@@ -99,7 +105,7 @@ class ConlluPlus(TokenFormat):
 
     def with_fields(self, head: Head, options: TokenOptions) -> TokenOptions:
         """Settle the columns by the names in the first line."""
-        columns = columns_of(head.raw[0]) if head.raw else None
+        columns = columns_in(head)
         if columns is None or options.label is not None:
             return options
         *_, label = _chosen(options._replace(labels=True), columns, head.name)
@@ -187,6 +193,15 @@ def _labels(cells: list[str], column: str, name: str, numbers: list[int]) -> lis
         kinds.update({key: kind for key, colon, kind in codes if colon})
         labels.append("-".join(filter(None, (prefix, kinds.get(first[0], "")))))
     return labels
+
+
+def _is_token(line: str, columns: tuple[str, ...] | None) -> bool:
+    """Whether a line that begins with # is a token: without numbers of tokens the form
+    can stand first.
+    """
+    if columns is None or columns[0] == "id":
+        return False
+    return line.count("\t") == len(columns) - 1
 
 
 class Cupt(ConlluPlus):

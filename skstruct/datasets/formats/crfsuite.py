@@ -91,6 +91,7 @@ def without_weights(read: Iterator[Rows]) -> Iterator[Rows]:
 
 def _attributes(path_or_file: Any, encoding: str) -> Iterator[Rows]:
     """The sentences, with the numbers of their lines."""
+    n_marked = 0
     with numbered_lines(path_or_file, encoding) as (name, lines):
         for rows in filled_lines(lines, ""):
             sentence = []
@@ -102,6 +103,7 @@ def _attributes(path_or_file: Any, encoding: str) -> Iterator[Rows]:
                     weight = _weight(line.removeprefix(_WEIGHT), where)
                     continue
                 label, *fields = line.split("\t")
+                n_marked += label == "#"
                 token: dict[str, float] = {}
                 for field in filter(None, fields):
                     attribute, value = _attribute(field, where)
@@ -110,6 +112,11 @@ def _attributes(path_or_file: Any, encoding: str) -> Iterator[Rows]:
                 numbers.append(number)
             if sentence:
                 yield Rows(sentence, numbers, weight=weight)
+        if n_marked:
+            warn(
+                f"{name}: {counted(n_marked, 'token')} with the label '#': comments are "
+                "not known in this format; leave them out if they are some"
+            )
 
 
 def _weight(text: str, where: str) -> float:
@@ -140,6 +147,17 @@ def _escaped(label: str) -> str:
     return label.replace("\\", "\\\\").replace(":", "\\:")
 
 
+_NAMED = re.compile(r"[^\s=]+=\S.*|[^\s:]+:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
+
+def is_attribute(cell: str) -> bool:
+    """Tell whether a cell looks like a feature with its value: ``w=dog``, ``len:3``.
+
+    Fields of CoNLL-U, such as ``Case=Nom|Number=Sing``, do not count.
+    """
+    return _NAMED.fullmatch(cell) is not None and "|" not in cell
+
+
 def _attribute(field: Any, where: str) -> Any:
     """(name, value) of a field."""
     found = _PARTS.fullmatch(field)
@@ -163,15 +181,18 @@ class Crfsuite(TokenFormat):
     has_features = True
 
     def look(self, head: Head) -> Look:
-        """Behind a label there are names with an equals sign between tabs."""
+        """Behind a label there are NAME=VALUE, or NAME:NUMBER, between tabs."""
         lines = [line for line in head.lines if not line.startswith(_WEIGHT)]
         rows = [row for row in (line.split("\t") for line in lines) if len(row) > 1]
         if head.is_json or 10 * len(rows) < 9 * len(lines) or not rows:
             return NO
         fields = [field for row in rows for field in row[1:]]
-        named = sum(re.match(r"[^\s=]+=\S", field) is not None for field in fields)
-        firsts = sum("=" in row[1] for row in rows)
-        seen = f"{named} of {len(fields)} cells behind the first {agreeing(named, 'are')} NAME=VALUE"
+        named = sum(map(is_attribute, fields))
+        firsts = sum(is_attribute(row[1]) for row in rows)
+        seen = (
+            f"{named} of {len(fields)} cells behind the first {agreeing(named, 'are')} "
+            "NAME=VALUE or NAME:NUMBER"
+        )
         if any("=" in row[0] for row in rows) or 4 * firsts < 3 * len(rows):
             return no(seen)
         return marked(seen) if 2 * named > len(fields) else near(seen)

@@ -163,6 +163,9 @@ class Format(ABC):
         Options of readers that it has.
     is_written : bool
         Whether labelled data are written in it.
+    comment_mark : str
+        What lines begin with that the format itself calls comments; empty where it has
+        none.
     special_case_of : tuple of str
         Formats whose grammar reads files of this one, too: where both are recognised,
         this one is taken. A format without a mark is a special case of none.
@@ -174,6 +177,7 @@ class Format(ABC):
     endings: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[frozenset[str]] = frozenset()
     is_written: ClassVar[bool] = False
+    comment_mark: ClassVar[str] = ""
     special_case_of: ClassVar[tuple[str, ...]] = ("columns", "segmented", "jsonl")
 
     @property

@@ -12,10 +12,15 @@ from functools import cached_property
 from typing import Any
 
 from .tables import table_of_lines
-from .text_files import UNREADABLE, opened, split_cells, unreadable
+from .text_files import UNREADABLE, opened, spaceless_share, split_cells, unreadable
 
 HEAD = 65_536
 """Characters that a format is recognised from."""
+
+LINE = 4096
+"""Characters of a line that count: one long cell is not all that is looked at."""
+
+_EXCERPT = 100
 
 RECORDS = 50
 """Values of JSON, or lines, that are looked at."""
@@ -70,6 +75,18 @@ class Head:
     def ending(self) -> str:
         """The ending of the name in lower case, without that of compression."""
         return os.path.splitext(self.name.removesuffix(".gz"))[1].lower()
+
+    @cached_property
+    def spaceless(self) -> float:
+        """The share of letters of scripts without spaces, on average over the beginnings
+        of lines: one long line is not all there is.
+        """
+        shares = [
+            spaceless_share(line[:_EXCERPT])
+            for line in self.lines
+            if any(map(str.isalpha, line[:_EXCERPT]))
+        ]
+        return sum(shares) / len(shares) if shares else 0.0
 
     @property
     def is_json(self) -> bool:
@@ -221,7 +238,7 @@ def head_of_lines(
     try:
         for line in rest:
             ahead.append(line)
-            read += len(line)
+            read += min(len(line), LINE)
             if read >= size:
                 head = _checked(Head(name, ahead))
                 if head.records or not head.is_json:

@@ -35,6 +35,17 @@ ALL = (
         is_binary=True,
     ),
     NotRead(
+        "output of Juman or KNP, which is not read",
+        "take the first field of each line: grep -v '^[#*@+]' {0} | cut -d' ' -f1 | "
+        "sed 's/^EOS$//' | awk 'BEGIN{{RS=\"\";FS=\"\\n\"}}{{$1=$1}}1' > {0}.seg",
+        sign=r"\A(?:# S-ID.*\n)?(?:\* -?\d+[A-Z].*\n)?\S+ \S+ \S+ \S+ \d+ \S+ \d+ ",
+    ),
+    NotRead(
+        "a partly segmented text of KyTea, which is not read",
+        "write whole sentences, with spaces between words",
+        sign=r"(?m)^(?=[^|\n]*\|)(?=[^ \n-]*[ -])(?:[^\s|/-](?:/[^\s|-]+)?[ |-])+[^\s|/-](?:/[^\s|-]+)?$",
+    ),
+    NotRead(
         "a table with lists in its cells, which pandas reads",
         "data = pandas.read_csv({0!r}); import ast; "
         "data = data.map(lambda x: ast.literal_eval(x) if str(x)[:1] == '[' else x); "

@@ -31,6 +31,7 @@ from .entry import (
 from .head import Head
 from .text_files import filled_lines, numbered_lines
 
+NUMBER = 2
 WORD = 3
 NAMES = 10
 """Columns of the word and of names."""
@@ -39,6 +40,10 @@ WIDTH = 11
 """Columns that all lines have at least: those up to the names."""
 
 _BEGIN = re.compile(r"#begin document (.*)")
+
+_FIRST = 5
+"""Lines among which a document begins."""
+
 _CELL = re.compile(r"(?:\([^()*\s]+)*(?:\*|(?<=[^*(]))\)*")
 
 
@@ -83,6 +88,7 @@ class OntoNotes(TokenFormat):
     name = "ontonotes"
     description = "columns of OntoNotes and CoNLL-2012, segments as (PERSON* and *)"
     options = frozenset(("tokens", "label"))
+    comment_mark = "#"
     is_written = True
     names_fields = True
 
@@ -91,10 +97,10 @@ class OntoNotes(TokenFormat):
         rows = [line.split() for line in head.lines if not line.startswith("#")]
         if not rows or head.is_json:
             return NO
-        begins = any(map(_BEGIN.match, head.lines[:1]))
+        begins = any(map(_BEGIN.match, head.lines[:_FIRST]))
         wide = [row for row in rows if len(row) > WIDTH and is_bracketed(row[NAMES])]
         seen = f"{part_of(len(wide), len(rows), 'line', 'have')} brackets in column {NAMES}"
-        if 10 * len(wide) >= 9 * len(rows):
+        if 10 * len(wide) >= (5 if begins else 9) * len(rows):
             return marked(seen)
         return near(seen) if begins else no(seen)
 
@@ -112,6 +118,7 @@ class OntoNotes(TokenFormat):
         tokens = options.tokens or (WORD,)
         label = NAMES if options.label is None else options.label
         document = None
+        width = 0
         with numbered_lines(file, options.encoding) as (name, lines):
             for rows in filled_lines(lines):
                 found: list[list[str]] = []
@@ -122,6 +129,18 @@ class OntoNotes(TokenFormat):
                         document = begun[1] if begun else document
                         continue
                     cells = line.split()
+                    if numbers and len(cells) != width:
+                        raise ValueError(
+                            f"{name}, line {number}: expected {width} columns, as on "
+                            f"line {numbers[0]}; found {len(cells)}"
+                        )
+                    width = len(cells)
+                    if width > NUMBER and cells[NUMBER] != str(len(numbers)):
+                        raise ValueError(
+                            f"{name}, line {number}: expected {len(numbers)}, the number "
+                            f"of the word, in column {NUMBER}; found "
+                            f"{cells[NUMBER]!r:.40}"
+                        )
                     wanted = [*tokens, label] if options.labels else list(tokens)
                     for c in wanted:
                         if not -len(cells) <= c < len(cells):

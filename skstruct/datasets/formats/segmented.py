@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any
 
-from ..._data.places import part_of
+from ..._core.user_warnings import warn
+from ..._data.places import counted, part_of
 from ..._data.types import Path
 from .entry import NO, Look, TokenOptions, WordFormat, fits, marked, no
 from .head import Head
-from .text_files import SharedStrings, numbered_lines, spaceless_share
+from .text_files import SharedStrings, numbered_lines
 
 
 def read_segmented(
@@ -51,13 +52,45 @@ def iter_segmented(path_or_file: Any, *, encoding: str = "utf-8") -> Iterator[An
 
 def _segmented(path_or_file: Any, encoding: str, strings: SharedStrings) -> Any:
     share = strings.share
-    with numbered_lines(path_or_file, encoding) as (_, lines):
-        for _, line in lines:
+    with numbered_lines(path_or_file, encoding) as (name, lines):
+        for _, line in lines_of_words(lines, name):
             words = line.split()
             if words:
                 words = list(map(share, words, words))
                 strings.end_sentence()
                 yield words
+
+
+def lines_of_words(lines: Any, name: str) -> Iterator[tuple[int, str]]:
+    """Hand on the numbered lines of a text in which nothing but words is expected.
+
+    Raises
+    ------
+    ValueError
+        For a record of JSON, naming the line.
+
+    Warns
+    -----
+    UserWarning
+        If lines begin as comments do, which are read as words.
+    """
+    n_marked = 0
+    first = 0
+    for number, line in lines:
+        if line.startswith('{"') and line.rstrip().endswith("}"):
+            raise ValueError(
+                f"{name}, line {number}: expected words, got a record of JSON: "
+                f"{line!r:.60}"
+            )
+        if line.startswith(("# ", "#\t")):
+            n_marked += 1
+            first = first or number
+        yield number, line
+    if n_marked:
+        warn(
+            f"{name}, line {first}: begins with '# ' as comments do, and is read as "
+            f"words; {counted(n_marked, 'such line')} in all"
+        )
 
 
 def separated_words(line: str, separator: str | None) -> list[str]:
@@ -100,7 +133,7 @@ class Segmented(WordFormat):
             if 20 * met > len(head.lines):
                 return no(why)
         parted = sum(len(line.split()) > 1 for line in head.lines)
-        share = spaceless_share("".join(head.lines))
+        share = head.spaceless
         seen = (
             f"{part_of(parted, len(head.lines), 'line', 'have')} white space between words, and "
             f"{share:.0%} of the letters are of a script without"
@@ -111,6 +144,6 @@ class Segmented(WordFormat):
 
     def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
         """Yield (number, words) of each line, blank ones too."""
-        with numbered_lines(file, options.encoding) as (_, lines):
+        with numbered_lines(file, options.encoding) as (name, lines):
             for number, line in lines:
                 yield number, separated_words(line, options.separator)

@@ -39,6 +39,7 @@ from .mecab import Mecab
 from .ner_annotator import NerAnnotator
 from .not_read import advice_for
 from .ontonotes import OntoNotes
+from .parallel import Parallel
 from .prodigy import Prodigy, ProdigyDecisions
 from .pubtator import PubTator
 from .segmented import Segmented
@@ -84,6 +85,7 @@ FORMATS: tuple[Format, ...] = (
     SegmentedTags(),
     Bars(),
     Mecab(),
+    Parallel(),
 )
 """All formats."""
 

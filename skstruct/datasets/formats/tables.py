@@ -127,10 +127,18 @@ def _lines_as_rows(
     quotation mark that nothing closes stands for itself.
     """
     width = 0
+    all_quoted = False
     for number, line in lines:
+        if line.startswith('{"') and line.rstrip().endswith("}"):
+            raise ValueError(
+                f"{name}, line {number}: expected a row, got a record of JSON: "
+                f"{line!r:.60}"
+            )
         cells = line.split(delimiter) if line.strip() else []
         if delimiter == "\t" and len(cells) == (width or len(cells)):
-            cells = [_unquoted(cell) for cell in cells]
+            if not width:
+                all_quoted = all(_QUOTED.fullmatch(cell) for cell in cells if cell)
+            cells = [_unquoted(cell, all_quoted) for cell in cells]
         elif cells:
             cells = _quoted_cells(f"{name}, line {number}", line, lines, delimiter)
         width = width or len(cells)
@@ -181,11 +189,14 @@ def _cells(row: str, delimiter: str, place: str) -> list[str] | None:
         at = end + 1
 
 
-def _unquoted(cell: str) -> str:
-    """A cell without the quotation marks around it, if there is a pair."""
-    inner = cell[1:-1].replace('""', "")
-    quoted = len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in inner
-    return cell[1:-1].replace('""', '"') if quoted else cell
+def _unquoted(cell: str, all_quoted: bool) -> str:
+    """A cell without the quotation marks that a program has put around it: around all
+    cells, or around one that has a mark inside, which it doubles. Others are the
+    cell's own: ``"hi"``.
+    """
+    if _QUOTED.fullmatch(cell) and (all_quoted or '""' in cell[1:-1]):
+        return cell[1:-1].replace('""', '"')
+    return cell
 
 
 def _checked(name: str, rows: Iterator[Row], width: int) -> Iterator[Row]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 from collections.abc import Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
-from ..._data.inputs import check_choice
+from ..._data.inputs import check_choice, describe
 from ..._data.types import Path
 from .crfsuite import without_weights
 from .entry import TEXTS, TokenFormat, TokenOptions, WordFormat
@@ -23,7 +25,7 @@ class LabelledSentence(NamedTuple):
 
 
 def read_tokens(
-    source: Path | IO[str],
+    source: Path | IO[str] | Sequence[Any],
     format: str = "auto",
     *,
     tokens: Sequence[int | str] | int | str | None = None,
@@ -38,7 +40,9 @@ def read_tokens(
 
     Parameters
     ----------
-    source : str, os.PathLike or text file
+    source : str, os.PathLike, text file, or list of records
+        A file; or the records themselves, dicts of lists of tokens and labels, as a
+        split of Hugging Face ``datasets`` has them.
     format : str, default="auto"
         A name of the table of formats, such as "columns", "conllu" or "segmented";
         "auto" goes by the content.
@@ -48,8 +52,12 @@ def read_tokens(
     label : int or str, optional
         The column or field of the label. By default the last column, or the usual
         field.
-    separator, comment : str, optional
+    separator : str, optional
         Of columns: as of `read_columns`.
+    comment : str, optional
+        Of columns: what lines begin with that are no tokens. By default lines that begin
+        with ``#`` are comments where they begin sentences and have labels that no other
+        line has; an empty string says that none is.
     label_names : list or dict, optional
         What labels that are numbers stand for.
     encoding : str, default="utf-8"
@@ -114,6 +122,8 @@ def _iterated(
     """Yield the sentences of a file."""
     known = [each.name for each in FORMATS if each.kind != TEXTS]
     check_choice("format", format, ("auto", *known))
+    if isinstance(source, list | tuple) or hasattr(source, "column_names"):
+        source = _as_file(source)
     with peeked(source, options.encoding) as file:
         if format == "auto":
             found = recognised(file.head())
@@ -140,6 +150,25 @@ def _iterated(
         yield from _sentences(file, entry, options)
 
 
+def _as_file(records: Any) -> IO[str]:
+    """Return records that are in memory as the file of JSON that they would be."""
+    file = io.StringIO(
+        "".join(
+            json.dumps(record, ensure_ascii=False, default=_as_plain) + "\n"
+            for record in records
+        )
+    )
+    file.name = "records"  # type: ignore[misc]  # for messages
+    return file
+
+
+def _as_plain(value: Any) -> Any:
+    """Return an array or a number of numpy as Python has it."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise ValueError(f"records: expected lists, str and numbers, got {describe(value)}")
+
+
 def _given(options: TokenOptions) -> list[str]:
     """The names of options that are given."""
     names = "tokens", "label", "separator", "comment", "label_names"
@@ -151,6 +180,8 @@ def _sentences(
 ) -> Iterator[LabelledSentence]:
     """Yield the sentences of a format of tokens."""
     entry.check(options)
+    if not entry.names_fields:
+        options = entry.with_fields(file.head(), options)
     name = os.fspath(file.name)
     for rows in without_weights(entry.rows(file, options)):
         cells = rows.cells

@@ -23,6 +23,10 @@ from .head import Head, peeked
 from .text_files import filled_lines, numbered_lines
 
 _FORMAT = re.compile(r"#FORMAT=WebAnno TSV 3(\.\d+)?\s*")
+
+_FIRST = 20
+"""Lines among which the format is named."""
+
 _LAYER = re.compile(r"#T_(SP|RL|CH)=(.*)")
 _TOKEN = re.compile(r"\d+-\d+")
 _PART = re.compile(r"\d+-\d+\.\d+")
@@ -64,14 +68,15 @@ class WebAnno(TokenFormat):
     name = "webanno"
     description = "WebAnno TSV 3, as INCEpTION exports it; --label LAYER.FEATURE"
     options = frozenset(("label",))
+    comment_mark = "#"
     special_case_of = ("columns", "segmented", "jsonl", "conllu")
     names_fields = True
 
     def look(self, head: Head) -> Look:
         """The first line says what it is."""
-        first = head.lines[0] if head.lines else ""
-        if _FORMAT.fullmatch(first):
-            return marked(f"the first line is {first.strip()}")
+        for line in head.lines[:_FIRST]:
+            if _FORMAT.fullmatch(line):
+                return marked(f"a line is {line.strip()}")
         return near("it has #Text=") if _has_text(head) else NO
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
@@ -131,6 +136,11 @@ def _sentences(source: Any, encoding: str, feature: Feature | None) -> Iterator[
                 if _PART.fullmatch(cells[0]):
                     parts.see(cell != "_", number)
                     continue
+                if cells[0].rpartition("-")[2] != str(len(tokens) + 1):
+                    raise ValueError(
+                        f"{name}, line {number}: expected token {len(tokens) + 1} of the "
+                        f"sentence; found the number {cells[0]!r}"
+                    )
                 tokens.append(_unescaped(cells[2]))
                 column.append(cell)
                 numbers.append(number)

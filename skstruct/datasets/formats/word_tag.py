@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from ..._core.user_warnings import warn
 from ..._data.places import part_of
 from .entry import (
     NO,
@@ -33,7 +34,7 @@ from .entry import (
     no,
 )
 from .head import Head, peeked
-from .text_files import numbered_lines, spaceless_share
+from .text_files import numbered_lines
 
 SEPARATORS = ("/", "_")
 
@@ -43,7 +44,7 @@ _TAG = re.compile(r"[^\W\d_][\w$*+:.-]{0,19}|[^\w\s]{1,3}(?:-\w+)*|-\w{3}-")
 _CLOSED = re.compile(r"(/\w+)\](?:/?\w+)?$")
 """The end of a compound in brackets, with a tag of its own: ``电台/n]nt``, ``]/nt``."""
 
-_PARAGRAPH = re.compile(r"\d{8}-\d\d-\d{3}-\d{3}/m\s*")
+_PARAGRAPH = re.compile(r"^\d{8}-\d\d-\d{3}-\d{3}/m\s*")
 """The number of a paragraph of the People's Daily."""
 
 
@@ -61,7 +62,9 @@ def separator_of(lines: list[str]) -> str | None:
 
 
 def seen(head: Head) -> tuple[float, float, str]:
-    """Return the shares of words with tags and of lines of several, and a sentence."""
+    """Return the shares of lines whose words have tags and of lines of several words,
+    and a sentence.
+    """
     separator = separator_of(head.lines)
     cells = [line.split() for line in head.lines]
     n = sum(map(len, cells))
@@ -69,9 +72,13 @@ def seen(head: Head) -> tuple[float, float, str]:
     if separator is None or head.is_json or tabbed:
         return 0.0, 0.0, "no word has a tag"
     tagged = sum(_has_tag(cell, separator) for row in cells for cell in row)
+    whole = sum(
+        10 * sum(_has_tag(cell, separator) for cell in row) >= 9 * len(row)
+        for row in cells
+    )
     several = sum(len(row) > 1 for row in cells) / len(cells)
     return (
-        tagged / n,
+        whole / len(cells),
         several,
         f"{part_of(tagged, n, 'word', 'are')} WORD{separator}TAG",
     )
@@ -82,18 +89,53 @@ def _has_tag(cell: str, separator: str) -> bool:
     return bool(word and found and _TAG.fullmatch(tag))
 
 
+def parts_in(lines: list[str], separator: str) -> int:
+    """Return of how many parts nearly all words of some lines are: two of ``dog/NN``,
+    three of ``dog/NN/O``.
+    """
+    counts = Counter(
+        cell.replace("\\" + separator, "").count(separator)
+        for line in lines
+        for cell in line.split()
+    )
+    if not counts:
+        return 2
+    most, n = counts.most_common(1)[0]
+    return most + 1 if most > 1 and 10 * n >= 9 * counts.total() else 2
+
+
 def _pairs(
-    file: Any, options: TokenOptions
+    file: Any, options: TokenOptions, has_readings: bool = False
 ) -> Iterator[tuple[int, str, list[tuple[str, str]]]]:
-    """Yield (number, line, (word, tag) pairs) of each line."""
-    separator = options.separator or _seen_in(file, options.encoding)
+    """Yield (number, line, (word, tag) pairs) of each line.
+
+    ``has_readings`` says that of several tags the first is read: KyTea writes readings
+    behind it. Else words of three parts are an error.
+    """
+    first = _first_lines(file, options.encoding)
+    separator = options.separator or separator_of(first)
+    n_parts = parts_in(first, separator or "/")
     with numbered_lines(file, options.encoding) as (name, lines):
+        if n_parts > 2 and not has_readings:
+            raise ValueError(
+                f"{name}, line 1: words have {n_parts} parts, as "
+                f"{first[0].split()[0]!r:.40}; write a token a line with tabs between "
+                f"its parts: sed 's/$/ /' {name} | tr ' {separator}' '\\n\\t'"
+            )
+        if n_parts > 2:
+            example = first[0].split()[0].rsplit(separator or "/", n_parts - 2)[-1]
+            warn(
+                f"{name}: of the {n_parts - 1} tags of a word the first is read; the "
+                f"others, such as {example!r:.40}, are left out"
+            )
         for number, line in lines:
             separator = separator or separator_of([line])
             text = _PARAGRAPH.sub("", line, count=1)
             pairs = []
             for cell in text.split():
                 whole = _CLOSED.sub(r"\1", cell)
+                if n_parts > 2:
+                    whole = whole.rsplit(separator or "/", n_parts - 2)[0]
                 word, found, tag = whole.rpartition(separator or "/")
                 if not (word and found and tag):
                     raise ValueError(
@@ -104,14 +146,14 @@ def _pairs(
             yield number, line, pairs
 
 
-def _seen_in(file: Any, encoding: str) -> str | None:
-    """The separator that the first lines show; they are read again."""
+def _first_lines(file: Any, encoding: str) -> list[str]:
+    """The first lines, which are read again; none of a file that is read once."""
     if hasattr(file, "head"):
-        return separator_of(file.head().lines)
+        return list(file.head().lines)
     if hasattr(file, "readline"):
-        return None  # it is read once: the first line shows it
+        return []
     with peeked(file, encoding) as opened:
-        return separator_of(opened.head().lines)
+        return list(opened.head().lines)
 
 
 def _unbracketed(word: str, tag: str) -> tuple[str, str]:
@@ -131,10 +173,10 @@ class WordTag(TokenFormat):
     def look(self, head: Head) -> Look:
         """Nearly all words have a tag, and their script has spaces."""
         tagged, several, sentence = seen(head)
-        if spaceless_share("".join(head.lines)) >= 0.3:
+        if head.spaceless >= 0.3:
             return NO
-        if tagged < 0.9 or several < 0.5:
-            return near(sentence) if tagged >= 0.8 else no(sentence)
+        if tagged <= 0.5 or several < 0.5:
+            return near(sentence) if tagged >= 0.25 else no(sentence)
         return marked(sentence)
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
@@ -179,13 +221,13 @@ class SegmentedTags(WordFormat):
     def look(self, head: Head) -> Look:
         """Nearly all words have a tag, and their script has no spaces."""
         tagged, several, sentence = seen(head)
-        if spaceless_share("".join(head.lines)) < 0.3:
+        if head.spaceless < 0.3:
             return NO
-        if tagged < 0.9 or several < 0.5:
-            return near(sentence) if tagged >= 0.8 else no(sentence)
+        if tagged <= 0.5 or several < 0.5:
+            return near(sentence) if tagged >= 0.25 else no(sentence)
         return marked(sentence)
 
     def words(self, file: Any, options: TokenOptions) -> Iterator[tuple[int, list]]:
         """Yield (number, (word, tag) pairs) of each line, blank ones too."""
-        for number, _, pairs in _pairs(file, options):
+        for number, _, pairs in _pairs(file, options, has_readings=True):
             yield number, [_unbracketed(*pair) for pair in pairs]

@@ -100,3 +100,9 @@ def test_labels_go_to_their_column(tmp_path, capsys):
     assert code == 0, err
     code, _, err = run(capsys, "tag", path, "-m", model, "--proba")
     assert code == 1 and "probabilities go to the column MISC, which the file" in err
+
+
+def test_a_token_may_begin_with_the_mark_of_comments():
+    text = "# global.columns = FORM CORP:NER\n# a note\n#MeToo\tO\nAna\tB-PER\n"
+    X, y = read_tokens(io.StringIO(text))
+    assert X == [["#MeToo", "Ana"]] and y == [["O", "B-PER"]]

@@ -4,6 +4,7 @@ import io
 
 import pytest
 
+from skstruct.datasets import read_tokens
 from skstruct.datasets.formats.readers import iter_attributes
 
 TEXT = "B\tw\\:he\tup:0.5\n\tback\\\\slash\n\n\n\nA\n"
@@ -31,3 +32,12 @@ def test_wrong_fields_are_named(field):
         ValueError, match=r"<StringIO>, line 3: expected name or name:value"
     ):
         list(iter_attributes(io.StringIO(f"A\tx\n\nA\ta\t{field}\n")))
+
+
+def test_names_with_numbers_are_features_too():
+    text = "walk\tax:0.9\tay:-1.3\tz:.1e2\nsit\tax:3.8\tay:-0.6\tz:2\n"
+    X, y = read_tokens(io.StringIO(text))
+    assert y == [["walk", "sit"]] and X[0][0] == {"ax": 0.9, "ay": -1.3, "z": 10.0}
+    # fields of CoNLL-U and segments with colons are none
+    text = "Ann\tNumber=Sing|Case=Nom\tB:PER\nleft\tTense=Past|Mood=Ind\tO\n"
+    assert read_tokens(io.StringIO(text))[1] == [["B:PER", "O"]]

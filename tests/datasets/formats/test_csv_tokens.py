@@ -170,3 +170,10 @@ def test_an_empty_label_is_refused():
 def test_without_sentences_the_error_names_the_format():
     with pytest.raises(ValueError, match="no column sentence_id.*: --format csv"):
         read_tokens(io.StringIO("token,ner\nAnn,B\nleft,O\n"))
+
+
+def test_quotation_marks_of_a_word_stay_where_no_program_has_written_them():
+    text = 'sentence_id\tword\ttag\n0\t"hi"\tX\n0\t""""\tY\n0\t"a ""b"""\tX\n'
+    assert read_tokens(io.StringIO(text))[0] == [['"hi"', '"', 'a "b"']]
+    quoted = '"sentence_id"\t"word"\t"tag"\n"0"\t"hi"\t"X"\n"0"\t"b"\t"Y"\n'
+    assert read_tokens(io.StringIO(quoted))[0] == [["hi", "b"]]

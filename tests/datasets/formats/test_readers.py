@@ -195,7 +195,7 @@ def test_missing_column(tmp_path):
         {"columns": [0.5]},
         {"columns": 1},
         {"separator": ""},
-        {"comment": ""},
+        {"comment": 1},
     ],
 )
 def test_columns_bad_options(options):

@@ -4,6 +4,7 @@ do not.
 
 import io
 import json
+import subprocess
 
 import pytest
 from cli_cases import run
@@ -114,3 +115,29 @@ def test_tags_are_written_in_the_spelling_of_the_file(tmp_path, capsys, separato
     (tmp_path / "b.txt").write_text(text.replace("nn", "xx"))
     code, out, _ = run(capsys, "tag", tmp_path / "b.txt", "-m", model)
     assert (code, out) == (0, text)
+
+
+THREE = "Ana/NNP/B-PER left/VBD/O Lima/NNP/B-LOC\nTom/NNP/B-PER slept/VBD/O ././O\n"
+
+
+def test_three_parts_are_refused_with_a_command_that_works(tmp_path):
+    path = tmp_path / "three.txt"
+    path.write_text(THREE)
+    with pytest.raises(
+        ValueError, match="words have 3 parts, as 'Ana/NNP/B-PER'"
+    ) as got:
+        read_tokens(path)
+    command = str(got.value).partition("its parts: ")[2]
+    done = subprocess.run(
+        command, shell=True, capture_output=True, text=True, check=True
+    )
+    X, y = read_tokens(io.StringIO(done.stdout))
+    assert X[0] == [("Ana", "NNP"), ("left", "VBD"), ("Lima", "NNP")]
+    assert y == [["B-PER", "O", "B-LOC"], ["B-PER", "O", "O"]]
+
+
+def test_of_tags_and_readings_the_tag_is_read():
+    text = "今日/名詞/きょう は/助詞/は 雨/名詞/あめ です/助動詞/です\n" * 2
+    with pytest.warns(UserWarning, match="first is read; the others, such as 'きょう'"):
+        X, y = read_tokens(io.StringIO(text))
+    assert X[0] == "今日は雨です" and y[0][0] == ("今日", "名詞")
