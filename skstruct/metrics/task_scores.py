@@ -309,7 +309,13 @@ def _all_right(is_wrong: np.ndarray, counts: np.ndarray) -> np.ndarray:
 # --------------------------------------------------------------------------------------
 def encodes_segments(*corpora: Iterable[Iterable[Any]]) -> bool:
     """Whether the labels of some corpora are read as segments."""
-    return are_chunks(label for y in corpora for labels in y for label in labels)
+    return are_chunks(
+        label
+        for y in corpora
+        for labels in y
+        for label in labels
+        if not isinstance(label, SEVERAL)
+    )
 
 
 def _of_labels(y: Corpus, y_pred: Corpus, scheme: str, strict: bool) -> _Tally:
