@@ -22,7 +22,7 @@ import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 from .._data.elements import elements, exact_strings
 from .._data.inputs import describe
@@ -505,7 +505,9 @@ def resolve_templates(
     )
 
 
-def is_template_path(features: Any) -> bool:
+def is_template_path(
+    features: Any,
+) -> TypeGuard[str | os.PathLike[str]]:
     """Whether ``features`` is the path of a file: a path object, or a str that names a
     folder.
 
