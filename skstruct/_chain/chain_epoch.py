@@ -124,19 +124,17 @@ def _emit(
 
 
 @spliced
-def _step_size(
+def _squared_norm(
     task: ChainTask,
     i: int,
     T: int,
     edge_begin: int,
     trigram_begin: int,
-    loss: float,
     rule: Rule,
     is_general: bool,
     work: ChainWork,
 ) -> float:
-    """Return τ of a rule with a margin, from the hinge loss of sequence i and
-    ``‖Δφ‖²``.
+    """Return ``‖Δφ‖²`` of sequence i.
 
     Entries of edges begin at ``edge_begin``, those of trigrams at ``trigram_begin``, in
     ``work.difference``.
@@ -151,7 +149,7 @@ def _step_size(
     norm2 += sum_of_squares(amount, ZERO, edge_begin)
     norm2 += sum_of_squares(amount, edge_begin, trigram_begin)
     norm2 += sum_of_squares(amount, trigram_begin, work.difference.size[0])
-    return step_size(rule, loss, norm2, task.weight[i])
+    return norm2
 
 
 @inline
@@ -198,7 +196,7 @@ def _learn(
     T = gold.shape[0]
     edge_begin = ZERO
     trigram_begin = ZERO
-    tau = task.weight[i]
+    norm2 = 0.0
     mistakes = count_mistakes(gold, task.sets, work.labels[1])
     if mistakes > 0 and loss > 0.0:
         edge_begin, trigram_begin = _emit(
@@ -215,9 +213,10 @@ def _learn(
     end = difference.size[0]
     decay(clock, rule)  # Zhang, Su and Zhou 2014, equation 10: decay, then step
     if has_margin:
-        tau = _step_size(
-            task, i, T, edge_begin, trigram_begin, loss, rule, is_general, work
+        norm2 = _squared_norm(
+            task, i, T, edge_begin, trigram_begin, rule, is_general, work
         )
+    tau = step_size(rule, loss, norm2, task.weight[i])
     if is_general:
         apply_dense(task.dense, chain.nodes, clock, rule, tau, work.dense)
     _step(difference, ZERO, edge_begin, ZERO, chain.nodes, clock, rule, noise, tau)

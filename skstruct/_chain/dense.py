@@ -24,6 +24,7 @@ import numpy as np
 
 from .._core.codes import NO_AVERAGE, PERCEPTRON
 from .._core.compile import inline
+from .._core.store import add_to
 
 if TYPE_CHECKING:
     from .._core.store import Clock, Rule, Store
@@ -305,9 +306,8 @@ def apply_dense(
                 for k in range(work.size[0]):
                     y = work.label[k]
                     dv = step * work.delta[y * R + r]
-                    store.value[r * L + y] += dv
-                    if averaged:
-                        store.moment[r * L + y] += dv * total
+                    place = r * L + y
+                    add_to(store.value, store.moment, averaged, total, place, dv)
             clear_dense(dense, work)
 
 

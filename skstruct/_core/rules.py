@@ -28,7 +28,7 @@ from .feature_table import count_updates
 from .hashing import intern, mix64
 from .noise import Noise, factor_of_key
 from .penalties import decay, has_lazy_penalty, is_lazy
-from .store import Rule, nudge, places_needed, tick
+from .store import Rule, add_to, nudge, places_needed, tick
 
 if TYPE_CHECKING:
     from .feature_table import FeatureTable
@@ -149,7 +149,10 @@ def sum_of_squares(amount: np.ndarray, begin: int, end: int) -> float:
 
 @spliced
 def step_size(rule: Rule, loss: float, norm2: float, weight: float) -> float:
-    """τ, the length of the step along Δφ for an example of weight v.
+    """Return τ, the length of the step along Δφ for an example of weight v.
+
+    Every kernel asks for it, once an example. Those that train by the perceptron alone
+    work out neither a loss nor ``‖Δφ‖²``, and give 1 and 0.
 
     Perceptron: v (Zhang, Su and Zhou 2014, equation 5 with η = v). Passive-aggressive:
     PA ``ℓ / ‖Δφ‖²``, PA-I ``min(v C, ℓ / ‖Δφ‖²)`` (Gao, Qiu and Huang 2010, equations
@@ -208,10 +211,7 @@ def add_entries(
     total = clock.scale[1]
     for entry in range(begin, end):
         place = (row[entry] - row_offset) * L + column[entry]
-        dv = factor * amount[entry]
-        value[place] += dv
-        if averaged:
-            moment[place] += dv * total
+        add_to(value, moment, averaged, total, place, factor * amount[entry])
 
 
 @inline
@@ -265,9 +265,10 @@ def finish_visit(
     stores : tuple of Store
         The weights that each difference is for.
     weight : float
-        The length of the step.
+        That of the example.
     """
     decay(clock, rule)  # Zhang, Su and Zhou 2014, equation 10: decay, then step
+    tau = step_size(rule, 1.0, 0.0, weight)
     for k in range(len(differences)):
         apply(
             differences[k],
@@ -277,7 +278,7 @@ def finish_visit(
             stores[k],
             clock,
             rule,
-            weight,
+            tau,
         )
         clear(differences[k])
     tick(clock, rule)
@@ -354,8 +355,9 @@ def learn(
         finish_visit((difference,), (features.weights,), clock, rule, weight)
         return
     decay(clock, rule)
+    tau = step_size(rule, 1.0, 0.0, weight)
     add_entries(
-        difference, ZERO, difference.size[0], ZERO, features.weights, clock, weight
+        difference, ZERO, difference.size[0], ZERO, features.weights, clock, tau
     )
     clear(difference)
     tick(clock, rule)

@@ -2,9 +2,12 @@
 
 A :class:`Store` has one row per feature and one column per outcome (a label for node
 features, a pair of labels for transitions, an action for a parser). Kernels read whole
-rows. During an epoch weights are written in three places: in :func:`nudge`; in
-:func:`.rules.add_entries`, which takes one entry after the other; and in
-``_chain.dense.apply_dense``, which does the same for full rows without a lazy penalty.
+rows. Every step of training adds to weights by :func:`add_to`, which keeps the sums for
+the average: :func:`nudge` asks it for one weight under any penalty,
+:func:`.rules.add_entries` and ``_chain.dense.apply_dense`` for full rows without a lazy
+penalty. Besides, :func:`.penalties.catch_up` takes what a lazy penalty is due,
+:func:`insert` begins a weight of a sparse row with zero, and :func:`rebase` writes all
+weights in other units.
 
 Whatever acts on *all* weights at every step is applied to the weights that are touched.
 Penalties are in ``_core.penalties``. The average of the weight vectors after each step,
@@ -137,6 +140,33 @@ def insert(store: Store, row: int, column: int) -> int:
 
 
 @spliced
+def add_to(
+    value: np.ndarray,
+    moment: np.ndarray,
+    averaged: bool,
+    total: float,
+    place: int,
+    dv: float,
+) -> None:
+    """Add ``dv``, in units of ``value``, to the weight at ``place`` of a store.
+
+    Parameters
+    ----------
+    value, moment : ndarray
+        Those of the store.
+    averaged : bool
+        Whether ``moment`` is kept, for the average.
+    total : float
+        The sum of the averaged steps' scales so far, ``clock.scale[1]``.
+    place : int
+    dv : float
+    """
+    value[place] += dv
+    if averaged:
+        moment[place] += dv * total
+
+
+@spliced
 def nudge(
     store: Store, clock: Clock, rule: Rule, row: int, column: int, delta: float
 ) -> None:
@@ -148,17 +178,15 @@ def nudge(
     place = place_of(store, row, column)
     if place < 0:
         place = insert(store, row, column)
-    if lazy:
-        store.value[place] += delta
-        if rule.average == EACH_STEP and store.last[row] > step:
-            store.moment[place] += (
-                delta  # the row's sums have counted this step already
-            )
-        return
-    dv = delta / clock.scale[0]
-    store.value[place] += dv
-    if rule.average != NO_AVERAGE:
-        store.moment[place] += dv * clock.scale[1]
+    if lazy:  # moments are sums of weights; the row's may have counted this step
+        averaged = rule.average == EACH_STEP and store.last[row] > step
+        total = 1.0
+        dv = delta
+    else:
+        averaged = rule.average != NO_AVERAGE
+        total = clock.scale[1]
+        dv = delta / clock.scale[0]
+    add_to(store.value, store.moment, averaged, total, place, dv)
 
 
 @inline
