@@ -16,7 +16,7 @@ from .._core.noise import make_noise
 from .._core.store import Rule
 from .._core.user_warnings import warn
 from .._data.types import History
-from .._sklearn import CallbackSupportMixin, check_parameters
+from .._sklearn import CallbackSupportMixin, InvalidParameterError, check_parameters
 from .checkpoint import seed_of_draws
 from .held_out import both_or_neither
 from .parameters import OnlineParameters
@@ -116,6 +116,12 @@ class Learner(Protocol):
         """
 
 
+ONE_PENALTY = (
+    "L1 and L2 do not combine in learners that go example by example; L1CRF has both, "
+    "c1 and c2"
+)
+
+
 class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC):
     """Base of the estimators that learn example by example; each is a :class:`Learner`.
 
@@ -135,12 +141,22 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner, ABC)
     if TYPE_CHECKING:
         beam_size: Any  # where there is a beam search
 
-        def _validate_params(self) -> None: ...
-
     _is_part = False
     """Whether the corpus to train on is one shard of several. What depends on all of
     them, such as costs of labels, is then decided where they are brought together.
     """
+
+    def _validate_params(self) -> None:
+        """Check the parameters; who asks for two penalties at once is told who has
+        them.
+        """
+        try:
+            super()._validate_params()  # type: ignore[misc]  # of BaseEstimator
+        except InvalidParameterError as error:
+            if not str(error).startswith("The 'penalty' parameter"):
+                raise
+            text = f"{str(error).rstrip('.')}; {ONE_PENALTY}"
+            raise InvalidParameterError(text) from None
 
     # -- what a subclass says ----------------------------------------------------------
     @abstractmethod

@@ -249,3 +249,12 @@ def test_a_beam_size_set_after_fitting_is_that_of_prediction(model, X, y):
         for verb in (model.predict, model.predict_kbest, model.decision_function):
             with pytest.raises(ValueError, match="The 'beam_size' parameter"):
                 verb(X)
+
+
+@pytest.mark.parametrize("penalty", ["elasticnet", "elastic-net", ("l1", "l2")])
+@each
+def test_two_penalties_at_once_are_refused_with_who_has_them(cls, penalty):
+    if "penalty" not in cls().get_params():
+        return
+    with pytest.raises(ValueError, match="Got .*; L1 and L2 do not combine.*L1CRF"):
+        check_parameters(cls(penalty=penalty))
