@@ -123,6 +123,44 @@ def test_only_examples_of_yaml_are_texts():
     ]
 
 
+def test_every_line_of_plain_texts_is_one():
+    """Also if it looks like a heading of Markdown, or like a key of YAML."""
+    text = (
+        "to [Oslo](city)\n#now in [Rome](city)\nrules: go [two](number)\n"
+        "version: 2 of [Lima](city)\n# a note\n"
+    )
+    assert [x for x, _ in spans(text)] == [
+        "to Oslo",
+        "#now in Rome",
+        "rules: go two",
+        "version: 2 of Lima",
+        "# a note",
+    ]
+    assert spans("version: [2](number)\nnlu: to [Oslo](city)\n")[1][0] == "nlu: to Oslo"
+
+
+SNIPS = """# lights
+---
+type: intent
+name: lightsOn
+slots:
+  - name: room
+    entity: room
+utterances:
+  - lights in the [room:room](kitchen) on
+  - "[room](attic) please"
+"""
+
+
+def test_labels_of_snips_stand_before_their_words():
+    assert spans(SNIPS) == [
+        ("lights in the kitchen on", [("kitchen", "room")]),
+        ("attic please", [("attic", "room")]),
+    ]
+    bare = [f"lights in the [room](place{k})" for k in range(9)]
+    assert not BY_NAME["brackets"].look(Head("notes", bare)).is_yes
+
+
 def test_labels_of_any_letters():
     assert spans("in [Oslo](città)\n") == [("in Oslo", [("Oslo", "città")])]
 
