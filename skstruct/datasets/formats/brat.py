@@ -53,7 +53,7 @@ def brat_records(
     path = Path(source)
     files = sorted(path.rglob("*.ann")) if path.is_dir() else [path.with_suffix(".ann")]
     if not files:
-        raise ValueError(f"{path}: there is no file NAME.ann in the folder")
+        raise ValueError(_not_of_brat(path))
     bare = _without_annotations(path, files)
     if texts_alone:
         files = sorted([*files, *bare])
@@ -75,6 +75,25 @@ def brat_records(
             reading.keep_fault(error, k, name.with_suffix("").as_posix(), str(file))
             continue
         yield Record(str(file), text, spans, {"name": name.with_suffix("").as_posix()})
+
+
+_SHOWN = 4
+"""Names of files in an error."""
+
+
+def _not_of_brat(folder: Path) -> str:
+    """The error about a folder without annotations: which files are there."""
+    names = sorted(file.name for file in folder.iterdir())
+    if "state.json" in names or "dataset_dict.json" in names:
+        data = sorted(folder.rglob("*.arrow"))
+        first = data[0] if data else "data-00000-of-00001.arrow"
+        return (
+            f"{folder}: this is a folder of save_to_disk of Hugging Face datasets: name "
+            f"its file, {first}"
+        )
+    shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    has = f"it has {shown}: name one of these" if names else "it is empty"
+    return f"{folder}: there is no file NAME.ann in the folder; {has}"
 
 
 def _without_annotations(path: Path, files: list[Path]) -> list[Path]:

@@ -3,6 +3,9 @@
 A row has a text, or the name of its file, and start, end and label of a span. Rows of
 one text belong together; a row without a span says that its text has none. A table of
 texts alone can be labelled.
+
+Amazon Comprehend counts spans in the lines of a file: with a column ``Line`` each line of
+the file is a text.
 """
 
 from __future__ import annotations
@@ -22,9 +25,18 @@ from .tables import Row, Table, opened_table
 
 TEXT = ("text", "sentence", "content", "full_text", "document", "body", "passage")
 FILE = ("file", "filename", "file_name", "path", "document_file")
+LINE = ("line",)
 KEY = ("id", "text_id", "doc_id", "document_id", "record_id")
-START = ("start", "start_offset", "begin", "start_char", "span_start", "startchar")
-END = ("end", "end_offset", "stop", "end_char", "span_end", "endchar")
+START = (
+    "start",
+    "start_offset",
+    "begin",
+    "start_char",
+    "span_start",
+    "startchar",
+    "begin offset",
+)
+END = ("end", "end_offset", "stop", "end_char", "span_end", "endchar", "end offset")
 LABEL = ("label", "entity", "type", "tag", "entity_type", "label_name", "class")
 COVERED = ("span", "span_text", "mention", "value", "surface", "covered_text")
 
@@ -76,6 +88,10 @@ def _records(table: Table, reading: Reading) -> Iterator[Record]:
     assert by is not None  # one of them is there
     has_spans = None not in spans
     used = {by, key, table.where(COVERED), *spans}
+    line = table.where(LINE) if file is not None else None
+    if line is not None and has_spans:
+        yield from _of_lines(table, by, line, spans, reading)
+        return
     groups = _groups(table, by, key, spans if has_spans else [])
     if key is None and text is not None:
         _warn_of_repeats(table, groups)
@@ -98,6 +114,40 @@ def _records(table: Table, reading: Reading) -> Iterator[Record]:
         more = {} if text is not None else {"name": name}
         of = {} if key is None else {table.header[key].strip(): id}
         yield Record(place, content, found, {**of, **more, **beside}, id=id)
+
+
+def _of_lines(
+    table: Table, file: int, line: int, spans: Any, reading: Reading
+) -> Iterator[Record]:
+    """Yield the records of the lines of the files that rows name, numbered from 0."""
+    rows_of: dict[str, dict[int, list[Row]]] = {}
+    for row in table.rows:
+        if any(cell.strip() for cell in row.cells):
+            place = f"{table.name}, line {row.number}"
+            number = _offset(row.cells[line], "the number of a line", place)
+            lines = rows_of.setdefault(row.cells[file], {})
+            lines.setdefault(number, []).append(row)
+    for name, lines in rows_of.items():
+        first = min(rows[0].number for rows in lines.values())
+        texts = _of_file(table.name, name, f"{table.name}, line {first}").split("\n")
+        texts = texts[: -1 if not texts[-1] else None]
+        beyond = next((k for k in sorted(lines) if k >= len(texts)), None)
+        if beyond is not None:
+            raise ValueError(
+                f"{table.name}, line {lines[beyond][0].number}: {name} has "
+                f"{len(texts)} lines, numbered from 0, and none is {beyond}"
+            )
+        for k, text in enumerate(texts):
+            rows = lines.get(k, [])
+            place = (
+                f"{table.name}, line {rows[0].number}"
+                if rows
+                else f"{name}, line {k + 1}"
+            )
+            reading.n_listed += 1
+            alone = reading.texts_alone
+            found = None if alone else _annotations(table, rows, spans, reading)
+            yield Record(place, text.rstrip("\r"), found, {"name": name, "line": k})
 
 
 _Group = tuple[str, Any, list[Row]]
@@ -183,6 +233,13 @@ def _annotations(
         name: Any = int(label) if label.isdecimal() else label
         found.append(Annotation(parts, reading.label(name, place), said or None, place))
     return found
+
+
+def _offset(text: str, what: str, place: str) -> int:
+    try:
+        return _whole(text.strip())
+    except ValueError:
+        raise ValueError(f"{place}: expected {what}, got {text!r}") from None
 
 
 def _whole(text: str) -> int:

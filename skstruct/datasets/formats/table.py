@@ -37,7 +37,7 @@ from .json_tools import (
 from .label_studio import LabelStudio
 from .mecab import Mecab
 from .ner_annotator import NerAnnotator
-from .not_read import advice_for
+from .not_read import advice_for, hint_for
 from .ontonotes import OntoNotes
 from .parallel import Parallel
 from .prodigy import Prodigy, ProdigyDecisions
@@ -168,6 +168,7 @@ def unknown(head: Head, among: Iterable[Format] = FORMATS) -> UnknownFormat:
         told = f"; --format says it: {', '.join(each.name for each in among)}"
     return UnknownFormat(
         f"{head.name}: cannot tell the format from the content: {head.seen()}{told}"
+        f"{hint_for(head)}"
     )
 
 

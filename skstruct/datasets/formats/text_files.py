@@ -22,6 +22,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ..._saving.atomic import atomic_write, naming
+from .frame_files import FrameLines, is_frame_file
 
 if TYPE_CHECKING:
     from ..._data.types import Path
@@ -133,9 +134,11 @@ def spaceless_share(text: str) -> float:
 
 def opened(path: Path, encoding: str) -> Any:
     """A text file to read, decompressed if its name ends in ``.gz``; lines end at line
-    feeds only.
+    feeds only. The rows of Parquet and Arrow are lines of JSON.
     """
     _refuse_text(path)
+    if is_frame_file(path) and os.path.isfile(path):
+        return FrameLines(path)
     opener = gzip.open if os.fspath(path).endswith(".gz") else open
     return opener(path, "rt", encoding=encoding, newline="\n")
 

@@ -89,3 +89,22 @@ def test_long_cells_and_separators_of_spreadsheets():
     long = "x" * 200_000
     text = f'sep=;\ntext;start;end;label;note\n"Ann";0;3;PER;{long}\n'
     assert read_spans(io.StringIO(text)) == (["Ann"], [[(0, 3, "PER")]])
+
+
+def test_lines_of_amazon_comprehend(tmp_path):
+    (tmp_path / "docs.txt").write_text("Ana left.\nno one\nTom met Eva.\n")
+    table = tmp_path / "annotations.csv"
+    head = "File,Line,Begin Offset,End Offset,Type\n"
+    table.write_text(
+        f"{head}docs.txt,0,0,3,PER\ndocs.txt,2,0,3,PER\ndocs.txt,2,8,11,PER\n"
+    )
+    X, y = read_spans(table)
+    assert X == ["Ana left.", "no one", "Tom met Eva."]
+    assert y == [[(0, 3, "PER")], [], [(0, 3, "PER"), (8, 11, "PER")]]
+    with pytest.raises(ValueError, match="it has annotations.csv, docs.txt: name one"):
+        read_spans(tmp_path)
+    table.write_text(f"{head}docs.txt,3,0,3,PER\n")
+    with pytest.raises(
+        ValueError, match="line 2: docs.txt has 3 lines, numbered from 0"
+    ):
+        read_spans(table)

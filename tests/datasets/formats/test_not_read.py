@@ -1,8 +1,9 @@
-"""Formats that are known and not read."""
+"""Formats that are known and not read: what an error advises is tried."""
 
 import pytest
+from cli_cases import run
 
-from skstruct.datasets import read_spans
+from skstruct.datasets import read_spans, read_tokens
 from skstruct.datasets.formats.head import Head
 from skstruct.datasets.formats.not_read import ALL, advice_for, is_binary
 
@@ -10,14 +11,7 @@ from skstruct.datasets.formats.not_read import ALL, advice_for, is_binary
 def test_each_says_what_to_do():
     assert all(each.advice and (each.endings or each.sign) for each in ALL)
     assert advice_for(Head("notes.txt", ["a X"])) is None
-    assert "read_parquet('a.parquet')" in advice_for(Head("a.parquet"))
     assert is_binary("A.SPACY") and not is_binary("a.xmi")
-
-
-def test_python_says_it_too(tmp_path):
-    (tmp_path / "a.parquet").write_bytes(b"PAR1\xff")
-    with pytest.raises(ValueError, match="pandas.read_parquet"):
-        read_spans(tmp_path / "a.parquet")
 
 
 @pytest.mark.parametrize(
@@ -26,5 +20,115 @@ def test_python_says_it_too(tmp_path):
 def test_lists_in_cells_are_known(row):
     mark = ";" if ";" in row else ","
     head = Head("a.csv", [f"tokens{mark}ner_tags", row])
-    assert "literal_eval" in advice_for(head)
+    assert "read_csv" in advice_for(head)
     assert advice_for(Head("a.csv", ["text,n", '"[sic] he said",2'])) is None
+
+
+def advised(path, read=read_spans):
+    """Run the Python of the error about a file, and return its names."""
+    with pytest.raises(ValueError) as told:
+        read(path)
+    message = str(told.value)
+    assert message.startswith(f"{path}: ")
+    code = message[message.index("import ") if "import " in message else 0 :]
+    code = code.partition("] are their words")[0]
+    code += "]" if "are their words" in message else ""
+    names = {}
+    exec(code.partition(" makes texts")[0], names)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("['Ana' 'left' 'Lima'],['B-PER' 'O' 'B-LOC']", "['Tom'],['B-PER']"),
+        (
+            '"[\'Ana\', \'left\', ""\'s""]","[1, 0, 0]"',
+            '"[\'Tom\']","[1]"',
+        ),
+    ],
+    ids=["numpy", "lists"],
+)
+def test_lists_in_cells_are_read_as_the_error_says(first, second, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(f"tokens,ner_tags\n{first}\n{second}\n")
+    advised(path, read_tokens)
+    X, y = read_tokens(f"{path}.jsonl", label_names=["O", "B-PER"])
+    assert list(map(len, X)) == list(map(len, y)) == [3, 1] and y[1] == ["B-PER"]
+
+
+def test_trees_of_constituents(tmp_path):
+    path = tmp_path / "a.mrg"
+    path.write_text(
+        "( (S (NP (NNP Ana) (NNP Ruiz)) (VP (VBZ works)) (. .)) )\n"
+        "( (S\n  (NP (NNP Tom))\n  (VP (VBD came))) )\n"
+    )
+    found = advised(path)
+    assert found["X"] == [["Ana", "Ruiz", "works", "."], ["Tom", "came"]]
+    assert found["y"] == [["NNP", "NNP", "VBZ", "."], ["NNP", "VBD"]]
+
+
+def test_opennlp(tmp_path):
+    path = tmp_path / "a.train"
+    line = "<START:person> Ana Ruiz <END> left <START> Lima <END> .\n"
+    path.write_text(line * 3)
+    advised(path)
+    X, y = read_spans(f"{path}.md")
+    assert X == ["Ana Ruiz left Lima ."] * 3
+    assert y[0] == [(0, 8, "person"), (14, 18, "default")]
+
+
+def test_i2b2(tmp_path):
+    path = tmp_path / "a.xml"
+    path.write_text(
+        '<?xml version="1.0" encoding="UTF-8" ?>\n<deIdi2b2>\n<TEXT><![CDATA[Ana ran]]>'
+        '</TEXT>\n<TAGS>\n<NAME id="P0" start="0" end="3" text="Ana" TYPE="DOCTOR"/>\n'
+        "</TAGS>\n</deIdi2b2>\n"
+    )
+    found = advised(path)
+    assert (found["X"], found["y"]) == (["Ana ran"], [[(0, 3, "DOCTOR")]])
+    assert "c=" in advice_for(Head("a.con", ['c="pain" 1:1 1:1||t="problem"']))
+
+
+def test_azure(tmp_path):
+    (tmp_path / "a.txt").write_text("Ana ran")
+    path = tmp_path / "labels.json"
+    path.write_text(
+        '{"projectFileVersion": "2022-05-01", "assets": {"documents": [{"location": '
+        '"a.txt", "entities": [{"labels": [{"category": "PER", "offset": 0, "length": '
+        "3}]}]}]}}"
+    )
+    found = advised(path)
+    assert (found["X"], found["y"]) == (["Ana ran"], [[(0, 3, "PER")]])
+
+
+def test_svm_hmm(tmp_path):
+    path = tmp_path / "a.dat"
+    path.write_text("1 qid:1 1:0.5 3:1\n2 qid:1 2:1\n1 qid:2 1:1\n")
+    found = advised(path)
+    assert [x.shape[0] for x in found["X"]] == [2, 1]
+    assert list(map(len, found["y"])) == [2, 1]
+
+
+def test_mallet(tmp_path, capsys):
+    path = tmp_path / "a.mallet"
+    rows = ["Ana capital first PER", "ran O", "to short O", "Lima capital LOC", ""]
+    path.write_text("\n".join(rows * 12) + "\n")
+    code, _, err = run(capsys, "train", path, "-m", tmp_path / "m")
+    assert code != 0 and "MALLET" in err
+    exec(err[err.index("rows = [line") :].partition("\n")[0], {})
+    X, y = read_tokens(f"{path}.crfsuite", "crfsuite")
+    assert len(X) == 12 and y[0] == ["PER", "O", "O", "LOC"]
+
+
+@pytest.mark.parametrize(
+    ("begin", "called"),
+    [
+        ('<?xml version="1.0"?><GateDocument>', "GATE"),
+        ("<collection><source>PubMed</source>", "BioC XML"),
+        ('{"passages": [{"text": "a"}]}', "BioC JSON"),
+        ("<xmi:XMI>", "UIMA"),
+    ],
+)
+def test_what_other_programs_export(begin, called):
+    assert called in advice_for(Head("a", [begin]))

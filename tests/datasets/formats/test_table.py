@@ -136,7 +136,7 @@ def test_a_mistake_in_columns_is_named_by_its_line(tmp_path, capsys):
 
 def test_formats_that_are_not_read_say_what_reads_them(tmp_path, capsys):
     for name, text, said in (
-        ("a.parquet", "PAR1", "pandas.read_parquet"),
+        ("a.parquet", "PAR1", "a.parquet: not readable"),
         ("a.xmi", "<xmi:XMI>", "UIMA"),
         ("a.xml", "<GateDocument>\n", "GATE"),
         ("a.xml", "<?xml?>\n<collection><source>x\n", "BioC"),
