@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..._core.user_warnings import warn
-from ..._data.places import counted
-from ..._data.schemes import labels_to_spans
-from .entry import NO, Look, Rows, TokenOptions, labels_alone, marked
+from .entry import NO, Look, Rows, TokenOptions, marked
 from .head import Head
-from .span_records import json_values
-from .token_records import TokenRecords, as_line, line_number
+from .token_records import (
+    TokenRecords,
+    as_line,
+    checked_spans,
+    counted_records,
+    line_number,
+    spans_of,
+)
 
 TOKENS = "tokenized_text"
 SPANS = "ner"
@@ -37,32 +40,22 @@ class Gliner(TokenRecords):
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences, with labels in the scheme BIO."""
-        left_out = 0
-        name = ""
-        for place, record in json_values(file, options.encoding):
-            name = name or place.rpartition(",")[0]
-            if record is None:
-                continue
-            tokens = _tokens(record, place)
-            labels = ["O"] * len(tokens)
-            for start, end, label in _spans(record, len(tokens), place):
-                if any(each != "O" for each in labels[start : end + 1]):
-                    left_out += 1
+        with counted_records(file, options.encoding) as records:
+            for place, record in records:
+                tokens = _tokens(record, place)
+                found = record.get(SPANS)
+                if not isinstance(found, list):
+                    raise ValueError(
+                        f"{place}: expected a list of spans under {SPANS!r}"
+                    )
+                spans = checked_spans(found, len(tokens), place)
+                labels = records.labels_of(spans, len(tokens), place)
+                if not tokens:
+                    records.leave_empty(place)
                     continue
-                labels[start : end + 1] = [f"I-{label}"] * (end + 1 - start)
-                labels[start] = f"B-{label}"
-            number = line_number(place)
-            cells: list[Any] = [
-                (token, label) if options.labels else (token,)
-                for token, label in zip(tokens, labels)
-            ]
-            if cells:
-                yield Rows(cells, [number] * len(cells), place=place, source=record)
-        if left_out:
-            warn(
-                f"{name}: {counted(left_out, 'span')} within or across others: left "
-                "out, the longest count"
-            )
+                columns = (tokens, labels) if options.labels else (tokens,)
+                numbers = [line_number(place)] * len(tokens)
+                yield Rows(list(zip(*columns)), numbers, place=place, source=record)
 
     def labelled(
         self,
@@ -73,9 +66,7 @@ class Gliner(TokenRecords):
         source: Any,
     ) -> Iterator[str]:
         """Yield the record with spans of the labels, as a line."""
-        labels = labels_alone(marks, "data of GLiNER has")
-        found = labels_to_spans(labels, "BIO")
-        spans = [[start, stop - 1, label] for start, stop, label in found]
+        spans = spans_of(marks, "data of GLiNER has")
         yield as_line({**source, SPANS: spans})
 
 
@@ -84,26 +75,3 @@ def _tokens(record: Any, place: str) -> list[str]:
     if not isinstance(found, list) or not all(isinstance(t, str) for t in found):
         raise ValueError(f"{place}: expected a list of str under {TOKENS!r}")
     return found
-
-
-def _spans(record: Any, n: int, place: str) -> list[tuple[int, int, str]]:
-    """The spans of a record, the longest first."""
-    found = record.get(SPANS)
-    if not isinstance(found, list):
-        raise ValueError(f"{place}: expected a list of spans under {SPANS!r}")
-    spans = []
-    for k, span in enumerate(found):
-        fits = (
-            isinstance(span, list)
-            and len(span) == 3
-            and all(type(number) is int for number in span[:2])
-            and 0 <= span[0] <= span[1] < n
-            and isinstance(span[2], str)
-        )
-        if not fits:
-            raise ValueError(
-                f"{place}, span {k}: expected [first, last, label] of {n} tokens, the "
-                f"last inclusive, got {span!r:.60}"
-            )
-        spans.append(tuple(span))
-    return sorted(spans, key=lambda span: (span[0] - span[1], span[0]))

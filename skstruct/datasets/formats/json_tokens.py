@@ -13,8 +13,13 @@ from typing import Any
 from ..._data.places import part_of
 from .entry import NO, Look, Rows, TokenOptions, marked, no
 from .head import RECORDS, Head
-from .span_records import json_values
-from .token_records import TokenRecords, as_line, line_number
+from .token_records import (
+    Records,
+    TokenRecords,
+    as_line,
+    counted_records,
+    line_number,
+)
 
 TOKENS = ("tokens", "words")
 LABELS = ("ner_tags", "labels", "tags", "ner", "pos_tags", "upos", "label", "pos")
@@ -45,8 +50,12 @@ class JsonTokens(TokenRecords):
 
     def rows(self, file: Any, options: TokenOptions) -> Iterator[Rows]:
         """Yield the sentences, with the fields asked for."""
+        with counted_records(file, options.encoding) as records:
+            yield from self._rows(records, options)
+
+    def _rows(self, records: Records, options: TokenOptions) -> Iterator[Rows]:
         names: Any = options.label_names
-        values = json_values(file, options.encoding)
+        values = iter(records)
         if options.labels and options.label is None:
             # A record without labels must not choose other ones than the rest.
             first = list(islice(values, RECORDS))
@@ -54,8 +63,6 @@ class JsonTokens(TokenRecords):
             options = options._replace(label=self.with_fields(head, options).label)
             values = chain(first, values)
         for place, record in values:
-            if record is None:
-                continue
             if not isinstance(record, Mapping):
                 raise ValueError(f"{place}: expected an object, got {record!r:.60}")
             tokens = options.tokens or (_first(record, TOKENS) or "tokens",)
@@ -76,6 +83,7 @@ class JsonTokens(TokenRecords):
                     f"{', '.join(map(repr, (*tokens, label)))}"
                 )
             if not columns[0]:
+                records.leave_empty(place)
                 continue
             number = line_number(place)
             document = _first(record, DOCUMENT)
@@ -146,7 +154,12 @@ def _first_label(record: Mapping[str, Any]) -> str | None:
 
 
 def _is_label(value: Any) -> bool:
-    return value is None or isinstance(value, str | int)
+    return value is None or isinstance(value, str | int) or _is_whole(value)
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a float is a whole number: data frames make such of ints with gaps."""
+    return isinstance(value, float) and value.is_integer()
 
 
 def _column(record: Mapping[str, Any], field: str, place: str) -> list[Any]:
@@ -170,13 +183,21 @@ def _labels(record: Mapping[str, Any], field: str, n: int, place: str) -> list[A
 def _named(labels: list[Any], names: Any, place: str, key: str) -> list[Any]:
     """Labels as they are called; None for those that are none."""
     found: list[Any] = []
-    for label in labels:
+    for label in (int(each) if _is_whole(each) else each for each in labels):
         if label is None or (isinstance(label, Integral) and label < 0):
             found.append(None)
         elif isinstance(label, str):
             found.append(label)
         elif names is None:
-            shown = ", ".join(map(str, islice(sorted(set(filter(_is_int, labels))), 8)))
+            shown = ", ".join(
+                map(
+                    str,
+                    islice(
+                        sorted({int(x) for x in labels if _is_int(x) or _is_whole(x)}),
+                        8,
+                    ),
+                )
+            )
             raise ValueError(
                 f"{place}: labels under {key!r} are numbers ({shown}); label_names= "
                 "(--label-names FILE) says what they stand for"

@@ -18,6 +18,7 @@ from .conllu_plus import ConlluPlus, Cupt
 from .crfsuite import Crfsuite
 from .csv_spans import CsvSpans
 from .csv_tokens import CsvTokens
+from .dygie import Dygie
 from .entry import TEXTS, TOKENS, WORDS, Format, Look, TextFormat, Verdict
 from .gliner import Gliner
 from .head import Head
@@ -81,6 +82,7 @@ FORMATS: tuple[Format, ...] = (
     Cupt(),
     OntoNotes(),
     Gliner(),
+    Dygie(),
     WordTag(),
     SegmentedTags(),
     Bars(),

@@ -101,3 +101,20 @@ def test_the_empty_label_is_one_like_others(tmp_path):
     X, y = [["k", "t", "b"]], [["a", "", None]]
     path.write_text(json.dumps({"tokens": X[0], "labels": y[0]}) + "\n")
     assert read_tokens(path) == (X, y)
+
+
+def test_whole_floats_are_numbers_of_labels():
+    """Data frames make floats of ints where some are missing."""
+    record = {"tokens": ["Ann", "ran"], "ner_tags": [1.0, 0.0]}
+    text = json.dumps(record)
+    found = read_tokens(io.StringIO(text), label_names=["O", "B-PER"])
+    assert found == ([["Ann", "ran"]], [["B-PER", "O"]])
+    with pytest.raises(ValueError, match=r"are numbers \(0, 1\); label_names="):
+        read_tokens(io.StringIO(json.dumps(record)))
+
+
+def test_records_without_tokens_are_counted():
+    text = '[{"tokens": ["a"], "tags": ["X"]}, null, {"tokens": [], "tags": []}]'
+    told = r"1 record \(null\), first .*1; 1 record \(without tokens\), first .*2"
+    with pytest.warns(UserWarning, match=told):
+        assert read_tokens(io.StringIO(text)) == ([["a"]], [["X"]])
