@@ -50,7 +50,8 @@ def run(arguments: Arguments) -> int | None:
     tell(f"wrote {arguments.output}")
     if inputs.task == TREES:  # what check does not learn
         tell("next: open it")
-        return
+        return None
     file = shlex.quote(arguments.file or "-")
     same = same_options(arguments)
     tell(f"next: open it, and let skstruct check {file} look for wrong labels{same}")
+    return None
