@@ -99,6 +99,8 @@ def refuse_uncountable(
     try:
         if task == LABELS:
             check_gold_of_model(y, labels)
+        if method is not None and not labels:
+            return  # there are no labels yet that could have probabilities
         with without_warnings():
             for predicted in _predictions(task, y, labels):
                 scorer(StandIn(predicted, labels), X, y)
