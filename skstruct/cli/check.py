@@ -31,11 +31,12 @@ from .common import (
     tell,
     warn,
 )
-from .corpus import first_file, locating, read_files, read_sound_records
+from .corpus import first_file, read_files, read_sound_records
 from .faults import Problem, faults_of, unreadable
 from .first_record import tell_understood
 from .held_out import documents_of
 from .learners import add_features, add_learner, features_of, new_model, task_of
+from .located import locating
 from .options import THREADS, add_corpus, add_options, same_options
 from .targets import add_output, output, printed_beside
 

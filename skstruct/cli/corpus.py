@@ -29,6 +29,7 @@ from ..datasets.formats.entry import (
     TokenOptions,
 )
 from ..datasets.formats.entry import WORDS as SEGMENTED
+from ..datasets.formats.source import Source
 from ..datasets.formats.span_records import Reading, Record, document_of
 from ..datasets.formats.table import (
     BY_NAME,
@@ -40,7 +41,7 @@ from ..datasets.formats.table import (
 from ..datasets.formats.understood import Understood, reader_options
 from ..serving import answers
 from .common import CommandError, tell
-from .input_files import Source, warn_of_columns, warn_of_text
+from .input_files import warn_of_columns, warn_of_text
 from .sentences import Sentence, as_columns, sentences
 from .texts import annotated_texts, new_annotation_reader, path_or_lines
 
@@ -738,37 +739,3 @@ def batches(
         what = "annotated text" if layout.format == "spans" else "sentence"
         unannotated = "" if reading is None else reading.told_of_unannotated()
         raise CommandError(f"{source.name}: there is no {what} in it{unannotated}")
-
-
-@contextlib.contextmanager
-def locating(name: str, places: Any = ()) -> Iterator[None]:
-    """Let a ValueError that is raised within it name the file and the line: raise what
-    `located` makes of it.
-    """
-    try:
-        yield
-    except ValueError as error:
-        raise located(error, name, places) from error
-
-
-def located(error: Any, name: str, places: Any) -> CommandError:
-    """Return an error that says in which file and line the sequence stands that another
-    error is about.
-
-    Parameters
-    ----------
-    error : ValueError
-        A `PlaceError` has the numbers of the sequence and of the token.
-    name, places
-        As of `Corpus`. Without places the file is named alone.
-    """
-    i = getattr(error, "sequence", None)
-    if i is None or i >= len(places):
-        return CommandError(f"{name}: {error}")
-    lines = places[i]
-    if isinstance(lines, str):
-        return CommandError(f"{lines}: {error}")
-    t = error.position or 0
-    return CommandError(
-        f"{name}, line {lines[t] if t < len(lines) else lines[0]}: {error}"
-    )

@@ -22,13 +22,15 @@ from .._data.scheme_rules import SCHEMES
 from .._sklearn import final_step, outermost_value
 from .._taggers.constraints import scheme_of
 from ..datasets.formats.readers import read_segmented
+from ..datasets.formats.source import Source
 from ..datasets.formats.table import recognised
 from ..metrics.task_scores import Scores, as_text, scores_of
 from . import two_models
 from .cards import warn_if_learned
 from .common import CommandError, as_json, check_inputs, load_model, warn
-from .corpus import inputs_of, layout_of, locating, read_all
-from .input_files import Source, tell_empty
+from .corpus import inputs_of, layout_of, read_all
+from .input_files import tell_empty
+from .located import locating
 from .matching import matched
 from .model_layout import format_for, read_for
 from .odd_labels import warn_of_odd

@@ -20,7 +20,8 @@ from .._data.scheme_rules import are_chunks
 from .._data.spellings import parts_of
 from .._sklearn import outermost_value
 from ..datasets.formats.entry import TokenFormat, TokenOptions
-from ..datasets.formats.head import Head, peeked
+from ..datasets.formats.head import Head
+from ..datasets.formats.source import peeked
 from ..datasets.formats.table import BY_NAME
 from ..datasets.formats.text_files import value_of
 from .common import CommandError, tell, warn

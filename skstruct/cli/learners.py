@@ -35,10 +35,10 @@ from .._taggers.span_tagger import SpanTagger
 from .._training.learner import OnlineLearner
 from .._words.kbest_reranker import KBestReranker
 from .._words.word_segmenter import WordSegmenter
+from ..datasets.formats.source import Source
 from ..features.presets import PRESETS
 from ..features.templates import FeatureTemplates
 from .common import positive
-from .input_files import Source
 from .options import repeated, setting
 from .template_files import template_features
 

@@ -19,12 +19,13 @@ from .._data.source_layout import SourceLayout
 from .._saving.origin import origin_of
 from .._taggers.constraints import scheme_of
 from ..datasets.formats.entry import NO, TextFormat, TokenFormat
+from ..datasets.formats.source import PEEK, Source
 from ..datasets.formats.table import BY_NAME, recognised
 from ..datasets.formats.text_files import split_cells
 from ..metrics.tree_scores import check_gold_tree
 from .common import CommandError
-from .corpus import layout_of, locating, read_all
-from .input_files import PEEK, Source
+from .corpus import layout_of, read_all
+from .located import locating
 from .sentences import as_columns
 
 if TYPE_CHECKING:

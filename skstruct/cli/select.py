@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .._data.inputs import SPANS
 from .._data.places import counted
 from ..datasets.formats.entry import TokenFormat
+from ..datasets.formats.source import Source
 from ..datasets.formats.span_writing import write_spans
 from ..inspection import select
 from ..inspection.selection import STRATEGIES
@@ -27,8 +28,8 @@ from .common import (
     share,
     tell,
 )
-from .corpus import inputs_of, layout_of, locating
-from .input_files import Source
+from .corpus import inputs_of, layout_of
+from .located import locating
 from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
 from .sentences import sentences

@@ -15,9 +15,10 @@ from .._data.inputs import TREES
 from .._data.places import counted
 from ..datasets.formats.conllu import as_head, check_heads
 from ..datasets.formats.entry import Rows, TokenFormat, WordFormat
+from ..datasets.formats.source import Source
 from ..datasets.formats.table import BY_NAME
 from .common import CommandError
-from .input_files import Source, warning_of_header
+from .input_files import warning_of_header
 
 if TYPE_CHECKING:
     from .._data.inputs import Inputs

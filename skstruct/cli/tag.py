@@ -25,6 +25,7 @@ from .._data.schemes import labels_to_spans
 from .._sklearn import layers
 from ..datasets.formats.entry import TokenFormat
 from ..datasets.formats.readers import read_segmented
+from ..datasets.formats.source import Source
 from ..datasets.formats.text_files import keyed
 from . import texts
 from .common import (
@@ -33,9 +34,9 @@ from .common import (
     load_model,
     positive,
 )
-from .corpus import inputs_of, layout_of, locating
+from .corpus import inputs_of, layout_of
 from .first_record import tell_tagged
-from .input_files import Source
+from .located import locating
 from .model_layout import format_for, settle_encoding, with_layout
 from .options import add_model, add_options
 from .sentences import sentences

@@ -23,6 +23,7 @@ from .._data.inputs import LABELS, SPANS, TREES, WORDS, PlaceError
 from .._data.text import is_white_space
 from ..datasets.formats.brat import is_brat
 from ..datasets.formats.entry import TEXTS
+from ..datasets.formats.source import Source
 from ..datasets.formats.span_files import FORMATS, AnnotationReader
 from ..datasets.formats.span_records import SPAN_KEYS, Reading, Record
 from ..datasets.formats.span_writing import brat_names, reserved_keys, write_spans
@@ -38,7 +39,7 @@ from .common import (
     warn,
 )
 from .first_record import first_record
-from .input_files import Source, warn_of_columns
+from .input_files import warn_of_columns
 from .targets import check_within, output
 
 if TYPE_CHECKING:

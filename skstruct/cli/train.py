@@ -25,13 +25,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._data.inputs import TREES
 from .._data.places import counted
-from .._data.schemes import check_scheme, convert_scheme, rewriting
 from .._sklearn import innermost, layers, outermost_value
-from .._taggers.constraints import BrokenConstraint, scheme_of
+from .._taggers.constraints import BrokenConstraint
 from .._taggers.default_tagger import OF_CHARACTERS
 from .._training.held_out import NAMES as HELD_OUT_ARGUMENTS
 from .._training.parameters import parameters_named
 from ..datasets.formats.entry import TokenFormat
+from ..datasets.formats.source import Source
 from ..features.presets import preset_of
 from ..features.word_vectors import WordVectors
 from ..inspection.explain_taggers import span_labels
@@ -45,24 +45,17 @@ from .common import (
     share,
     tell,
 )
-from .corpus import (
-    batches,
-    first_file,
-    located,
-    locating,
-    new_understood,
-    read,
-    read_files,
-    units_of,
-)
+from .corpus import batches, first_file, new_understood, read, read_files, units_of
 from .documents import split_by_document
 from .first_record import tell_understood
-from .input_files import Source, tell_empty, tell_labels
+from .input_files import tell_empty, tell_labels
 from .learnable import check_learnable, check_learned
 from .learners import add_features, add_learner, features_of, fit_of, new_model, task_of
+from .located import located, locating
 from .merging import PREFERENCES, merged, warn_of_shared
 from .model_layout import learned_layout
 from .options import add_corpus, add_options, lexicon, repeated
+from .repair import repairer
 from .targets import add_output, printed_beside, takes_standard
 
 if TYPE_CHECKING:
@@ -208,7 +201,7 @@ def run(arguments: Arguments) -> int | None:
     with first_file(arguments, task) as (source, layout):
         model: Model = new_model(arguments, features_of(arguments), layout.format)
         clusters_parameter = _clusters_parameter(arguments, model)
-        repair = _repairer(arguments, model, layout.format)
+        repair = repairer(arguments, model, layout.format)
         corpus, dev = _corpora(arguments, source, layout, repair, task)
         if arguments.dry_run:
             if corpus is None:
@@ -476,38 +469,6 @@ def _is_about_held_out(error: ValueError) -> bool:
     """
     name = getattr(error, "name", None) or str(error)
     return name.startswith(HELD_OUT_ARGUMENTS)
-
-
-def _repairer(
-    arguments: Arguments, model: Any, format: str | None
-) -> Callable[[Corpus], Corpus]:
-    """Return a function that rewrites the labels of a `Corpus` by the scheme of the
-    model, as ``--repair`` asks; without the option it returns the corpus as it is.
-    """
-    if not arguments.repair:
-        return lambda corpus: corpus
-    scheme = scheme_of(model)
-    if format in ("segmented", "spans") or scheme is None:
-        arguments.usage_error(
-            "--repair is for taggers with --param constraints=SCHEME, such as BIO"
-        )
-
-    def repair(corpus: Corpus) -> Corpus:
-        source, repaired = rewriting(corpus.y, check_scheme(scheme))
-        if source is None:  # the error says why
-            with locating(corpus.name, corpus.places):
-                convert_scheme(corpus.y, scheme, scheme, strict=False)
-        assert repaired is not None  # else the error was raised
-        changed = [
-            sum(a != b for a, b in zip(*pair)) for pair in zip(corpus.y, repaired)
-        ]
-        if any(changed):
-            labels = counted(sum(changed), "label")
-            where = counted(sum(map(bool, changed)), "sentence")
-            tell(f"{corpus.name}: repaired {labels} in {where}")
-        return corpus._replace(y=repaired)
-
-    return repair
 
 
 def _tell_chosen(arguments: Arguments, model: Any) -> None:

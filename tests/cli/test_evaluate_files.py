@@ -13,8 +13,9 @@ from forked import python
 
 import skstruct
 from skstruct import cli
-from skstruct.cli import common, corpus, input_files
+from skstruct.cli import common, corpus
 from skstruct.datasets import load_chunking, load_segmentation
+from skstruct.datasets.formats.source import Source
 from skstruct.metrics import segment_f1_score, token_accuracy_score, word_f1_score
 
 
@@ -228,12 +229,12 @@ def test_every_format_is_guessed_or_asked_for(capsys, tmp_path):
         ("# text = a\n1\ta" + "\t_" * 8 + "\n", "conllu"),
     ):
         (tmp_path / "f.txt").write_text(text, encoding="utf-8")
-        with input_files.Source(str(tmp_path / "f.txt")) as source:
+        with Source(str(tmp_path / "f.txt")) as source:
             assert corpus.layout_of(Arguments, source).format == expected
         assert f"read as {expected}" in capsys.readouterr().err
     for text in "a b c\n", "a b c\nd e\n":  # segmented text has other letters
         (tmp_path / "f.txt").write_text(text)
-        with input_files.Source(str(tmp_path / "f.txt")) as source:
+        with Source(str(tmp_path / "f.txt")) as source:
             with pytest.raises(common.CommandError, match="cannot tell .* --format"):
                 corpus.layout_of(Arguments, source)
 

@@ -12,7 +12,7 @@ from cli_cases import run
 from skstruct import SpanTagger
 from skstruct.cli import corpus, texts
 from skstruct.cli.common import Arguments
-from skstruct.cli.input_files import Source
+from skstruct.datasets.formats.source import Source
 from skstruct.datasets.formats.span_files import AnnotationReader
 
 TEXT = "Ann is in Rome. " * 100

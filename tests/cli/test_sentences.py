@@ -1,8 +1,8 @@
 """Sentences of files with the lines that they were made of."""
 
 from skstruct.cli.corpus import Layout
-from skstruct.cli.input_files import Source
 from skstruct.cli.sentences import sentences
+from skstruct.datasets.formats.source import Source
 
 
 def test_each_line_belongs_to_one_sentence(tmp_path):

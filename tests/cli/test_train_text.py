@@ -15,7 +15,7 @@ TAGGED = "x D\nnaa N\nvaa V\n\ny D\nnab N\nvab V\n"
 
 def test_clusters_of_raw_text(tmp_path, capsys, monkeypatch):
     shown = []
-    monkeypatch.setattr("skstruct.cli.input_files.SHOWN", 100)
+    monkeypatch.setattr("skstruct.datasets.formats.source.SHOWN", 100)
     progress = pytest.importorskip("rich.progress")
     monkeypatch.setattr(
         progress.Progress, "advance", lambda bar, task, read: shown.append(read)

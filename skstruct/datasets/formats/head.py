@@ -7,12 +7,11 @@ import os
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 from .tables import table_of_lines
-from .text_files import UNREADABLE, opened, spaceless_share, split_cells, unreadable
+from .text_files import UNREADABLE, spaceless_share, split_cells, unreadable
 
 HEAD = 65_536
 """Characters that a format is recognised from."""
@@ -176,46 +175,6 @@ class NoText(ValueError):
     """A file is none of text, or of another encoding."""
 
 
-class Peeked:
-    """An open text file whose first lines have been looked at, and are read again."""
-
-    def __init__(self, file: Any, name: str) -> None:
-        self.name = name
-        self._file = file
-        self._ahead: deque[str] = deque()
-        self._head: Head | None = None
-        self._wrong: ValueError | None = None
-
-    def head(self) -> Head:
-        """Return the first lines: `HEAD` characters, or as many as a value of JSON
-        takes.
-        """
-        if self._head is None:
-            try:
-                self._head = head_of_lines(self.name, iter(self._file), self._ahead)
-            except ValueError as error:
-                if not self._ahead or isinstance(error, NoText):
-                    raise
-                self._wrong = error  # what stands before it can be read
-                self._head = Head(self.name, self._ahead)
-        return self._head
-
-    def __iter__(self) -> Iterator[str]:
-        while self._ahead:
-            yield self._ahead.popleft()
-        if self._wrong is not None:
-            raise self._wrong
-        yield from self._file
-
-    def readline(self) -> str:
-        """Return the next line, or an empty string."""
-        if self._ahead:
-            return self._ahead.popleft()
-        if self._wrong is not None:
-            raise self._wrong
-        return str(self._file.readline())
-
-
 def head_of_lines(
     name: str, rest: Iterator[str], ahead: deque[str], size: int = HEAD
 ) -> Head:
@@ -258,20 +217,6 @@ def _checked(head: Head) -> Head:
             "without a mark, which encoding='utf-16-le' (--encoding utf-16-le) reads"
         )
     return head
-
-
-@contextmanager
-def peeked(source: Any, encoding: str) -> Iterator[Any]:
-    """Give a file that has a ``head()``, made of a path or an open text file."""
-    if hasattr(source, "head"):
-        yield source
-    elif isinstance(source, str | os.PathLike):
-        with opened(source, encoding) as file:
-            yield Peeked(file, os.fspath(source))
-    else:
-        name = getattr(source, "name", None)
-        found = name if isinstance(name, str) else f"<{type(source).__name__}>"
-        yield Peeked(source, found)
 
 
 def _elements(text: str) -> list[Any]:

@@ -27,8 +27,9 @@ from ..._data.types import Path
 from .brat import is_brat
 from .contents import FAULTY, id_of, keyless_sentence, where_of
 from .entry import TEXTS, TextFormat
-from .head import RECORDS, Head, peeked
+from .head import RECORDS, Head
 from .not_read import advice_for, is_binary
+from .source import peeked
 from .span_offsets import with_spans
 from .span_records import SPAN_KEYS, Fault, Reading, Record, json_values
 from .span_units import ENDS, UNITS

@@ -12,7 +12,7 @@ from ..._data.inputs import check_choice, describe
 from ..._data.types import Path
 from .crfsuite import without_weights
 from .entry import TEXTS, TokenFormat, TokenOptions, WordFormat
-from .head import peeked
+from .source import peeked
 from .table import BY_NAME, FORMATS, recognised, refuse_options, unknown
 
 

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 from ..._core.user_warnings import warn
 from ..._data.places import counted
 from .entry import NO, Look, Rows, TokenFormat, TokenOptions, marked, near
-from .head import Head, peeked
+from .head import Head
+from .source import peeked
 from .text_files import filled_lines, numbered_lines
 
 _FORMAT = re.compile(r"#FORMAT=WebAnno TSV 3(\.\d+)?\s*")

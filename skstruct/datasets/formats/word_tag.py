@@ -33,7 +33,8 @@ from .entry import (
     near,
     no,
 )
-from .head import Head, peeked
+from .head import Head
+from .source import peeked
 from .text_files import numbered_lines
 
 SEPARATORS = ("/", "_")

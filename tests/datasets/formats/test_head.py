@@ -6,7 +6,8 @@ import json
 import pytest
 
 from skstruct.datasets import read_tokens
-from skstruct.datasets.formats.head import HEAD, RECORDS, Head, peeked
+from skstruct.datasets.formats.head import HEAD, RECORDS, Head
+from skstruct.datasets.formats.source import peeked
 
 
 def test_what_was_looked_at_is_read_again():

@@ -9,7 +9,7 @@ import pytest
 from skstruct.datasets import read_spans, read_tokens
 from skstruct.datasets.formats import table
 from skstruct.datasets.formats.entry import TEXTS
-from skstruct.datasets.formats.head import peeked
+from skstruct.datasets.formats.source import peeked
 
 SAMPLES = pathlib.Path(__file__).parent / "samples"
 FILES = [
