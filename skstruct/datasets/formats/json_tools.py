@@ -10,7 +10,7 @@ from typing import Any
 from .contents import NOT_ANNOTATED
 from .entry import NO, Look, marked
 from .head import Head
-from .json_fields import Fields, at, parsed
+from .json_fields import MISSING, Fields, at, parsed
 from .json_records import RecordFormat, record_of, text_of
 from .span_records import Reading, Record, without
 
@@ -154,17 +154,19 @@ class GroundTruth(RecordFormat):
     def record(self, value: Any, place: str, reading: Reading) -> Record:
         """Make a `Record` of a line."""
         job = _job_of(value) if isinstance(value, Mapping) else None
-        spans = f"{job}.annotations.entities" if job is not None else "annotations"
+        spans = f"{job}.annotations.entities"
         fields = self.fields._replace(spans=(spans,)).named(reading.options)
-        return record_of(value, place, reading, fields)
+        if at(value, fields.spans[0], MISSING) is not MISSING:
+            return record_of(value, place, reading, fields)
+        text, _ = text_of(value, place, fields)
+        why = NOT_ANNOTATED if job is None else f"no list under {spans!r}"
+        return Record(place, text, None, without(value, "source"), why=why)
 
 
 def _job_of(record: Mapping[str, Any]) -> str | None:
     """The name of the job whose annotations a line has."""
     for key, job in record.items():
-        if isinstance(job, Mapping) and isinstance(
-            at(job, "annotations.entities", None), list
-        ):
+        if isinstance(job, Mapping) and isinstance(job.get("annotations"), Mapping):
             return str(key)
     return None
 

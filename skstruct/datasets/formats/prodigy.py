@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from ..._data.places import part_of
 from .entry import NO, Look, TextFormat, fits, marked
 from .head import Head
-from .json_fields import Fields, at
+from .json_fields import Fields, at, parsed
 from .json_records import record_of
 from .span_records import SPAN_KEYS, Reading, Record
 
@@ -112,7 +112,7 @@ def is_decision(record: Any) -> bool:
         return False
     if record.get("_view_id") is not None:
         return record["_view_id"] == "ner"
-    spans = record.get("spans")
+    spans = parsed(record.get("spans"))
     return (
         isinstance(spans, list)
         and len(spans) == 1
@@ -153,7 +153,7 @@ class ProdigyDecisions(Prodigy):
         given = {k: v for k, v in value.items() if k != "answer"}
         given["spans"] = [
             {k: v for k, v in span.items() if k != "answer"}
-            for span in value.get("spans") or ()
+            for span in parsed(value.get("spans")) or ()
         ]
         if value["answer"] not in ("accept", "reject"):
             return from_prodigy(value, place, reading)

@@ -18,7 +18,7 @@ from typing import Any
 
 from .entry import NO, Look, TextFormat, marked
 from .head import Head
-from .span_records import Annotation, Record
+from .span_records import Annotation, Reading, Record
 from .text_files import filled_lines, numbered_lines
 
 _SECTION = re.compile(r"([^|\t]+)\|([A-Za-z])\|(.*)", re.DOTALL)
@@ -44,11 +44,11 @@ class PubTator(TextFormat):
             return NO
         return marked(seen)
 
-    def records(self, source: Any, reading: Any) -> Iterator[Record]:
+    def records(self, source: Any, reading: Reading) -> Iterator[Record]:
         """Yield the `Record` of each article."""
         with numbered_lines(source, reading.options.encoding) as (name, lines):
             for rows in filled_lines(lines):
-                yield from _articles(list(rows), name, reading.texts_alone)
+                yield from _articles(list(rows), name, reading)
 
 
 def _is_span(cells: list[str]) -> bool:
@@ -56,7 +56,7 @@ def _is_span(cells: list[str]) -> bool:
 
 
 def _articles(
-    rows: list[tuple[int, str]], name: str, texts_alone: bool
+    rows: list[tuple[int, str]], name: str, reading: Reading
 ) -> Iterator[Record]:
     """Yield the articles of lines without a blank one between."""
     sections: list[str] = []
@@ -65,7 +65,7 @@ def _articles(
     begin = rows[0][0]
 
     def record() -> Record:
-        found = None if texts_alone else spans
+        found = None if reading.texts_alone else spans
         place = f"{name}, line {begin}"
         return Record(place, " ".join(sections), found, {"id": identifier})
 
@@ -88,7 +88,10 @@ def _articles(
             start, end = int(cells[1]), int(cells[2])
             where = f"{name}, line {number}"
             spans.append(Annotation(((start, end),), cells[4], cells[3], where))
-        elif len(cells) < 3:
+        elif len(cells) >= 3 and not any(map(str.isdecimal, cells[1:3])):
+            reading.contents.spans.seen += 1
+            reading.contents.spans.structure += 1  # a relation
+        else:
             raise ValueError(
                 f"{name}, line {number}: expected {identifier}<tab>START<tab>END<tab>"
                 f"TEXT<tab>TYPE, got {line!r:.60}"

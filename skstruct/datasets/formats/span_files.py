@@ -544,10 +544,12 @@ def _better(
     format: TextFormat, value: Any, place: str, reading: Reading
 ) -> TextFormat | None:
     """The format of a record, if it is not that of the file, which was recognised by
-    records without spans alone.
+    a beginning without spans.
     """
     is_guessed = reading.options.format == "auto" and reading.format == format.name
-    if not is_guessed or reading.contents.spans.seen or reading.texts_alone:
+    contents = reading.contents
+    was_seen = contents.records.seen < RECORDS or contents.spans.seen > 0
+    if not is_guessed or was_seen or reading.texts_alone:
         return None
     for other in text_formats().values():
         is_special = format.name in other.special_case_of and other.has_mark(value)
