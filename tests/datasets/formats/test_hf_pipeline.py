@@ -23,3 +23,23 @@ def test_groups_and_parts():
             [text, "none"],
             [[(0, 8, "PER"), (12, 16, "LOC")], []],
         )
+
+
+def test_parts_apart_are_two_spans_and_o_is_none():
+    text = "Ruth met Eva. Later came Fox."
+    rows = [
+        entity(0, 4, entity="B-PER"),
+        entity(5, 8, entity="O"),
+        entity(25, 28, entity="I-PER"),
+    ]
+    assert read_spans([{"text": text, "entities": rows}])[1] == [
+        [(0, 4, "PER"), (25, 28, "PER")]
+    ]
+    numbered = [
+        {**entity(0, 4, entity="B-PER"), "index": 1},
+        {**entity(5, 8, entity="I-PER"), "index": 2},
+        {**entity(9, 12, entity="I-PER"), "index": 7},
+    ]
+    assert read_spans([{"text": text, "entities": numbered}])[1] == [
+        [(0, 8, "PER"), (9, 12, "PER")]
+    ]

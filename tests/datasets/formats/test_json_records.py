@@ -84,3 +84,112 @@ def test_options_that_a_recognised_format_lacks_are_refused():
 def test_a_list_of_records_is_named():
     with pytest.raises(ValueError, match=r"or records= a list of records \('rows'\)"):
         read_spans([{"rows": [{"body": "Ann"}]}])
+
+
+SPAN = {"start": 0, "end": 3, "label": "PER"}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("record", "options"),
+    [
+        ({"spans": '[{"start": 0, "end": 3, "label": "PER"}]'}, {}),
+        ({"spans": [{"start": "0", "end": "3", "label": "PER"}]}, {}),
+        ({"spans": [{"start": 0.0, "end": 3.0, "label": "PER"}]}, {}),
+        ({"spans": [{"offset": 0, "length": 3, "label": "PER"}]}, {}),
+        (
+            {"spans": [{"at": 0, "n": 3, "label": "PER"}]},
+            {"start": "at", "length": "n"},
+        ),
+        ({"spans": [{"start": 0, "end": 3, "label": ["PER"]}]}, {}),
+        (
+            {
+                "spans": [
+                    {"start": 0, "end": 3, "tags": [{"name": "PER"}, {"name": "X"}]}
+                ]
+            },
+            {"label": "tags.0.name"},
+        ),
+        (
+            {"answers": '{"ner": {"marks": [[0, 3, "PER"]]}}'},
+            {"spans": "answers.ner.marks"},
+        ),
+        ({"x": [[0, 3, "PER"]], "label": "news"}, {"spans": "x"}),
+    ],
+)
+def test_spellings_of_spans(record, options):
+    assert read_spans([{"text": "Ann ran", **record}], **options) == (
+        ["Ann ran"],
+        [[(0, 3, "PER")]],
+    )
+
+
+def test_a_start_that_is_left_out_is_zero_where_its_key_is_named():
+    records = [
+        {"text": "Ann", "spans": [{"to": 3, "label": "PER"}]},
+        {"text": "in Oslo", "spans": [{"from": 3, "to": 7, "label": "LOC"}]},
+    ]
+    named = {"start": "from", "end": "to"}
+    assert read_spans(records, **named)[1] == [[(0, 3, "PER")], [(3, 7, "LOC")]]
+    with pytest.raises(ValueError, match="record 0, span 0: nothing under 'from'"):
+        read_spans(records[:1], **named)
+    with pytest.raises(ValueError, match=r"expected \[start, end, label\]"):
+        read_spans([{"text": "Ann", "spans": [{"end": 3, "label": "PER"}]}])
+
+
+def test_spans_that_count_words():
+    record = {
+        "tokens": ["Ann", "Lee", "ran"],
+        "entities": [{"start": 0, "end": 2, "label": "PER"}],
+    }
+    assert read_spans([record], words="tokens") == (["Ann Lee ran"], [[(0, 7, "PER")]])
+    last = {**record, "entities": [[0, 1, "PER"]], "text": "Ann  Lee, ran"}
+    last["tokens"] = ["Ann", "Lee", ",", "ran"]
+    found = read_spans([last], words="tokens", ends="inclusive")
+    assert found == (["Ann  Lee, ran"], [[(0, 8, "PER")]])
+    with pytest.raises(ValueError, match="no span of 3 tokens, ends exclusive; ends="):
+        read_spans([{**record, "entities": [[0, 4, "X"]]}], words="tokens")
+    with pytest.raises(ValueError, match="'Tim' does not stand in the text"):
+        read_spans([{**last, "tokens": ["Tim"]}], words="tokens")
+
+
+def test_one_of_several_labels():
+    record = {"text": "Ann", "spans": [{**SPAN, "label": ["VIP", "PER"]}]}
+    with pytest.raises(ValueError, match="two labels on one span: 'VIP', 'PER'"):
+        read_spans([record])
+    assert read_spans([record], labels="first")[1] == [[(0, 3, "VIP")]]
+    for labels in ("PER,LOC", ["PER"]):
+        assert read_spans([record], labels=labels)[1] == [[(0, 3, "PER")]]
+    assert read_spans([record], labels="LOC")[1] == [[]]
+    with pytest.raises(ValueError, match="labels must be 'first' or a collection of"):
+        read_spans([record], labels=3)
+
+
+@pytest.mark.parametrize(
+    ("record", "why"),
+    [
+        ({"spans": None}, "null under 'spans'"),
+        ({"spans": {}}, "an empty object and no list under 'spans'"),
+        ({"label": "news"}, "a str and no list under 'label'"),
+        ({"marks": [[0, 3, "PER"]]}, "a list under 'marks' that is not understood"),
+        ({"spans": [], "marks": [[0, 3, "X"]]}, "a list under 'marks' that is not"),
+    ],
+)
+def test_what_is_not_understood_is_left_out_and_said(record, why):
+    """It is never taken for a text without spans."""
+    records = [{"text": "Bo", "spans": [[0, 2, "PER"]]}, {"text": "Ann", **record}]
+    with pytest.warns(
+        UserWarning, match=f"left out: 1 record .{why}.*, first record 1"
+    ):
+        assert read_spans(records) == (["Bo"], [[(0, 2, "PER")]])
+
+
+def test_lists_that_hold_something_else_are_no_spans():
+    tokens = [{"text": "Ann", "start": 0, "end": 3, "id": 0}]
+    record = {"text": "Ann", "spans": [], "tokens": tokens, "relations": [[1, 2, "x"]]}
+    assert read_spans([record]) == (["Ann"], [[]])
+
+
+def test_triples_in_a_list_of_records():
+    data = {"train": [["Ann", {"entities": [[0, 3, "PER"]]}]]}
+    assert read_spans([data], records="train") == (["Ann"], [[(0, 3, "PER")]])

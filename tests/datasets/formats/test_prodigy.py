@@ -62,3 +62,39 @@ def test_what_was_accepted_elsewhere_is_not_rejected():
     records = [decision(0, 14, 19, "accept"), decision(0, 14, 19, "reject")]
     X, y = read_spans(records, "prodigy-decisions", rejected="outside")
     assert y == [[(14, 19, "X"), (0, 28, None)]]
+
+
+def record(**more):
+    given = {"text": "Ann ran", "_input_hash": 1, "answer": "accept"}
+    return given | more
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        ({"_view_id": "classification", "label": "NEWS"}, "of the view 'classific"),
+        ({"_view_id": "choice", "accept": [1]}, "of the view 'choice'"),
+        ({"label": "NEWS"}, "of another interface"),
+        ({"options": [{"id": 1}], "accept": [1]}, "of another interface"),
+        ({"answer": "ignore"}, "ignored"),
+        ({"answer": "reject"}, "rejected"),
+    ],
+)
+def test_records_of_other_interfaces_are_left_out_and_said(other, why):
+    spans = [{"start": 0, "end": 3, "label": "PER"}]
+    given = [record(spans=spans), {**record(_input_hash=2), **other}]
+    with pytest.warns(
+        UserWarning, match=rf"left out: 1 record \({why}.*first record 1"
+    ):
+        assert read_spans(given) == (["Ann ran"], [[(0, 3, "PER")]])
+
+
+def test_an_answer_beside_other_spans_is_not_that_of_prodigy():
+    """Questions have answers, too."""
+    line = {"text": "Ann ran", "label": [[0, 3, "PER"]], "answer": "ignore"}
+    assert read_spans([line])[1] == [[(0, 3, "PER")]]
+
+
+def test_a_text_without_spans_has_no_list():
+    tokens = [{"text": "Ann", "start": 0, "end": 3, "id": 0}]
+    assert read_spans([record(tokens=tokens)]) == (["Ann ran"], [[]])
