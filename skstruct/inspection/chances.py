@@ -28,10 +28,12 @@ from threadpoolctl import threadpool_limits
 
 Floats = NDArray[np.float64]
 
-USUAL = 0.005
-WEIGHT = 50.0
-"""Share of each kind of error before anything is seen, and how many annotations that
-counts for.
+USUAL = 0.003
+"""Share of each kind of error before anything is seen."""
+
+WEIGHT = 1.0
+"""How many times the annotations this counts for. Planted errors are spread wider than
+those of one annotator, so that shares which follow the data alone shrink to nothing.
 """
 
 STEPS = 10
@@ -99,7 +101,7 @@ def chances_of(mixture: Mixture) -> Floats:
         size = np.maximum(target.sum(axis=0), 1e-9)
         weights = _regression(rows, target, weights, centre, np.log(size[1:] / size[0]))
         found = _responsible(every, weights, share)
-        share = (found.sum(axis=0) + mixture.usual * WEIGHT) / (n + WEIGHT)
+        share = (found.mean(axis=0) + WEIGHT * mixture.usual) / (1.0 + WEIGHT)
     return _responsible(every, weights, share)
 
 

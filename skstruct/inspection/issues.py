@@ -7,17 +7,12 @@ probable an error is follows from how sure these models are elsewhere, see
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from .._data.types import Corpus
 from .._sklearn import final_step
-from .chances import Floats, Mixture, chances_of
-from .error_lists import around
-from .explain_taggers import word_of
 from .findings import Finding, Findings, Places, as_places
 from .judging import (
     in_tokens,
@@ -26,9 +21,9 @@ from .judging import (
     judged_out_of_fold,
     segment_scheme,
 )
-from .out_of_fold import OutOfFold, predicted_out_of_fold
-from .span_evidence import LEAST
+from .out_of_fold import predicted_out_of_fold
 from .span_issues import issues_of_spans
+from .token_issues import issues_of_labels
 
 
 def label_issues(
@@ -108,85 +103,13 @@ def label_issues(
             in_tokens(each, judged[each.sequence]) for each in issues_of_spans(judged)
         ]
     else:
-        found = list(_of_labels(predicted_out_of_fold(estimator, X, y, *how)))
+        found = list(issues_of_labels(predicted_out_of_fold(estimator, X, y, *how)))
     found = [each._replace(where=where[each.sequence]) for each in found]
     return Findings(sorted(found, key=_by_suspicion))
 
 
 def _by_suspicion(finding: Finding) -> tuple[Any, ...]:
     return -(finding.chance or 0.0), -(finding.score or 0.0), finding[:3]
-
-
-# --------------------------------------------------------------------------------------
-# Labels of tokens
-# --------------------------------------------------------------------------------------
-def _of_labels(found: OutOfFold) -> Iterator[Finding]:
-    """Yield the tokens of which another label is more probable."""
-    values = found.classes.tolist()
-    column = {label: k for k, label in enumerate(values)}
-    rows = []
-    places = []
-    for i, (marginals, labels) in enumerate(zip(found.marginals, found.labels)):
-        for t, label in enumerate(labels):
-            if label is not None:
-                rows.append(marginals[t])
-                places.append((i, t, column[label]))
-    if not rows:
-        return
-    marginals = np.asarray(rows)
-    given = np.array([k for _, _, k in places])
-    chance = _chances_of_labels(found, marginals, given, places)
-    best = marginals.argmax(axis=1)
-    for n in np.flatnonzero(best != given).tolist():
-        i, t, k = places[n]
-        p = float(marginals[n, best[n]])
-        score = p - float(marginals[n, k])
-        start = found.positions[i][t]
-        shown = found.tokens[i]
-        yield Finding(
-            i,
-            start,
-            start + 1,
-            values[k],
-            values[best[n]],
-            p,
-            score,
-            "other label",
-            float(chance[n]),
-            around(shown, t, t + 1),
-        )
-
-
-def _chances_of_labels(
-    found: OutOfFold,
-    marginals: Floats,
-    given: np.ndarray,
-    places: list[tuple[int, int, int]],
-) -> Floats:
-    """Compute how probable it is that a label is wrong, (n,)."""
-    words = [word_of(found.tokens[i][t]) for i, t, _ in places]
-    often: dict[Any, int] = {}
-    for word in words:
-        often[word] = often.get(word, 0) + 1
-    seen = np.log([often[word] for word in words])
-    draw = np.random.RandomState(0)
-    # another label, as often as labels are
-    other = given[draw.permutation(len(given))]
-    differs = other != given
-    planted = _features_of_labels(marginals[differs], other[differs], seen[differs])
-    prior = np.zeros((5, 1))
-    prior[:2, 0] = -1.0, 1.0
-    observed = _features_of_labels(marginals, given, seen)
-    return chances_of(Mixture(observed, [planted], prior))[:, 0]
-
-
-def _features_of_labels(marginals: Floats, given: np.ndarray, seen: Floats) -> Floats:
-    """Describe labels: log-probabilities of each and of the best other, and the word."""
-    rest = marginals.copy()
-    p = rest[np.arange(len(given)), given].copy()
-    rest[np.arange(len(given)), given] = 0.0
-    logs = np.log(np.maximum(np.column_stack([p, rest.max(axis=1)]), LEAST / 2))
-    return np.column_stack([logs, seen, seen * (logs[:, 0] - logs[:, 1])])
 
 
 def corrected(

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 
 from .._data.spans import Span
-from .span_evidence import Evidence, Facts, Place, meets
+from .span_evidence import OFTEN, Evidence, Facts, Group, Place, meets, shape_of
 
 MOST = 1_500
 """Spans into which errors of each kind are planted."""
@@ -26,14 +25,8 @@ SHARES = 0.1, 0.45
 it is the rule.
 """
 
-OFTEN = 3
-"""Mentions elsewhere from which on a string is wrong systematically."""
-
 CUT = 1, 2, 3
 """Characters that a span may lose at its end."""
-
-_DIGITS = re.compile(r"\d+")
-_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def chosen_places(evidence: Evidence, draw: random.Random) -> list[Place]:
@@ -63,7 +56,10 @@ def repeated_types(
             wrong = round(share * n)
             odds = math.log((1.0 - share) / share)
             yield facts.among(share)._replace(
-                same=wrong, differently=n - wrong, type_odds=odds
+                same=wrong,
+                differently=n - wrong,
+                type_odds=odds,
+                rejected_string=Group(wrong, wrong),
             )
 
 
@@ -125,13 +121,18 @@ def repeated_shapes(
     by_shape = _unmarked(evidence)
     shapes = sorted(by_shape)
     for _ in places if shapes else ():
-        i, t = draw.choice(by_shape[draw.choice(shapes)])
+        of_shape = by_shape[draw.choice(shapes)]
+        i, t = draw.choice(of_shape)
         span = Span(*evidence.judged[i].tokens[t], draw.choice(evidence.labels))
         facts = evidence.facts(i, span)
         share = draw.uniform(*SHARES)
         wrong = round(share * facts.unmarked)
+        alike = round(share * len(of_shape))
         yield facts.among(share)._replace(
-            same=facts.same + wrong, unmarked=facts.unmarked - wrong
+            same=facts.same + wrong,
+            unmarked=facts.unmarked - wrong,
+            rejected_string=facts.rejected_string.more(wrong, wrong),
+            rejected_shape=facts.rejected_shape.more(alike, alike),
         )
 
 
@@ -158,21 +159,3 @@ def _unmarked(evidence: Evidence) -> dict[str, list[tuple[int, int]]]:
             if t not in taken and any(map(str.isalnum, word)):
                 found[shape_of(word)].append((i, t))
     return found
-
-
-def shape_of(word: str) -> str:
-    """Write runs of digits as 9, and runs of letters as a, A or Aa.
-
-    Examples
-    --------
-    >>> shape_of("INV-2024"), shape_of("Rome"), shape_of("1,200.50")
-    ('A-9', 'Aa', '9,9.9')
-    """
-    return _LETTERS.sub(_letters, _DIGITS.sub("9", word))
-
-
-def _letters(run: re.Match[str]) -> str:
-    text = run[0]
-    if not text[0].isupper():
-        return "a"
-    return "A" if len(text) > 1 and text.isupper() else "Aa"

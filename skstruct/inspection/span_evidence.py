@@ -11,6 +11,7 @@ met a hundred times.
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -32,6 +33,17 @@ LONGEST = 5
 """Tokens of the longest strings that are counted where they are not annotated."""
 
 
+OFTEN = 3
+"""Mentions elsewhere from which on a string that is annotated may be wrong, or missing,
+systematically.
+"""
+
+MARKED = 0.3
+"""Share of the mentions of a string that are annotated, from which on the others may be
+missing.
+"""
+
+
 class Judged(NamedTuple):
     """What a model says of a text that it was not trained on."""
 
@@ -51,6 +63,30 @@ class Place(NamedTuple):
     span: Span
 
 
+class Group(NamedTuple):
+    """Spans with one type and something in common: how many, and how many the models
+    reject.
+    """
+
+    spans: int = 0
+    rejected: int = 0
+
+    def more(self, spans: int, rejected: int) -> Group:
+        """Return the group with some more spans."""
+        return Group(self.spans + spans, self.rejected + rejected)
+
+    def log_odds(self, usual: float) -> float:
+        """Compute the log-odds of a rejection, as if there were one span more of which
+        a usual share is rejected.
+        """
+        p = (self.rejected + usual) / (self.spans + 1.0)
+        return math.log((p + 0.01) / (1.01 - p))
+
+
+USUALLY_REJECTED = 0.05
+"""Share of the spans that models reject, as far as nothing is known of a group."""
+
+
 class Facts(NamedTuple):
     """What is known of a span that is given, or might be.
 
@@ -63,6 +99,8 @@ class Facts(NamedTuple):
         The least probability that a token of it is in a span.
     type_odds : float
         Log-odds of the best other type against the given one, by `TypeVotes`.
+    confused : float
+        Share of the spans of the given type of which that other type is more probable.
     seen : int
         How often the judge has seen the rarest of its words.
     same, differently, unmarked : int
@@ -73,6 +111,8 @@ class Facts(NamedTuple):
         Whether it begins with an upper-case letter.
     cuts : bool
         Whether it begins or ends within a token.
+    rejected_string, rejected_shape : Group
+        The other spans with its type that have its string, or its shape.
     """
 
     given: float
@@ -81,6 +121,7 @@ class Facts(NamedTuple):
     nothing: float
     least_inside: float
     type_odds: float
+    confused: float
     seen: int
     same: int
     differently: int
@@ -88,6 +129,8 @@ class Facts(NamedTuple):
     tokens: int
     upper: bool
     cuts: bool
+    rejected_string: Group
+    rejected_shape: Group
 
     def among(self, share: float) -> Facts:
         """Return what would be known if a share of all such spans were given like this.
@@ -110,6 +153,7 @@ FEATURES = (
     "nothing",
     "least inside",
     "type odds",
+    "confused",
     "seen",
     "same",
     "differently",
@@ -117,6 +161,8 @@ FEATURES = (
     "tokens",
     "upper case",
     "cuts a token",
+    "string rejected",
+    "shape rejected",
     "unseen",
     "unseen, given",
     "unseen, nothing",
@@ -139,6 +185,7 @@ def features_of(facts: Facts) -> list[float]:
         nothing,
         _log(facts.least_inside),
         facts.type_odds,
+        math.log(facts.confused),
         math.log1p(facts.seen),
         math.log1p(facts.same),
         math.log1p(facts.differently),
@@ -146,6 +193,8 @@ def features_of(facts: Facts) -> list[float]:
         float(facts.tokens),
         float(facts.upper),
         float(facts.cuts),
+        facts.rejected_string.log_odds(USUALLY_REJECTED),
+        facts.rejected_shape.log_odds(USUALLY_REJECTED),
         unseen,
         unseen * given,
         unseen * nothing,
@@ -216,7 +265,10 @@ class Evidence:
             here = Counter(each.text[start:end] for start, end in each.tokens)
             self._words.update(here)
             self._of_fold[each.fold].update(here)
+        self._repeated: list[list[Span]] = []
         self._occurrences = self._count_occurrences()
+        self._confused = self._confusions()
+        self._groups = self._rejections()
 
     def _count_occurrences(self) -> Counter[str]:
         """Count words, and strings of spans that are given or found, wherever they are."""
@@ -232,12 +284,69 @@ class Evidence:
             )
         longest = min(longest, LONGEST)
         found = Counter(self._words)
+        usual = {
+            text: label for (text, label), _ in reversed(self._named.most_common())
+        }
         for each in self.judged:
+            repeated = []
             for t, (start, _) in enumerate(each.tokens):
-                ends = (end for _, end in each.tokens[t + 1 :][: longest - 1])
-                strings = (each.text[start:end] for end in ends)
-                found.update(text for text in strings if text in asked)
+                for k, (_, end) in enumerate(each.tokens[t:][:longest]):
+                    text = each.text[start:end]
+                    if text not in asked:
+                        continue
+                    if k > 0:
+                        found[text] += 1
+                    if self._marked[text] > OFTEN:
+                        repeated.append(Span(start, end, usual[text]))
+            repeated.sort(key=lambda span: span.start - span.end)
+            self._repeated.append(repeated)
         return found
+
+    def _rejections(self) -> dict[Any, Group]:
+        """Count the spans of each type with one string, and with one shape."""
+        found: dict[Any, Group] = defaultdict(Group)
+        for i, span in self.places():
+            rejected = self._is_rejected(i, span)
+            for key in self._keys(i, span):
+                found[key] = found[key].more(1, rejected)
+        return found
+
+    def _keys(self, i: int, span: Span) -> tuple[Any, Any]:
+        """Return the names of the groups of a span."""
+        text = self.text_of(i, span)
+        return (span.label, text), (span.label, "shape", shape_of(text))
+
+    def _is_rejected(self, i: int, span: Span) -> bool:
+        """Tell whether a model thinks something else more probable than a span."""
+        given, types, crossing = self.rivals(i, span)
+        inside = self.inside(i, span)
+        p = float(self.judged[i].inside[inside.start : inside.stop].max(initial=0.0))
+        other = 0.0 if crossing is None else crossing[0]
+        return given < max(1.0 - p, other, *types.values(), 0.0)
+
+    def _elsewhere(self, key: Any, i: int, span: Span) -> Group:
+        """Return a group without a span itself."""
+        group = self._groups.get(key, Group())
+        if span in self.given[i]:
+            return group.more(-1, -self._is_rejected(i, span))
+        return group
+
+    def _confusions(self) -> dict[tuple[Any, Any], float]:
+        """Compute the share of the spans of a type of which another one is more probable,
+        smoothed as if there had been one such span.
+        """
+        taken: Counter[tuple[Any, Any]] = Counter()
+        total: Counter[Any] = Counter()
+        for place in self.places():
+            label = place.span.label
+            total[label] += 1
+            rival, odds = self.rival_type(*place)
+            taken[label, rival] += odds > 0.0
+        return {
+            (a, b): (taken[a, b] + 0.5) / (total[b] + 1.0)
+            for a in self.labels
+            for b in self.labels
+        }
 
     def places(self) -> Iterator[Place]:
         """Yield the spans that are given."""
@@ -253,6 +362,21 @@ class Evidence:
         """Return the tokens of a span, also those that it covers in part."""
         first = bisect_right(self._ends[i], span.start)
         return range(first, bisect_left(self._starts[i], span.end))
+
+    def candidates(self, i: int) -> list[tuple[Span, float]]:
+        """List the spans that may be missing, with their probabilities: those of
+        `likeliest`, and strings that are often annotated.
+        """
+        chosen = self.likeliest(i)
+        spans = [span for span, _ in chosen]
+        for span in self._repeated[i]:
+            text = self.text_of(i, span)
+            marked = self._marked[text]
+            often = marked > OFTEN and marked >= MARKED * self._occurrences[text]
+            if often and not meets(span, spans):
+                spans.append(span)
+                chosen.append((span, self.rivals(i, span)[0]))
+        return chosen
 
     def likeliest(self, i: int) -> list[tuple[Span, float]]:
         """List the spans found that no more probable one meets."""
@@ -311,7 +435,8 @@ class Evidence:
             each.text[start:end]
             for start, end in each.tokens[inside.start : inside.stop]
         ]
-        shares = self._votes.shares(text, own, types)
+        string, shape = self._keys(i, span)
+        rival, odds = rival_of(span.label, self._votes.shares(text, own, types))
         return Facts(
             given=given,
             other_type=max(
@@ -320,7 +445,8 @@ class Evidence:
             other_boundary=0.0 if crossing is None else crossing[0],
             nothing=max(0.0, 1.0 - float(of_tokens.max(initial=0.0))),
             least_inside=float(of_tokens.min(initial=1.0)),
-            type_odds=rival_of(span.label, shares)[1],
+            type_odds=odds,
+            confused=self._confused.get((span.label, rival), 1.0),
             seen=min((self._words[word] - fold[word] for word in words), default=0),
             same=same,
             differently=differently,
@@ -328,6 +454,8 @@ class Evidence:
             tokens=len(inside),
             upper=text[:1].isupper(),
             cuts=not self._is_whole(i, span, inside),
+            rejected_string=self._elsewhere(string, i, span),
+            rejected_shape=self._elsewhere(shape, i, span),
         )
 
     def _is_whole(self, i: int, span: Span, inside: range) -> bool:
@@ -353,3 +481,25 @@ def logit(p: float) -> float:
 def meets(span: Span, others: Sequence[Span]) -> bool:
     """Tell whether a span shares a character with one of some others."""
     return any(other[0] < span[1] and span[0] < other[1] for other in others)
+
+
+_DIGITS = re.compile(r"\d+")
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+def shape_of(word: str) -> str:
+    """Write runs of digits as 9, and runs of letters as a, A or Aa.
+
+    Examples
+    --------
+    >>> shape_of("INV-2024"), shape_of("Rome"), shape_of("1,200.50")
+    ('A-9', 'Aa', '9,9.9')
+    """
+    return _LETTERS.sub(_letters, _DIGITS.sub("9", word))
+
+
+def _letters(run: re.Match[str]) -> str:
+    text = run[0]
+    if not text[0].isupper():
+        return "a"
+    return "A" if len(text) > 1 and text.isupper() else "Aa"

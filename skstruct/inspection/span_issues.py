@@ -29,6 +29,7 @@ from .planted_errors import (
 from .span_evidence import (
     FEATURES,
     MISSING,
+    OFTEN,
     Evidence,
     Facts,
     Judged,
@@ -57,9 +58,6 @@ PLANTED: tuple[tuple[str, Callable[..., Iterator[Facts]], str], ...] = (
 )
 """Kind of error, what plants it, and the feature that speaks for it."""
 
-USUAL = 0.003
-"""Share of each of these before anything is seen."""
-
 USUAL_MISSING = 0.01
 """The same of spans that are missing, among those that are given."""
 
@@ -86,7 +84,7 @@ def _wrong(evidence: Evidence, draw: random.Random) -> Iterator[Finding]:
     for column, k in enumerate(used):
         prior[FEATURES.index(PLANTED[k][2]), column] = 1.0
     observed = np.array(list(map(features_of, facts)))
-    mixture = Mixture(observed, [np.array(rows[k]) for k in used], prior, USUAL)
+    mixture = Mixture(observed, [np.array(rows[k]) for k in used], prior)
     chances = np.zeros((len(facts), len(KINDS)))
     for k, chance in zip(used, chances_of(mixture).T):
         chances[:, KINDS.index(PLANTED[k][0])] += chance
@@ -147,7 +145,7 @@ def _missing(evidence: Evidence, draw: random.Random) -> Iterator[Finding]:
     known = []
     candidates = []
     for i, each in enumerate(evidence.judged):
-        for span, p in evidence.likeliest(i):
+        for span, p in evidence.candidates(i):
             facts = evidence.facts(i, span)
             if span in evidence.given[i]:
                 known.append(facts)
@@ -158,16 +156,20 @@ def _missing(evidence: Evidence, draw: random.Random) -> Iterator[Finding]:
     if not candidates:
         return
     observed = np.array([missing_features_of(facts) for *_, facts in candidates])
-    planted = [*known, *(left_out(facts, draw) for facts in known)]
-    rows = np.reshape(
-        list(map(missing_features_of, planted)), (len(planted), len(MISSING))
-    )
+    repeated = [left_out(facts, draw) for facts in known if facts.same >= OFTEN]
+    planted = [
+        np.reshape(list(map(missing_features_of, each)), (len(each), len(MISSING)))
+        for each in (known, repeated)
+        if each
+    ]
+    if not planted:
+        return
     share = (len(known) + 1.0) / len(candidates)
-    prior = np.zeros((len(MISSING) + 1, 1))
+    prior = np.zeros((len(MISSING) + 1, len(planted)))
     prior[MISSING.index("found")] = 1.0
     prior[-1] = -np.log(share)
-    usual = min(USUAL_MISSING * share, 0.5)
-    chances = chances_of(Mixture(observed, [rows], prior, usual))[:, 0]
+    usual = min(USUAL_MISSING * share, 0.25)
+    chances = chances_of(Mixture(observed, planted, prior, usual)).sum(axis=1)
     for (i, span, p, _), chance in zip(candidates, chances.tolist()):
         if chance >= LISTED or p > CERTAIN:
             text = context(evidence.judged[i].text, span.start, span.end)

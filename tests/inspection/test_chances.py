@@ -7,13 +7,16 @@ from skstruct.inspection.chances import Mixture, chances_of
 
 
 def mixture(n_wrong, n=1500, seed=0):
-    """Numbers around 0, some around 4: those are errors of the first of two kinds."""
+    """Numbers around 0, some around 4: those are errors of the first of two kinds. The
+    prior is the logarithm of the densities' ratio, as a calibrated model would have it.
+    """
     draw = np.random.RandomState(seed)
     wrong = np.arange(n) < n_wrong
     observed = draw.normal(size=(n, 2))
     observed[wrong, 0] += 4.0
     planted = [draw.normal(size=(400, 2)) + [4.0, 0.0], draw.normal(size=(400, 2)) - 6]
-    return wrong, Mixture(observed, planted, np.zeros((3, 2)))
+    prior = np.array([[4.0, -6.0], [0.0, -6.0], [-8.0, -36.0]])
+    return wrong, Mixture(observed, planted, prior)
 
 
 @pytest.mark.parametrize("n_wrong", [15, 60, 150])

@@ -14,7 +14,6 @@ from skstruct.inspection.planted_errors import (
     other_types,
     repeated_shapes,
     repeated_types,
-    shape_of,
     superfluous,
 )
 from skstruct.inspection.span_evidence import Evidence, Judged
@@ -67,17 +66,3 @@ def test_what_is_left_out(evidence):
     facts = left_out(known, random.Random(0))
     assert 0.9 * 0.55 <= facts.given <= 0.9 * 0.9 and facts.nothing > known.nothing
     assert facts.same + facts.unmarked == known.same
-
-
-@pytest.mark.parametrize(
-    ("word", "shape"),
-    [
-        ("INV-2024", "A-9"),
-        ("Rome", "Aa"),
-        ("I", "Aa"),
-        ("é4", "a9"),
-        ("1,2.5", "9,9.9"),
-    ],
-)
-def test_shapes(word, shape):
-    assert shape_of(word) == shape

@@ -8,9 +8,11 @@ from skstruct.inspection.span_evidence import (
     FEATURES,
     MISSING,
     Evidence,
+    Group,
     Judged,
     features_of,
     missing_features_of,
+    shape_of,
 )
 
 TEXT = "Ann saw Rome today"
@@ -77,3 +79,38 @@ def test_spans_that_are_no_whole_tokens():
     assert [evidence.facts(*place).cuts for place in evidence.places()] == [
         True, False, True,
     ]  # fmt: skip
+
+
+def test_what_models_reject_of_a_string_and_of_a_shape():
+    """Of two spans of the word "Rome" as LOC a model rejects one."""
+    found = [(Span(0, 3, "PER"), 0.9), (Span(8, 12, "LOC"), 0.9)]
+    sure = judged(0, found=found)._replace(inside=np.array([0.9, 0.1, 0.9, 0.1]))
+    evidence = Evidence([sure, judged(1), judged(1)])
+    facts = evidence.facts(0, Span(8, 12, "LOC"))
+    assert facts.rejected_string == Group(2, 2) == facts.rejected_shape
+    assert evidence.facts(1, Span(8, 12, "LOC")).rejected_string == Group(2, 1)
+    assert (
+        Group().log_odds(0.05) < Group(2, 1).log_odds(0.05) < Group(2, 2).log_odds(0.05)
+    )
+
+
+def test_strings_that_are_often_annotated_may_be_missing():
+    """Four of six mentions of Ann are annotated; no model has found the others."""
+    rows = [judged(k % 2, [(0, 3, "PER")] if k < 4 else []) for k in range(6)]
+    evidence = Evidence(rows)
+    assert evidence.candidates(5) == [(Span(0, 3, "PER"), 0.0)]
+    assert Evidence(rows[1:]).candidates(4) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "shape"),
+    [
+        ("INV-2024", "A-9"),
+        ("Rome", "Aa"),
+        ("I", "Aa"),
+        ("é4", "a9"),
+        ("1,2.5", "9,9.9"),
+    ],
+)
+def test_shapes(word, shape):
+    assert shape_of(word) == shape
