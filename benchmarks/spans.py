@@ -273,7 +273,7 @@ def speed(train, test, characters, repeat):
         marks = [time.process_time()]
         tokenized(texts)
         marks.append(time.process_time())
-        (part,) = model._parts(texts)
+        ((part, _),) = model._parts(texts)
         sequences = part.sequences(model.layout)
         marks.append(time.process_time())
         labels = model.tagger_.predict(sequences)

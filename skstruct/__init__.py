@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ._crf.l1crf import L1CRF as L1CRF
     from ._crf.l1crf_cv import L1CRFCV as L1CRFCV
     from ._crf.path import regularization_path as regularization_path
+    from ._data.lexicon import Lexicon as Lexicon
     from ._data.matrix import SequenceMatrix as SequenceMatrix
     from ._data.spans import PartialSpans as PartialSpans
     from ._data.spans import Span as Span

@@ -20,6 +20,7 @@ PUBLIC = {
     "KBestReranker": "_words.kbest_reranker",
     "L1CRF": "_crf.l1crf",
     "L1CRFCV": "_crf.l1crf_cv",
+    "Lexicon": "_data.lexicon",
     "ModelFileError": "_saving.container",
     "NumericFeatures": "features.numeric",
     "PartialSpans": "_data.spans",

@@ -15,6 +15,7 @@ from .text import LINE, PARAGRAPH, Tokens, codes_of
 
 if TYPE_CHECKING:
     from .alignment_report import Aligned
+    from .known_spans import TokenRanges
 
 
 PIECES = "lines", "paragraphs", "texts"
@@ -98,7 +99,7 @@ def cut_texts(
     tokens: Tokens,
     pieces: str,
     max_length: int | None = None,
-    aligned: Aligned | None = None,
+    aligned: Aligned | TokenRanges | None = None,
 ) -> Pieces:
     """Cut texts into pieces.
 
@@ -110,7 +111,7 @@ def cut_texts(
     max_length : int, optional
         Tokens of a piece; longer ones are cut in their second half where the text has
         its largest gap: at a blank line, a line break, behind a sentence, at a space.
-    aligned : data.spans.Aligned, optional
+    aligned : Aligned or TokenRanges, optional
         Spans, none of which is cut; nor are, by ``max_length``, the `MARGIN` tokens on
         either side, so that pieces may be longer.
 
@@ -132,7 +133,7 @@ def cut_texts(
     )
 
 
-def _outside(n: int, aligned: Aligned | None, margin: int) -> np.ndarray:
+def _outside(n: int, aligned: Aligned | TokenRanges | None, margin: int) -> np.ndarray:
     """(n,) bool: whether a piece that begins at the token cuts no span, and leaves
     ``margin`` tokens on either side of one.
     """

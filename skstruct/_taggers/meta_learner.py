@@ -330,6 +330,11 @@ class MetaLearner(
         """Whether ``predict`` takes ``dictionary``, as that of segmenters does."""
         return getattr(self._inside(), "accepts_dictionary", False)
 
+    @property
+    def accepts_known(self) -> bool:
+        """Whether ``predict`` takes ``known``, as that of span taggers does."""
+        return getattr(self._inside(), "accepts_known", False)
+
     def _trained(self) -> Any:
         """Return a copy of the trained estimator with this object's ``n_jobs``."""
         check_is_fitted(self)

@@ -185,6 +185,7 @@ class ProbabilityTagger(SequenceTagger):
         *,
         min_proba: float | None = None,
         scheme: str | None = None,
+        allowed: Given = None,
     ) -> list[list[tuple[Segment, float]]]:
         """Probabilities of segments: chunks, entities.
 
@@ -203,6 +204,9 @@ class ProbabilityTagger(SequenceTagger):
             The label scheme; by default the one that ``constraints`` names. Segments
             are read as by `skstruct.schemes.labels_to_spans`, which finds them in
             labellings that are not well formed too, unless constraints exclude these.
+        allowed : list of lists, optional
+            As in :meth:`predict`; probabilities are then those among the labellings
+            allowed.
 
         Returns
         -------
@@ -240,11 +244,13 @@ class ProbabilityTagger(SequenceTagger):
         table = LabelTable(name, strict=False)
         if segments is None and min_proba is None:
             segments = [
-                read_spans(labels, table) for labels in self._best(sequences)[0]
+                read_spans(labels, table)
+                for labels in self._best(sequences, allowed)[0]
             ]
         if segments is not None:
             segments = as_segments(segments, sequences.lengths, kinds)
-        given = self._distribution, sequences, of_label, joins
+        options = self._options(sequences, allowed)
+        given = self._distribution, sequences, of_label, joins, None, options
         return probabilities_of(segments, min_proba, kinds, *given, n_jobs=self.n_jobs)
 
 

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._data.alignment_report import AlignmentReport
 from .._data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, renumbered
+from .._data.known_spans import KnownLabels, as_known, known_in_tokens
+from .._data.lexicon import Lexicon
 from .._data.pieces import MOST_TOKENS, chosen, cut_texts, marked_across
 from .._data.places import by_sequence
 from .._data.scheme_rules import LabelTable, read_spans
@@ -21,7 +23,13 @@ from .._data.text import as_texts, tokenized
 from .._data.types import Corpus, Given, Self, Texts, Weights
 from .._saving.registry import savable
 from .._sklearn import sample_weights, with_callbacks
-from .._training.parameters import documented, inner_estimator, parameter, parametrized
+from .._training.parameters import (
+    documented,
+    inner_estimator,
+    parameter,
+    parameters_named,
+    parametrized,
+)
 from ..metrics.counting import refuse_nothing
 from ..metrics.label_scores import f1_of
 from ..metrics.text_scores import NO_TEXT, count_spans
@@ -31,6 +39,7 @@ from .text_probabilities import SpanAnalyses, placed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from .._data.known_spans import KnownSpans
     from .._data.pieces import Pieces
 
 
@@ -258,13 +267,36 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         return AlignmentReport(tokens, given, aligned, n_long)
 
     # -- prediction --------------------------------------------------------------------
-    def predict(self, X: Texts) -> list[list[Span]]:
+    @property
+    def accepts_known(self) -> bool:
+        """Whether ``predict`` takes ``known``: where the tagger takes ``allowed``."""
+        return self._why_nothing_is_known() is None
+
+    def _why_nothing_is_known(self) -> str | None:
+        """Say why ``known`` cannot be decoded; None if it can."""
+        if self.scheme == "IOB1":
+            return "scheme='IOB1' tells where spans begin by their neighbours alone"
+        tagger = self._inside()
+        if not getattr(tagger, "accepts_allowed", False):
+            return f"its tagger, a {type(tagger).__name__}, takes no labels allowed"
+        named = parameters_named(tagger, "constraints").values()
+        if any(not isinstance(each, str) for each in named):
+            return f"the constraints of its tagger are not those of {self.scheme}"
+        return None
+
+    def predict(self, X: Texts, known: Given = None) -> list[list[Span]]:
         """Find the labelled spans of texts.
 
         Parameters
         ----------
         X : list of str
             Texts.
+        known : list of lists of (start, end, label), or Lexicon, optional
+            What is known of each text: spans that must stand, of this type; of one of
+            several, where the label is a collection of them; of any, where it is None;
+            and with the label ``"O"`` parts of the text that no span may touch. The
+            best of all labellings in which this is so is found. They are whole tokens,
+            and do not overlap. A `Lexicon` finds them in the texts.
 
         Returns
         -------
@@ -274,14 +306,17 @@ class SpanTagger(SpanAnalyses, SpanTraining):
         Raises
         ------
         ValueError
-            If ``X`` is not a list of str; the message names the sequence.
+            If ``X`` is not a list of str; the message names the sequence. If something
+            known holds no whole tokens, contradicts something else, has an unknown
+            type, or is longer than the labels learned can spell; or if the tagger takes
+            nothing known.
         """
         check_is_fitted(self)
         result = Sequences()
-        for part in self._parts(as_texts(X)):
+        for part, allowed in self._parts(as_texts(X), known):
             with renumbered(part.text):
                 labels = (
-                    self.tagger_.predict(part.sequences(self.layout))
+                    self.tagger_.predict(part.sequences(self.layout), **allowed)
                     if len(part.text)
                     else []
                 )
@@ -289,17 +324,40 @@ class SpanTagger(SpanAnalyses, SpanTraining):
             result += map(flatten, by_sequence(spans, part.of_text()))
         return result
 
-    def _parts(self, texts: list[str]) -> Iterator[Pieces]:
+    def _parts(
+        self, texts: list[str], known: Given = None
+    ) -> Iterator[tuple[Pieces, dict[str, Any]]]:
         """The pieces of texts, about as many at once as `AT_ONCE` says; their numbers
-        count all texts.
+        count all texts. Beside them stand the arguments of the tagger's ``predict``.
         """
         self._validate_params()  # parameters may have been set since ``fit``
+        given = None if known is None else self._checked_known(known, texts)
         group = np.cumsum(lengths_of(texts)) // AT_ONCE
         stops = (np.flatnonzero(np.diff(group)) + 1).tolist()
         for first, stop in pairwise([0, *stops, len(texts)] if texts else []):
             tokens = tokenized(texts[first:stop], self.tokenizer)
-            pieces = cut_texts(tokens, self.pieces_, MOST_TOKENS)
-            yield pieces._replace(text=pieces.text + first)
+            whole = None
+            options: dict[str, Any] = {}
+            if given is not None:
+                some = given[0].of_texts(first, stop)
+                whole, allowed = known_in_tokens(some, tokens, given[1], first)
+            pieces = cut_texts(tokens, self.pieces_, MOST_TOKENS, whole)
+            if given is not None:
+                options["allowed"] = by_sequence(allowed, pieces.bounds)
+            yield pieces._replace(text=pieces.text + first), options
+
+    def _checked_known(
+        self, known: Given, texts: list[str]
+    ) -> tuple[KnownSpans, KnownLabels]:
+        """What is known of texts, and what the labels of the tagger can spell."""
+        wrong = self._why_nothing_is_known()
+        if wrong is not None:
+            raise ValueError(f"known: this SpanTagger takes nothing known: {wrong}")
+        if isinstance(known, Lexicon):
+            known = known.find(texts, self.tokenizer)
+        given = as_known(known, texts)
+        classes = np.asarray(self.tagger_.classes_).tolist()
+        return given, KnownLabels(classes, self.scheme)
 
     def _spans(
         self, labels: list[list[str]], part: Pieces, which: np.ndarray

@@ -147,12 +147,16 @@ class SpanAnalyses:
     layout: bool
 
     @abstractmethod
-    def predict(self, X: Texts) -> list[list[Span]]:
+    def predict(self, X: Texts, known: Given = None) -> list[list[Span]]:
         """Find the spans of each text."""
 
     @abstractmethod
-    def _parts(self, texts: list[str]) -> Iterator[Pieces]:
-        """Cut texts into pieces, some texts at once; the pieces' numbers count all."""
+    def _parts(
+        self, texts: list[str], known: Given = None
+    ) -> Iterator[tuple[Pieces, dict[str, Any]]]:
+        """Cut texts into pieces, some texts at once; the pieces' numbers count all.
+        Beside them stand the arguments by which the tagger keeps to what is known.
+        """
 
     @abstractmethod
     def _spans(
@@ -164,7 +168,7 @@ class SpanAnalyses:
 
     @inside_has("predict_kbest")
     def predict_kbest(
-        self, X: Texts, k: int = 5
+        self, X: Texts, k: int = 5, known: Given = None
     ) -> list[list[tuple[list[Span], float]]]:
         """The k best sets of spans of each text.
 
@@ -173,6 +177,8 @@ class SpanAnalyses:
         X : list of str
             Texts.
         k : int, default=5
+        known : list of lists of (start, end, label), or Lexicon, optional
+            As of :meth:`predict`.
 
         Returns
         -------
@@ -189,21 +195,22 @@ class SpanAnalyses:
         """
         check_is_fitted(self)
         result = Sequences()
-        for part in self._parts(as_texts(X)):
+        for part, allowed in self._parts(as_texts(X), known):
             with renumbered(part.text):
-                best = self._ranked_pieces(part, k)
+                best = self._ranked_pieces(part, k, **allowed)
             result += [best_sums(each, k) for each in by_sequence(best, part.of_text())]
         return result
 
     def _ranked_pieces(
-        self, part: Pieces, k: int
+        self, part: Pieces, k: int, allowed: Given = None
     ) -> list[list[tuple[list[Span], float]]]:
         """Return the k best sets of spans of each piece."""
         sequences = part.sequences(self.layout)
 
         def ranked_of(pieces: list[int], k: int) -> Ranked:
+            some = {} if allowed is None else {"allowed": take(allowed, pieces)}
             with renumbered(pieces):
-                return self.tagger_.predict_kbest(take(sequences, pieces), k)
+                return self.tagger_.predict_kbest(take(sequences, pieces), k, **some)
 
         def spelled(pieces: list[int], ranked: Ranked) -> list[list[Any]]:
             labels = [list(labels) for best in ranked for labels, _ in best]
@@ -214,7 +221,12 @@ class SpanAnalyses:
 
     @inside_has("predict_segment_proba")
     def predict_segment_proba(
-        self, X: Texts, segments: Given = None, *, min_proba: float | None = None
+        self,
+        X: Texts,
+        segments: Given = None,
+        *,
+        min_proba: float | None = None,
+        known: Given = None,
     ) -> list[list[tuple[Span, float]]]:
         """Probabilities of spans.
 
@@ -230,6 +242,9 @@ class SpanAnalyses:
             not whole tokens of one piece has the probability 0.
         min_proba : float in (0, 1], optional
             In place of ``segments``: all that have at least this probability.
+        known : list of lists of (start, end, label), or Lexicon, optional
+            As of :meth:`predict`; probabilities are then those among the labellings in
+            which all that is known stands.
 
         Returns
         -------
@@ -248,8 +263,8 @@ class SpanAnalyses:
         texts = as_texts(X)
         result = Sequences()
         inside = None
-        asked = self._asked(texts, segments) if min_proba is None else None
-        for part in self._parts(texts):
+        asked = self._asked(texts, segments, known) if min_proba is None else None
+        for part, allowed in self._parts(texts, known):
             mine = slice(len(result), len(result) + len(part.tokens.first) - 1)
             if asked is not None:
                 inside = _in_pieces(part, asked[mine])
@@ -259,6 +274,7 @@ class SpanAnalyses:
                     inside,
                     min_proba=min_proba,
                     scheme=self.scheme,
+                    **allowed,
                 )
             spans = placed(
                 part,
@@ -275,23 +291,25 @@ class SpanAnalyses:
                     for each in found
                 ]
             else:
-                known = map(dict, found)
+                probable = map(dict, found)
                 result += [
                     [(span, p.get(span, 0.0)) for span in each]
-                    for each, p in zip(asked[mine], known)
+                    for each, p in zip(asked[mine], probable)
                 ]
         return result
 
-    def _asked(self, texts: list[str], segments: Given) -> list[list[Span]]:
+    def _asked(
+        self, texts: list[str], segments: Given, known: Given
+    ) -> list[list[Span]]:
         """The spans whose probabilities are asked for, by text."""
-        given = as_spans(
-            self.predict(texts) if segments is None else segments, texts, "segments"
-        )
+        if segments is None:
+            segments = self.predict(texts, known)
+        given = as_spans(segments, texts, "segments")
         classes = np.asarray(self.tagger_.classes_).tolist()
-        known = {kind for _, kind in LabelTable(self.scheme).parse(classes)} - {""}
+        types = {kind for _, kind in LabelTable(self.scheme).parse(classes)} - {""}
         for s, span in enumerate(given.spans):
-            if span.label not in known:
-                wrong = f"no label has the type {span.label!r}; known are {some_of(sorted(known))}"
+            if span.label not in types:
+                wrong = f"no label has the type {span.label!r}; known are {some_of(sorted(types))}"
                 raise PlaceError(*place(given.first, s), wrong, "segments")
         return given.by_text()
 

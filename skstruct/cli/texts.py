@@ -40,6 +40,7 @@ from .common import (
 )
 from .first_record import first_record
 from .input_files import warn_of_columns
+from .known import placing, read_known
 from .targets import check_within, output
 
 if TYPE_CHECKING:
@@ -185,6 +186,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--sets", action="store_true", help=what)
     what = "write only spans that are at least so probable, above 0 and at most 1"
     add("--min-proba", type=probability, metavar="P", help=what)
+    what = (
+        "what is known of spans beforehand: a lexicon, in each line an entry, or a "
+        "regular expression between slashes, a tab and a type (O: no span); or "
+        "annotated texts (.json, .jsonl)"
+    )
+    add("--known", dest="known_spans", metavar="FILE", help=what)
 
 
 label_space = checked_type(str, lambda s: s.split() == [s], "text without white space")
@@ -193,7 +200,9 @@ label_space = checked_type(str, lambda s: s.split() == [s], "text without white 
 probability = checked_type(float, lambda p: 0.0 < p <= 1.0, "above 0 and at most 1")
 """A type of ``argparse``."""
 
-_OF_SPANS = "lines", "write", "label_space", "sets", "min_proba"
+_OF_SPANS = "lines", "write", "label_space", "sets", "min_proba", "known_spans"
+_CALLED = {"known_spans": "known"}
+"""What options are called whose values have another name among the arguments."""
 
 _NOT_FOR = {
     SPANS: (
@@ -237,7 +246,7 @@ def refuse(arguments: Arguments, task: str) -> None:
                 if name in ("kbest", "scores")
                 else ""
             )
-            option = name.replace("_", "-")
+            option = _CALLED.get(name, name).replace("_", "-")
             what = _WHAT[task]
             arguments.usage_error(f"--{option} is not for models that {what}{instead}")
 
@@ -278,17 +287,25 @@ def tag(model: Any, arguments: Arguments) -> int | None:
     if arguments.label_space and format != "brat":
         arguments.usage_error("--label-space is for --write brat")
     labels = _brat_labels(model, arguments) if format == "brat" else {}
+    arguments.known_spans = read_known(model, arguments)
     check_inputs(arguments.files, folders=True)
     files = find_text_files(arguments.files or ["-"])
     texts = read_text_files(files, arguments)
     if format == "brat":
         _write_brat(model, _with_names(list(texts)), labels, arguments)
+        _finish(arguments)
         return None
     with output(arguments.output, arguments.encoding) as file:
         for k, batch in enumerate(_batches(texts, format, arguments.batch)):
             _write(file, model, batch, format, arguments, is_first=k == 0)
             file.flush()  # who reads the pipe need not wait for the end
+    _finish(arguments)
     return None
+
+
+def _finish(arguments: Arguments) -> None:
+    if arguments.known_spans is not None:
+        arguments.known_spans.warn_of_others()
 
 
 def _batches(
@@ -528,17 +545,20 @@ def _write(
     """
     X = [each.text for each in batch]
     metadata = [each.metadata for each in batch]
-    y = model.predict(X)
+    known = arguments.known_spans
+    given = {} if known is None else {"known": known.of(X)}
+    with placing(lambda i: batch[i].place):
+        y = model.predict(X, **given)
     if arguments.min_proba:
         y = [
             [span for span, p in row if p >= arguments.min_proba]
-            for row in model.predict_segment_proba(X, y)
+            for row in model.predict_segment_proba(X, y, **given)
         ]
     if is_first and batch:
         tell(f"{batch[0].place}: first: {first_record('spans', X, y)}")
     if labels:
         y = [[span._replace(label=labels[span.label]) for span in spans] for spans in y]
-    proba = model.predict_segment_proba(X, y) if arguments.proba else None
+    proba = model.predict_segment_proba(X, y, **given) if arguments.proba else None
     offered = model.predict_sets(X) if arguments.sets else None
     if offered is not None and format == "label-studio":
         y = [[span for span, _ in spans] for spans in offered]

@@ -10,7 +10,7 @@ from .._data.inputs import SPANS, WORDS, PlaceError
 from .._data.text import tokenized
 from .._saving.missing_methods import REASONS
 from .._sklearn import final_step, innermost, layers
-from ..datasets import to_utf16
+from ..datasets import from_utf16, to_utf16
 from ..inspection.explain_taggers import span_labels as span_labels
 from .bodies import (
     OF_INPUTS,
@@ -159,7 +159,7 @@ def predicted(
         if not isinstance(body.X, list):
             raise ValueError(_no_list(model, body.X))
         X = body.X
-        y = _answer_of(model, options)(X)
+        y = _answer_of(model, options, _known_of(model, body, options))(X)
     except ValueError as error:
         places: dict[str, Any] = {
             name: int(getattr(error, name))
@@ -241,8 +241,28 @@ def warm(model: Any) -> None:
 _WAYS: tuple[dict[str, str], ...] = ({"proba": "1"}, {"kbest": "1"}, {"sets": "1"})
 
 
-def _answer_of(model: Any, options: dict[str, str]) -> Answer:
-    """Choose the function of sequences that the options of a request ask for."""
+def _known_of(model: Any, body: Body, options: dict[str, str]) -> dict[str, Any] | None:
+    """Return the arguments that say what is known of the texts of a request."""
+    if body.known is None:
+        return None
+    if not getattr(model, "accepts_known", False):
+        kind = type(final_step(model).estimator).__name__
+        raise Refused(400, f"known: this {kind} takes nothing known")
+    if "sets" in options:
+        raise Refused(400, "sets and known cannot both be given")
+    known = body.known
+    if options.get("offsets") == "utf-16":
+        known = from_utf16(body.X, known)
+    return {"known": known}
+
+
+def _answer_of(
+    model: Any, options: dict[str, str], known: dict[str, Any] | None = None
+) -> Answer:
+    """Choose the function of sequences that the options of a request ask for; ``known``
+    are more arguments of it.
+    """
+    more = known or {}
     units = _units_of(model, options.get("offsets", "characters"))
     kinds: list[str] = [name for name in ("proba", "kbest", "sets") if name in options]
     if kinds == ["kbest"] and "objects" in options:
@@ -257,7 +277,7 @@ def _answer_of(model: Any, options: dict[str, str]) -> Answer:
     if "objects" in options and task_of(last) != SPANS:
         raise Refused(400, "objects=1 is for models that mark spans of texts")
     if "proba" in options:
-        return _probable(model, last, units)
+        return _probable(model, last, units, more)
     if "sets" in options:
         if not hasattr(last, "predict_sets"):
             raise Refused(
@@ -266,7 +286,7 @@ def _answer_of(model: Any, options: dict[str, str]) -> Answer:
             )
         return lambda X: _in_units(units, X, last.predict_sets(X))
     if "kbest" not in options:
-        return lambda X: units(X, model.predict(X))
+        return lambda X: units(X, model.predict(X, **more))
     k = options["kbest"]
     best = _method(last, "kbest", "predict_kbest")
     if not (k.isascii() and k.isdecimal() and len(k) < 4 and 1 <= int(k) <= MOST):
@@ -281,7 +301,7 @@ def _answer_of(model: Any, options: dict[str, str]) -> Answer:
                     (score for _, score in rows),
                 )
             )
-            for x, rows in zip(X, best(final_step(model, X).X, int(k)))
+            for x, rows in zip(X, best(final_step(model, X).X, int(k), **more))
         ]
 
     return ranked
@@ -331,10 +351,10 @@ def _in_units(units: Units, X: Any, found: Any) -> list[Any]:
     return [[(span, p) for span, (_, p) in zip(*pair)] for pair in zip(items, found)]
 
 
-def _probable(model: Any, last: Any, units: Units) -> Answer:
+def _probable(model: Any, last: Any, units: Units, more: dict[str, Any]) -> Answer:
     """Make the function of sequences that gives pairs with probabilities.
 
-    ``last`` is the model's last step.
+    ``last`` is the model's last step, and ``more`` are arguments of its method.
     """
     parts = task_of(last) in (WORDS, SPANS)
     proba = _method(
@@ -343,7 +363,7 @@ def _probable(model: Any, last: Any, units: Units) -> Answer:
 
     def of_parts(X: Any) -> list[Any]:
         X = final_step(model, X).X
-        found = proba(X)
+        found = proba(X, **more)
         if task_of(last) == SPANS:
             return _in_units(units, X, found)
         return [

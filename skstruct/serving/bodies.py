@@ -3,7 +3,8 @@ shape.
 
 ``{"text": ...}`` is one text, ``{"texts": [...]}`` are several, ``{"inputs": ...}`` is
 what Hugging Face's clients send, and ``{"instances": [...]}`` what Vertex AI and
-SageMaker do. ``parameters`` beside one of them are the options of the request.
+SageMaker do. ``parameters`` beside one of them are the options of the request, and
+``known`` is what is known of the spans of its texts.
 
 References
 ----------
@@ -22,6 +23,7 @@ KEYS = "text", "texts", "inputs", "instances"
 """Keys that the input of a request can stand under."""
 
 _PARAMETERS = "parameters"
+_KNOWN = "known"
 
 PLAIN = "label", "text", "probability"
 """Keys of a span beside ``start`` and ``end``, see `as_objects`."""
@@ -41,11 +43,14 @@ class Body(NamedTuple):
         The sequences or texts.
     is_one : bool
         Whether the client sent one, and not a list of them.
+    known : object
+        What is known of the spans of each text; None if nothing is.
     """
 
     key: str | None
     X: Any
     is_one: bool
+    known: Any = None
 
 
 def read_body(
@@ -69,6 +74,11 @@ def read_body(
     """
     if not isinstance(value, dict):
         return Body(None, value, False)
+    if _KNOWN in value:
+        rest = {key: each for key, each in value.items() if key != _KNOWN}
+        body = read_body(rest, as_sequence, noun)
+        known = [value[_KNOWN]] if body.is_one else value[_KNOWN]
+        return body._replace(known=known)
     keys = [key for key in value if key != _PARAMETERS]
     if len(keys) != 1 or keys[0] not in KEYS:
         found = ", ".join(map(repr, keys)) or "none"

@@ -139,3 +139,31 @@ def test_what_sagemaker_asks(service):
     assert call(service, path="/ping")[0] == 200
     X = [["the", "dog"]]
     assert asked(service, X, "/invocations") == asked(service, X)
+
+
+@pytest.mark.parametrize("options", [{}, {"proba": 1}, {"kbest": 2}])
+def test_what_is_known_of_texts(service, options):
+    """It says the same in either unit, of one text or of several."""
+    path, text, known = "/ner/predict", TEXTS[0], [2, 5, "O"]
+    body = {"parameters": options}
+    status, one = asked(service, {"text": text, "known": [known], **body}, path)
+    free = asked(service, {"text": text, **body}, path)[1]
+    assert status == 200 and "[2, 5, 'PER']" in str(free)
+    assert "[2, 5, 'PER']" not in str(one) and "[10, 13, 'PER']" in str(one)
+    several = {"texts": [text], "known": [[known]], **body}
+    assert asked(service, several, path) == (200, [one])
+    body = {"parameters": {**options, "offsets": "utf-16"}}
+    status, wide = asked(service, {"text": text, "known": [[3, 6, "O"]], **body}, path)
+    assert status == 200 and "[11, 14, 'PER']" in str(wide)
+    assert "[3, 6, 'PER']" not in str(wide)
+
+
+def test_known_is_refused_where_it_means_nothing(service):
+    status, answer = asked(
+        service, {"text": "a", "known": [[0, 1, "X"]]}, "/ner/predict"
+    )
+    assert status == 400 and "known: text 0, position 0: (0, 1, 'X')" in answer["error"]
+    status, answer = asked(service, {"text": "a", "known": []}, "/tags/predict")
+    assert status == 400 and "this L1CRF takes nothing known" in answer["error"]
+    status, answer = asked(service, {"known": []}, "/ner/predict")
+    assert status == 400 and "one of the keys" in answer["error"]

@@ -134,6 +134,10 @@ LACKS = {
                       " word-segmenter": ABSENT},
     "allowed": {f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": NO_ARGUMENT},
     "dictionary": {f"{TAGGERS} {SPAN_TAGGERS} mixer-spans mixer-reranker {PARSERS} {RERANKERS}": NO_ARGUMENT},
+    "known": {
+        f"{TAGGERS} {SEGMENTERS} mixer-segmenter mixer-reranker {PARSERS} {RERANKERS} {OF_WORDS} sets": NO_ARGUMENT,
+        "spans-reranker": (ValueError, "takes nothing known: its tagger, a KBestReranker"),
+    },
     "boundaries": {f"{TAGGERS} {MIXED} {SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS}": NO_ARGUMENT},
     "tag": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
     "evaluate": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},

@@ -169,6 +169,15 @@ def dictionary(cell):
 
 
 @verb
+def known(cell):
+    """Predicted spans are predicted again, and none where none may be."""
+    predicted = cell.model.predict(cell.X)
+    assert cell.model.predict(cell.X, known=predicted) == predicted
+    nothing = [[(0, len(x), "O")] for x in cell.X]
+    assert cell.model.predict(cell.X, known=nothing) == [[] for _ in cell.X]
+
+
+@verb
 def boundaries(cell):
     text = cell.X[0]
     assert cell.model.predict([text], boundaries=[None]) == cell.model.predict([text])
