@@ -59,7 +59,7 @@ class JsonLines(RecordFormat):
     def record(self, value: Any, place: str, reading: Reading) -> Record:
         """Make a `Record` of an object, or of a pair as spaCy has them."""
         if isinstance(value, str) and reading.options.records is None:
-            return Record(place, value, None, {})
+            return Record(place, value, None, {}, why="a text alone")
         if isinstance(value, list | tuple):
             return from_pair(value, place, reading)
         return super().record(value, place, reading)

@@ -66,7 +66,27 @@ def record_of(value: Any, place: str, reading: Reading, fields: Fields) -> Recor
         if why is not None:
             return Record(place, text, None, metadata, why=why)
         return Record(place, text, [], metadata, n_seen=0)
+    _count_others(value, key, rows, place, reading, fields)
     return _with_rows(rows, Record(place, text, [], metadata), tokens, reading, fields)
+
+
+def _count_others(
+    value: Mapping[str, Any],
+    key: str,
+    rows: Any,
+    place: str,
+    reading: Reading,
+    fields: Fields,
+) -> None:
+    """Count the spans under further keys, which are left out: the first counts."""
+    if len(fields.spans) == 1:
+        return
+    for other in fields.spans:
+        found = value.get(other) if other != key and other in value else None
+        if type(found) is list and found and is_span(found[0]) and found != rows:
+            reading.contents.spans.seen += len(found)
+            why = f"under {other!r} beside those under {key!r}"
+            reading.leave_span(why, place, len(found))
 
 
 def text_of(

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .contents import NOT_ANNOTATED
 from .entry import NO, Look, marked
 from .head import Head
-from .json_fields import MISSING, Fields, at, parsed
+from .json_fields import MISSING, Fields, at, elements_at, parsed
 from .json_records import RecordFormat, record_of, text_of
 from .span_records import Reading, Record, without
 
@@ -59,6 +59,13 @@ class Rasa(RecordFormat):
         omits_empty=True,
     )
     marks = ("text", "entities")
+
+    def elements(self, value: Any, place: str) -> Iterator[tuple[str, Any]]:
+        """Yield the examples, those of old files, too, which tell kinds of them apart."""
+        data = at(value, "rasa_nlu_data", None)
+        for key in ("common_examples", "entity_examples", "intent_examples"):
+            if key == "common_examples" or isinstance(data, Mapping) and key in data:
+                yield from elements_at(value, f"rasa_nlu_data.{key}", place)
 
     def look(self, head: Head) -> Look:
         """One object has the list of examples."""
@@ -149,11 +156,18 @@ class GroundTruth(RecordFormat):
     def has_mark(self, value: Any) -> bool:
         """Tell whether there is a source, and a job with entities."""
         has_text = isinstance(value, Mapping) and isinstance(value.get("source"), str)
-        return has_text and _job_of(value) is not None
+        return has_text and bool(_jobs_of(value))
 
     def record(self, value: Any, place: str, reading: Reading) -> Record:
         """Make a `Record` of a line."""
-        job = _job_of(value) if isinstance(value, Mapping) else None
+        jobs = _jobs_of(value) if isinstance(value, Mapping) else []
+        if len(jobs) > 1 and reading.options.spans is None:
+            first = f"{jobs[0]}.annotations.entities"
+            raise ValueError(
+                f"{place}: several jobs have spans: {', '.join(jobs)}; spans={first!r} "
+                "takes those of one"
+            )
+        job = jobs[0] if jobs else None
         spans = f"{job}.annotations.entities"
         fields = self.fields._replace(spans=(spans,)).named(reading.options)
         if at(value, fields.spans[0], MISSING) is not MISSING:
@@ -163,12 +177,13 @@ class GroundTruth(RecordFormat):
         return Record(place, text, None, without(value, "source"), why=why)
 
 
-def _job_of(record: Mapping[str, Any]) -> str | None:
-    """The name of the job whose annotations a line has."""
-    for key, job in record.items():
-        if isinstance(job, Mapping) and isinstance(job.get("annotations"), Mapping):
-            return str(key)
-    return None
+def _jobs_of(record: Mapping[str, Any]) -> list[str]:
+    """The names of the jobs whose annotations a line has."""
+    return [
+        str(key)
+        for key, job in record.items()
+        if isinstance(job, Mapping) and isinstance(job.get("annotations"), Mapping)
+    ]
 
 
 class Kili(RecordFormat):
@@ -200,34 +215,51 @@ class Kili(RecordFormat):
 
     def record(self, value: Any, place: str, reading: Reading) -> Record:
         """Make a `Record` of an asset: the last of its labels counts."""
-        answers = _answers_of(value) if isinstance(value, Mapping) else None
+        text, _ = text_of(value, place, self.fields.named(reading.options))
+        beside = without(value, "content", "labels", "jsonResponse")
+        answers = _answers_of(value)
         if not isinstance(answers, Mapping):
-            text, _ = text_of(value, place, self.fields.named(reading.options))
-            labels = value.get("labels")
-            why = NOT_ANNOTATED if labels == [] else "no answers under 'labels'"
-            return Record(place, text, None, without(value, "content"), why=why)
-        jobs = [
-            job
-            for job, answer in answers.items()
-            if isinstance(at(answer, "annotations", None), list)
-            and any(map(_has_offsets, at(answer, "annotations")))
-        ]
-        if len(jobs) > 1 and reading.options.spans is None:
+            is_empty = value.get("labels") == []
+            why = NOT_ANNOTATED if is_empty else "no answers under 'labels'"
+            return Record(place, text, None, beside, why=why)
+        jobs = _jobs_with_spans(answers)
+        filled = [job for job in jobs if at(answers, f"{job}.annotations")] or jobs[:1]
+        if len(filled) > 1 and reading.options.spans is None:
             raise ValueError(
                 f"{place}: several jobs have spans: {', '.join(jobs)}; spans= names one"
             )
-        job = reading.options.spans or (jobs[0] if jobs else "")
-        rows = at(answers, f"{job}.annotations", [])
-        given = {"content": value["content"], "spans": rows}
-        fields = self.fields._replace(spans=("spans",))
-        found = record_of(given, place, reading, fields)
-        keys = ("content", "labels", "jsonResponse")
-        beside = {k: v for k, v in value.items() if k not in keys}
-        return found._replace(metadata=beside)
+        if answers and not jobs:
+            why = "no annotations under 'jsonResponse'"
+            return Record(place, text, None, beside, why=why)
+        self._count_earlier(value, place, reading)
+        job = reading.options.spans or (filled[0] if filled else "")
+        given = {"content": text, "spans": at(answers, f"{job}.annotations", [])}
+        fields = self.fields._replace(text=("content",), spans=("spans",))
+        return record_of(given, place, reading, fields)._replace(metadata=beside)
+
+    def _count_earlier(
+        self, value: Mapping[str, Any], place: str, reading: Reading
+    ) -> None:
+        """Count the spans of labels before the last, which are left out."""
+        labels = value.get("labels")
+        for label in labels[:-1] if isinstance(labels, list) else ():
+            answers = parsed(at(label, "jsonResponse", {}))
+            jobs = _jobs_with_spans(answers)
+            n = sum(len(at(answers, f"{job}.annotations")) for job in jobs)
+            reading.contents.spans.seen += n
+            if n:
+                reading.leave_span("in an earlier label of the asset", place, n)
 
 
-def _has_offsets(row: Any) -> bool:
-    return isinstance(row, Mapping) and "beginOffset" in row
+def _jobs_with_spans(answers: Any) -> list[str]:
+    """The jobs whose answers are lists of spans."""
+    if not isinstance(answers, Mapping):
+        return []
+    return [
+        job
+        for job, answer in answers.items()
+        if isinstance(at(answer, "annotations", None), list)
+    ]
 
 
 def _answers_of(record: Mapping[str, Any]) -> Any:

@@ -112,9 +112,18 @@ def _results(record: Any, place: str, reading: Reading) -> tuple[Any, str]:
         isinstance(t, Real) for t in times
     ):
         last = max(range(len(times)), key=lambda k: (times[k], k))
+    earlier = [each for k, each in enumerate(all_of) if k != last]
+    n = sum(len(each["result"]) for each in earlier if _has_regions(each))
+    if n and key != "predictions":
+        reading.contents.spans.seen += n
+        reading.leave_span("in an earlier annotation of the text", place, n)
     if "result" not in all_of[last]:
         return None, "an annotation without result"
     return check(all_of[last]["result"], list, place, "a list under 'result'"), ""
+
+
+def _has_regions(annotation: Mapping[str, Any]) -> bool:
+    return isinstance(annotation.get("result"), list)
 
 
 def _unknown(record: Mapping[str, Any]) -> str | None:

@@ -182,7 +182,7 @@ class ProdigyDecisions(Prodigy):
                 texts[record.group] = first._replace(spans=[*first.spans, *more])
         for record in texts.values():
             assert record.spans is not None
-            accepted = {s.parts for s in record.spans if not s.rejected}
+            accepted = [s.parts for s in record.spans if not s.rejected]
             spans = [
                 s for s in record.spans if not (s.rejected and s.parts in accepted)
             ]

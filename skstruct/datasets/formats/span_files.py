@@ -490,7 +490,9 @@ def _of_elements(
             contents.records.seen += 1
             contents.records.leave("null", place)
             continue
-        n_spans = contents.spans.n_left_out + contents.spans.structure
+        n_spans = (
+            contents.spans.seen - contents.spans.n_left_out - contents.spans.structure
+        )
         try:
             if isinstance(value, ValueError):
                 raise value
@@ -501,8 +503,8 @@ def _of_elements(
         except ValueError as error:
             contents.records.seen += 1
             contents.records.leave(FAULTY, place)
-            gone = contents.spans.n_left_out + contents.spans.structure - n_spans
-            contents.spans.seen += gone
+            gone = contents.spans.n_left_out + contents.spans.structure
+            contents.spans.seen = n_spans + gone
             reading.keep_fault(error, k, id, place)
             continue
         if not reading.keys and not isinstance(value, str):
@@ -653,4 +655,4 @@ def _as_labels(labels: Any) -> Any:
         raise ValueError(
             f"labels must be 'first' or a collection of str, got {describe(labels)}"
         )
-    return tuple(labels)
+    return list(labels)  # as a model remembers them

@@ -288,9 +288,15 @@ def _of_muc(
             ]
             k += 1
             yield place, text.strip(), moved
-        elif element.tag not in _OF_MUC and (element.text or "").strip():
-            tally.seen += 1
-            tally.structure += 1
+        elif element.tag not in _OF_MUC and element is not root:
+            tail = element.tail if parents[element].tag not in holders else None
+            for text, is_mixed in ((element.text, len(element)), (tail, True)):
+                if (text or "").strip():
+                    tally.seen += 1
+                    if is_mixed:
+                        tally.leave("text beside elements", f"{name}, {element.tag}")
+                    else:
+                        tally.structure += 1
 
 
 def _lines(root: Element, name: str) -> Iterator[tuple[str, str, list[Annotation]]]:

@@ -193,3 +193,15 @@ def test_lists_that_hold_something_else_are_no_spans():
 def test_triples_in_a_list_of_records():
     data = {"train": [["Ann", {"entities": [[0, 3, "PER"]]}]]}
     assert read_spans([data], records="train") == (["Ann"], [[(0, 3, "PER")]])
+
+
+def test_spans_under_two_keys():
+    """Those under the first are returned, the others counted; a fault takes both."""
+    two = {"text": "Ann ran", "spans": [[0, 3, "PER"]], "entities": [[4, 7, "ACT"]]}
+    told = r"1 span \(under 'entities' beside those under 'spans'\), first record 0"
+    with pytest.warns(UserWarning, match=told):
+        assert read_spans([two])[1] == [[(0, 3, "PER")]]
+    faulty = {**two, "spans": [[0, 3, "PER"], [0]]}
+    with pytest.warns(UserWarning, match="left out: 1 span"):
+        X, _, faults = read_spans([faulty, two], on_error="list")
+    assert X == ["Ann ran"] and len(faults) == 1

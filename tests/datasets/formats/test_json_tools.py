@@ -144,6 +144,33 @@ def test_rasa_says_what_a_span_stands_for():
     assert read_spans([data]) == (["fly to NYC", "hi"], [[(7, 10, "city")], []])
 
 
+def test_what_a_tool_writes_in_place_of_spans_is_told():
+    ground_truth = RECORDS["ground-truth"]
+    two = {**ground_truth, "other": ground_truth["task"]}
+    with pytest.raises(
+        ValueError, match="several jobs have spans: task, other; spans="
+    ):
+        read_spans([two])
+    assert read_spans([two], spans="other.annotations.entities")[1] == [SPANS]
+    renamed = {**ground_truth, "task": {"annotations": {"marks": []}}}
+    with pytest.warns(UserWarning, match="no list under 'task.annotations.entities'"):
+        assert read_spans([ground_truth, renamed])[1] == [SPANS]
+    kili = RECORDS["kili"]
+    classes = {**kili, "labels": [{"jsonResponse": {"JOB": {"categories": []}}}]}
+    with pytest.warns(
+        UserWarning, match="1 record .no annotations under 'jsonResponse"
+    ):
+        assert read_spans([kili, classes])[1] == [SPANS]
+    with pytest.warns(UserWarning, match="1 span .in an earlier label of the asset"):
+        assert read_spans([{**kili, "labels": kili["labels"] * 2}])[1] == [SPANS]
+
+
+def test_examples_of_old_rasa():
+    example = RECORDS["rasa"]["rasa_nlu_data"]["common_examples"]
+    data = {"common_examples": [], "entity_examples": example}
+    assert read_spans([{"rasa_nlu_data": data}]) == ([TEXT], [SPANS])
+
+
 def test_jobs_of_kili():
     record = RECORDS["kili"]
     answers = record["labels"][0]["jsonResponse"]

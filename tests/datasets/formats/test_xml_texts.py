@@ -132,6 +132,8 @@ def test_documents_of_the_message_understanding_conferences():
     one = [("Ana Ruiz left .", [("Ana Ruiz", "PERSON")]), ("No one .", [])]
     assert spans(document * 3) == one * 3
     assert BY_NAME["xml"].look(Head("a.sgm", document.splitlines())).is_yes
+    with pytest.warns(UserWarning, match=r"1 record \(text beside elements\)"):
+        assert spans(document.replace("<p>No one .</p>", "Said <p>No one .</p>")) == one
 
 
 @pytest.mark.parametrize(
