@@ -288,15 +288,20 @@ def _of_muc(
             ]
             k += 1
             yield place, text.strip(), moved
-        elif element.tag not in _OF_MUC and element is not root:
-            tail = element.tail if parents[element].tag not in holders else None
-            for text, is_mixed in ((element.text, len(element)), (tail, True)):
-                if (text or "").strip():
-                    tally.seen += 1
-                    if is_mixed:
-                        tally.leave("text beside elements", f"{name}, {element.tag}")
-                    else:
-                        tally.structure += 1
+        elif element.tag not in _OF_MUC and (element.text or "").strip():
+            tally.seen += 1
+            if len(element):
+                tally.leave(_BESIDE, f"{name}, {element.tag}")
+            else:
+                tally.structure += 1
+        parent = parents.get(element)
+        is_outside = parent is not None and parent.tag not in holders
+        if is_outside and (element.tail or "").strip():
+            tally.seen += 1
+            tally.leave(_BESIDE, f"{name}, behind {element.tag}")
+
+
+_BESIDE = "text beside elements"
 
 
 def _lines(root: Element, name: str) -> Iterator[tuple[str, str, list[Annotation]]]:

@@ -202,6 +202,6 @@ def test_spans_under_two_keys():
     with pytest.warns(UserWarning, match=told):
         assert read_spans([two])[1] == [[(0, 3, "PER")]]
     faulty = {**two, "spans": [[0, 3, "PER"], [0]]}
-    with pytest.warns(UserWarning, match="left out: 1 span"):
+    with pytest.warns(UserWarning, match="left out: 2 spans"):
         X, _, faults = read_spans([faulty, two], on_error="list")
     assert X == ["Ann ran"] and len(faults) == 1
