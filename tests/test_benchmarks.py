@@ -77,3 +77,36 @@ def test_a_side_is_a_copy_of_its_package(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["versus", "no-such-commit"])
     with pytest.raises(SystemExit, match="no-such-commit"):
         versus.main()
+
+
+def test_planted_errors_are_found_in_invoices_and_columns():
+    """The study of wrong labels, on little: what is planted is found, and counted."""
+    from benchmarks.label_issues import HEAD, of_columns, of_invoices, of_tags
+
+    X = [["Ann", "saw", "New", "York", f"on{k % 7}", "and", "left"] for k in range(90)]
+    y = [["B-PER", "O", "B-LOC", "I-LOC", "O", "O", "O"] for _ in X]
+    tags = [["N", "V", "N", "N", "P", "C", "V"] for _ in X]
+    for case in (
+        of_invoices(3, n=80),
+        of_columns("names", X, y, "random", 0, 0.1),
+        of_tags("tags", X, tags, "random", 0, 0.03),
+    ):
+        row = dict(zip(HEAD, case.row(), strict=True))
+        assert row["planted"] == len(case.errors) > 5
+        assert float(row["in 3 N"]) >= 0.6
+        assert 0.5 * row["planted"] < float(row["expected"]) < 2.0 * row["planted"]
+
+
+@pytest.mark.parametrize("by_words", [False, True])
+def test_each_kind_of_error_is_planted(by_words):
+    from benchmarks.label_issues import KINDS, Planter
+
+    texts = [f"Ann Lee{k % 5} saw New York{k % 4} on 24 and left" for k in range(60)]
+    spans = [[(0, 8, "PER"), (13, 22, "LOC")] for _ in texts]
+    for planter in (
+        Planter(texts, spans, 0, by_words).random(20),
+        Planter(texts, spans, 0, by_words).systematic(4),
+    ):
+        assert {error.kind for error in planter.errors} == set(KINDS)
+        changed = {i for i, row in enumerate(planter.y) if row != spans[i]}
+        assert changed == {error.text for error in planter.errors}
