@@ -144,7 +144,7 @@ def _findings(model: Any, corpus: Corpus, arguments: Arguments) -> Findings:
             if corpus.format == "spans":
                 _tell_moves(model, corpus)
                 warnings.filterwarnings(
-                    "ignore", ".*do not end where tokens do"
+                    "ignore", ".*(do|does) not end where tokens do"
                 )  # of each fold
             documents, known = documents_of(corpus)
             _check_parts(corpus, arguments.cv, documents if known else corpus.X, known)

@@ -9,6 +9,7 @@ some of them looks better on the others than it is.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,14 @@ from ..metrics.intervals import FEWEST, Score
 from ..metrics.task_scores import Scores, plain, scores_of
 from ..metrics.task_scores import as_text as table_of
 from .common import CommandError, tell
+from .mistakes import (
+    Mistake,
+    in_words,
+    items_of,
+    mistakes_in,
+    probabilities,
+    scheme_for,
+)
 
 if TYPE_CHECKING:
     from .common import Arguments
@@ -30,6 +39,15 @@ if TYPE_CHECKING:
 
 WORST = 10
 """Texts that are listed."""
+
+SHOWN = 3
+"""Mistakes that are listed of a text."""
+
+FEW_SURE = 3
+SHARE_SURE = 0.1
+"""Mistakes of a model that is sure, and their share, from which on annotations are
+suspected.
+"""
 
 _EXCERPT = 60
 
@@ -49,6 +67,8 @@ class HeldOutScores(NamedTuple):
     worst : list of (int, int)
         Sequences of the corpus, each with the number of items that are wrong or
         missing, the worst first.
+    mistakes : dict of int to list of Mistake
+        Of these sequences what was given, and what was found.
     """
 
     how: str
@@ -56,6 +76,7 @@ class HeldOutScores(NamedTuple):
     measure: str
     n_documents: int
     worst: list[tuple[int, int]]
+    mistakes: dict[int, list[Mistake]] = {}
 
     @property
     def score(self) -> Score:
@@ -176,15 +197,24 @@ def hold_out(
     except CommandError as error:
         raise CommandError(f"{corpus.name}: {error}") from None
     predicted: dict[int, Any] = {}  # by the number of the sequence
+    probable: dict[int, Any] = {}
+    task = ""
     fitted = None
     for k, out in enumerate(folds):
         fitted = _without_traces(clone(model))
-        learn(fitted, part_of(corpus, ~out))
-        where = np.flatnonzero(out)
-        found = fitted.predict([corpus.X[i] for i in where])
-        predicted.update(zip(where.tolist(), found))
+        with warnings.catch_warnings():
+            # the model that learns from everything warns of them, once
+            warnings.filterwarnings("ignore", ".*(do|does) not end where tokens do")
+            learn(fitted, part_of(corpus, ~out))
+        task = final_step(fitted).estimator.inputs.task
+        where = np.flatnonzero(out).tolist()
+        X = [corpus.X[i] for i in where]
+        found = fitted.predict(X)
+        predicted.update(zip(where, found))
+        probable.update(zip(where, probabilities(fitted, task, X, found)))
         if len(folds) > 1:
-            tell(f"part {k + 1} of {len(folds)}: {counted(len(where), 'sequence')}")
+            noun = "text" if corpus.format == "spans" else "sentence"
+            tell(f"part {k + 1} of {len(folds)}: {counted(len(where), noun)}")
     rows = sorted(predicted)
     scores, measure = score_rows(
         fitted,
@@ -200,7 +230,16 @@ def hold_out(
         else f"{arguments.cv} folds of {counted(n, unit)}"
     )
     wrong = [(rows[i], n) for i, n in scores.worst]
-    return HeldOutScores(how, scores, measure, n, wrong)
+    scheme = scheme_for(task, corpus.y)
+    mistakes = {
+        i: mistakes_in(
+            items_of(task, corpus.y[i], scheme),
+            items_of(task, predicted[i], scheme),
+            probable[i],
+        )
+        for i, _ in wrong
+    }
+    return HeldOutScores(how, scores, measure, n, wrong, mistakes)
 
 
 def score_rows(
@@ -258,7 +297,26 @@ def as_text(found: HeldOutScores, corpus: Corpus) -> str:
         lines += ["", "the worst:"]
     for i, n in found.worst[:WORST]:
         lines.append(f"{counted(n, 'mistake'):>12}  {_place(corpus, i)}")
+        of_text = found.mistakes.get(i, [])
+        for each in of_text[:SHOWN]:
+            lines.append(f"{'':>14}{in_words(each, corpus, i)}")
+        if len(of_text) > SHOWN:
+            lines.append(f"{'':>14}and {len(of_text) - SHOWN} more")
+    lines += _suspected(found)
     return "\n".join(lines)
+
+
+def _suspected(found: HeldOutScores) -> list[str]:
+    """Say how many mistakes look like wrong annotations, if many do."""
+    every = [each for row in found.mistakes.values() for each in row]
+    sure = sum(each.sure for each in every)
+    if sure < max(FEW_SURE, SHARE_SURE * len(every)):
+        return []
+    return [
+        "",
+        f"{sure} of these {len(every)} mistakes look like wrong annotations, since the "
+        "model is sure: skstruct check lists them",
+    ]
 
 
 def _place(corpus: Corpus, i: int) -> str:

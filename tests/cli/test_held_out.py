@@ -168,3 +168,23 @@ def test_nothing_to_count_is_a_dash_and_null(capsys, tmp_path):
     assert json.loads(run(capsys, *both, "--json")[1])["difference"]["measure"] is None
     code, out, _ = run(capsys, *both)
     assert code == 0 and "there is nothing to compare" in out
+
+
+def test_the_worst_texts_show_what_was_given_and_found(tmp_path, capsys):
+    """Wrong annotations are suspected where a model is sure; warnings come once."""
+    rows = []
+    for k in range(120):
+        name = ("Ann", "Tom", "Eve")[k % 3]
+        end = 2 if k in (7, 70) else 3
+        spans = [] if k in (20, 50, 90, 100) else [[0, end, "PER"]]
+        rows.append(json.dumps({"text": f"{name} left {k} now", "spans": spans}))
+    file = tmp_path / "names.jsonl"
+    file.write_text("\n".join(rows), encoding="utf-8")
+    code, out, err = run_train(
+        capsys, file, "-m", tmp_path / "m", "-a", "l1crf", "--cv", 4
+    )
+    assert code == 0, err
+    assert 'given nothing; found 0-3 "Eve" PER' in out
+    assert 'given 0-2 "To" PER; found 0-3 "Tom" PER' in out
+    assert "mistakes look like wrong annotations" in out and "skstruct check" in out
+    assert err.count("not end where tokens do") == 1 and "30 texts" in err
