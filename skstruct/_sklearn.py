@@ -7,6 +7,7 @@ is declared here for type checkers.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import re
@@ -214,18 +215,8 @@ else:
 
         @functools.wraps(train)
         def told(estimator: Any, *args: Any, **given: Any) -> Any:
-            before = _fitted_of(estimator)
-            try:
+            with _saying_what_is_kept(estimator, train.__name__):
                 return train(estimator, *args, **given)
-            except KeyboardInterrupt as error:
-                now = _fitted_of(estimator)
-                if before.keys() == now.keys() and all(
-                    before[name] is now[name] for name in now
-                ):
-                    error.args = (NOTHING_KEPT.format(train.__name__),)
-                elif not error.args:
-                    error.args = (SOMETHING_KEPT,)
-                raise
 
         return told
 
@@ -244,9 +235,27 @@ else:
                 names = ", ".join([*signature.parameters][1:])
                 call = f"{type(estimator).__name__}.{fit.__name__}({names})"
                 raise TypeError(f"{call}: {error}") from None
-            return managed(estimator, *args, **given)
+            with _saying_what_is_kept(estimator, fit.__name__):
+                return managed(estimator, *args, **given)
 
-        return says_what_is_kept(checked)
+        return checked
+
+
+@contextlib.contextmanager
+def _saying_what_is_kept(estimator: Any, method: str) -> Iterator[None]:
+    """Let an interrupt of a method that trains say what the estimator has kept."""
+    before = _fitted_of(estimator)
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        now = _fitted_of(estimator)
+        if before.keys() == now.keys() and all(
+            before[name] is now[name] for name in now
+        ):
+            error.args = (NOTHING_KEPT.format(method),)
+        elif not error.args:
+            error.args = (SOMETHING_KEPT,)
+        raise
 
 
 def _fitted_of(estimator: Any) -> dict[str, Any]:

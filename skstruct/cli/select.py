@@ -123,7 +123,7 @@ def run(arguments: Arguments) -> int | None:
 def _chosen(model: Any, X: list[Any], arguments: Arguments) -> list[int]:
     """Choose by the strategy asked for, or by the first that the model has."""
     given = arguments.strategy
-    strategies = _DEFAULTS if given is None else (given,)
+    strategies: tuple[Any, ...] = _DEFAULTS if given is None else (given,)
     for strategy in strategies:
         try:
             chosen = select(
