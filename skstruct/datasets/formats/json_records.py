@@ -231,7 +231,7 @@ def _without_rows(
     if odd is not None:
         kind = "an empty object" if odd[1] == {} else f"a {type(odd[1]).__name__}"
         return record._replace(why=f"{kind} and no list under {odd[0]!r}")
-    if (why := other_spans(value, any_list=True)) is not None:
+    if (why := other_spans(value, any_list=not fields.omits_empty)) is not None:
         return record._replace(why=why)
     if fields.omits_empty:
         reading.n_listed += 1
@@ -241,8 +241,8 @@ def _without_rows(
 
 
 def other_spans(value: Mapping[str, Any], any_list: bool = False) -> str | None:
-    """Return why a record that yields no span is left out: it has a list that may hold
-    some; None if it has none.
+    """Return why a record that yields no span is left out: it has a list of what looks
+    like spans, or any list at all; None if it has none.
     """
     for key, found in value.items():
         rows = parsed(found)
@@ -252,19 +252,39 @@ def other_spans(value: Mapping[str, Any], any_list: bool = False) -> str | None:
     return None
 
 
+_ENDS = ("end", "stop", "length", "to", "last")
+_NO_LABELS = frozenset(("text", "content", "value", "id", "_id", "uuid", "source"))
+
+
 def is_span(row: Any) -> bool:
-    """Tell whether something looks like a span: two numbers and a label."""
+    """Tell whether something looks like a span: two numbers and a label, or an object
+    with a number of its end and something that may be its label.
+    """
     if isinstance(row, list | tuple):
         return len(row) == 3 and all(type(x) is int for x in row[:2])
     if not isinstance(row, Mapping):
         return False
-    names = [
-        str(key).lower()
+    has_label = "label" in row or any(
+        isinstance(each, str | list) and key not in _NO_LABELS and not _is_number(each)
         for key, each in row.items()
-        if type(each) is int or isinstance(each, str) and each.isdecimal()
-    ]
-    ends = ("end", "stop", "length", "to", "last")
-    return any(name.endswith(ends) or name.startswith(ends) for name in names)
+    )
+    inner = (_inner(each) for each in row.values())
+    return has_label and any(map(_has_end, (row, *filter(None, inner))))
+
+
+def _inner(value: Any) -> Mapping[str, Any] | None:
+    """An object within a span, which may hold its offsets."""
+    value = value[0] if isinstance(value, list) and value else value
+    return value if isinstance(value, Mapping) else None
+
+
+def _has_end(row: Mapping[str, Any]) -> bool:
+    names = (str(key).lower() for key, each in row.items() if _is_number(each))
+    return any(name.endswith(_ENDS) or name.startswith(_ENDS) for name in names)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int or (isinstance(value, str) and value.isdecimal())
 
 
 # --------------------------------------------------------------------------------------

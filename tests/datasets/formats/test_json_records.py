@@ -190,6 +190,13 @@ def test_lists_that_hold_something_else_are_no_spans():
     assert read_spans([record]) == (["Ann"], [[]])
 
 
+def test_a_list_that_is_empty_says_that_there_is_none():
+    """Paragraphs and the like have starts and ends, and no labels."""
+    parts = [{"start": 0, "end": 3, "id": "p1", "text": "Ann"}]
+    record = {"text": "Ann", "spans": [], "paragraphs": parts, "authors": ["Bo"]}
+    assert read_spans([record]) == (["Ann"], [[]])
+
+
 def test_triples_in_a_list_of_records():
     data = {"train": [["Ann", {"entities": [[0, 3, "PER"]]}]]}
     assert read_spans([data], records="train") == (["Ann"], [[(0, 3, "PER")]])
