@@ -124,6 +124,13 @@ def span_report(y, said, weight):
     return [float(cell) for cell in text.split("micro avg")[1].split("\n")[0].split()]
 
 
+def partial_spans(y, said, weight):
+    found = metrics.partial_span_report(each(spans_of, y), each(spans_of, said), weight)
+    return [
+        row[name] for row in found.values() for name in ("precision", "recall", "f1")
+    ]
+
+
 def segmentation(y, said, weight):
     words = each(words_of, y), each(words_of, said)
     return list(
@@ -174,6 +181,7 @@ METRICS = {
     "token_report": token_report,
     "span_f1_score": of(metrics.span_f1_score, spans_of),
     "span_report": span_report,
+    "partial_span_report": partial_spans,
     "word_f1_score": of(metrics.word_f1_score, words_of),
     "segmentation_report": segmentation,
     "attachment_scores": attachment,
@@ -191,7 +199,7 @@ METRICS = {
 """By the names of ``skstruct.metrics``, with what is chosen behind a comma."""
 
 NO_METRICS = {
-    "SegmentationReport", "AttachmentScores", "Reliability", "PairedBootstrap", "SCORERS",
+    "SegmentationReport", "PartialSpanReport", "AttachmentScores", "Reliability", "PairedBootstrap", "SCORERS",
     "segment_f1_scorer_for", "attachment_scorer_for",
     "token_f1_scorer_for",
 }  # fmt: skip

@@ -70,6 +70,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "unknown words"
     )
     add("--vocabulary", metavar="FILE", help=what)
+    what = (
+        "of segments and spans also the scores of SemEval 2013: strict, exact, partial "
+        "and by type"
+    )
+    add("--partial", action="store_true", help=what)
     add("--json", action="store_true", help="print one JSON object")
 
 
@@ -91,6 +96,10 @@ def run(arguments: Arguments) -> int | None:
         (
             models and (arguments.model or len(models) != 2),
             "name one FILE, with --model; or two models and FILE",
+        ),
+        (
+            models and arguments.partial,
+            "--partial is for one model",
         ),
         (
             models and arguments.strict,
@@ -143,6 +152,10 @@ def _options(arguments: Arguments, task: str) -> dict[str, Any]:
             read_segmented(arguments.vocabulary, encoding=arguments.encoding)
         )
         options["vocabulary"] = set(words)
+    if arguments.partial:
+        if task not in (LABELS, SPANS):
+            arguments.usage_error("--partial is for segments of labels, and for spans")
+        options["partial"] = True
     if task != LABELS and (arguments.scheme != "auto" or arguments.strict):
         what = {WORDS: "words", SPANS: "spans of texts", TREES: "trees"}[task]
         arguments.usage_error(f"--scheme and --strict are for labels, not for {what}")

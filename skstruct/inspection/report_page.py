@@ -198,9 +198,8 @@ def report(
             [word if isinstance(word, str) else word[0] for word in words]
             for words in predicted
         ]
-    scores = scores_of(
-        kind, shown, y, predicted, scheme=scheme or "auto", intervals=True
-    )
+    options: dict[str, Any] = {"scheme": scheme or "auto", "partial": kind == SPANS}
+    scores = scores_of(kind, shown, y, predicted, intervals=True, **options)
     wrong, sure, how = _surest_first(model, X, scores.wrong)
     where = as_places(places, len(y))
     confusions = errors_of(model, X, y, predicted, words=words, places=where)
@@ -282,7 +281,23 @@ def _scores(scores: Scores, n: int) -> str:
         table(rows, ("", "", "95 % interval"))
         + note(f"of {counted(n, 'sequence')}")
         + table(labels, names)
+        + _schemas(scores)
     )
+
+
+def _schemas(scores: Scores) -> str:
+    """Write the scores of spans that are right in part, if there are any."""
+    if not scores.schemas:
+        return ""
+    rows = [
+        (
+            cell(name),
+            *(_figure(row[column]) for column in ("precision", "recall", "f1")),
+        )
+        for name, row in scores.schemas.items()
+    ]
+    said = "spans that are right in part, as SemEval 2013 counts them"
+    return table(rows, ("", "precision", "recall", "F1")) + note(said)
 
 
 def _with_interval(score: Score) -> tuple[str, str]:

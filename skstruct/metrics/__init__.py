@@ -39,6 +39,7 @@ from .label_scores import (
     sequence_accuracy_score,
     token_accuracy_score,
 )
+from .partial_scores import PartialSpanReport, partial_span_report
 from .significance import PairedBootstrap, paired_bootstrap
 from .text_scores import (
     SegmentationReport,
@@ -86,6 +87,8 @@ __all__ = [
 __all__ += [
     "span_f1_score",
     "span_report",
+    "partial_span_report",
+    "PartialSpanReport",
     "word_f1_score",
     "segmentation_report",
     "SegmentationReport",

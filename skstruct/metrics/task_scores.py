@@ -29,6 +29,7 @@ from .checks import check_pairs, in_order, label_pairs
 from .counting import count_right, refuse_nothing, with_label
 from .intervals import Interval, Score, interval_of, quotients, resamples_of, score_of
 from .label_scores import COLUMNS, PLAIN, segment_rows, segment_spans
+from .partial_scores import schemas_of, table_of
 from .text_scores import NO_TEXT, NO_WORDS, both_sides, is_tagged, judged, word_spans
 from .token_scores import known_labels
 from .tree_scores import NO_HEADS, arc_counts, main_types, split_heads
@@ -66,6 +67,9 @@ class Scores(NamedTuple):
         Sequences with an error.
     worst : list of (int, int)
         Sequences with the number of items that are wrong or missing, the most first.
+    schemas : dict of str to dict
+        Scores of segments that are right in part; see `partial_scores.schemas_of`.
+        Empty if they were not asked for, or there are no segments.
     """
 
     amounts: dict[str, int]
@@ -75,6 +79,7 @@ class Scores(NamedTuple):
     averages: dict[str, dict[str, float]]
     wrong: list[int]
     worst: list[tuple[int, int]]
+    schemas: dict[str, dict[str, float]]
 
     @property
     def main(self) -> str:
@@ -93,6 +98,11 @@ class Scores(NamedTuple):
             found[self.table] = {
                 name: {column: plain(value) for column, value in row.items()}
                 for name, row in _rows(self)
+            }
+        if self.schemas:
+            found["schemas"] = {
+                name: {column: plain(value) for column, value in row.items()}
+                for name, row in self.schemas.items()
             }
         return found
 
@@ -126,6 +136,8 @@ class _Tally(NamedTuple):
         What types are called; "" without types.
     typed : list of (right, predicted, true)
         Of each sequence the types of its items.
+    sides : list of (true, predicted)
+        Of each sequence its segments, if there are any.
     """
 
     amounts: dict[str, int]
@@ -135,6 +147,7 @@ class _Tally(NamedTuple):
     counts: np.ndarray
     table: str = ""
     typed: Sequence[tuple[Types, Types, Types]] = ()
+    sides: Sequence[tuple[Collection[Any], Collection[Any]]] | None = None
 
 
 def scores_of(
@@ -148,6 +161,7 @@ def scores_of(
     vocabulary: Collection[str] | None = None,
     groups: np.ndarray | None = None,
     intervals: bool = False,
+    partial: bool = False,
 ) -> Scores:
     """Compute the scores of predictions.
 
@@ -168,11 +182,14 @@ def scores_of(
         percentile bootstrap; see `intervals.interval_of`.
     intervals : bool, default=False
         Whether scores have their 95 % intervals.
+    partial : bool, default=False
+        Whether there are scores of segments, or spans, that are right in part.
 
     Raises
     ------
     ValueError
-        If no token, word or text counts, or the two sides are not of the same corpus.
+        If no token, word or text counts, or the two sides are not of the same corpus;
+        or if there are no segments for scores of those that are right in part.
     """
     if task == WORDS:
         tally = _of_words(y, y_pred, vocabulary)
@@ -182,10 +199,14 @@ def scores_of(
         tally = _of_trees(X, y, y_pred)
     else:
         tally = _of_labels(y, y_pred, scheme, strict)
-    return _scores(tally, groups, intervals)
+    if partial and tally.sides is None:
+        raise ValueError("scores of what is right in part are for segments and spans")
+    return _scores(tally, groups, intervals, partial)
 
 
-def _scores(tally: _Tally, groups: np.ndarray | None, intervals: bool) -> Scores:
+def _scores(
+    tally: _Tally, groups: np.ndarray | None, intervals: bool, partial: bool
+) -> Scores:
     """Divide what was counted."""
     kinds = in_order(flatten(flatten(tally.typed)))
     parts = [*tally.measures.values()]
@@ -227,7 +248,10 @@ def _scores(tally: _Tally, groups: np.ndarray | None, intervals: bool) -> Scores
     order = np.argsort(-missed, kind="stable")
     worst = [(int(i), int(missed[i])) for i in order if missed[i] > 0]
     wrong = np.flatnonzero(tally.is_wrong).tolist()
-    return Scores(tally.amounts, overall, tally.table, by_label, averages, wrong, worst)
+    schemas = schemas_of(tally.sides) if partial and tally.sides is not None else {}
+    return Scores(
+        tally.amounts, overall, tally.table, by_label, averages, wrong, worst, schemas
+    )
 
 
 def _quotient(right: int, below: int) -> float:
@@ -341,8 +365,8 @@ def _of_labels(y: Corpus, y_pred: Corpus, scheme: str, strict: bool) -> _Tally:
         sides = [(set(true), set(found)) for true, found in segment_spans(pairs, table)]
         items = _items(sides)
         measures |= _found(items)
-        typed = _types(sides)
-        return _Tally(amounts, measures, items, is_wrong, counts, "segments", typed)
+        how = "segments", _types(sides), sides
+        return _Tally(amounts, measures, items, is_wrong, counts, *how)
     if any(isinstance(label, SEVERAL) for true, _ in pairs for label in true):
         return _Tally(amounts, measures, items, is_wrong, counts)
     labels = (known_labels(i, *pair) for i, pair in enumerate(pairs))
@@ -407,7 +431,8 @@ def _of_spans(X: Any, y: Corpus, y_pred: Corpus) -> _Tally:
     measures = _found(items)
     measures["sequence_accuracy"] = _all_right(is_wrong, counts)
     amounts = {"texts": len(sides), "spans": int(items[:, 2].sum())}
-    return _Tally(amounts, measures, items, is_wrong, counts, "segments", _types(sides))
+    how = "segments", _types(sides), sides
+    return _Tally(amounts, measures, items, is_wrong, counts, *how)
 
 
 def _of_trees(X: Any, y: Corpus, y_pred: Corpus) -> _Tally:
@@ -480,8 +505,9 @@ def as_text(scores: Scores) -> str:
         line = f"{name.replace('_', ' '):<18}{figure(score.value):>10}"
         lines.append(f"{line}  ({between})" if between else line)
     rows = list(_rows(scores))
+    schemas = ["", table_of(scores.schemas, 18)] if scores.schemas else []
     if not rows:
-        return "\n".join(lines)
+        return "\n".join([*lines, *schemas])
     width = max(18, *(len(name) + 2 for name, _ in rows))
     spans = [_between(row["f1"]) for row in scores.by_label.values()]
     spans += [""] * len(scores.averages)
@@ -494,7 +520,7 @@ def as_text(scores: Scores) -> str:
         middle = f"  {between or '-':<18}" if has_spans else ""
         name = name or "(no type)"
         lines.append(f"{name:<{width}}{cells}{middle}{row['support']:>10}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *schemas])
 
 
 def figure(value: float) -> str:

@@ -55,6 +55,19 @@ def test_evaluate_in_all_three_ways(folder, capsys, stdin, tmp_path):
     assert re.search(r"^token accuracy +0\.9", out, re.M)
 
 
+def test_evaluate_partial(folder, capsys):
+    code, out, _ = run(
+        capsys, "evaluate", folder / "test.txt", "-m", folder / "chunk", "--partial"
+    )
+    lines = {line.split()[0]: line.split() for line in out.splitlines() if line}
+    assert code == 0 and lines["strict"][3] == lines["f1"][1]
+    assert float(lines["strict"][3]) < float(lines["type"][3])
+    code, _, said = run(
+        capsys, "evaluate", folder / "test.seg", "-m", folder / "seg", "--partial"
+    )
+    assert code != 0 and "--partial is for segments of labels, and for spans" in said
+
+
 def test_evaluate_segmentation(folder, capsys, tmp_path):
     texts, words = load_segmentation()
     arguments = "evaluate", folder / "test.seg", "-m", folder / "seg", "--json"

@@ -94,6 +94,7 @@ TABLE = {
     metrics.token_report: TOKENS,
     metrics.span_f1_score: SPANS,
     metrics.span_report: SPANS,
+    metrics.partial_span_report: SPANS,
     metrics.word_f1_score: WORDS,
     metrics.segmentation_report: {
         **{name: (*given[:2], ["a"], *given[2:]) for name, given in WORDS.items()},

@@ -162,7 +162,7 @@ def test_values_are_those_of_the_metrics(name):
     value = {key: score.value for key, score in found.overall.items()}
     more = scores_of(task, X, y, y_pred, intervals=True)
     assert {key: score.value for key, score in more.overall.items()} == value
-    assert (more.averages, more.wrong, more.worst) == found[4:]
+    assert more[4:] == found[4:]
     if task == "labels":
         assert value["token_accuracy"] == metrics.token_accuracy_score(y, y_pred)
         assert value["sequence_accuracy"] == metrics.sequence_accuracy_score(y, y_pred)
@@ -219,3 +219,19 @@ def test_counts_do_not_grow_with_labels_times_sentences():
     y = [[str(i)] for i in range(n)]
     found = scores_of("labels", y, y, y)
     assert found.overall["token_accuracy"].value == 1.0 and len(found.by_label) == n
+
+
+def test_scores_of_what_is_right_in_part():
+    """They are those of the metric, as text and as JSON, of segments and of spans."""
+    task, X, y, y_pred = TASKS["spans"]
+    found = scores_of(task, X, y, y_pred, partial=True)
+    expected = metrics.partial_span_report(y, y_pred, texts=X, zero_division=np.nan)
+    assert found.schemas == dict(expected)
+    assert found.to_dict()["schemas"]["type"]["f1"] == expected.type["f1"]
+    assert as_text(found).splitlines()[-4].startswith("strict ")
+    task, X, y, y_pred = TASKS["segments"]
+    found = scores_of(task, X, y, y_pred, partial=True)
+    assert found.schemas["strict"]["f1"] == found.overall["f1"].value
+    for name in ("labels", "words", "trees"):
+        with pytest.raises(ValueError, match="are for segments and spans"):
+            scores_of(*TASKS[name], partial=True)
