@@ -33,7 +33,14 @@ from .._core.hashing import mix64
 from .._core.rules import Difference, new_difference
 from .arc_labels import label_of, label_reductions
 from .dependency_trees import LEFT, RIGHT, SHIFT
-from .state_features import MOST_FIELDS, Lookup, Memory, new_lookup, new_memory, score
+from .state_features import (
+    MOST_FIELDS,
+    Lookup,
+    ScoreCache,
+    new_cache,
+    new_lookup,
+    score,
+)
 from .states import (
     FIRST_WORD,
     N_ACTIONS,
@@ -118,8 +125,8 @@ class ParseWork(NamedTuple):
     path_label: np.ndarray
     gold_label: np.ndarray  # (2 n,) int32: the labels of the right actions
     head: np.ndarray  # (n,) int32: predicted heads
-    scores: Memory  # of states: by group of templates what actions score
-    pairs: Memory  # of arcs: by group of templates what labels score
+    scores: ScoreCache  # of states: by group of templates what actions score
+    pairs: ScoreCache  # of arcs: by group of templates what labels score
     around: np.ndarray  # (7, n + 1) int32: children and siblings, see `arc_labels`
     arc: np.ndarray  # (F,) int32: fields of an arc
     total: np.ndarray  # (L,) float64: scores of labels
@@ -160,8 +167,8 @@ def new_work(task: ParseTask, model: ParseModel, training: bool = True) -> Parse
         path_label=np.zeros(2 * n, np.int32),
         gold_label=np.zeros(2 * n, np.int32),
         head=np.zeros(n, np.int32),
-        scores=new_memory(slots, MOST_FIELDS, N_ACTIONS),
-        pairs=new_memory(slots, MOST_FIELDS, max(n_labels, 1)),
+        scores=new_cache(slots, MOST_FIELDS, N_ACTIONS),
+        pairs=new_cache(slots, MOST_FIELDS, max(n_labels, 1)),
         around=np.zeros((7, n + 1), np.int32),
         arc=np.zeros(N_ARC, np.int32),
         total=np.zeros(max(n_labels, 1)),

@@ -7,7 +7,7 @@ it meets for the first time (``_core.hashing.intern``). Features that read an at
 
 States of a beam are alike: most of what their features, and the labels of their arcs,
 depend on was met in other states of the same sentence. Weights and noise do not change
-while a sentence is searched: partial scores are remembered (:class:`Memory`).
+while a sentence is searched: partial scores are remembered (:class:`ScoreCache`).
 
 Letters: n words, K templates, A atoms, C columns, B beam.
 """
@@ -76,7 +76,7 @@ class ParseModel(NamedTuple):
     clock: Clock
 
 
-class Memory(NamedTuple):
+class ScoreCache(NamedTuple):
     """What was computed in this sentence, by fields of rows; where two share a slot the
     later one stays.
     """
@@ -89,14 +89,14 @@ class Memory(NamedTuple):
 
 
 KINDS = 64
-"""The most kinds of rows in one memory."""
+"""The most kinds of rows in one cache."""
 
 
-def new_memory(slots: int, fields: int, numbers: int) -> Memory:
+def new_cache(slots: int, fields: int, numbers: int) -> ScoreCache:
     """Make an empty cache of so many numbers by up to so many fields; ``slots`` is a
     power of two.
     """
-    return Memory(
+    return ScoreCache(
         key=np.zeros((slots, fields), np.int32),
         value=np.zeros((slots + 1, numbers)),
         stamp=np.zeros(slots, np.int64),
@@ -117,9 +117,9 @@ class Lookup(NamedTuple):
     template: np.ndarray  # (K,) int64
     slot: np.ndarray  # (K,) int64: of the table; then of the pool, if rows are sparse
     entry: np.ndarray  # (K,) int64: the row; -1: no such feature
-    place: np.ndarray  # (G,) int64: by group the slot of the memory
+    place: np.ndarray  # (G,) int64: by group the slot of the cache
     first: np.ndarray  # (G + 1,) int64: its first feature listed
-    known: np.ndarray  # (G,) bool: whether the memory holds what the group scores
+    known: np.ndarray  # (G,) bool: whether the cache holds what the group scores
 
 
 def new_lookup(n: int, rows: int, *templates: Templates) -> Lookup:
@@ -156,8 +156,8 @@ def load(
     value = work.look.value
     atoms = task.atoms
     work.look.step[0] = step
-    for memory in (work.scores, work.pairs):
-        memory.now[0] += KINDS
+    for cache in (work.scores, work.pairs):
+        cache.now[0] += KINDS
     for a in range(atoms.shape[0]):
         value[a, STACK_END] = 0
         value[a, NO_CHILD] = 1
@@ -177,14 +177,14 @@ def load(
 # --------------------------------------------------------------------------------------
 @spliced
 def recall(
-    memory: Memory, by: np.ndarray, kind: Int, row: np.ndarray
+    cache: ScoreCache, by: np.ndarray, kind: Int, row: np.ndarray
 ) -> tuple[Int, bool]:
     """Find what was computed for the fields of a row; if it is not remembered, reserve
     a slot for it.
 
     Parameters
     ----------
-    memory : Memory
+    cache : ScoreCache
     by : (kinds, F) int32
         The fields of each kind, -1 behind the last one; with none, nothing is
         remembered.
@@ -198,23 +198,23 @@ def recall(
         Whether the slot holds the result.
     """
     if by[kind, 0] < 0:
-        return memory.stamp.shape[0], False
-    stamp = memory.now[0] + kind
+        return cache.stamp.shape[0], False
+    stamp = cache.now[0] + kind
     h = np.uint64(kind)
     F = 0
     while F < by.shape[1] and by[kind, F] >= 0:
         h = h * np.uint64(0x9E3779B97F4A7C15) + np.uint64(row[by[kind, F]])
         F += 1
-    s = np.int64(mix64(h)) & (memory.stamp.shape[0] - 1)
-    known = memory.stamp[s] == stamp
+    s = np.int64(mix64(h)) & (cache.stamp.shape[0] - 1)
+    known = cache.stamp[s] == stamp
     f = 0
     while known and f < F:
-        known = memory.key[s, f] == row[by[kind, f]]
+        known = cache.key[s, f] == row[by[kind, f]]
         f += 1
     if not known:
-        memory.stamp[s] = stamp
+        cache.stamp[s] = stamp
         for f in range(F):
-            memory.key[s, f] = row[by[kind, f]]
+            cache.key[s, f] = row[by[kind, f]]
     return s, known
 
 
@@ -301,7 +301,7 @@ def find_features(
 def score(
     templates: Templates,
     features: FeatureTable,
-    memory: Memory,
+    cache: ScoreCache,
     row: np.ndarray,
     adjustment: Adjustment | None,
     look: Lookup,
@@ -310,7 +310,7 @@ def score(
     """Sum the weights of the features of a row, in units of stored values.
 
     ``total[a] = Σ_k x_k w[k, a]`` is written, for actions or labels a. What a group of
-    templates adds is taken from ``memory`` if it is known there.
+    templates adds is taken from ``cache`` if it is known there.
     """
     store = features.weights
     first = look.first
@@ -318,7 +318,7 @@ def score(
     G = templates.group.shape[0] - 1
     C = store.columns
     for g in range(G):
-        look.place[g], look.known[g] = recall(memory, templates.by, g, row)
+        look.place[g], look.known[g] = recall(cache, templates.by, g, row)
         first[g] = n
         if not look.known[g]:
             n = list_keys(templates, g, row, features.table, n, look)
@@ -332,7 +332,7 @@ def score(
                 prefetch(store.value, look.slot[k])
     total[:C] = 0.0
     for g in range(G):
-        found = memory.value[look.place[g]]
+        found = cache.value[look.place[g]]
         if not look.known[g]:
             found[:C] = 0.0
             add_rows(

@@ -277,7 +277,7 @@ def further_lines(
 # Many states of a sentence agree in some of their fields: which word is next, which
 # ones are on top of the stack, which children these have. What templates of such fields
 # alone add to a score is the same in all of them, so it is computed once and remembered
-# (``state_features.Memory``). A template belongs to the first group that has all fields
+# (``state_features.ScoreCache``). A template belongs to the first group that has all fields
 # it reads. The last group, of what no other has, is scored anew for each state.
 #
 # The groups were chosen for the set "rich": on UD English EWT a state then needs 37

@@ -333,7 +333,7 @@ class _File:
         return array
 
 
-class _Memory:
+class _InMemory:
     """Bytes in memory, or in a memory map, of which arrays are read-only views."""
 
     def __init__(self, data: np.ndarray) -> None:
@@ -417,7 +417,7 @@ def read_container_array(
         are_bytes and data.ndim == 1 and data.flags.c_contiguous,
         "malformed: an array of bytes was expected",
     )
-    return _read(_Memory(data), kind, intact)
+    return _read(_InMemory(data), kind, intact)
 
 
 def _read(

@@ -60,11 +60,11 @@ from ..metrics.checks import in_order
 from ..metrics.counting import has_label
 from .reranker_epoch import ABSENT, new_model
 from .reranker_model import RerankModel, RerankRun, f1_of
-from .word_lattice import lattices_of, make_task, paths, view_of
+from .word_lattice import adapter_of, lattices_of, make_task, paths
 
 if TYPE_CHECKING:
     from .reranker_epoch import LatticeTask
-    from .word_lattice import Item, Node, View
+    from .word_lattice import Adapter, Item, Node
 
 
 @savable
@@ -292,9 +292,9 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
     ) -> RerankRun:
         """Check everything, train the bases, and encode their analyses."""
         rule = self._rule()
-        view = view_of(clone(self._to_fit()))
-        X, y = view.check(X, y)
-        given = self._checked_held_out(view, given, y)
+        adapter = adapter_of(clone(self._to_fit()))
+        X, y = adapter.check(X, y)
+        given = self._checked_held_out(adapter, given, y)
         weight = sample_weights(sample_weight, X)
         metadata = routed(
             self,
@@ -303,7 +303,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
             {"sample_weight": weight, **params},
             shared={"groups": groups},
         )
-        lengths = view.lengths(X)
+        lengths = adapter.lengths(X)
         used, group = self._used(lengths, weight, groups)
         if continued:
             check_unchanged(
@@ -322,12 +322,12 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         weight = None if weight is None else weight[used]
         test: list[int] = []
         if self.early_stopping and given is None:
-            test = self._drawn(view, X, y, used)
+            test = self._drawn(adapter, X, y, used)
         with renumbered(used):
             base = fit_some(self._new_base(), X, y, np.arange(n), metadata)
-            lattices = self._jackknife(view, X, y, metadata, key, group)
+            lattices = self._jackknife(adapter, X, y, metadata, key, group)
         words, tags = self._known(continued)
-        gold = view.gold(X, y)
+        gold = adapter.gold(X, y)
         train = np.setdiff1d(np.arange(n), test).tolist()
         corpus = (lattices, lengths, gold)
         of_train = None if weight is None else weight[train]
@@ -348,7 +348,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         return run
 
     def _checked_held_out(
-        self, view: View, given: tuple[Given, Given] | None, y: Any
+        self, adapter: Adapter, given: tuple[Given, Given] | None, y: Any
     ) -> tuple[Any, Any] | None:
         """Check the user's held-out sequences, if there are any: what is wrong there
         should not come up after the bases are trained. ``y`` is that of training.
@@ -356,30 +356,30 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         if given is None:
             return None
         with of_held_out():
-            checked = view.check(*given)
-            self._check_scoring(view, *checked, y)
+            checked = adapter.check(*given)
+            self._check_scoring(adapter, *checked, y)
         return checked
 
-    def _drawn(self, view: View, X: Any, y: Any, used: np.ndarray) -> list[int]:
+    def _drawn(self, adapter: Adapter, X: Any, y: Any, used: np.ndarray) -> list[int]:
         """Draw the sequences that early stopping judges by; ``used`` has the numbers of
         all in the user's ``X``.
         """
         test = self._held_out(np.flatnonzero([has_label(items) for items in y]))
         with renumbered(used[test]):
-            self._check_scoring(view, safe_indexing(X, test), take(y, test), y)
+            self._check_scoring(adapter, safe_indexing(X, test), take(y, test), y)
         return test
 
-    def _check_scoring(self, view: View, X: Any, y_held_out: Any, y: Any) -> None:
+    def _check_scoring(self, adapter: Adapter, X: Any, y_held_out: Any, y: Any) -> None:
         """Raise, before bases are trained, unless the scorer can count what held-out
         sequences hold; ``y`` has the labels of all.
         """
-        if not view.finds_words:
-            distinct_labels(y_held_out, offsets_of(view.lengths(X)))
+        if not adapter.finds_words:
+            distinct_labels(y_held_out, offsets_of(adapter.lengths(X)))
         if self.scoring is not None:
             from ..metrics.countable import labels_in, refuse_uncountable
 
-            known = () if view.finds_words else in_order(labels_in(y))
-            task = WORDS if view.finds_words else LABELS
+            known = () if adapter.finds_words else in_order(labels_in(y))
+            task = WORDS if adapter.finds_words else LABELS
             refuse_uncountable(self, task, X, y_held_out, known)
 
     def _known(self, continued: bool) -> tuple[dict[Any, int], dict[Any, int]]:
@@ -423,7 +423,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
 
     def _jackknife(
         self,
-        view: View,
+        adapter: Adapter,
         X: Any,
         y: Any,
         metadata: dict[str, Any],
@@ -442,7 +442,7 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
             others = np.setdiff1d(np.arange(n), part)
             base = fit_some(self._new_base(), X, y, others, metadata)
             with renumbered(part):
-                return lattices_of(view, base, safe_indexing(X, part), self.k)
+                return lattices_of(adapter, base, safe_indexing(X, part), self.k)
 
         with threads(self.n_jobs, len(parts)) as map_all:
             found = [nodes for lattices in map_all(work, parts) for nodes in lattices]
@@ -489,17 +489,19 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         check_is_fitted(self)
         base = self.base_
         model = self._model
-        view = view_of(base)
-        checked = view.check_X(X)
+        adapter = adapter_of(base)
+        checked = adapter.check_X(X)
 
         def work(bounds: tuple[int, int, int, int]) -> tuple[list[Any], np.ndarray]:
             part = checked[bounds[0] : bounds[1]]
-            lattices = lattices_of(view, base, part, self.k)
-            task = make_task(lattices, view.lengths(part), model.words, model.tags)
+            lattices = lattices_of(adapter, base, part, self.k)
+            task = make_task(lattices, adapter.lengths(part), model.words, model.tags)
             out, scores = model.choose(task)
-            return [view.decode(base, items) for items in paths(lattices, out)], scores
+            return [
+                adapter.decode(base, items) for items in paths(lattices, out)
+            ], scores
 
-        found = map_chunks(work, offsets_of(view.lengths(checked)), self.n_jobs)
+        found = map_chunks(work, offsets_of(adapter.lengths(checked)), self.n_jobs)
         scores = np.concatenate([of_part for _, of_part in found])
         return [items for part, _ in found for items in part], scores
 
@@ -519,11 +521,13 @@ class KBestReranker(ShowsColumns, OffersDefault, OnlineLearner, BaseEstimator):
         float
         """
         check_is_fitted(self)
-        view = view_of(self.base_)
-        X, y = view.check(X, y)
-        if not view.finds_words:
-            check_gold_of_model(y, view.tags(self.base_))
-        return float(view.score(y, self.predict(X), sample_weights(sample_weight, X)))
+        adapter = adapter_of(self.base_)
+        X, y = adapter.check(X, y)
+        if not adapter.finds_words:
+            check_gold_of_model(y, adapter.tags(self.base_))
+        return float(
+            adapter.score(y, self.predict(X), sample_weights(sample_weight, X))
+        )
 
 
 def _with_relative_weights(metadata: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from .._training.saved import NamedWeights
 from .._training.tables import TableModel, features_of, final_arrays, training_of
 from .reranker_epoch import ATOMS, HALF, N_TEMPLATES, Reranker, epoch, new_work
 from .reranker_epoch import predict as predict_paths
-from .word_lattice import RIGHT, lattices_of, make_task, paths, view_of
+from .word_lattice import RIGHT, adapter_of, lattices_of, make_task, paths
 
 if TYPE_CHECKING:
     from .._data.types import Corpus
@@ -52,7 +52,7 @@ def _arguments(f: Members) -> dict[str, Any]:
     )
     require(len(f["tags"]) < HALF - 1, f"{f.where}: too many tags")
     try:
-        view_of(f["fitted"].get("base_"))
+        adapter_of(f["fitted"].get("base_"))
     except (ValueError, TypeError, AttributeError):
         require(
             False, f"{f.where}.base_ must be a segmenter or tagger with k best analyses"
@@ -206,15 +206,15 @@ class RerankRun(Run):
         Returns them, and the tags that the base does not know.
         """
         base = self.base
-        view = view_of(self.base)
-        X, y = view.check(X, y)
-        known = view.tags(base)
-        given = (tag for items in view.gold(X, y) for *_, tag in items)
+        adapter = adapter_of(self.base)
+        X, y = adapter.check(X, y)
+        known = adapter.tags(base)
+        given = (tag for items in adapter.gold(X, y) for *_, tag in items)
         others = dict.fromkeys(
             tag for tag in given if tag is not None and not isinstance(tag, SEVERAL)
         )
-        lattices = lattices_of(view, base, X, self.estimator.k)
-        task = make_task(lattices, view.lengths(X), self.words, self.tags)
+        lattices = lattices_of(adapter, base, X, self.estimator.k)
+        task = make_task(lattices, adapter.lengths(X), self.words, self.tags)
         return HeldOut(self.estimator, None, X, y, (task, None, lattices)), [
             tag for tag in others if tag not in known
         ]
@@ -229,6 +229,6 @@ class RerankRun(Run):
         if lattices is None:
             return f1_of(task, chosen, n_items)
         base = self.base
-        view = view_of(self.base)
-        predicted = [view.decode(base, items) for items in paths(lattices, chosen)]
-        return float(view.score(self.held_out.y, predicted, None))
+        adapter = adapter_of(self.base)
+        predicted = [adapter.decode(base, items) for items in paths(lattices, chosen)]
+        return float(adapter.score(self.held_out.y, predicted, None))

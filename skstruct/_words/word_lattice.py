@@ -1,9 +1,9 @@
 """From the k best analyses of a base model to lattices of nodes, and back to what the
 base predicts.
 
-A *view* says what the base's sequences are made of: a :class:`TextView` of words of a
-text (base: ``Segmenter`` or ``WordSegmenter``), a :class:`TokenView` of tokens with
-labels (base: a tagger). Each turns sequences into *candidates*: for each sequence a
+An *adapter* says what the base's sequences are made of: a :class:`TextAdapter` of words
+of a text (base: ``Segmenter`` or ``WordSegmenter``), a :class:`TokenAdapter` of tokens
+with labels (base: a tagger). Each turns sequences into *candidates*: for each sequence a
 list of (score, items), best first, where an item is (begin, end, word, tag) in
 characters, or tokens. :func:`make_task` makes lattices.
 """
@@ -62,9 +62,9 @@ def bucket(margin: float) -> int:
 
 
 # --------------------------------------------------------------------------------------
-# Views
+# Adapters
 # --------------------------------------------------------------------------------------
-class View(ABC):
+class Adapter(ABC):
     """What the sequences of a base estimator are made of."""
 
     finds_words: ClassVar[bool]
@@ -114,7 +114,7 @@ class View(ABC):
         ]
 
 
-class TextView(View):
+class TextAdapter(Adapter):
     """Texts of words, or of words with tags; the base finds words."""
 
     finds_words = True
@@ -162,7 +162,7 @@ class TextView(View):
         return word_f1_score(y, predicted, sample_weight=sample_weight)
 
 
-class TokenView(View):
+class TokenAdapter(Adapter):
     """Sequences of tokens with a label each; the base is a tagger."""
 
     finds_words = False
@@ -213,8 +213,8 @@ def _labelled(sequence: Any, labels: Collection[Any]) -> list[Item]:
     return items
 
 
-def view_of(base: Any) -> View:
-    """Choose the view that suits a base estimator.
+def adapter_of(base: Any) -> Adapter:
+    """Choose the adapter that suits a base estimator.
 
     Raises
     ------
@@ -223,9 +223,9 @@ def view_of(base: Any) -> View:
     """
     if hasattr(base, "predict_kbest"):
         if getattr(base, "accepts_allowed", False):  # not a parser
-            return TokenView()
+            return TokenAdapter()
         if getattr(base, "accepts_dictionary", False):
-            return TextView()
+            return TextAdapter()
     elif hasattr(base, "tagger"):
         kind = type(base).__name__
         tagger = type(base.tagger).__name__
@@ -256,25 +256,25 @@ def lattice(candidates: list[tuple[float, list[Item]]]) -> list[Node]:
     )
 
 
-def lattices_of(view: View, base: Any, X: Any, k: int) -> list[list[Node]]:
+def lattices_of(adapter: Adapter, base: Any, X: Any, k: int) -> list[list[Node]]:
     """Make the lattice of each sequence; [] for an empty one.
 
     Parameters
     ----------
-    view : View
+    adapter : Adapter
     base : estimator
         Fitted.
     X : list of sequences
-        As `View.check_X` returns it.
+        As `Adapter.check_X` returns it.
     k : int
         Analyses of a sequence.
     """
-    filled = np.flatnonzero(view.lengths(X)).tolist()
+    filled = np.flatnonzero(adapter.lengths(X)).tolist()
     found: list[list[Node]] = [[] for _ in range(len(X))]
     for start in range(0, len(filled), BLOCK):
         block = filled[start : start + BLOCK]
         with renumbered(block):
-            ranked = view.candidates(base, safe_indexing(X, block), k)
+            ranked = adapter.candidates(base, safe_indexing(X, block), k)
         for i, candidates in zip(block, ranked):
             found[i] = lattice(candidates)
     return found

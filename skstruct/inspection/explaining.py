@@ -25,7 +25,7 @@ from .._words.reranker_epoch import ABSENT, features_of_path, new_work
 from .._words.word_beam import new_work as new_beam_work
 from .._words.word_epoch import features_of_path as features_of_words
 from .._words.word_epoch import rival_scores
-from .._words.word_lattice import lattices_of, make_task, view_of
+from .._words.word_lattice import adapter_of, lattices_of, make_task
 from .._words.word_model import make_task as make_word_task
 from .explain_chains import explain_chain, runners_up
 from .explain_taggers import of_one_sequence
@@ -218,16 +218,16 @@ def explain_reranker(
     """
     model = reranker._model
     base = reranker.base_
-    view = view_of(base)
-    X = view.check_X(X)
-    (nodes,) = lattices_of(view, base, X, reranker.k)
-    length = view.lengths(X)
+    adapter = adapter_of(base)
+    X = adapter.check_X(X)
+    (nodes,) = lattices_of(adapter, base, X, reranker.k)
+    length = adapter.lengths(X)
     if not nodes:
         return Explanation([], 0.0, [])
     if labels is None:
         path, _ = _best_path(model, nodes, length)
     else:
-        path = _given(view, X, nodes, labels)
+        path = _given(adapter, X, nodes, labels)
     before = np.full(len(nodes), ABSENT, np.int32)
     before[path] = np.append(-1, path[:-1])
     task = make_task([nodes], length, model.words, model.tags)
@@ -235,7 +235,9 @@ def explain_reranker(
     score, features = _by_item(
         model, len(nodes), at, row, weight_rows(model.weights, row)[:, 0]
     )
-    words = [nodes[c][2] for c in path.tolist()] if view.finds_words else tokens_of(X)
+    words = (
+        [nodes[c][2] for c in path.tolist()] if adapter.finds_words else tokens_of(X)
+    )
     tokens = []
     for c, word in zip(path.tolist(), words):
         rival = None
@@ -249,7 +251,7 @@ def explain_reranker(
             TokenExplanation(word, nodes[c][3], features[c], [], rival, margin)
         )
     labels = [token.label for token in tokens]
-    return Explanation(labels, score, tokens, _segments(view, base, tokens, labels))
+    return Explanation(labels, score, tokens, _segments(adapter, base, tokens, labels))
 
 
 def _by_item(
@@ -286,11 +288,13 @@ def _best_path(
     return np.flatnonzero(chosen), float(scores[0])
 
 
-def _given(view: Any, X: Any, nodes: list[Node], labels: Collection[Any]) -> np.ndarray:
+def _given(
+    adapter: Any, X: Any, nodes: list[Node], labels: Collection[Any]
+) -> np.ndarray:
     """Find the nodes of a given path; a ValueError says that one does not exist."""
-    X, y = view.check(X, [labels])
+    X, y = adapter.check(X, [labels])
     place = {node[:4]: c for c, node in enumerate(nodes)}
-    (items,) = view.gold(X, y)
+    (items,) = adapter.gold(X, y)
     missing = next((item for item in items if item not in place), None)
     if missing is not None:
         what = missing[3] if missing[2] is None else (missing[2], missing[3])
@@ -322,10 +326,10 @@ def _instead(node: Node, path: list[Node]) -> str | None:
 
 
 def _segments(
-    view: Any, base: Any, tokens: list[TokenExplanation], labels: list[Any]
+    adapter: Any, base: Any, tokens: list[TokenExplanation], labels: list[Any]
 ) -> list[Segment] | None:
     """Return the segments of a path: its words, or what the tokens' labels spell."""
-    if view.finds_words:
+    if adapter.finds_words:
         return [(t, t + 1, token.label or "") for t, token in enumerate(tokens)]
     segments_of = segment_reader(np.asarray(base.classes_).tolist(), scheme_of(base))
     return None if segments_of is None else segments_of(labels)

@@ -12,7 +12,7 @@ from skstruct._core.noise import QUIET
 from skstruct._training.epochs import epoch_order
 from skstruct._words import reranker_epoch as structure
 from skstruct._words.reranker_epoch import ABSENT
-from skstruct._words.word_lattice import lattice, make_task, view_of
+from skstruct._words.word_lattice import adapter_of, lattice, make_task
 
 
 def features(path):
@@ -167,7 +167,7 @@ def test_search_is_exact():
     X, y = texts()
     estimator = reranker().fit(X, y)
     model, base = model_of(estimator), estimator.base_
-    view = view_of(base)
+    view = adapter_of(base)
     candidates = view.candidates(base, X, 6)
     for i, found in enumerate(candidates):
         nodes = lattice(found)

@@ -7,7 +7,7 @@ from inside import model_of, run_and_lattices_of
 from skstruct import KBestReranker, Segmenter, StructuredPerceptron
 from skstruct._words.reranker_epoch import ATOMS
 from skstruct._words.reranker_model import f1_of, feature_names
-from skstruct._words.word_lattice import lattices_of, make_task, view_of
+from skstruct._words.word_lattice import adapter_of, lattices_of, make_task
 
 X = ["ab ba", "aab", "bab", "abab", "baab", "ba"]
 Y = [["ab", "ba"], ["a", "ab"], ["b", "ab"], ["ab", "ab"], ["ba", "ab"], ["ba"]]
@@ -37,7 +37,7 @@ def test_names_of_features_say_their_atoms(fitted):
 
 
 def test_the_nodes_chosen_make_one_path(fitted):
-    model, view = model_of(fitted), view_of(fitted.base_)
+    model, view = model_of(fitted), adapter_of(fitted.base_)
     checked = view.check_X([*X, ""])
     lattices = lattices_of(view, fitted.base_, checked, 3)
     task = make_task(lattices, view.lengths(checked), model.words, model.tags)

@@ -14,13 +14,13 @@ from skstruct import (
 from skstruct._words.reranker_epoch import ABSENT, HALF
 from skstruct._words.word_lattice import (
     RIGHT,
-    TextView,
-    TokenView,
+    TextAdapter,
+    TokenAdapter,
+    adapter_of,
     bucket,
     lattice,
     make_task,
     paths,
-    view_of,
 )
 
 
@@ -54,18 +54,18 @@ def test_buckets_of_margins(margin, expected):
 
 
 def test_the_view_that_suits_a_base():
-    assert isinstance(view_of(Segmenter()), TextView)
-    assert isinstance(view_of(WordSegmenter()), TextView)
-    assert isinstance(view_of(StructuredPerceptron()), TokenView)
-    assert view_of(WordSegmenter()).finds_words
-    assert not view_of(StructuredPerceptron()).finds_words
+    assert isinstance(adapter_of(Segmenter()), TextAdapter)
+    assert isinstance(adapter_of(WordSegmenter()), TextAdapter)
+    assert isinstance(adapter_of(StructuredPerceptron()), TokenAdapter)
+    assert adapter_of(WordSegmenter()).finds_words
+    assert not adapter_of(StructuredPerceptron()).finds_words
     for wrong in (None, ShiftReduceParser()):
         with pytest.raises(ValueError, match="base must be a Segmenter"):
-            view_of(wrong)
+            adapter_of(wrong)
 
 
 def test_items_are_words_or_tokens():
-    text = TextView()
+    text = TextAdapter()
     X, y = text.check(["ab  c", ""], [["ab", "c"], []])
     assert X == ["ab c", ""] and text.lengths(X).tolist() == [3, 0]
     gold = text.gold(X, y)
@@ -74,7 +74,7 @@ def test_items_are_words_or_tokens():
         (2, 3, "c"),
     ]
     assert text.decode(None, gold[0]) == ["ab", "c"] and gold[1] == []
-    tokens = TokenView()
+    tokens = TokenAdapter()
     X, y = tokens.check([["a", "b"], []], [["N", None], []])
     assert tokens.lengths(X).tolist() == [2, 0]
     assert tokens.gold(X, y) == [[(0, 1, "a", "N"), (1, 2, "b", None)], []]

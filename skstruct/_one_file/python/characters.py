@@ -12,7 +12,7 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
-from .reading import PARTS, Memory
+from .reading import PARTS, Cached
 
 NUMERALS = "〇零一二三四五六七八九十百千万亿兆两壹贰叁肆伍陆柒捌玖拾佰仟"
 SIGMA = "\u03a3"
@@ -25,7 +25,7 @@ def member_of(table: list[int]) -> Callable[[str], bool]:
     remembered.
     """
     bounds = list(accumulate(table))
-    return Memory(lambda c: bisect_right(bounds, ord(c)) % 2 == 1).__getitem__
+    return Cached(lambda c: bisect_right(bounds, ord(c)) % 2 == 1).__getitem__
 
 
 def character_function(name: str, tables: dict[str, Any]) -> Callable[[str], str]:

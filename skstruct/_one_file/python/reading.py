@@ -54,7 +54,7 @@ def read_array(data: bytes, kind: str, n: int) -> array[Any]:
     return values
 
 
-class Memory(dict):
+class Cached(dict):
     """The values of a function, which are remembered."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:

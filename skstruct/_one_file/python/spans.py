@@ -14,7 +14,7 @@ from typing import Any
 from unicodedata import normalize
 
 from .calls import Tagger
-from .reading import PARTS, Memory, refuse
+from .reading import PARTS, Cached, refuse
 from .words import ranges
 
 SPACE, BREAK, LETTER, DIGIT, SINGLE, SYMBOL, OTHER, ALONE, REGIONAL, MARK, JOINER = (
@@ -37,7 +37,7 @@ class SpanTagger(Tagger):
         self.spans = header["spans"]
         bounds = list(accumulate(self.spans["bounds"]))
         classes = self.spans["classes"]
-        self.class_of = Memory(lambda c: classes[bisect_right(bounds, ord(c)) - 1])
+        self.class_of = Cached(lambda c: classes[bisect_right(bounds, ord(c)) - 1])
 
     def predict(  # type: ignore[override]  # no labels can be asked for in texts
         self, X: Any

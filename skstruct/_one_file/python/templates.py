@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import Any
 
-from .reading import PARTS, Memory, refuse
+from .reading import PARTS, Cached, refuse
 
 
 class Templates:
@@ -123,11 +123,11 @@ def columns_of(sequence: Any, i: int, header: dict[str, Any]) -> list[Any]:
 
 def values_of(
     functions: Iterable[tuple[Callable[[str], str], dict[str, int]]],
-) -> Memory:
+) -> Cached:
     """Return what remembers for each string the numbers of the values of some
     functions.
     """
-    return Memory(
+    return Cached(
         lambda s: [numbers.get(function(s), 0) for function, numbers in functions]
     )
 

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from skstruct._one_file.python.reading import Memory, Weights, read_array, refuse
+from skstruct._one_file.python.reading import Cached, Weights, read_array, refuse
 
 
 @pytest.mark.parametrize("kind", ["u1", "u2", "u3", "u4", "f4", "f8"])
@@ -33,7 +33,7 @@ def test_rows_of_weights():
 
 def test_answers_are_remembered():
     asked = []
-    memory = Memory(lambda key: asked.append(key) or len(key))
+    memory = Cached(lambda key: asked.append(key) or len(key))
     assert [memory["ab"], memory["ab"]] == [2, 2]
     assert asked == ["ab"]
 
