@@ -177,32 +177,43 @@ class CorpusPass:
         gradient = self.gradient.sum(axis=0)
         gradient[N:] *= self.matrix[p, y]  # see `counts` of `expect`
         gradient[N:] += self.expected_pairs.sum(axis=0)[p * objective.n_labels + y]
-        all_expected = self.all_expected.sum(axis=0)
         if not self.keep:
-            sums.count(
-                view.row_weights, self.n_runs, self.square, gradient, objective.map
-            )
-            return total, gradient, all_expected
+            self._add_rows(gradient, self.square)
+            return total, gradient, self.all_expected.sum(axis=0)
         if self.curve:
             self.curvature = gradient.copy()
             self.curvature[self.n_states :] *= 0.5
-            sums.count(
-                view.row_weights, self.n_runs, True, self.curvature, objective.map
-            )
-        if self.all_states is not None:
-            self.all_states.rows.count(
-                None, self.n_runs, False, all_expected, objective.map
-            )
-        else:
-            all_expected = np.append(np.zeros(objective.n_pairs), all_expected)
-            of_all = sums.weights_of_rows(objective.first, objective.pair_label)
-            if self.curve:
-                # Run 0 had p (1 - p), which `sums.count` has used above, and run 1 p.
-                sums.counts[0] = sums.counts[1]
-            sums.count(of_all, self.n_runs, False, all_expected, objective.map)
+            self._add_rows(self.curvature, True)
+        all_expected = self._of_all_weights()
         # The weights in use are among all.
         gradient[: self.n_states] = all_expected[view.chosen[: self.n_states]]
         return total, gradient, all_expected
+
+    def _add_rows(self, gradient: np.ndarray, square: bool) -> None:
+        """Add to the counts of the weights in use, (view.size,), those that tokens have
+        given to rows of the table.
+        """
+        sums = self.view.sums
+        rows = self.view.row_weights
+        sums.count(rows, self.n_runs, square, gradient, self.objective.map)
+
+    def _of_all_weights(self) -> np.ndarray:
+        """Return the expected counts of all optional weights, (n_optional,)."""
+        objective = self.objective
+        found = self.all_expected.sum(axis=0)
+        if self.all_states is not None:
+            rows = self.all_states.rows
+            rows.count(None, self.n_runs, False, found, objective.map)
+            return found
+        # The table of the view has all features.
+        sums = self.view.sums
+        found = np.append(np.zeros(objective.n_pairs), found)
+        of_all = sums.weights_of_rows(objective.first, objective.pair_label)
+        if self.curve:
+            # Run 0 had p (1 - p), which is used up by now, and run 1 p.
+            sums.counts[0] = sums.counts[1]
+        sums.count(of_all, self.n_runs, False, found, objective.map)
+        return found
 
     def _sum_run(self, run_number: int) -> list[float]:
         """Σ weight log Z of each block of a part."""
@@ -219,41 +230,50 @@ class CorpusPass:
         self.objective.give_back(lanes)
         return totals
 
+    def _counts_of(self, k: int, run_number: int) -> ExpectedCounts:
+        """Return where the counts of block k are added up, which is in a run."""
+        K = self.n_states
+        N = self.n_chosen
+        few, of_few, rows, of_rows = self._all_feature_counts(run_number)
+        # Where all weights of states are counted, those in use are among them.
+        among_all = self.all_states is not None and not self.curve
+        return ExpectedCounts(
+            feature=self.gradient[k, : 0 if among_all else K],
+            transition=self.gradient[k, N:],
+            conditioned=self.gradient[k, K:N],
+            all_features=few,
+            of_all_features=of_few,
+            all_rows=rows,
+            of_all_rows=of_rows,
+            all_conditioned=self.all_conditioned,
+            of_all_conditioned=self.all_expected[run_number, self.n_all_states :],
+            of_rows=self.of_rows[run_number, : 0 if among_all else None],
+        )
+
     def _all_feature_counts(
         self, run_number: int
     ) -> tuple[Occurrences, np.ndarray, TokenLists, np.ndarray]:
-        """Return the fields of :class:`.ExpectedCounts` for all features of states:
-        those with few weights, and the rows of the others, each with its sums.
+        """Return all features of states: those with few weights, and the rows of the
+        others, each with its sums in a run.
         """
-        if self.all_states is None:
-            nothing = TokenLists.new(0)
-            none = np.zeros(0, np.int32)
-            few = Occurrences(nothing, none, none)
-            if self.curve:
-                return few, np.zeros(0), self.corpus.rows, self.of_rows[1]
-            return few, np.zeros(0), nothing, np.zeros(0)
-        few, rows = self.all_states.lists[self.clamped]
-        of_rows = self.all_states.rows.counts[run_number]
-        return few, self.all_expected[run_number, : self.n_all_states], rows, of_rows
+        if self.all_states is not None:
+            few, rows = self.all_states.lists[self.clamped]
+            of_few = self.all_expected[run_number, : self.n_all_states]
+            return few, of_few, rows, self.all_states.rows.counts[run_number]
+        # The table of the view takes them, and with ``curve`` once more, in run 1.
+        nothing = TokenLists.new(0)
+        none = np.zeros(0, np.int32)
+        few = Occurrences(nothing, none, none)
+        if self.curve:
+            return few, np.zeros(0), self.corpus.rows, self.of_rows[1]
+        return few, np.zeros(0), nothing, np.zeros(0)
 
     def _sum_block(self, k: int, run_number: int, lanes: Lanes) -> float:
         """Σ weight log Z of block k, whose counts are added up."""
-        sequences = self.corpus.sequences
-        K = self.n_states
-        N = self.n_chosen
-        # Where all weights are kept, those in use are among them.
-        skip = self.all_states is not None and not self.curve
-        counts = ExpectedCounts(
-            self.gradient[k, : 0 if skip else K],
-            self.gradient[k, N:],
-            self.gradient[k, K:N],
-            *self._all_feature_counts(run_number),
-            self.all_conditioned,
-            self.all_expected[run_number, self.n_all_states :],
-            self.of_rows[run_number, : 0 if skip else None],
-        )
+        counts = self._counts_of(k, run_number)
+        # Those of pairs of labels that are no quotients; see the class.
         by_pair = counts._replace(transition=self.expected_pairs[k])
-        how = self.clamped, self.square or self.curve, lanes
+        of_groups = by_pair if self.exp_of_conditioned else counts
         total = expect(
             self.corpus,
             self.block[k],
@@ -261,31 +281,44 @@ class CorpusPass:
             self.state_weights,
             self.transitions,
             self.exp_of_conditioned,
-            *how,
-            by_pair if self.exp_of_conditioned else counts,
+            self.clamped,
+            self.square or self.curve,
+            lanes,
+            of_groups,
             self.by_itself,
             (),
         )
-        # Then the sequences that have to be summed each by itself, as groups of one.
+        sequences = self.corpus.sequences
         first = sequences.group[self.block[k]]
         stop = sequences.group[self.block[k + 1]]
         if self.by_itself[first:stop].any():
-            group = np.arange(self.by_itself.shape[0] + 1)
-            each = self.corpus._replace(sequences=sequences._replace(group=group))
-            longest = int(sequences.lengths.max())
-            alone = new_alone(
-                self.potentials, self.conditioned, self.conditioned_weights, longest
-            )
-            total += expect(
-                each,
-                first,
-                stop,
-                self.state_weights,
-                self.transitions,
-                (),
-                *how,
-                by_pair,
-                self.by_itself,
-                alone,
-            )
+            total += self._sum_alone(first, stop, lanes, by_pair)
         return total
+
+    def _sum_alone(
+        self, first: int, stop: int, lanes: Lanes, counts: ExpectedCounts
+    ) -> float:
+        """Σ weight log Z of the sequences ``first <= i < stop`` that have to be summed
+        each by itself, as groups of one.
+        """
+        sequences = self.corpus.sequences
+        group = np.arange(self.by_itself.shape[0] + 1)
+        each = self.corpus._replace(sequences=sequences._replace(group=group))
+        longest = int(sequences.lengths.max())
+        alone = new_alone(
+            self.potentials, self.conditioned, self.conditioned_weights, longest
+        )
+        return expect(
+            each,
+            first,
+            stop,
+            self.state_weights,
+            self.transitions,
+            (),
+            self.clamped,
+            self.square or self.curve,
+            lanes,
+            counts,
+            self.by_itself,
+            alone,
+        )
