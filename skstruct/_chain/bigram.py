@@ -49,6 +49,15 @@ what an empty tuple among its arguments decides.
 No type checker sees what ``len`` of a tuple decides: to it this is anything.
 """
 
+
+class General(NamedTuple):
+    """What the general kernels read besides; ``()`` in its place calls the small ones,
+    see :mod:`.chain_epoch`.
+    """
+
+    noise: Noise
+
+
 Constraints: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 """``start``, ``allowed`` and ``end`` of a :class:`Chain`."""
 
@@ -198,13 +207,13 @@ def reads_stored_weights(rule: Rule, noise: Noise) -> bool:
 
 
 @inline
-def reads_whole_rows(chain: Chain, rule: Rule, noise: Noise | Empty) -> bool:
+def reads_whole_rows(chain: Chain, rule: Rule, general: General | Empty) -> bool:
     """Whether emissions are sums of whole rows of weights: full rows, no lazy penalty,
     no noise.
     """
-    if len(noise) == 0:
+    if len(general) == 0:
         return True
-    return not chain.nodes.sparse and reads_stored_weights(rule, noise)
+    return not chain.nodes.sparse and reads_stored_weights(rule, general.noise)
 
 
 def lists_rows(chain: Chain, rule: Rule, noise: Noise) -> bool:
@@ -348,11 +357,11 @@ def _read_transitions(
 
 
 @inline
-def stride_of(task: ChainTask, L: int, noise: Noise | Empty) -> Any:
+def stride_of(task: ChainTask, L: int, general: General | Empty) -> Any:
     """Return how far apart the transitions of a token and the next one are: 0 if all
     tokens share one matrix.
     """
-    if len(noise) == 0:
+    if len(general) == 0:
         return ZERO
     return L * L if task.edges.row.shape[0] > 0 else 0
 
@@ -363,7 +372,7 @@ def score_sequence(
     i: int,
     chain: Chain,
     rule: Rule,
-    noise: Noise | Empty,
+    general: General | Empty,
     whole_rows: bool,
     work: ChainWork,
 ) -> tuple[int, int]:
@@ -372,10 +381,10 @@ def score_sequence(
 
     The number of node runs is -1 where an update does not walk the runs: with
     ``whole_rows`` (see :func:`reads_whole_rows`), and where tokens are dense rows of
-    numbers whose weights are read as they are stored. With an empty ``noise``
+    numbers whose weights are read as they are stored. In a small kernel
     ``work.transition`` is filled already (see :func:`.chain_arguments.for_prediction`).
     """
-    if len(noise) == 0:
+    if len(general) == 0:
         score_tokens(
             task,
             i,
@@ -386,6 +395,7 @@ def score_sequence(
             work.emission,
         )
         return -1, 0
+    noise = general.noise
     L = chain.nodes.columns
     step = chain.clock.step[0]
     scale = chain.clock.scale[0]

@@ -4,7 +4,7 @@ Numba compiles a kernel for the types of its arguments, and leaves out what an e
 tuple among them decides. So there is one text, and a small kernel for what most users
 train and predict: weights in full rows, no lazy penalty, no noise but input dropout of
 templates, no dense rows of numbers, no transitions that look at the input
-(:func:`small_kernel_serves`). Its ``noise`` is empty, and so is each array that it does not
+(:func:`small_kernel_serves`). Its ``general`` is empty, and so is each array that it does not
 read, since each is code to compile: a first use waits half as long. Input dropout has
 an argument of its own, and no other kernel. Results are those of the kernel for
 everything, bit for bit.
@@ -22,7 +22,7 @@ from .._core.noise import QUIET, Dropout
 from .._core.penalties import has_lazy_penalty
 from .._core.store import READ_ONLY, Store
 from ..features.encoded import Bag, Grid
-from .bigram import Chain, ChainTask, ChainWork, longest, new_work
+from .bigram import Chain, ChainTask, ChainWork, General, longest, new_work
 from .second_order import Trigrams, read_trigrams
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def kernel_arguments(
     -------
     task, chain, rule
         Where the small kernel serves, arrays that it does not read are ``()``.
-    noise : Noise or ()
+    general : General or ()
         ``()`` calls the small kernel.
     dropout : Dropout or ()
         The noise that the small kernel knows, which hides columns of tokens.
@@ -123,18 +123,19 @@ def kernel_arguments(
     trigrams = work.trigrams
     margin: tuple[bool] | Empty = (True,)  # a flag that numba sees in the type
     dropout: Dropout | Empty = ()
+    general: General | Empty = General(noise)
     work = _without(work, ["trigrams"])
     if small_kernel_serves(task, chain, rule, noise):
         task = _small(task)
         chain = _small(chain)
         dropout = Dropout(noise.seed, noise.token_below)
-        noise = ()  # type: ignore[assignment]  # as of `Empty`
+        general = ()
         work = _small(work)
         if rule.update == PERCEPTRON:
             margin = ()
         if not has_chosen_pairs(task):
             task = _without(task, ["node_pairs", "edge_pairs"])
-    return task, chain, rule, noise, dropout, trigrams, margin, work
+    return task, chain, rule, general, dropout, trigrams, margin, work
 
 
 EncodedRows: TypeAlias = Sequence[Any]
@@ -228,7 +229,7 @@ def for_prediction(
     Returns
     -------
     tuple
-        (task, chain, rule, noise, trigrams, work)
+        (task, chain, rule, general, trigrams, work)
     """
     token, anchor, left, row, lo, width, *bag = rows
     # These types do not tell of empty tuples for what is not read.
@@ -274,7 +275,7 @@ def for_one_small(rows: EncodedRows, n: int, final: FinalChain) -> tuple[Any, ..
 
 
 def prediction_arguments(task: ChainTask, chain: Chain) -> tuple[Any, ...]:
-    """Return what a kernel of prediction takes first: (task, chain, rule, noise,
+    """Return what a kernel of prediction takes first: (task, chain, rule, general,
     trigrams, work), in the form that calls the smallest kernel that serves.
     """
     if small_kernel_serves(task, chain, READ_ONLY, QUIET):
@@ -287,4 +288,4 @@ def prediction_arguments(task: ChainTask, chain: Chain) -> tuple[Any, ...]:
         )
     trigrams = read_trigrams(chain.trigrams, chain.clock.scale[0])
     work = new_work(task, chain.start.shape[0], 2 if trigrams else 1, training=False)
-    return task, chain, READ_ONLY, QUIET, trigrams, work
+    return task, chain, READ_ONLY, General(QUIET), trigrams, work

@@ -7,7 +7,7 @@ kernel has *variants*, each compiled when it is first called for:
 ==============  ==========================  ============================================
 variable        is false with               the kernel then
 ==============  ==========================  ============================================
-is_general      ``noise == ()``             is the small one of what most users train:
+is_general      ``general == ()``           is the small one of what most users train:
                                             no noise but ``dropout``, full rows, no lazy
                                             penalty; see :mod:`.chain_arguments`
 second_order    ``trigrams == ()``          is for chains of the first order
@@ -72,10 +72,10 @@ from .viterbi import decode, decode_wrong, score_path
 if TYPE_CHECKING:
     import numpy as np
 
-    from .._core.noise import Dropout, Noise
+    from .._core.noise import Dropout
     from .._core.rules import Difference
     from .._core.store import Clock, Rule, Store
-    from .bigram import Chain, ChainTask, ChainWork, Empty
+    from .bigram import Chain, ChainTask, ChainWork, Empty, General
     from .second_order import Trigrams
 
 
@@ -86,7 +86,7 @@ def _emit(
     T: int,
     read: ReadFeatures,
     chain: Chain,
-    noise: Noise | Empty,
+    general: General | Empty,
     is_general: bool,
     second_order: bool,
     work: ChainWork,
@@ -107,10 +107,12 @@ def _emit(
             task.token[i], T, task.node_alive, labels, difference,
         )  # fmt: skip
     if is_general:
-        emit_listed(task, i, T, chain.nodes, noise, step, read.n_node_runs, work)
+        emit_listed(
+            task, i, T, chain.nodes, general.noise, step, read.n_node_runs, work
+        )
     edge_begin = difference.size[0]
     if chain.bigram:
-        emit_bigrams(labels, T, L, step, noise, difference)
+        emit_bigrams(labels, T, L, step, general, difference)
     if is_general:
         emit_edges(
             work.edge_runs, read.n_edge_runs, L, task.edge_alive, labels, difference
@@ -119,7 +121,7 @@ def _emit(
     leave_out(difference, ZERO, edge_begin, ZERO, task.node_pairs)
     leave_out(difference, edge_begin, trigram_begin, EDGE_ROWS, task.edge_pairs)
     if second_order:
-        emit_trigrams(labels, T, L, step, noise, difference)
+        emit_trigrams(labels, T, L, step, general, difference)
     return edge_begin, trigram_begin
 
 
@@ -161,7 +163,7 @@ def _learn(
     read: ReadFeatures,
     chain: Chain,
     rule: Rule,
-    noise: Noise | Empty,
+    general: General | Empty,
     trigrams: Trigrams | Empty,
     margin: tuple[bool] | Empty,
     keeps_trigrams: bool,
@@ -188,7 +190,7 @@ def _learn(
     bool
         False, with nothing changed, if the pool of a sparse store is too full.
     """
-    is_general = len(noise) > 0
+    is_general = len(general) > 0
     second_order = len(trigrams) > 0
     has_margin = len(margin) > 0
     difference = work.difference
@@ -200,7 +202,7 @@ def _learn(
     mistakes = count_mistakes(gold, task.sets, work.labels[1])
     if mistakes > 0 and loss > 0.0:
         edge_begin, trigram_begin = _emit(
-            task, i, T, read, chain, noise, is_general, second_order, work
+            task, i, T, read, chain, general, is_general, second_order, work
         )
         if is_general:  # only there stores may be sparse
             if not _has_room(difference, edge_begin, trigram_begin, chain, trigrams):
@@ -219,19 +221,19 @@ def _learn(
     tau = step_size(rule, loss, norm2, task.weight[i])
     if is_general:
         apply_dense(task.dense, chain.nodes, clock, rule, tau, work.dense)
-    _step(difference, ZERO, edge_begin, ZERO, chain.nodes, clock, rule, noise, tau)
+    _step(difference, ZERO, edge_begin, ZERO, chain.nodes, clock, rule, general, tau)
     _step(
-        difference, edge_begin, trigram_begin, EDGE_ROWS, chain.edges, clock, rule, noise,
+        difference, edge_begin, trigram_begin, EDGE_ROWS, chain.edges, clock, rule, general,
         tau,
     )  # fmt: skip
     if second_order:
         _step(
             difference, trigram_begin, end, TRIGRAM_ROWS, chain.trigrams, clock, rule,
-            noise, tau,
+            general, tau,
         )  # fmt: skip
         for entry in range(trigram_begin, end if keeps_trigrams else trigram_begin):
             row = difference.row[entry] - TRIGRAM_ROWS
-            refresh(chain, rule, noise, row, ONE, trigrams, work)
+            refresh(chain, rule, general, row, ONE, trigrams, work)
     clear(difference)
     tick(clock, rule)
     return True
@@ -266,11 +268,11 @@ def _step(
     store: Store,
     clock: Clock,
     rule: Rule,
-    noise: Noise | Empty,
+    general: General | Empty,
     tau: float,
 ) -> None:
     """``w += τ Δφ`` of one store, whose entries are ``begin`` to ``end - 1``."""
-    if len(noise) > 0:
+    if len(general) > 0:
         apply(difference, begin, end, row_offset, store, clock, rule, tau)
     else:
         add_entries(difference, begin, end, row_offset, store, clock, tau)
@@ -341,7 +343,7 @@ def epoch(
     end: int,
     chain: Chain,
     rule: Rule,
-    noise: Noise | Empty,
+    general: General | Empty,
     dropout: Dropout | Empty,
     trigrams: Trigrams | Empty,
     margin: tuple[bool] | Empty,
@@ -368,9 +370,9 @@ def epoch(
     chain : Chain
         Its weights and its clock are changed.
     rule : Rule
-    noise : Noise or ()
+    general : General or ()
     dropout : Dropout or ()
-        Input dropout, where ``noise`` is empty.
+        Input dropout, which small kernels know.
     trigrams : Trigrams or ()
         Scores of trigrams, computed from the store ``chain.trigrams``.
     margin : tuple of bool or ()
@@ -388,18 +390,18 @@ def epoch(
     k : int
         ``end``, or where it stopped.
     """
-    is_general = len(noise) > 0
+    is_general = len(general) > 0
     second_order = len(trigrams) > 0
     has_margin = len(margin) > 0
     clock = chain.clock
     L = chain.start.shape[0]
-    stride = stride_of(task, L, noise)
-    whole_rows = reads_whole_rows(chain, rule, noise)
+    stride = stride_of(task, L, general)
+    whole_rows = reads_whole_rows(chain, rule, general)
     n_node_runs = -ONE
     n_edge_runs = ZERO
     keeps_trigrams = keeps_untouched_weights(rule)
     if is_general:
-        keeps_trigrams = keeps_trigrams and noise.edge == NO_NOISE
+        keeps_trigrams = keeps_trigrams and general.noise.edge == NO_NOISE
     rows = task.nodes.row
     if len(dropout) > 0:
         if dropout.token_below > np.uint64(0):
@@ -413,10 +415,10 @@ def epoch(
         anchor_end = task.anchor[i + 1]
         if second_order:
             if k == begin or not keeps_trigrams:
-                refresh(chain, rule, noise, ZERO, L * (L + 1), trigrams, work)
+                refresh(chain, rule, general, ZERO, L * (L + 1), trigrams, work)
         if is_general:
             n_node_runs, n_edge_runs = score_sequence(
-                task, i, chain, rule, noise, whole_rows, work
+                task, i, chain, rule, general, whole_rows, work
             )
         else:
             if len(dropout) > 0:
@@ -432,7 +434,7 @@ def epoch(
         loss = _decode(task, i, gold, chain, rule, trigrams, has_margin, stride, work)
         read = ReadFeatures(rows, anchor, anchor_end, n_node_runs, n_edge_runs)
         if not _learn(
-            task, i, gold, loss, read, chain, rule, noise, trigrams, margin, keeps_trigrams, work
+            task, i, gold, loss, read, chain, rule, general, trigrams, margin, keeps_trigrams, work
         ):  # fmt: skip
             return POOL_FULL, k
     return DONE, end
@@ -443,7 +445,7 @@ def predict(
     task: ChainTask,
     chain: Chain,
     rule: Rule,
-    noise: Noise | Empty,
+    general: General | Empty,
     trigrams: Trigrams | Empty,
     work: ChainWork,
     out: np.ndarray,
@@ -455,8 +457,8 @@ def predict(
     ----------
     task : ChainTask
         Encoded sequences; gold labels are not read.
-    chain, rule, noise
-        What scores; empty ``noise`` as of :func:`.score_sequence`.
+    chain, rule, general
+        What scores; an empty ``general`` as of :func:`.score_sequence`.
     trigrams : Trigrams or ()
         Empty for a chain of the first order.
     work : ChainWork
@@ -473,15 +475,15 @@ def predict(
     emission = work.emission
     transition = work.transition
     scratch = work.score[0]
-    stride = stride_of(task, L, noise)
-    whole_rows = reads_whole_rows(chain, rule, noise)
+    stride = stride_of(task, L, general)
+    whole_rows = reads_whole_rows(chain, rule, general)
     for i in range(score.shape[0]):
         first = task.token[i]
         stop = task.token[i + 1]
         T = stop - first
         score[i] = 0.0
         if T > 0:
-            score_sequence(task, i, chain, rule, noise, whole_rows, work)
+            score_sequence(task, i, chain, rule, general, whole_rows, work)
             forbid(task.option, first, T, L, emission)
             path = out[first:stop]
             score[i] = decode(

@@ -27,9 +27,8 @@ from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
 from .viterbi import decode
 
 if TYPE_CHECKING:
-    from .._core.noise import Noise
     from .._core.store import Rule
-    from .bigram import Chain, ChainTask, ChainWork, Empty
+    from .bigram import Chain, ChainTask, ChainWork, Empty, General
     from .second_order import Trigrams
 
 
@@ -306,7 +305,7 @@ def predict_kbest(
     task: ChainTask,
     chain: Chain,
     rule: Rule,
-    noise: Noise | Empty,
+    general: General | Empty,
     trigrams: Trigrams | Empty,
     work: ChainWork,
     k: int,
@@ -319,7 +318,7 @@ def predict_kbest(
 
     Parameters
     ----------
-    task, chain, rule, noise, trigrams, work
+    task, chain, rule, general, trigrams, work
         See :func:`.chain_arguments.prediction_arguments`.
     lists : Lists
     out : ndarray of shape (k * N,), int32
@@ -330,15 +329,15 @@ def predict_kbest(
         has none.
     """
     L = chain.start.shape[0]
-    stride = stride_of(task, L, noise)
-    whole_rows = reads_whole_rows(chain, rule, noise)
+    stride = stride_of(task, L, general)
+    whole_rows = reads_whole_rows(chain, rule, general)
     for i in range(found.shape[0]):
         first = task.token[i]
         T = task.token[i + 1] - task.token[i]
         found[i] = 0
         if T == 0:
             continue
-        score_sequence(task, i, chain, rule, noise, whole_rows, work)
+        score_sequence(task, i, chain, rule, general, whole_rows, work)
         forbid(task.option, first, T, L, work.emission)
         decode(
             work.emission, work.transition, stride, trigrams, chain.start, chain.end, task.gold[:0], (),

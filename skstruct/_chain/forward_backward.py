@@ -41,8 +41,7 @@ from .._core.compile import inline, inline_fused, spliced
 from .viterbi import differs
 
 if TYPE_CHECKING:
-    from .._core.noise import Noise
-    from .bigram import Empty
+    from .bigram import Empty, General
 
 TINY = 1e-290
 """Sums of probabilities below this may have lost terms."""
@@ -217,7 +216,7 @@ def forward(
     stride: int,
     start: np.ndarray,
     end: np.ndarray,
-    edges: Noise | Empty,
+    edges: General | Empty,
     lattice: Lattice,
     inverse: np.ndarray,
     T: int,
@@ -281,7 +280,7 @@ def forward(
 def backward(
     transition: np.ndarray,
     stride: int,
-    edges: Noise | Empty,
+    edges: General | Empty,
     lattice: Lattice,
     inverse: np.ndarray,
     T: int,

@@ -24,10 +24,9 @@ from .._core.store import n_rows
 from .token_scores import TRIGRAM_ROWS, edge_factor, sum_rows
 
 if TYPE_CHECKING:
-    from .._core.noise import Noise
     from .._core.rules import Difference
     from .._core.store import Rule, Store
-    from .bigram import Chain, ChainWork, Empty
+    from .bigram import Chain, ChainWork, Empty, General
 
 
 class Trigrams(NamedTuple):
@@ -61,7 +60,7 @@ def read_trigrams(store: Store | Empty, scale: float) -> Trigrams | Empty:
 def refresh(
     chain: Chain,
     rule: Rule,
-    noise: Noise | Empty,
+    general: General | Empty,
     first: int,
     n: int,
     table: Trigrams,
@@ -77,7 +76,7 @@ def refresh(
     scale = chain.clock.scale[0]
     for k in range(first * L, (first + n) * L):
         table.score[k] = 0.0
-    if len(noise) == 0:
+    if len(general) == 0:
         for k in range(first * L, (first + n) * L):
             table.score[k] += scale * chain.trigrams.value[k]
     else:
@@ -88,7 +87,7 @@ def refresh(
         runs.value[0] = 1.0
         sum_rows(chain.trigrams, rule, step, runs, ONE, ONE, L, scale, table.score)
         for k in range(first * L, (first + n) * L):
-            table.score[k] *= edge_factor(noise, step, _item(k, L))
+            table.score[k] *= edge_factor(general, step, _item(k, L))
     for row in range(first, first + n):
         high = -np.inf
         low = np.inf
@@ -111,7 +110,7 @@ def emit_trigrams(
     T: int,
     L: int,
     step: int,
-    noise: Noise | Empty,
+    general: General | Empty,
     difference: Difference,
 ) -> None:
     """Emit the trigram part of ``Δφ``; ``labels`` (2, T): right and predicted."""
@@ -122,6 +121,6 @@ def emit_trigrams(
             for k in range(2):
                 a = labels[k, t - 2] if t > 1 else np.int32(-1)
                 row = labels[k, t - 1] * (L + 1) + a + 1
-                x = sign * edge_factor(noise, step, _item(row * L + labels[k, t], L))
+                x = sign * edge_factor(general, step, _item(row * L + labels[k, t], L))
                 emit(difference, TRIGRAM_ROWS + row, labels[k, t], x)
                 sign = -sign

@@ -28,8 +28,7 @@ from .._core.compile import inline
 from .forward_backward import log_sum, set_step
 
 if TYPE_CHECKING:
-    from .._core.noise import Noise
-    from .bigram import ChainWork, Empty
+    from .bigram import Empty
     from .forward_backward import Lattice
     from .second_order import Trigrams
     from .sums import LogSums
@@ -84,18 +83,29 @@ def new_segments(
     )
 
 
+class Summed(NamedTuple):
+    """A sequence whose sums are known; C cells a token."""
+
+    first: int  # the place of its first token in ``Segments.fixed``
+    T: int
+    L: int
+    z: float  # log Z
+    emission: np.ndarray  # (T * L,) float64
+    transition: np.ndarray  # (L * L,) float64, or (T * L * L,) with a stride
+    stride: int  # how far apart the transitions of neighbours are; 0: they share them
+    alpha: np.ndarray  # (T * C,) float64: sums over prefixes, where they are logarithms
+    end: np.ndarray  # (L,) float64: 0 or -inf
+
+
 # --------------------------------------------------------------------------------------
 # First order
 # --------------------------------------------------------------------------------------
 @inline
 def prepare(
-    z: float,
-    work: ChainWork,
+    known: Summed,
     trigrams: Trigrams | Empty,
     lattice: Lattice | Empty,
     logs: LogSums | Empty,
-    T: int,
-    L: int,
 ) -> None:
     """Turn ``lattice`` into α, M, x and, in place of the marginals, r: see
     :func:`_extend_labels`.
@@ -104,10 +114,9 @@ def prepare(
     scores may overflow.
     """
     if len(trigrams) == 0:
-        log_alpha = work.score[0]
-        for k in range(T * L):
+        for k in range(known.T * known.L):
             if len(logs) > 0:
-                lattice.alpha[k] = np.exp(log_alpha[k] + logs.beta[k] - z)
+                lattice.alpha[k] = np.exp(known.alpha[k] + logs.beta[k] - known.z)
                 lattice.x[k] = 1.0
             else:
                 y = lattice.beta[k]
@@ -118,16 +127,13 @@ def prepare(
 
 @inline
 def _set_matrix(
-    t: int,
-    work: ChainWork,
-    stride: int,
-    edges: Noise | Empty,
-    lattice: Lattice | Empty,
-    logs: LogSums | Empty,
-    L: int,
+    t: int, known: Summed, lattice: Lattice | Empty, logs: LogSums | Empty
 ) -> None:
     """Set M of the token t."""
-    at = t * stride
+    L = known.L
+    at = t * known.stride
+    emission = known.emission
+    transition = known.transition
     matrix = lattice.matrix
     if len(logs) > 0:
         behind = logs.beta
@@ -135,16 +141,13 @@ def _set_matrix(
             before = behind[(t - 1) * L + p]
             for y in range(L):
                 step = (
-                    work.transition[at + p * L + y]
-                    + work.emission[t * L + y]
-                    + behind[t * L + y]
+                    transition[at + p * L + y] + emission[t * L + y] + behind[t * L + y]
                 )
                 matrix[0, p * L + y] = (
                     np.exp(step - before) if before > -np.inf else 0.0
                 )
-    elif len(edges) > 0:
-        if stride > 0:
-            set_step(work.transition, at, lattice, L)
+    elif known.stride > 0:
+        set_step(transition, at, lattice, L)
 
 
 @inline
@@ -161,15 +164,11 @@ def _extend_labels(
     kind: int,
     s: int,
     t: int,
-    first: int,
-    work: ChainWork,
-    stride: int,
-    edges: Noise | Empty,
+    known: Summed,
     lattice: Lattice | Empty,
     logs: LogSums | Empty,
     before: int,
     now: int,
-    L: int,
 ) -> None:
     """Write v_t of the segments that start at s to ``cell[now:]``, from v_{t-1} at
     ``cell[before:]``.
@@ -177,19 +176,20 @@ def _extend_labels(
     In the scaled lattice α_t(y) = r_t(y) Σ_p α_{t-1}(p) M(p, y), and v_t goes the same
     way over fewer steps.
     """
+    L = known.L
     alpha = lattice.alpha
     matrix = lattice.matrix[0]
     cell = segments.cell
     r = lattice.x if len(logs) > 0 else lattice.beta
     if t > 0:
-        _set_matrix(t, work, stride, edges, lattice, logs, L)
+        _set_matrix(t, known, lattice, logs)
     for y in range(L):
         if t == s and segments.of_label[y] != kind:
             cell[now + y] = 0.0
             continue
         v = alpha[y] if t == 0 else 0.0
         for p in range(L if t > 0 else 0):
-            joined = _joined(segments, first + t, p, y)
+            joined = _joined(segments, known.first + t, p, y)
             if joined == (t > s):
                 v += (cell[before + p] if joined else alpha[(t - 1) * L + p]) * matrix[
                     p * L + y
@@ -203,34 +203,31 @@ def _extend_labels(
 def _leave_labels(
     segments: Segments,
     e: int,
-    first: int,
-    T: int,
-    work: ChainWork,
-    stride: int,
-    edges: Noise | Empty,
+    known: Summed,
     lattice: Lattice | Empty,
     logs: LogSums | Empty,
     now: int,
-    L: int,
 ) -> tuple[float, float]:
     """Return shares of the labellings: those that leave the segment at e, and all that
     have been in it so far.
 
     p(p, y) = α_{t-1}(p) M(p, y) x_t(y) leads out of it, or on.
     """
+    T = known.T
+    L = known.L
     x = lattice.x
     matrix = lattice.matrix[0]
     cell = segments.cell
     left = 0.0
     total = 0.0
     if e < T:
-        _set_matrix(e, work, stride, edges, lattice, logs, L)
+        _set_matrix(e, known, lattice, logs)
     for y in range(L):
         out = every = 1.0 if e == T else 0.0
         for z in range(L if e < T else 0):
             step = matrix[y * L + z] * x[e * L + z]
             every += step
-            if not _joined(segments, first + e, y, z):
+            if not _joined(segments, known.first + e, y, z):
                 out += step
         left += cell[now + y] * out
         total += cell[now + y] * every
@@ -247,22 +244,20 @@ def _extend_pairs(
     kind: int,
     s: int,
     t: int,
-    first: int,
-    work: ChainWork,
-    stride: int,
+    known: Summed,
     trigrams: Trigrams,
     before: int,
     now: int,
-    L: int,
 ) -> None:
     """Write v_t, of pairs of labels and as logarithms: see :func:`_extend_labels`."""
-    alpha = work.score[0]
+    L = known.L
+    alpha = known.alpha
     cell = segments.cell
     row = segments.row
     for p in range(L if t > 0 else 1):
         r = p * (L + 1)
         for y in range(L):
-            joined = t > 0 and _joined(segments, first + t, p, y)
+            joined = t > 0 and _joined(segments, known.first + t, p, y)
             v = -np.inf
             if t == s:
                 if segments.of_label[y] == kind and not joined:
@@ -279,8 +274,8 @@ def _extend_pairs(
                     v = log_sum(row, L)
                 v = (
                     v
-                    + work.emission[t * L + y]
-                    + work.transition[t * stride + p * L + y]
+                    + known.emission[t * L + y]
+                    + known.transition[t * known.stride + p * L + y]
                 )
             cell[now + p * L + y] = v
 
@@ -289,19 +284,16 @@ def _extend_pairs(
 def _leave_pairs(
     segments: Segments,
     e: int,
-    first: int,
-    T: int,
-    work: ChainWork,
-    stride: int,
+    known: Summed,
     trigrams: Trigrams,
-    end: np.ndarray,
     beta: np.ndarray,
     now: int,
-    L: int,
 ) -> tuple[float, float]:
     """Return logarithms of shares of the labellings, times Z: see
     :func:`_leave_labels`.
     """
+    T = known.T
+    L = known.L
     row = segments.row
     last = segments.exit
     cell = segments.cell
@@ -314,15 +306,17 @@ def _leave_pairs(
         for p in range(pairs):
             x = cell[now + p * L + y]
             if e == T:
-                last[p * L + y] = x + end[y]
+                last[p * L + y] = x + known.end[y]
                 continue
             r = y * (L + 1) + (p + 1 if e > 1 else 0)
             for z in range(L):
                 step = (
-                    trigrams.score[r * L + z] + work.transition[e * stride + y * L + z]
+                    trigrams.score[r * L + z]
+                    + known.transition[e * known.stride + y * L + z]
                 )
-                behind = step + work.emission[e * L + z] + beta[(e * L + y) * L + z]
-                row[z] = -np.inf if _joined(segments, first + e, y, z) else behind
+                behind = step + known.emission[e * L + z] + beta[(e * L + y) * L + z]
+                joined = _joined(segments, known.first + e, y, z)
+                row[z] = -np.inf if joined else behind
             last[p * L + y] = x + log_sum(row, L)
     return log_sum(last, pairs * L), total
 
@@ -336,14 +330,10 @@ def _extend(
     kind: int,
     s: int,
     t: int,
-    first: int,
-    work: ChainWork,
-    stride: int,
+    known: Summed,
     trigrams: Trigrams | Empty,
-    edges: Noise | Empty,
     lattice: Lattice | Empty,
     logs: LogSums | Empty,
-    L: int,
 ) -> int:
     """Write v_t of the segments that start at s, from v_{t-1}; returns where in
     ``segments.cell``.
@@ -352,25 +342,9 @@ def _extend(
     now = half * (t % 2)
     before = half * (1 - t % 2)
     if len(trigrams) > 0:
-        _extend_pairs(
-            segments, kind, s, t, first, work, stride, trigrams, before, now, L
-        )
+        _extend_pairs(segments, kind, s, t, known, trigrams, before, now)
     else:
-        _extend_labels(
-            segments,
-            kind,
-            s,
-            t,
-            first,
-            work,
-            stride,
-            edges,
-            lattice,
-            logs,
-            before,
-            now,
-            L,
-        )
+        _extend_labels(segments, kind, s, t, known, lattice, logs, before, now)
     return now
 
 
@@ -378,32 +352,21 @@ def _extend(
 def _leave(
     segments: Segments,
     e: int,
-    first: int,
-    T: int,
-    z: float,
-    work: ChainWork,
-    stride: int,
+    known: Summed,
     trigrams: Trigrams | Empty,
-    end: np.ndarray,
-    edges: Noise | Empty,
     lattice: Lattice | Empty,
     logs: LogSums | Empty,
     now: int,
-    L: int,
 ) -> tuple[float, float]:
     """Return the probability of the segment that ends before e, and that of this or a
     longer one; v_{e-1} is at ``now``.
     """
     if len(trigrams) > 0:
-        left, total = _leave_pairs(
-            segments, e, first, T, work, stride, trigrams, end, logs.beta, now, L
-        )
-        left = np.exp(left - z)
-        total = np.exp(total - z)
+        left, total = _leave_pairs(segments, e, known, trigrams, logs.beta, now)
+        left = np.exp(left - known.z)
+        total = np.exp(total - known.z)
     else:
-        left, total = _leave_labels(
-            segments, e, first, T, work, stride, edges, lattice, logs, now, L
-        )
+        left, total = _leave_labels(segments, e, known, lattice, logs, now)
     return min(left, 1.0), total
 
 
@@ -411,46 +374,21 @@ def _leave(
 def segment_probability(
     segments: Segments,
     k: int,
-    first: int,
-    T: int,
-    z: float,
-    work: ChainWork,
-    stride: int,
+    known: Summed,
     trigrams: Trigrams | Empty,
-    end: np.ndarray,
-    edges: Noise | Empty,
     lattice: Lattice | Empty,
     logs: LogSums | Empty,
-    L: int,
 ) -> float:
-    """Return the probability of segment k of a sequence.
-
-    Its sums are known, and :func:`prepare` has been called.
+    """Return the probability of segment k of a sequence, for which :func:`prepare` has
+    been called.
     """
     kind = segments.kind[k]
     s = segments.start[k]
     e = segments.stop[k]
     now = np.int64(0)
     for t in range(s, e):
-        now = _extend(
-            segments, kind, s, t, first, work, stride, trigrams, edges, lattice, logs, L
-        )
-    return _leave(
-        segments,
-        e,
-        first,
-        T,
-        z,
-        work,
-        stride,
-        trigrams,
-        end,
-        edges,
-        lattice,
-        logs,
-        now,
-        L,
-    )[0]
+        now = _extend(segments, kind, s, t, known, trigrams, lattice, logs)
+    return _leave(segments, e, known, trigrams, lattice, logs, now)[0]
 
 
 ROUNDING = 1e-9
@@ -461,65 +399,31 @@ ROUNDING = 1e-9
 def find_segments(
     segments: Segments,
     i: int,
-    first: int,
-    T: int,
-    z: float,
-    work: ChainWork,
-    stride: int,
+    known: Summed,
     trigrams: Trigrams | Empty,
-    end: np.ndarray,
-    edges: Noise | Empty,
     lattice: Lattice | Empty,
     logs: LogSums | Empty,
     out: np.ndarray,
-    L: int,
 ) -> None:
-    """Find the segments of sequence i that are probable enough.
+    """Find the segments of sequence i that are probable enough; :func:`prepare` has
+    been called.
 
-    Its sums are known, and :func:`prepare` has been called. The places of segments and
-    probabilities in the arrays follow those of the sequences before.
+    The places of segments and probabilities in the arrays follow those of the sequences
+    before.
     """
     n = segments.found[-1]
     kinds = 0
-    for y in range(L):
+    for y in range(known.L):
         kinds = max(kinds, segments.of_label[y] + 1)
     segments.first[i] = n
-    for s in range(T):
+    for s in range(known.T):
         for kind in range(kinds):
             e = s
             mass = 1.0
-            while e < T and mass >= segments.least * (1.0 - ROUNDING):
-                now = _extend(
-                    segments,
-                    kind,
-                    s,
-                    e,
-                    first,
-                    work,
-                    stride,
-                    trigrams,
-                    edges,
-                    lattice,
-                    logs,
-                    L,
-                )
+            while e < known.T and mass >= segments.least * (1.0 - ROUNDING):
+                now = _extend(segments, kind, s, e, known, trigrams, lattice, logs)
                 e += 1
-                p, mass = _leave(
-                    segments,
-                    e,
-                    first,
-                    T,
-                    z,
-                    work,
-                    stride,
-                    trigrams,
-                    end,
-                    edges,
-                    lattice,
-                    logs,
-                    now,
-                    L,
-                )
+                p, mass = _leave(segments, e, known, trigrams, lattice, logs, now)
                 if p >= segments.least:
                     if n < out.shape[0]:
                         segments.start[n] = s

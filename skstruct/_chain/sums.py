@@ -34,15 +34,20 @@ from .bigram import (
 from .chain_arguments import has_only_sparse_nodes, prediction_arguments, rows_of
 from .chain_model import NO_OPTION, encoded_corpus, new_task, task_of
 from .forward_backward import Lattice, clamp, log_sum, new_lattice, set_step
-from .segments import find_segments, new_segments, prepare, segment_probability
+from .segments import (
+    Summed,
+    find_segments,
+    new_segments,
+    prepare,
+    segment_probability,
+)
 from .viterbi import score_path
 
 if TYPE_CHECKING:
-    from .._core.noise import Noise
     from .._core.store import Rule
     from .._data.corpus import TokenCorpus
     from .._data.labels import Gold
-    from .bigram import Chain, ChainTask, ChainWork, Empty
+    from .bigram import Chain, ChainTask, ChainWork, Empty, General
     from .chain_arguments import EncodedRows
     from .chain_model import ChainModel
     from .second_order import Trigrams
@@ -78,7 +83,7 @@ def _forward(
     trigrams: Trigrams | Empty,
     start: np.ndarray,
     end: np.ndarray,
-    edges: Noise | Empty,
+    edges: General | Empty,
     unit: float,
     lattice: Lattice | Empty,
     logs: LogSums | Empty,
@@ -113,7 +118,7 @@ def _backward(
     stride: int,
     trigrams: Trigrams | Empty,
     end: np.ndarray,
-    edges: Noise | Empty,
+    edges: General | Empty,
     lattice: Lattice | Empty,
     logs: LogSums | Empty,
     T: int,
@@ -186,7 +191,7 @@ def sum_corpus(
     task: ChainTask,
     chain: Chain,
     rule: Rule,
-    noise: Noise | Empty,
+    general: General | Empty,
     trigrams: Trigrams | Empty,
     work: ChainWork,
     lattice: Lattice | Empty,
@@ -200,7 +205,7 @@ def sum_corpus(
 
     Parameters
     ----------
-    task, chain, rule, noise, trigrams, work
+    task, chain, rule, general, trigrams, work
         See :func:`.chain_arguments.prediction_arguments`. Labels in ``task.gold`` are
         kept.
     lattice : Lattice, or an empty tuple in the second order
@@ -218,8 +223,8 @@ def sum_corpus(
     L = chain.start.shape[0]
     start = chain.start
     end = chain.end
-    stride = stride_of(task, L, noise)
-    whole_rows = reads_whole_rows(chain, rule, noise)
+    stride = stride_of(task, L, general)
+    whole_rows = reads_whole_rows(chain, rule, general)
     unit = np.nan
     for i in range(log_z.shape[0]):
         first = task.token[i]
@@ -230,7 +235,7 @@ def sum_corpus(
             log_z[i] = 0.0
         if not np.isnan(log_z[i]):
             continue
-        score_sequence(task, i, chain, rule, noise, whole_rows, work)
+        score_sequence(task, i, chain, rule, general, whole_rows, work)
         if len(logs) == 0:
             # Where tokens have matrices of their own `forward` sets these, and adds
             # units.
@@ -257,46 +262,23 @@ def sum_corpus(
                 continue
         forbid(task.option, first, T, L, work.emission)
         z = _forward(
-            work, stride, trigrams, start, end, noise, unit, lattice, logs, T, L
+            work, stride, trigrams, start, end, general, unit, lattice, logs, T, L
         )
         if len(given) == 0 and z > -np.inf:
-            z = _backward(z, work, stride, trigrams, end, noise, lattice, logs, T, L)
+            z = _backward(z, work, stride, trigrams, end, general, lattice, logs, T, L)
             if len(segments) > 0:
-                prepare(z, work, trigrams, lattice, logs, T, L)
+                known = Summed(
+                    first, T, L, z, work.emission, work.transition, stride,
+                    work.score[0], end,
+                )  # fmt: skip
+                prepare(known, trigrams, lattice, logs)
                 if segments.least == 0.0:
                     for k in range(segments.first[i], segments.first[i + 1]):
                         out[k] = segment_probability(
-                            segments,
-                            k,
-                            first,
-                            T,
-                            z,
-                            work,
-                            stride,
-                            trigrams,
-                            end,
-                            noise,
-                            lattice,
-                            logs,
-                            L,
+                            segments, k, known, trigrams, lattice, logs
                         )
                 elif not np.isnan(z):
-                    find_segments(
-                        segments,
-                        i,
-                        first,
-                        T,
-                        z,
-                        work,
-                        stride,
-                        trigrams,
-                        end,
-                        noise,
-                        lattice,
-                        logs,
-                        out,
-                        L,
-                    )
+                    find_segments(segments, i, known, trigrams, lattice, logs, out)
             else:
                 _write_marginals(
                     work, trigrams, lattice, logs, out[first * L : stop * L], T, L

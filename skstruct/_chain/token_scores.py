@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .._core.rules import Difference
     from .._core.store import Rule, Store
     from ..features.encoded import Bag, Dense, Grid
-    from .bigram import ChainTask, ChainWork, Empty
+    from .bigram import ChainTask, ChainWork, Empty, General
     from .dense import DenseWork
 
 EDGE_ROWS = np.int64(2**40)
@@ -352,13 +352,13 @@ def sum_rows(
 
 
 @inline
-def edge_factor(noise: Noise | Empty, step: int, item: int) -> float:
-    """Return what a label bigram or trigram, numbered ``item``, counts under noise,
-    which may be empty.
+def edge_factor(general: General | Empty, step: int, item: int) -> float:
+    """Return what a label bigram or trigram, numbered ``item``, counts: 1 in small
+    kernels, which know no noise of transitions.
     """
-    if len(noise) == 0:
+    if len(general) == 0:
         return 1.0
-    return factor(noise, noise.edge, EDGE_STREAM, step, item)
+    return factor(general.noise, general.noise.edge, EDGE_STREAM, step, item)
 
 
 @inline
@@ -504,7 +504,7 @@ def emit_bigrams(
     T: int,
     L: int,
     step: int,
-    noise: Noise | Empty,
+    general: General | Empty,
     difference: Difference,
 ) -> None:
     """Emit the label bigrams of ``Δφ``: (p, y) has row p."""
@@ -518,7 +518,7 @@ def emit_bigrams(
                     difference,
                     EDGE_ROWS + p,
                     y,
-                    sign * edge_factor(noise, step, -1 - (p * L + y)),
+                    sign * edge_factor(general, step, -1 - (p * L + y)),
                 )
                 sign = -sign
 
