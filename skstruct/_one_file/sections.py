@@ -1,4 +1,56 @@
-"""The block of a model: a header and arrays of numbers, deflated."""
+"""The block of a model: a header and arrays of numbers, deflated.
+
+A file of ``skstruct.interchange.export`` holds the model as one constant, ``DATA``: the
+base64 of a block that is deflated raw (RFC 1951, no header). All integers are
+little-endian. The block is the length of the header (4 bytes), the header (JSON in
+UTF-8; a lone surrogate is written as an escape, and two that JSON would read as one
+character are refused), and arrays, one behind the other, as ``sections`` lists them:
+``[name, kind, n]``. A kind is a letter and the bytes of a number: ``u`` integers that are
+not negative, ``z`` integers (0, -1, 1, -2 ... as 0, 1, 2, 3 ...), ``f`` floating-point
+numbers. The lowest bytes of all numbers of an array come
+first, then the next, and so on, which deflates better.
+
+- ``format``: 1
+- ``task``: ``"labels"``, ``"words"`` or ``"spans"``
+- ``labels``: the labels, in the order of their numbers
+- ``token``, ``columns``: ``"str"``, ``"tuple"`` or ``"dict"``; columns that are read
+- ``either``: ``true`` if tuples will do as well as str; else it is missing
+- ``features``: ``"templates"``, ``"names"`` (dicts and lists) or ``"patterns"``
+- ``chain``: ``"chain"``, or ``"pairs"`` for order 2
+- ``probabilities``: what scores are multiplied by to be log-probabilities, up to a
+  constant; null if there are none
+- ``divisor``, ``step``: integers of weights are divided by the first; scores are multiplied
+  by the second
+- ``about``: model, version, weights, and what ``check``, ``title`` and ``example`` said
+- ``left``, ``right``, ``channels``, ``values``: of templates: how far they read; (function,
+  column) of each channel, and its strings, sorted
+- ``nodes``, ``edges``: of templates, for state features and those of transitions:
+  ``compounds`` of (index of all channels but the last or -1, channel, distance, shifts,
+  how features are written), and ``groups`` of (compound, slot, first token, width)
+- ``unicode``: tables of the functions that are read: the places at which being in a class
+  begins, ends, begins ..., as distances; of lower case the code points that change and
+  what is added to them, both as distances, and what becomes several characters
+- ``lexicons``, ``varieties``: of templates that read them
+- ``clusters``: likewise, the words of each
+- ``names``, ``edge_names``, ``patterns``: of named features
+- ``words``, ``spans``, ``chunks``, ``characters``: of segmenters, span taggers and pages
+
+A value of a channel has a number: 0 unknown, then the ``left`` + ``right`` places outside
+of a sequence, nearest first, then its strings. The combinations of a compound of
+several channels are sorted by the combination of all but the last, then by the value of
+the last: ``nodes.2.left`` counts how many begin with each combination of the shorter
+compound, ``nodes.2.right`` lists the last values. Combinations are numbered from 1, in
+that order. A compound with slots has a row of weights for each combination and slot,
+one behind the other, in the order of the compounds. Named features have a row each. Row
+0 of the transitions is the label bigram.
+
+``nodes.count`` has the weights of each row that are not zero, ``nodes.column`` their
+labels, ``nodes.weight`` the weights; so have ``edges``, whose columns are previous label ×
+L + label, and ``trigrams``, whose row previous × (L + 1) + a + 1 is that of the label a
+before the previous one (-1 at the start). ``allowed`` says which labels may start, end,
+and follow each other (L, L, L × L). Weights add up in this order: groups one by one, in
+a group from the last slot to the first; only so scores are equal to the last bit.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +67,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 FORMAT = 1
-"""Version of the layout; ``docs/file-format.md`` describes it."""
+"""The version of the layout, which the module's docstring describes."""
 
 _LARGEST = {1: 2**8, 2: 2**16, 3: 2**24, 4: 2**32}
 _LONE = re.compile("[\ud800-\udfff]")
