@@ -13,8 +13,11 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import time
 import warnings
 from typing import TYPE_CHECKING, Any
+
+from sklearn.base import clone
 
 from .._data.places import counted
 from ..datasets.formats.span_writing import write_spans
@@ -45,6 +48,11 @@ if TYPE_CHECKING:
     from .common import Arguments
     from .corpus import Corpus
 
+
+PILOT = 20
+"""One in so many sequences is learned to say how long all of them take."""
+
+FEWEST_IN_PILOT = 20
 
 WRITTEN = "html", "jsonl", "prodigy", "label-studio"
 
@@ -148,6 +156,7 @@ def _findings(model: Any, corpus: Corpus, arguments: Arguments) -> Findings:
                 )  # of each fold
             documents, known = documents_of(corpus)
             _check_parts(corpus, arguments.cv, documents if known else corpus.X, known)
+            _tell_time(model, corpus, arguments.cv)
             return label_issues(
                 model,
                 corpus.X,
@@ -159,6 +168,27 @@ def _findings(model: Any, corpus: Corpus, arguments: Arguments) -> Findings:
             )
     except TypeError as error:  # it labels no tokens
         raise CommandError(f"--algorithm {arguments.algorithm}: {error}") from None
+
+
+def _tell_time(model: Any, corpus: Corpus, cv: int) -> None:
+    """Say how many models are trained, and for how long: as one on few sequences took."""
+    n = len(corpus.X)
+    text = f"{cv} models are trained, each without a part that it judges"
+    rows = range(0, n, PILOT)
+    if len(rows) >= FEWEST_IN_PILOT:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                for some in (rows[:FEWEST_IN_PILOT], rows):  # the first one compiles
+                    began = time.perf_counter()
+                    X, y = ([of[i] for i in some] for of in (corpus.X, corpus.y))
+                    clone(model).fit(X, y)
+                    seconds = time.perf_counter() - began
+            except ValueError:  # so few may lack what a model needs
+                pass
+            else:
+                text += f": about {max(1, round(seconds * (cv - 1) * PILOT)):,} s"
+    tell(text)
 
 
 def _check_parts(corpus: Corpus, cv: int, units: Any, known: bool) -> None:

@@ -255,6 +255,7 @@ class Evidence:
         self.labels = sorted(named)
         self._starts = [[start for start, _ in each.tokens] for each in judged]
         self._ends = [[end for _, end in each.tokens] for each in judged]
+        self._inside: list[list[float]] = [each.inside.tolist() for each in judged]
         strings = [(self.text_of(*place), place.span.label) for place in self.places()]
         self._named = Counter(strings)
         self._marked = Counter(text for text, _ in strings)
@@ -320,7 +321,7 @@ class Evidence:
         """Tell whether a model thinks something else more probable than a span."""
         given, types, crossing = self.rivals(i, span)
         inside = self.inside(i, span)
-        p = float(self.judged[i].inside[inside.start : inside.stop].max(initial=0.0))
+        p = max(self._inside[i][inside.start : inside.stop], default=0.0)
         other = 0.0 if crossing is None else crossing[0]
         return given < max(1.0 - p, other, *types.values(), 0.0)
 
@@ -424,7 +425,7 @@ class Evidence:
         each = self.judged[i]
         inside = self.inside(i, span)
         given, types, crossing = self.rivals(i, span)
-        of_tokens = each.inside[inside.start : inside.stop]
+        of_tokens = self._inside[i][inside.start : inside.stop]
         text = self.text_of(i, span)
         own = [other.label for other in self.given[i] if other[:2] == span[:2]]
         same = self._named[text, span.label] - own.count(span.label)
@@ -443,8 +444,8 @@ class Evidence:
                 (p for label, p in types.items() if label != span.label), default=0.0
             ),
             other_boundary=0.0 if crossing is None else crossing[0],
-            nothing=max(0.0, 1.0 - float(of_tokens.max(initial=0.0))),
-            least_inside=float(of_tokens.min(initial=1.0)),
+            nothing=max(0.0, 1.0 - max(of_tokens, default=0.0)),
+            least_inside=min(of_tokens, default=1.0),
             type_odds=odds,
             confused=self._confused.get((span.label, rival), 1.0),
             seen=min((self._words[word] - fold[word] for word in words), default=0),
