@@ -11,13 +11,14 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .._data.inputs import SPANS
 from .._data.places import counted
 from ..datasets.formats.entry import TokenFormat
 from ..datasets.formats.source import Source
 from ..datasets.formats.span_writing import write_spans
-from ..inspection import select
-from ..inspection.selection import STRATEGIES
+from ..inspection.selection import STRATEGIES, Ranked, ranked
 from . import texts
 from .common import (
     STANDARD,
@@ -93,7 +94,8 @@ def run(arguments: Arguments) -> int | None:
         places = [s.numbers for s in pool]
     _tell_fewer(arguments, len(pool), inputs.task)
     with locating(arguments.file or "<stdin>", places):
-        chosen = _chosen(model, X, arguments)
+        chosen, unsure = _chosen(model, X, arguments)
+    _tell_chosen(chosen, unsure, inputs.task)
     with output(arguments.output, arguments.encoding) as file:
         if inputs.task == SPANS:
             best = [X[i] for i in chosen]
@@ -102,7 +104,7 @@ def run(arguments: Arguments) -> int | None:
                 best,
                 model.predict(best),
                 "jsonl",
-                metadata=[_with_id(pool[i]) for i in chosen],
+                metadata=[_with_score(pool[i], i, unsure) for i in chosen],
             )
         elif isinstance(layout.entry, TokenFormat):
             file.writelines(
@@ -120,13 +122,13 @@ def run(arguments: Arguments) -> int | None:
         tell(f"next: annotate {out}, {then}")
 
 
-def _chosen(model: Any, X: list[Any], arguments: Arguments) -> list[int]:
+def _chosen(model: Any, X: list[Any], arguments: Arguments) -> Ranked:
     """Choose by the strategy asked for, or by the first that the model has."""
     given = arguments.strategy
     strategies: tuple[Any, ...] = _DEFAULTS if given is None else (given,)
     for strategy in strategies:
         try:
-            chosen = select(
+            chosen = ranked(
                 model,
                 X,
                 arguments.k,
@@ -155,6 +157,40 @@ def _tell_fewer(arguments: Arguments, n: int, task: str) -> None:
     hint = lines if task == SPANS and n == 1 and not arguments.lines else ""
     name = arguments.file or "<stdin>"
     tell(f"{name}: {counted(n, unit)}, fewer than -k {arguments.k}{hint}")
+
+
+def _tell_chosen(chosen: list[int], unsure: Any, task: str) -> None:
+    """Say how many of how many are chosen, how unsure a model is of them, and of how
+    many it is sure.
+    """
+    if unsure is None or not chosen:
+        return
+    unit = "text" if task == SPANS else "sentence"
+    scores = np.array(unsure)
+    of_chosen = scores[chosen]
+    text = f"{len(chosen):,} of {counted(len(scores), unit)}; score, how unsure the "
+    text += f"model is: {of_chosen.max():.3g} to {of_chosen.min():.3g}"
+    if scores.min() >= 0.0:  # margins are below
+        sure = int((scores < SURE).sum())
+        text += f"; below {SURE} it is sure, which it is of {sure:,}"
+        known = int((of_chosen < SURE).sum())
+        if known:
+            text += f", {known:,} of them chosen"
+    tell(text)
+
+
+SURE = 0.01
+"""Uncertainty a token below which a model is sure: the negative logarithm of the
+probability of its labelling, or entropy.
+"""
+
+
+def _with_score(read: texts.TextRead, i: int, unsure: Any) -> dict[str, Any]:
+    """Return what is written beside the spans of a text: it comes back with its name,
+    and says how unsure the model is.
+    """
+    known = _with_id(read)
+    return known if unsure is None else {**known, "score": round(float(unsure[i]), 4)}
 
 
 def _with_id(read: texts.TextRead) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -88,6 +88,41 @@ def select(
     >>> select(tagger, [["the", "cat"], ["it", "barks", "so"], ["the", "dog"]], 1, strategy="longest")
     [1]
     """
+    found = ranked(
+        model,
+        X,
+        k,
+        strategy=strategy,
+        diversity=diversity,
+        random_state=random_state,
+    )
+    return found.chosen
+
+
+class Ranked(NamedTuple):
+    """Sequences that are chosen, and how unsure a model is of all.
+
+    Attributes
+    ----------
+    chosen : list of int
+    unsure : ndarray of shape (n,), or None
+        As of :func:`uncertainty`; None for strategies that ask no model.
+    """
+
+    chosen: list[int]
+    unsure: np.ndarray | None
+
+
+def ranked(
+    model: Any,
+    X: Any,
+    k: int,
+    *,
+    strategy: str = "least_confident",
+    diversity: float = 0.5,
+    random_state: int | np.random.RandomState | None = None,
+) -> Ranked:
+    """Choose sequences as :func:`select` does, and say how unsure a model is of each."""
     check_choice("strategy", strategy, STRATEGIES)
     if not 0.0 <= diversity <= 1.0:
         raise ValueError(f"diversity must be a number from 0 to 1, got {diversity!r}")
@@ -95,6 +130,7 @@ def select(
     n = len(X)
     tokens = _tokens(model, X)
     length = tokens.lengths
+    unsure = None
     if strategy == "random":
         value = check_random_state(random_state).permutation(n).astype(float)
     elif strategy == "longest":
@@ -103,19 +139,18 @@ def select(
         # Uncertainty a token times tokens, up to the median; margins are negative.
         usual = np.median(length[length > 0]) if length.any() else 1.0
         share = np.minimum(length / usual, 1.0)
-        value = uncertainty(model, X, strategy)
+        unsure = uncertainty(model, X, strategy)
         value = (
-            value / np.maximum(share, 1e-9) if strategy == "margin" else value * share
+            unsure / np.maximum(share, 1e-9) if strategy == "margin" else unsure * share
         )
     value = np.where(length > 0, value, -np.inf)
     order = np.argsort(-value, kind="stable")
     if diversity == 0.0 or not length.any():
-        return order[:k].tolist()
+        return Ranked(order[:k].tolist(), unsure)
     rank = np.empty(n)
     rank[order] = np.arange(n, 0, -1) / n
-    return _diverse(
-        np.where(length > 0, rank, 0.0), _vectors(tokens), min(k, n), diversity
-    )
+    worth = np.where(length > 0, rank, 0.0)
+    return Ranked(_diverse(worth, _vectors(tokens), min(k, n), diversity), unsure)
 
 
 def _diverse(rank: np.ndarray, vectors: Any, k: int, diversity: float) -> list[int]:

@@ -58,13 +58,12 @@ def test_select_from_texts(files, capsys):
     (files / "pool.txt").write_text(
         "Maria met Omar.\n\nThe soup is hot.\n", encoding="utf-8"
     )
-    code, out, _ = run(
+    code, out, err = run(
         capsys, "select", files / "pool.txt", "--lines", "-m", files / "ner", "-k", 1
     )
-    assert code == 0 and json.loads(out)["text"] in (
-        "Maria met Omar.",
-        "The soup is hot.",
-    )
+    record = json.loads(out)
+    assert code == 0 and record["text"] in ("Maria met Omar.", "The soup is hot.")
+    assert f"1 of 3 texts; score, how unsure the model is: {record['score']:.3g}" in err
 
 
 def test_a_pool_of_fewer_than_asked_for_is_said(files, capsys):
