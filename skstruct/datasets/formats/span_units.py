@@ -60,7 +60,7 @@ _SHARE = 20
 _MOST = 300
 """Spans that are scored."""
 
-_CHARACTERS = 200_000
+_CHARACTERS = 100_000
 """Of texts whose spans are all scored."""
 
 
@@ -177,7 +177,7 @@ def voted(records: Iterable[Record], offsets: str, ends: str) -> Vote:
     seen: dict[Any, tuple[int, ...]] = {}
     scores = [_Scores(candidate, spans, seen) for candidate in candidates]
     left, is_told = _by_told_texts(scores)
-    winner = _by_words(left)
+    winner = _by_words(left, left[0] is not scores[0])
     is_told = is_told or winner.is_told
     if winner.best is scores[0]:
         other = "utf-16" if default.unit == "characters" else "characters"
@@ -368,8 +368,10 @@ class _Winner(NamedTuple):
     is_clear: bool = False  # whether each span speaks for it, and one cannot be else
 
 
-def _by_words(left: list[_Scores]) -> _Winner:
-    """The candidate that meets most ends of words, if that is more than chance."""
+def _by_words(left: list[_Scores], usual_is_out: bool) -> _Winner:
+    """The candidate that meets most ends of words, if that is more than chance; if told
+    texts have refuted the usual one, it is enough that each span speaks for it.
+    """
     first = left[0]
     found = _Winner(first, False, False)
     most = 0
@@ -389,8 +391,10 @@ def _by_words(left: list[_Scores]) -> _Winner:
             and n_more >= _MAJORITY * n_fewer
             and 2 * whole.sum() >= whole.size
         )
+        if usual_is_out and n_fewer == 0 and whole.all():
+            wins |= n_more > 0 or not first.whole[differ].any()
         bounds = _only_fits(first, other, differ, n_fewer + int(settled.sum()))
-        if (wins or bounds) and n_more - n_fewer > most:
+        if (wins or bounds) and n_more - n_fewer >= most + (found.best is not first):
             most = n_more - n_fewer
             found = _Winner(other, True, False, bounds and bool(whole.all()))
         is_usual = {first.count.unit, other.count.unit} == {"characters", "utf-16"}
