@@ -59,3 +59,22 @@ def test_files_of_brat(tmp_path):
     X, _, faults = read_spans(tmp_path, on_error="list")
     assert X == ["Ann"] and len(faults) == 2
     assert "b.ann, line 1" in faults[0].message and "c.ann, line 1" in faults[1].message
+
+
+def test_a_bad_first_line_is_one_fault(tmp_path):
+    """The format is that of the lines behind it."""
+    line = {"text": "Ann ran", "ents": [{"start": 0, "end": 3, "label": "PER"}]}
+    path = tmp_path / "notes.jsonl"
+    path.write_text("{oops\n" + (json.dumps(line) + "\n") * 2)
+    X, y, faults = read_spans(path, on_error="list")
+    assert X == ["Ann ran"] * 2 and y == [[(0, 3, "PER")]] * 2
+    assert [(fault.record, fault.line) for fault in faults] == [(0, 1)]
+    assert "not valid JSON" in faults[0].message
+
+
+def test_records_of_other_formats_are_faults(tmp_path):
+    line = {"text": "Ann ran", "label": [[0, 3, "PER"]]}
+    task = {"data": {"text": "Bo"}, "annotations": [{"result": []}]}
+    X, _, faults = read_spans([line, task, line], on_error="list")
+    assert len(X) == 2 and [fault.record for fault in faults] == [1]
+    assert "one of label-studio, and the file is read as doccano" in faults[0].message
