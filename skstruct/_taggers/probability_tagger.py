@@ -4,6 +4,7 @@ probabilities of labellings.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -183,7 +184,7 @@ class ProbabilityTagger(SequenceTagger):
         X: Corpus,
         segments: Given = None,
         *,
-        min_proba: float | None = None,
+        min_proba: MinProba = None,
         scheme: str | None = None,
         allowed: Given = None,
     ) -> list[list[tuple[Segment, float]]]:
@@ -198,8 +199,9 @@ class ProbabilityTagger(SequenceTagger):
         segments : list of lists of (start, stop, type), optional
             The segments asked for, ``stop`` exclusive and the type ``""`` where labels
             have none; by default those of the labellings that :meth:`predict` returns.
-        min_proba : float in (0, 1], optional
-            In place of ``segments``: all that have at least this probability.
+        min_proba : float in (0, 1], or dict, optional
+            In place of ``segments``: all that have at least this probability; of a dict
+            that of their type, or under the key None that of types not named.
         scheme : str, optional
             The label scheme; by default the one that ``constraints`` names. Segments
             are read as by `skstruct.schemes.labels_to_spans`, which finds them in
@@ -254,31 +256,75 @@ class ProbabilityTagger(SequenceTagger):
         return probabilities_of(segments, min_proba, kinds, *given, n_jobs=self.n_jobs)
 
 
-def check_min_proba(segments: Given, min_proba: float | None) -> None:
+MinProba: TypeAlias = "float | Mapping[str | None, float] | None"
+"""The least probability of segments; of a dict by type, under None of types not named."""
+
+
+def check_min_proba(segments: Given, min_proba: MinProba) -> None:
     """Check the parameter ``min_proba``, which is given in place of ``segments``.
 
     Raises
     ------
     ValueError
-        If both are given, or it is no number above 0, up to 1.
+        If both are given, or it is no number above 0, up to 1, and no dict of these.
     """
     if min_proba is None:
         return
     if segments is not None:
         raise ValueError("segments and min_proba cannot both be given")
-    if (
-        min_proba is True
-        or not isinstance(min_proba, Real)
-        or not 0.0 < min_proba <= 1.0
-    ):
+    named = min_proba if isinstance(min_proba, Mapping) else {"": min_proba}
+    for kind, least in named.items():
+        if (
+            isinstance(least, bool)
+            or not isinstance(least, Real)
+            or not 0.0 < least <= 1.0
+        ):
+            of_type = f" of the type {kind!r}" if named is min_proba else ""
+            raise ValueError(
+                f"min_proba{of_type} must be a number above 0, up to 1, got {least!r}"
+            )
+
+
+def least_by_type(
+    min_proba: float | Mapping[str | None, float], kinds: Iterable[str]
+) -> dict[str, float]:
+    """Return the least probability of each type.
+
+    Parameters
+    ----------
+    min_proba : float or dict
+        Checked by :func:`check_min_proba`.
+    kinds : iterable of str
+        The types there are.
+
+    Raises
+    ------
+    ValueError
+        If a dict names a type that no label has, or leaves one out and has no None.
+    """
+    kinds = list(kinds)
+    if not isinstance(min_proba, Mapping):
+        return dict.fromkeys(kinds, float(min_proba))
+    unknown = [kind for kind in min_proba if kind is not None and kind not in kinds]
+    if unknown:
+        known = some_of(sorted(kinds))
         raise ValueError(
-            f"min_proba must be a number above 0, up to 1, got {min_proba!r}"
+            f"min_proba: no label has the type {unknown[0]!r}; known are {known}"
         )
+    missing = [kind for kind in kinds if kind not in min_proba]
+    if missing and None not in min_proba:
+        raise ValueError(
+            f"min_proba names no probability for the type {missing[0]!r}; under the key "
+            "None it has one for types that it does not name"
+        )
+    return {
+        kind: float(min_proba.get(kind, min_proba.get(None, 1.0))) for kind in kinds
+    }
 
 
 def probabilities_of(
     segments: list[list[Segment]] | None,
-    min_proba: float | None,
+    min_proba: MinProba,
     kinds: dict[str, int],
     model: ChainModel,
     corpus: TokenCorpus,
@@ -313,13 +359,15 @@ def probabilities_of(
         flat = flatten(segments)
         counts = lengths_of(segments)
     else:
+        least = least_by_type(1.0 if min_proba is None else min_proba, kinds)
         spans, p, counts, log_z = probable_segments(
-            model,
-            corpus,
-            float(min_proba),  # type: ignore[arg-type]  # where there are no segments
-            *how,
-            **options,
+            model, corpus, min(least.values(), default=1.0), *how, **options
         )
+        if isinstance(min_proba, Mapping):
+            enough = p >= np.array([*least.values()])[spans[:, 2]]
+            of_sequence = np.repeat(np.arange(len(counts)), counts)
+            counts = np.bincount(of_sequence[enough], minlength=len(counts))
+            spans, p = spans[enough], p[enough]
         order = np.lexsort(
             (*spans.T[::-1], -p, np.repeat(np.arange(len(counts)), counts))
         )

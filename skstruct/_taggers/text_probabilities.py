@@ -24,6 +24,7 @@ from .._data.text import as_texts
 from .._data.types import Given, Ranked, Texts
 from .meta_learner import inside_has
 from .probability_tagger import (
+    MinProba,
     ProbabilityTagger,
     Segment,
     as_segments,
@@ -225,7 +226,7 @@ class SpanAnalyses:
         X: Texts,
         segments: Given = None,
         *,
-        min_proba: float | None = None,
+        min_proba: MinProba = None,
         known: Given = None,
     ) -> list[list[tuple[Span, float]]]:
         """Probabilities of spans.
@@ -240,8 +241,9 @@ class SpanAnalyses:
         segments : list of lists of (start, end, label), optional
             The spans asked for; by default those that :meth:`predict` finds. What is
             not whole tokens of one piece has the probability 0.
-        min_proba : float in (0, 1], optional
-            In place of ``segments``: all that have at least this probability.
+        min_proba : float in (0, 1], or dict, optional
+            In place of ``segments``: all that have at least this probability; of a dict
+            that of their type, or under the key None that of types not named.
         known : list of lists of (start, end, label), or Lexicon, optional
             As of :meth:`predict`; probabilities are then those among the labellings in
             which all that is known stands.
@@ -451,7 +453,7 @@ class WordAnalyses:
 
     @inside_has("predict_segment_proba")
     def predict_segment_proba(
-        self, X: Texts, segments: Given = None, *, min_proba: float | None = None
+        self, X: Texts, segments: Given = None, *, min_proba: MinProba = None
     ) -> list[list[tuple[Segment, float]]]:
         """Probabilities of words.
 
@@ -466,8 +468,9 @@ class WordAnalyses:
         segments : list of lists of (start, stop, tag), optional
             The words asked for: ``text[start:stop]``, and the tag ``""`` where words
             have none; by default those that :meth:`predict` finds.
-        min_proba : float in (0, 1], optional
-            In place of ``segments``: all that have at least this probability.
+        min_proba : float in (0, 1], or dict, optional
+            In place of ``segments``: all that have at least this probability; of a dict
+            that of their type, or under the key None that of types not named.
 
         Returns
         -------

@@ -41,6 +41,7 @@ from .common import (
 from .first_record import first_record
 from .input_files import warn_of_columns
 from .known import placing, read_known
+from .min_proba import min_proba, settle_min_proba
 from .targets import check_within, output
 
 if TYPE_CHECKING:
@@ -184,8 +185,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "candidates or predictions"
     )
     add("--sets", action="store_true", help=what)
-    what = "write only spans that are at least so probable, above 0 and at most 1"
-    add("--min-proba", type=probability, metavar="P", help=what)
+    what = (
+        "write only spans that are at least so probable, above 0 and at most 1; by type "
+        "as PER=0.9,ORG=0.6, and 0.5 behind a comma for other types"
+    )
+    add("--min-proba", type=min_proba, metavar="P", help=what)
     what = (
         "what is known of spans beforehand: a lexicon, in each line an entry, or a "
         "regular expression between slashes, a tab and a type (O: no span); or "
@@ -195,9 +199,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 label_space = checked_type(str, lambda s: s.split() == [s], "text without white space")
-"""A type of ``argparse``."""
-
-probability = checked_type(float, lambda p: 0.0 < p <= 1.0, "above 0 and at most 1")
 """A type of ``argparse``."""
 
 _OF_SPANS = "lines", "write", "label_space", "sets", "min_proba", "known_spans"
@@ -286,6 +287,7 @@ def tag(model: Any, arguments: Arguments) -> int | None:
         arguments.usage_error("--write brat needs --output, a folder")
     if arguments.label_space and format != "brat":
         arguments.usage_error("--label-space is for --write brat")
+    settle_min_proba(model, arguments)
     labels = _brat_labels(model, arguments) if format == "brat" else {}
     arguments.known_spans = read_known(model, arguments)
     check_inputs(arguments.files, folders=True)
@@ -550,8 +552,9 @@ def _write(
     with placing(lambda i: batch[i].place):
         y = model.predict(X, **given)
     if arguments.min_proba:
+        least = arguments.min_proba
         y = [
-            [span for span, p in row if p >= arguments.min_proba]
+            [span for span, p in row if p >= least[span.label]]
             for row in model.predict_segment_proba(X, y, **given)
         ]
     if is_first and batch:

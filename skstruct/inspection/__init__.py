@@ -38,6 +38,7 @@ from .pictures import render
 from .reliability import ReliabilityDisplay
 from .report_page import Report, report
 from .selection import select
+from .thresholds import SpanThresholds, TypeThreshold, thresholds_for
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
 # Why a sequence is labelled so
@@ -69,6 +70,9 @@ __all__ += [
     "Findings",
     "Where",
     "out_of_fold_marginals",
+    "thresholds_for",
+    "SpanThresholds",
+    "TypeThreshold",
 ]
 # Pictures of matplotlib
 __all__ += [

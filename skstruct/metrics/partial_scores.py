@@ -163,17 +163,18 @@ def schemas_of(
     total = np.zeros((len(SCHEMAS), len(COUNTS)))
     weights = [1.0] * len(pairs) if weight is None else weight
     for (true, found), w in zip(pairs, weights):
-        ordered = [
-            sorted(
-                {tuple(each) for each in side}, key=lambda s: (s[0], s[1], str(s[2]))
-            )
-            for side in (true, found)
-        ]
+        first, second = _in_order(true), _in_order(found)
         for k, schema in enumerate(SCHEMAS):
-            total[k] += w * np.array(_counts(*ordered, schema), float)
+            total[k] += w * np.array(_counts(first, second, schema), float)
     return {
         schema: _row(counts, nothing) for schema, counts in zip(SCHEMAS, total.tolist())
     }
+
+
+def _in_order(segments: Collection[Segment]) -> list[Segment]:
+    """Return distinct segments in the order of the text."""
+    distinct: set[Segment] = {tuple(each) for each in segments}
+    return sorted(distinct, key=lambda each: (each[0], each[1], str(each[2])))
 
 
 def _row(counts: list[float], nothing: float) -> dict[str, float]:

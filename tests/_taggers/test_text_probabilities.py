@@ -127,3 +127,29 @@ def test_there_are_k_sets_of_spans_if_so_many_exist():
     assert len(found) == len(best) == 5  # none, either, both, and one of both tokens
     for k in range(1, 6):
         assert tagger.predict_kbest(["a b"], k)[0] == best[:k]
+
+
+def test_the_least_probability_may_go_by_type():
+    X = ["Ann in Rome.", "Bob in Bonn.", "Rome, Bob.", "Bonn, Ann."]
+    y = [
+        [(0, 3, "PER"), (7, 11, "LOC")],
+        [(0, 3, "PER"), (7, 11, "LOC")],
+        [(0, 4, "LOC"), (6, 9, "PER")],
+        [(0, 4, "LOC"), (6, 9, "PER")],
+    ]
+    model = SpanTagger(L1CRF(c1=0.5, random_state=0)).fit(X, y)
+    every = model.predict_segment_proba(X, min_proba=0.01)
+    for least, low in ({"PER": 0.6, "LOC": 0.02}, 0.6), ({"LOC": 0.02, None: 0.9}, 0.9):
+        expected = [
+            [(s, p) for s, p in row if p >= (0.02 if s.label == "LOC" else low)]
+            for row in every
+        ]
+        assert model.predict_segment_proba(X, min_proba=least) == expected
+        assert expected not in (every, model.predict_segment_proba(X, min_proba=low))
+    for wrong, message in (
+        ({"PER": 0.5}, "min_proba names no probability for the type 'LOC'"),
+        ({"X": 0.5, None: 0.5}, "no label has the type 'X'; known are 'LOC', 'PER'"),
+        ({"PER": 0.0, None: 0.5}, "min_proba of the type 'PER' must be a number above"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.predict_segment_proba(X, min_proba=wrong)

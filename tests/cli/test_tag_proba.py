@@ -1,12 +1,10 @@
 """tag --proba, train --calibrate: probabilities on the command line."""
 
-import json
-
 import pytest
 from cli_cases import columns, run
 
 import skstruct
-from skstruct import L1CRF, Segmenter, SpanTagger, StructuredPerceptron
+from skstruct import L1CRF, Segmenter, StructuredPerceptron
 from skstruct._data.schemes import labels_to_spans
 from skstruct.datasets import load_chunking, load_segmentation
 
@@ -203,27 +201,3 @@ def test_train_calibrate_a_segmenter(tmp_path, capsys):
         capsys, "tag", tmp_path / "train.seg", "-m", tmp_path / "model", "--proba"
     )
     assert code == 0 and len(out.splitlines()) == 20 and "/0." in out
-
-
-def test_spans_of_at_least_a_probability(tmp_path, capsys):
-    texts = ["Ann met Tom .", "Eve saw Bob .", "Kim ran ."] * 3
-    spans = [
-        [(0, 3, "PER"), (8, 11, "PER")],
-        [(0, 3, "PER"), (8, 11, "PER")],
-        [(0, 3, "PER")],
-    ]
-    model = SpanTagger(L1CRF(c1=0.3, random_state=0)).fit(texts, spans * 3)
-    model.save(tmp_path / "ner")
-    (tmp_path / "new.txt").write_text("Zoe met Ann .\nAnn ran .\n")
-    given = "tag", tmp_path / "new.txt", "-m", tmp_path / "ner", "--lines"
-    _, out, _ = run(capsys, *given, "--proba")
-    found = [json.loads(line)["spans"] for line in out.splitlines()]
-    every = sorted(span["probability"] for row in found for span in row)
-    assert len(every) > 1 and every[0] < every[-1]
-    limit = every[-1]
-    _, out, _ = run(capsys, *given, "--min-proba", limit)
-    left = [json.loads(line)["spans"] for line in out.splitlines()]
-    assert sum(map(len, left)) == sum(p >= limit for p in every) < len(every)
-    for wrong in "0", "1.5", "x":
-        assert run(capsys, *given, "--min-proba", wrong)[0] == 2
-    assert run(capsys, *given, "--min-proba", "0.5", "--sets")[0] == 2

@@ -150,6 +150,11 @@ LACKS = {
     },
     "out_of_fold_marginals": {UNLABELLED: NO_SCORES},
     "label_issues": {UNLABELLED: NO_SCORES},
+    "thresholds_for": {
+        f"{TAGGERS} {SEGMENTERS} {MIXED} {PARSERS} {RERANKERS} {OF_WORDS} sets":
+            (TypeError, "thresholds_for needs a SpanTagger, got a"),
+        "spans-reranker": NO_SCORES,
+    },
     "select": {
         f"{PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}":
             (TypeError, "a tagger, a Segmenter or a SpanTagger is needed"),

@@ -211,6 +211,16 @@ def given_labels(cell, X, y):
 
 
 @costly
+def thresholds_for(cell):
+    """Every span that was seen in training is found with any precision."""
+    X, y = repeated(cell)
+    found = inspection.thresholds_for(cell.make(), X, y, precision=0.5, cv=2)
+    assert set(found) == {label for spans in y for *_, label in spans}
+    assert all(0.0 < p <= 1.0 for p in found.values())
+    assert all(row.precision >= 0.5 for row in found.rows.values())
+
+
+@costly
 def label_issues(cell):
     """One label is wrong; it is found, and the text or sequence is left as it was."""
     X, y = repeated(cell)
